@@ -1,0 +1,53 @@
+# Every target works from a fresh clone: it builds the virtual environment that it needs first.
+# A stamp file inside the environment is newer than pyproject.toml as long as nothing has to be
+# installed again.
+
+PYTHON ?= python3
+VENV := .venv
+BENCH_VENV := .venv-bench
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+BENCH_STAMP := $(BENCH_VENV)/.installed
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check bench clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMP)  ## Fit, certify and explain a model on a small real data set
+	$(BIN)/python -m everystump.demo
+
+test: $(STAMP)  ## Run the tests and the examples of all docstrings
+	$(BIN)/python -m pytest
+
+check: $(STAMP)  ## Lint, check the format, the types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BENCH_STAMP)  ## Time everystump against its peers, in an environment of its own
+	$(BENCH_VENV)/bin/python -m benchmarks
+
+clean:  ## Remove the environments, caches and build products
+	rm -rf $(VENV) $(BENCH_VENV) build dist .pytest_cache .mypy_cache .ruff_cache \
+		.import_linter_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# $(call make-environment,folder,extra)
+define make-environment
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "everystump needs Python 3.11 or newer, which '$(PYTHON)' is not:" \
+			"run 'make PYTHON=/path/to/python3.11'." >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(1)
+	$(1)/bin/python -m pip install --quiet --editable '.[$(2)]'
+	@touch $(1)/.installed
+endef
+
+$(STAMP): pyproject.toml
+	$(call make-environment,$(VENV),dev)
+
+$(BENCH_STAMP): pyproject.toml
+	$(call make-environment,$(BENCH_VENV),bench)

@@ -1,0 +1,179 @@
+"""From a table of numbers to columns: sorted places and an integer code for each row.
+
+A feature with at most ``max_bins`` distinct values keeps every one of them as a place; a richer
+one is cut into bins of about equal weight.  Rows are seen by everything above this room only
+through their codes.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from everystump import rowloops
+
+_CELLS_PER_CUT = 4
+
+
+@dataclass(frozen=True)
+class Column:
+    """The places of one feature.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_places,)
+        The value that stands for each place, ascending.
+    cuts : ndarray of shape (n_places - 1,)
+        Place ``k`` holds the rows with ``cuts[k - 1] <= x < cuts[k]``.
+    counts : ndarray of shape (n_places,)
+        Total sample weight of the rows in each place.
+    exact : bool
+        Whether each place holds one distinct value only.
+    """
+
+    values: np.ndarray
+    cuts: np.ndarray
+    counts: np.ndarray
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Columns:
+    """All features of a training table.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        One record a feature.
+    codes : ndarray of shape (n_features, n_rows)
+        The place of each row in each feature, in the smallest unsigned type that fits.
+    """
+
+    columns: tuple[Column, ...]
+    codes: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of places of each feature."""
+        return np.array([len(column.values) for column in self.columns])
+
+    @property
+    def exact(self) -> bool:
+        """Whether no feature was binned."""
+        return all(column.exact for column in self.columns)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """An even grid over sorted cuts, which makes finding the place of a value a few steps."""
+
+    low: float
+    scale: float
+    first: np.ndarray
+
+    @classmethod
+    def over(cls, cuts: np.ndarray) -> Lookup:
+        """Build the grid for ``cuts``."""
+        cells = max(1, _CELLS_PER_CUT * len(cuts))
+        low, high = (cuts[0], cuts[-1]) if len(cuts) else (0.0, 0.0)
+        with np.errstate(over="ignore", divide="ignore"):
+            scale = cells / (high - low)
+        scale = float(scale) if np.isfinite(scale) else 0.0
+        first = np.empty(cells + 1, dtype=np.int32)
+        rowloops.fill_lookup(cuts, low, scale, first)
+        return cls(float(low), scale, first)
+
+
+def make_columns(
+    X: np.ndarray,
+    *,
+    max_bins: int,
+    sample_weight: np.ndarray | None = None,
+    n_threads: int = 1,
+) -> Columns:
+    """Find the places of every feature of ``X`` and code its rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Finite numbers.
+    max_bins : int
+        Features with more distinct values are cut into at most this many bins.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Positive weights; a weight of 2 counts as the row twice.
+    n_threads : int
+        Features are worked on by this many threads.
+
+    Examples
+    --------
+    >>> columns = make_columns(np.array([[3.0], [1.0], [3.0]]), max_bins=256)
+    >>> columns.columns[0].values, columns.codes
+    (array([1., 3.]), array([[1, 0, 1]], dtype=uint8))
+    """
+    n_rows, n_features = X.shape
+    codes = np.empty((n_features, n_rows), dtype=_code_type(min(max_bins, n_rows)))
+
+    def work(d: int) -> Column:
+        x = np.ascontiguousarray(X[:, d], dtype=np.float64)
+        column = _make_column(x, sample_weight, max_bins)
+        lookup = Lookup.over(column.cuts)
+        rowloops.encode(x, column.cuts, lookup.first, lookup.low, lookup.scale, codes[d])
+        return column
+
+    if n_threads == 1:
+        columns = tuple(map(work, range(n_features)))
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            columns = tuple(pool.map(work, range(n_features)))
+    smallest = _code_type(max(len(column.values) for column in columns))
+    return Columns(columns, codes.astype(smallest, copy=False))
+
+
+def _code_type(n_places: int) -> np.dtype:
+    return np.min_scalar_type(max(n_places - 1, 0))
+
+
+def _make_column(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Column:
+    values, counts = _distinct(x, weight)
+    if len(values) <= max_bins:
+        return Column(values, _middles(values[:-1], values[1:]), counts, exact=True)
+    starts = _bin_starts(counts, max_bins)
+    ends = np.append(starts[1:], len(values)) - 1
+    bin_counts = np.add.reduceat(counts, starts)
+    means = values[starts] + np.add.reduceat(
+        counts * (values - np.repeat(values[starts], ends - starts + 1)), starts
+    ) / bin_counts
+    means = np.clip(means, values[starts], values[ends])
+    return Column(means, _middles(values[ends[:-1]], values[starts[1:]]), bin_counts, exact=False)
+
+
+def _distinct(x: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    if weight is None:
+        ordered = np.sort(x)
+        ordered_weight = np.broadcast_to(1.0, x.shape)
+    else:
+        order = np.argsort(x, kind="stable")
+        ordered, ordered_weight = x[order], weight[order]
+    values, counts = np.empty_like(ordered), np.empty_like(ordered)
+    size = rowloops.run_lengths(ordered, ordered_weight, values, counts)
+    return values[:size].copy(), counts[:size].copy()
+
+
+def _bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
+    """Return the first distinct value of each bin.
+
+    A value that fills a bin by itself counts as no more than one bin, so that the others share
+    what is left.  Only total weights matter: a row twice and a weight of 2 give the same bins.
+    """
+    capped = np.minimum(counts, counts.sum() / max_bins)
+    upto = np.cumsum(capped)
+    bins = np.floor((upto - capped / 2) * (max_bins / upto[-1])).astype(np.int64)
+    return np.flatnonzero(np.diff(bins, prepend=-1))
+
+
+def _middles(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return thresholds ``low < a <= high`` at the middle of each gap."""
+    middle = low / 2 + high / 2
+    return np.where(middle > low, middle, high)

@@ -1,0 +1,11 @@
+"""Data: Breiman's artificial problems, label noise, and small tables with their credits."""
+
+from everystump.datasets.generators import (
+    flip_labels,
+    make_ringnorm,
+    make_threenorm,
+    make_twonorm,
+)
+from everystump.datasets.loader import load_dataset
+
+__all__ = ["flip_labels", "load_dataset", "make_ringnorm", "make_threenorm", "make_twonorm"]

@@ -1,0 +1,56 @@
+"""The shape of the code: imports go one way, files and functions stay readable."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+MAX_FILE_LINES = 450
+MAX_FUNCTION_LINES = 60
+
+
+def relative(path):
+    return str(path.relative_to(ROOT))
+
+
+def functions(path):
+    """Yield the name and the number of lines of each function, its docstring not counted."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            documented = ast.get_docstring(node, clean=False) is not None
+            docstring = node.body[0].end_lineno - node.body[0].lineno + 1 if documented else 0
+            yield node.name, node.end_lineno - node.lineno + 1 - docstring
+
+
+def test_rooms_import_downwards_only():
+    paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    run = subprocess.run(
+        [sys.executable, "-c", LINT_IMPORTS, "--no-cache"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_there_are_sources():
+    assert SOURCES
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_files_are_short(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_functions_are_short(path):
+    long = {name: lines for name, lines in functions(path) if lines > MAX_FUNCTION_LINES}
+    assert not long
