@@ -17,10 +17,14 @@ bias, ``s[0] = 0`` and the first weight of each feature does nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from scipy.spatial.distance import cdist
+
+from everystump.measure import Masses
 
 kernel = njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 
@@ -42,6 +46,48 @@ class Chains:
     starts: np.ndarray
     jumps: np.ndarray
     centred: bool
+
+    @classmethod
+    def of(cls, masses: Sequence[Masses], *, centred: bool) -> Chains:
+        """Return the chains of features with these masses."""
+        outside = [mass.outside if centred else 0.0 for mass in masses]
+        jumps = [np.sqrt(2 * np.append(o, m.inside)) for o, m in zip(outside, masses, strict=True)]
+        starts = np.concatenate([[0], np.cumsum([len(jump) for jump in jumps])])
+        return cls(starts, np.concatenate(jumps), centred)
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Where each place stands: twice the mass between the feature's first place and it."""
+        positions = np.empty_like(self.jumps)
+        _spread(self.starts, self.jumps, False, self.jumps, positions)
+        return positions
+
+    def gram(self, positions: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of rows, given the position of each row in each feature.
+
+        It is the kernel of ``spread``: ``min(a, b)`` summed over features with a bias, half the
+        total mass less the mass between the rows without one.
+        """
+        between = cdist(positions, positions, "cityblock")
+        if self.centred:
+            return np.sum(self.jumps**2) / 4 - between / 2
+        reach = positions.sum(axis=1)
+        return (reach[:, None] + reach[None, :] - between) / 2
+
+    def votes(
+        self, members: Sequence[int], places: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights of some features, and what each votes at given places.
+
+        ``places`` has a column a member, of places in a flat table.  Votes are up to a constant
+        for each weight.
+        """
+        entries = [np.arange(self.starts[d], self.starts[d + 1]) for d in members]
+        votes = [
+            self.jumps[entry] * (entry <= place[:, None])
+            for entry, place in zip(entries, places.T, strict=True)
+        ]
+        return np.concatenate(entries), np.concatenate(votes, axis=1)
 
     def spread(self, weights: np.ndarray) -> np.ndarray:
         """Return the tables that stump weights add up to."""

@@ -7,12 +7,13 @@ through their codes.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from everystump import rowloops
+from everystump.threads import share
 
 _CELLS_PER_CUT = 4
 
@@ -29,13 +30,18 @@ class Column:
         Place ``k`` holds the rows with ``cuts[k - 1] <= x < cuts[k]``.
     counts : ndarray of shape (n_places,)
         Total sample weight of the rows in each place.
+    low, high : float
+        The range of the feature: the smallest and the largest value, or wider if so wished.
     exact : bool
-        Whether each place holds one distinct value only.
+        Whether nothing was lost: every distinct value is a place of its own, or the cuts are the
+        only thresholds that may vote.
     """
 
     values: np.ndarray
     cuts: np.ndarray
     counts: np.ndarray
+    low: float
+    high: float
     exact: bool
 
 
@@ -91,6 +97,7 @@ def make_columns(
     *,
     max_bins: int,
     sample_weight: np.ndarray | None = None,
+    thresholds: Callable[[int], np.ndarray | None] = lambda d: None,
     n_threads: int = 1,
 ) -> Columns:
     """Find the places of every feature of ``X`` and code its rows.
@@ -103,6 +110,8 @@ def make_columns(
         Features with more distinct values are cut into at most this many bins.
     sample_weight : ndarray of shape (n_rows,), optional
         Positive weights; a weight of 2 counts as the row twice.
+    thresholds : callable
+        Maps a feature's number to the sorted cuts to use, or to None to find them in the data.
     n_threads : int
         Features are worked on by this many threads.
 
@@ -113,20 +122,22 @@ def make_columns(
     (array([1., 3.]), array([[1, 0, 1]], dtype=uint8))
     """
     n_rows, n_features = X.shape
-    codes = np.empty((n_features, n_rows), dtype=_code_type(min(max_bins, n_rows)))
+    given = [thresholds(d) for d in range(n_features)]
+    most = max([min(max_bins, n_rows)] + [len(cuts) + 1 for cuts in given if cuts is not None])
+    codes = np.empty((n_features, n_rows), dtype=_code_type(most))
 
     def work(d: int) -> Column:
         x = np.ascontiguousarray(X[:, d], dtype=np.float64)
-        column = _make_column(x, sample_weight, max_bins)
+        cuts = given[d]
+        column = _make_column(x, sample_weight, max_bins) if cuts is None else _cut(x, cuts)
         lookup = Lookup.over(column.cuts)
         rowloops.encode(x, column.cuts, lookup.first, lookup.low, lookup.scale, codes[d])
+        if cuts is not None:
+            counts = np.bincount(codes[d], weights=sample_weight, minlength=len(cuts) + 1)
+            column = replace(column, counts=counts.astype(np.float64))
         return column
 
-    if n_threads == 1:
-        columns = tuple(map(work, range(n_features)))
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            columns = tuple(pool.map(work, range(n_features)))
+    columns = tuple(share(work, range(n_features), n_threads))
     smallest = _code_type(max(len(column.values) for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
 
@@ -137,16 +148,24 @@ def _code_type(n_places: int) -> np.dtype:
 
 def _make_column(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Column:
     values, counts = _distinct(x, weight)
+    low, high = float(values[0]), float(values[-1])
     if len(values) <= max_bins:
-        return Column(values, _middles(values[:-1], values[1:]), counts, exact=True)
+        return Column(values, _middles(values[:-1], values[1:]), counts, low, high, exact=True)
     starts = _bin_starts(counts, max_bins)
     ends = np.append(starts[1:], len(values)) - 1
-    bin_counts = np.add.reduceat(counts, starts)
-    means = values[starts] + np.add.reduceat(
-        counts * (values - np.repeat(values[starts], ends - starts + 1)), starts
-    ) / bin_counts
-    means = np.clip(means, values[starts], values[ends])
-    return Column(means, _middles(values[ends[:-1]], values[starts[1:]]), bin_counts, exact=False)
+    totals = np.add.reduceat(counts, starts)
+    share_of_bin = counts / np.repeat(totals, ends - starts + 1)
+    means = np.clip(np.add.reduceat(share_of_bin * values, starts), values[starts], values[ends])
+    cuts = _middles(values[ends[:-1]], values[starts[1:]])
+    return Column(means, cuts, totals, low, high, exact=False)
+
+
+def _cut(x: np.ndarray, cuts: np.ndarray) -> Column:
+    """Return the column of given cuts; each place stands at the middle between its cuts."""
+    low, high = float(x.min()), float(x.max())
+    edges = np.concatenate([[min(low, *cuts[:1])], cuts, [max(high, *cuts[-1:])]])
+    values = edges[:-1] / 2 + edges[1:] / 2
+    return Column(values, cuts, np.zeros(len(values)), low, high, exact=True)
 
 
 def _distinct(x: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

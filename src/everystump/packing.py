@@ -27,44 +27,57 @@ class Packing:
         The joint place of each row.
     starts : ndarray of shape (n_joint + 1,)
         Where each joint column begins in a flat joint table.
-    members : tuple of ndarray
+    members : tuple of tuple of int
         The original columns of each joint column.
-    expand : csr_array of shape (n_joint_places, n_places)
+    places : tuple of ndarray of shape (n_joint_places, n_members)
+        The place of each member, in a flat table of the original columns, at each joint place.
+    expand : csr_array of shape (n_all_joint_places, n_all_places)
         ``expand @ table`` is the joint table; its transpose takes joint sums back.
     """
 
     codes: np.ndarray
     starts: np.ndarray
-    members: tuple[np.ndarray, ...]
+    members: tuple[tuple[int, ...], ...]
+    places: tuple[np.ndarray, ...]
     expand: sparse.csr_array
 
 
 def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
-    """Join columns of few places greedily, in their order, while the joint places stay few."""
+    """Join columns of few places greedily, in their order, while the joint places stay few.
+
+    Examples
+    --------
+    >>> one_hot = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.uint8)
+    >>> packing = pack(one_hot, np.array([2, 2, 2]))
+    >>> packing.codes, packing.members
+    (array([[2, 1, 0]], dtype=uint8), ((0, 1, 2),))
+    """
+    joints = _join(codes, sizes)
+    if len(joints) == len(codes):
+        packed = codes
+    else:
+        packed = np.stack([joint.codes for joint in joints]).astype(codes.dtype, copy=False)
     first_place = np.concatenate([[0], np.cumsum(sizes)])
-    few = [d for d in range(len(sizes)) if sizes[d] <= _FEW_PLACES]
-    joints: list[_Joint] = []
-    for d in few:
-        if not joints or not joints[-1].join(d, codes[d], int(sizes[d])):
-            joints.append(_Joint(d, codes[d], int(sizes[d])))
-    joints = [joint for joint in joints if len(joint.members) > 1]
-    joined = {d for joint in joints for d in joint.members}
-    alone = [d for d in range(len(sizes)) if d not in joined]
-    if not joints:
-        members = tuple(np.array([d]) for d in alone)
-        return Packing(codes, first_place, members, sparse.eye_array(first_place[-1], format="csr"))
-    packed = np.concatenate([codes[alone], [joint.codes.astype(codes.dtype) for joint in joints]])
-    places = [np.arange(sizes[d])[:, None] + first_place[d] for d in alone]
-    places += [joint.places + first_place[joint.members] for joint in joints]
-    starts = np.concatenate([[0], np.cumsum([len(rows) for rows in places])])
-    row_starts = np.concatenate([[0], np.cumsum(np.concatenate([np.full(*p.shape) for p in places]))])
-    columns = np.concatenate([p.ravel() for p in places])
+    places = tuple(joint.places + first_place[joint.members] for joint in joints)
+    entries = np.concatenate([p.ravel() for p in places])
+    per_row = np.concatenate([np.full(len(p), p.shape[1]) for p in places])
+    row_starts = np.concatenate([[0], np.cumsum(per_row)])
     expand = sparse.csr_array(
-        (np.ones(len(columns)), columns, row_starts.astype(np.int64)),
-        shape=(starts[-1], first_place[-1]),
+        (np.ones(len(entries)), entries, row_starts), shape=(len(per_row), first_place[-1])
     )
-    members = tuple(np.array([d]) for d in alone) + tuple(np.array(j.members) for j in joints)
-    return Packing(packed, starts, members, expand)
+    starts = np.concatenate([[0], np.cumsum([len(p) for p in places])])
+    return Packing(packed, starts, tuple(tuple(j.members) for j in joints), places, expand)
+
+
+def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
+    alone, joined = [], []
+    for d, size in enumerate(sizes.tolist()):
+        joint = _Joint(d, codes[d], size)
+        if size > _FEW_PLACES:
+            alone.append(joint)
+        elif not joined or not joined[-1].join(joint):
+            joined.append(joint)
+    return sorted(alone + joined, key=lambda joint: joint.members)
 
 
 class _Joint:
@@ -75,15 +88,16 @@ class _Joint:
         self.codes = codes
         self.places = np.arange(size)[:, None]
 
-    def join(self, d: int, codes: np.ndarray, size: int) -> bool:
-        """Take column ``d`` in, unless too many joint places would occur."""
-        pair = self.codes.astype(np.int32) * size + codes
+    def join(self, other: _Joint) -> bool:
+        """Take another column in, unless too many joint places would occur."""
+        size = len(other.places)
+        pair = self.codes.astype(np.int32) * size + other.codes
         seen = np.flatnonzero(np.bincount(pair, minlength=len(self.places) * size))
         if len(seen) > _MOST_PLACES:
             return False
-        new_code = np.empty(len(self.places) * size, dtype=np.uint8)
-        new_code[seen] = np.arange(len(seen))
-        self.codes = new_code[pair]
-        self.places = np.column_stack([self.places[seen // size], seen % size])
-        self.members.append(d)
+        joint_code = np.zeros(len(self.places) * size, dtype=np.uint8)
+        joint_code[seen] = np.arange(len(seen))
+        self.codes = joint_code[pair]
+        self.places = np.hstack([self.places[seen // size], other.places[seen % size]])
+        self.members += other.members
         return True

@@ -58,33 +58,16 @@ def gather(codes, starts, table, out):
 
 
 @row_kernel
-def scatter(codes, starts, r, out):
-    """Write the transpose of gather, ``out[g, k] = sum of r[i] over rows with codes[g, i] = k``."""
-    n = r.shape[0]
+def scatter(codes, starts, r, first, last, out):
+    """Write the transpose of gather, ``out[g, k] = sum of r[i] over rows with codes[g, i] = k``.
+
+    Only rows from ``first`` up to ``last`` are looked at.
+    """
     odd = np.zeros_like(out)
     out[:] = 0.0
-    for lo in range(0, n, _BLOCK):
-        _scatter_block(codes, starts, r[lo : min(n, lo + _BLOCK)], lo, out, odd)
+    for lo in range(first, last, _BLOCK):
+        _scatter_block(codes, starts, r[lo : min(last, lo + _BLOCK)], lo, out, odd)
     out += odd
-
-
-@row_kernel
-def scatter_sides(codes, starts, r, side, out):
-    """Scatter rows with ``side[i] = 0`` into ``out[0]`` and the others into ``out[1]``."""
-    n = r.shape[0]
-    out[:] = 0.0
-    width = out.shape[1]
-    flat = out.reshape(-1)
-    shift = np.empty(min(n, _BLOCK), dtype=np.int64)
-    for lo in range(0, n, _BLOCK):
-        hi = min(n, lo + _BLOCK)
-        for i in range(lo, hi):
-            shift[i - lo] = side[i] * width
-        for g in range(codes.shape[0]):
-            column = codes[g, lo:hi]
-            table = flat[starts[g] :]
-            for i in range(hi - lo):
-                table[shift[i] + column[i]] += r[lo + i]
 
 
 @row_kernel

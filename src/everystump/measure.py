@@ -1,0 +1,212 @@
+"""Which stumps vote: the mass of the thresholds in every gap between two places.
+
+The weight function ``r`` of Definition 1 (Lin & Li) is a measure over thresholds.  All that a
+solver needs of it is the mass ``m[k]`` between neighbouring places and, for machines without a
+bias, the mass outside the data.  A measure also says where inside a gap its stumps stand, that
+is, how a feature's curve runs from one place to the next.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import quad_vec
+
+from everystump.columns import Column
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Masses:
+    """Masses of one feature: ``inside[k]`` between places ``k`` and ``k + 1``, and outside."""
+
+    inside: np.ndarray
+    outside: float
+
+
+class Measure(ABC):
+    """A measure over thresholds; ``step`` tells whether curves jump at the cuts or run straight."""
+
+    step = False
+
+    @abstractmethod
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the masses of feature ``d``, whose thresholds lie in ``[column.low, .high]``."""
+
+    def thresholds(self, d: int) -> np.ndarray | None:
+        """Return the only thresholds that may vote in feature ``d``, or None for all."""
+        return None
+
+
+class Lebesgue(Measure):
+    """Length in the feature's own units: the stump kernel of Definition 2 exactly."""
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the length of every gap."""
+        ends = column.values[0] - column.low + (column.high - column.values[-1])
+        return Masses(np.diff(column.values), float(ends))
+
+
+class Uniform(Measure):
+    """Length, each feature's range scaled to 2: the paper's SVM-Stump without a scaler."""
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the length of every gap, relative to half the range."""
+        half = column.high / 2 - column.low / 2
+        if half == 0.0:
+            return Masses(np.zeros(len(column.values) - 1), 0.0)
+        inside = np.diff(column.values / half)
+        return Masses(inside, max(0.0, 2.0 - float(inside.sum())))
+
+
+class Rank(Measure):
+    """Rows in the gap, each feature's total 2: blind to monotone transforms, as trees are."""
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return half the rows of both ends of every gap, scaled."""
+        return Masses(_scaled_to_two((column.counts[1:] + column.counts[:-1]) / 2), 0.0)
+
+
+class EqualShare(Measure):
+    """The same mass for every gap, each feature's total 2."""
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return equal masses."""
+        return Masses(_scaled_to_two(np.ones(len(column.values) - 1)), 0.0)
+
+
+class Mixed(Measure):
+    """The mean of `Uniform`, `Rank` and `EqualShare`: robust to long tails and to spikes."""
+
+    parts = (Uniform(), Rank(), EqualShare())
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the mean mass of the three."""
+        parts = [part.masses(column, d) for part in self.parts]
+        inside = np.mean([part.inside for part in parts], axis=0)
+        return Masses(inside, float(np.mean([part.outside for part in parts])))
+
+
+class Middle(Measure):
+    """One stump in the middle of every gap (SVM-Mid): mass 1 each, curves that jump there."""
+
+    step = True
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return 1 for every gap."""
+        return Masses(np.ones(len(column.values) - 1), 0.0)
+
+
+class ChosenStumps(Measure):
+    """Given stumps only, each a feature of -1 and +1 with ``r = 1``: a mass of 2 a stump.
+
+    Parameters
+    ----------
+    thresholds : sequence of array-like
+        The thresholds of each feature; one given twice counts twice.
+    """
+
+    step = True
+
+    def __init__(self, thresholds: Sequence) -> None:
+        self._thresholds = [np.sort(np.asarray(t, dtype=np.float64)) for t in thresholds]
+
+    def thresholds(self, d: int) -> np.ndarray:
+        """Return the distinct thresholds of feature ``d``, which cut it into places."""
+        if d >= len(self._thresholds):
+            raise ValueError(
+                f"measure: thresholds were given for {len(self._thresholds)} features, but X has "
+                f"more; pass one array for each feature (an empty one for no stump)."
+            )
+        return np.unique(self._thresholds[d])
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return twice the number of stumps at each cut."""
+        _, multiplicity = np.unique(self._thresholds[d], return_counts=True)
+        return Masses(2.0 * multiplicity, 0.0)
+
+
+class Density(Measure):
+    """A density over thresholds, Definition 1 in general with ``density = 4 r^2``... integrated.
+
+    Parameters
+    ----------
+    function : callable or sequence of callables
+        Maps an array of thresholds to non-negative densities; one for all features, or one each.
+        The constant 1 is `Lebesgue`.
+    """
+
+    def __init__(self, function: Function | Sequence[Function]) -> None:
+        self.function = function
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Integrate the density over every gap."""
+        function = self.function if callable(self.function) else self.function[d]
+        edges = np.concatenate([[column.low], column.values, [column.high]])
+        mass = _integrate(function, edges[:-1], edges[1:], d)
+        return Masses(mass[1:-1], float(mass[0] + mass[-1]))
+
+
+_BY_NAME: dict[str, type[Measure]] = {
+    "lebesgue": Lebesgue,
+    "middle": Middle,
+    "mixed": Mixed,
+    "rank": Rank,
+    "uniform": Uniform,
+}
+
+
+def as_measure(measure: str | Measure | Function) -> Measure:
+    """Return the measure that a name, a density or a measure stands for.
+
+    Examples
+    --------
+    >>> type(as_measure("rank")).__name__
+    'Rank'
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if callable(measure):
+        return Density(measure)
+    if measure in _BY_NAME:
+        return _BY_NAME[measure]()
+    raise ValueError(
+        f"measure={measure!r} is not known; use one of {sorted(_BY_NAME)}, a density (a callable), "
+        f"or a Measure."
+    )
+
+
+def _scaled_to_two(mass: np.ndarray) -> np.ndarray:
+    return mass * (2.0 / mass.sum()) if len(mass) else mass
+
+
+def _integrate(function: Function, low: np.ndarray, high: np.ndarray, d: int) -> np.ndarray:
+    """Integrate ``function`` over each ``[low[k], high[k]]`` by one adaptive rule."""
+    width = high - low
+
+    def integrand(t: float) -> np.ndarray:
+        value = np.asarray(function(low + t * width), dtype=np.float64)
+        if value.shape != low.shape:
+            raise ValueError(
+                f"measure: the density of feature {d} returned shape {value.shape} for "
+                f"{low.shape} thresholds; it must return one value for each."
+            )
+        if np.any(value < 0):
+            raise ValueError(
+                f"measure: the density of feature {d} is {value.min():g} at some threshold; "
+                f"a density must not be negative."
+            )
+        return np.where(width > 0, value, 0.0) * width
+
+    with np.errstate(all="ignore"):
+        mass, error = quad_vec(integrand, 0.0, 1.0, norm="max", epsrel=1e-8, limit=200)[:2]
+    if not np.all(np.isfinite(mass)) or error > 1e-4 * max(mass.max(initial=0.0), 1e-300):
+        raise ValueError(
+            f"measure: the density of feature {d} could not be integrated over "
+            f"[{low[0]:g}, {high[-1]:g}]; use one that is finite and integrable there."
+        )
+    return mass

@@ -1,0 +1,8 @@
+"""Solvers of the chain problem, each result with its certificate."""
+
+from everystump.solvers.certificate import Certificate
+from everystump.solvers.hinge import solve_hinge
+from everystump.solvers.problem import Problem, Solution
+from everystump.solvers.smooth import solve_smooth
+
+__all__ = ["Certificate", "Problem", "Solution", "solve_hinge", "solve_smooth"]

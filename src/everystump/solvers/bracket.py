@@ -1,0 +1,97 @@
+"""Primal and dual values around the optimum, from what the rows tell about the current point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from everystump.solvers.certificate import Certificate, relative_gap
+from everystump.solvers.problem import Problem, Solution
+from everystump.solvers.rows import Rows, Slopes
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Both values at one point, and how the point must be scaled to reach them.
+
+    Attributes
+    ----------
+    primal, dual : float
+        The values.
+    primal_scale : float
+        Factor of weights and bias that reaches ``primal``.
+    dual_scale : ndarray of shape (2,)
+        Factors of the dual variables of positive and negative rows that reach ``dual``.
+    reach : ndarray
+        ``v(a)`` of the scaled dual variables.
+    residual : ndarray
+        ``v(a) - w`` without the scaling.
+    imbalance : float
+        ``sum of y a`` without the scaling, 0 if there is no bias to balance for.
+    """
+
+    primal: float
+    dual: float
+    primal_scale: float
+    dual_scale: np.ndarray
+    reach: np.ndarray
+    residual: np.ndarray
+    imbalance: float
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return relative_gap(self.primal, self.dual)
+
+
+def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
+    """Bracket the optimum between a primal and a dual value at the current point.
+
+    Primal: the point as it is or, if all rows are on their right side, scaled until none is
+    short of the margin.  Dual: each ``dual_i`` is concave and 0 at 0, so shrinking the variables
+    of one side until both balance, and then all of them along the ray, keeps at least that share
+    of their parts.
+    """
+    collect = problem.chains.collect
+    sides = collect(slopes.tables[0]), collect(slopes.tables[1])
+    scale = np.ones(2)
+    if problem.bias:
+        least = slopes.totals.min()
+        scale = np.divide(least, slopes.totals, out=np.zeros(2), where=slopes.totals > 0)
+    reach = scale[0] * sides[0] - scale[1] * sides[1]
+    square, gain = float(reach @ reach), float(scale @ slopes.duals)
+    ray = gain / square if square > 0 else 1.0
+    if not problem.hard:
+        ray = min(1.0, ray)
+    energy = float(weights @ weights) / 2
+    primal, primal_scale = energy + slopes.loss, 1.0
+    if problem.loss.flat_beyond_one and slopes.least_margin > 0:
+        scaled = energy / slopes.least_margin**2
+        if scaled < primal:
+            primal, primal_scale = scaled, 1.0 / slopes.least_margin
+    return Bracket(
+        primal=primal,
+        dual=ray * gain - ray**2 * square / 2,
+        primal_scale=primal_scale,
+        dual_scale=ray * scale,
+        reach=ray * reach,
+        residual=sides[0] - sides[1] - weights,
+        imbalance=float(slopes.totals[0] - slopes.totals[1]) if problem.bias else 0.0,
+    )
+
+
+def finish(
+    problem: Problem, rows: Rows, weights: np.ndarray, bias: float, tol: float, n_iter: int
+) -> Solution:
+    """Return the solution at the current point, its certificate computed afresh."""
+    rows.place(problem.chains.spread(weights), bias)
+    now = bracket(problem, weights, rows.slopes())
+    return Solution(
+        weights=now.primal_scale * weights,
+        bias=now.primal_scale * bias,
+        dual_coef=rows.dual_coef(now.dual_scale),
+        certificate=Certificate.of(now.primal, now.dual, tol, rows.passes),
+        n_iter=n_iter,
+        mean_cost=rows.mean_cost,
+    )

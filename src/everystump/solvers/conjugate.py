@@ -1,0 +1,47 @@
+"""Preconditioned conjugate gradients for ``A x = b``, ``A`` symmetric and positive definite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Operator = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a solution is good enough, given its residual ``r``.
+
+    ``|r|^2 / 2`` is what the residual adds to the duality gap.  Stop when it is at most ``floor``,
+    or when it is at most ``target`` and ``r' M^-1 r`` fell to ``relative`` of its start.
+    """
+
+    floor: float
+    target: float
+    relative: float
+
+
+def conjugate_gradients(
+    product: Operator, precondition: Operator, rhs: np.ndarray, stop: Stop, max_iter: int
+) -> tuple[np.ndarray, int]:
+    """Return the solution and the number of products."""
+    x = np.zeros_like(rhs)
+    r = rhs.copy()
+    z = precondition(r)
+    p = z.copy()
+    start = rz = float(r @ z)
+    for n_iter in range(max_iter):
+        energy = float(r @ r) / 2
+        if energy <= stop.floor or (energy <= stop.target and rz <= stop.relative * start):
+            return x, n_iter
+        q = product(p)
+        length = rz / float(p @ q)
+        x += length * p
+        r -= length * q
+        z = precondition(r)
+        previous, rz = rz, float(r @ z)
+        p *= rz / previous
+        p += z
+    return x, max_iter

@@ -1,0 +1,135 @@
+"""Newton steps for ``|w|^2 / 2 + sum of smooth losses``, with the bias eliminated.
+
+With ``W`` the losses' curvature, ``r = v(a) - w`` and ``e = sum of y a`` the step solves
+
+    (I + V'WV - h h'/k) dw = r - h e / k,      db = (e - h'dw) / k,
+
+where ``V = gather S``, ``h = V'W1`` and ``k = sum of W``.  Rows without curvature play no part.
+Two ways to solve it: conjugate gradients preconditioned by the blocks of the features, or, when
+few rows are active and the former would take longer, exactly through their kernel matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from everystump.solvers.conjugate import Stop, conjugate_gradients
+from everystump.solvers.preconditioner import BlockPreconditioner
+from everystump.solvers.problem import Problem
+from everystump.solvers.rows import Rows
+
+_MOST_ROWS_EXACT = 3000
+_MOST_PRODUCTS = 5000
+
+
+class Newton:
+    """Newton's steps for one problem; remembers how many products the last system took."""
+
+    def __init__(self, problem: Problem, rows: Rows) -> None:
+        self.problem = problem
+        self.rows = rows
+        self.products = 0
+        self._blocks = BlockPreconditioner(problem)
+
+    def direction(
+        self, residual: np.ndarray, imbalance: float, stop: Stop
+    ) -> tuple[np.ndarray, float]:
+        """Return the step ``(dw, db)`` at the rows' current margins."""
+        diagonal, joint = self.rows.curvature()
+        if self.rows.n_active == 0:
+            return residual, 0.0
+        cost, exact_cost = self._cost_of_product(), self._cost_of_exact()
+        if self.products * cost > exact_cost:
+            self.products = int(0.9 * self.products)
+            return self._exact(residual, imbalance)
+        patience = int(max(20.0, 3 * exact_cost / cost)) if exact_cost < np.inf else _MOST_PRODUCTS
+        return self._iterative(diagonal, joint, residual, imbalance, stop, patience)
+
+    def _cost_of_product(self) -> float:
+        """Estimate the seconds of one step of conjugate gradients; only ratios matter."""
+        codes = self.rows.n_active * self.rows.n_joint
+        return 0.8e-9 * codes + 1.2e-8 * len(self.problem.chains.jumps) + 5e-5
+
+    def _cost_of_exact(self) -> float:
+        n, n_features = self.rows.n_active, len(self.problem.chains.starts) - 1
+        if n > _MOST_ROWS_EXACT:
+            return np.inf
+        return 6e-10 * n**2 * n_features + 1e-11 * n**3 + 2e-4
+
+    def _iterative(
+        self,
+        diagonal: np.ndarray,
+        joint: np.ndarray,
+        residual: np.ndarray,
+        imbalance: float,
+        stop: Stop,
+        patience: int,
+    ) -> tuple[np.ndarray, float]:
+        chains = self.problem.chains
+        total = float(joint[: self.problem.packing.starts[1]].sum())
+        tilt = chains.collect(diagonal) if self.problem.bias else np.zeros_like(residual)
+
+        def product(v: np.ndarray) -> np.ndarray:
+            out = chains.collect(self.rows.product(chains.spread(v)))
+            out += v
+            out -= tilt * (float(tilt @ v) / total)
+            return out
+
+        dw, self.products = conjugate_gradients(
+            product,
+            self._blocks.factor(diagonal, joint),
+            residual - tilt * (imbalance / total),
+            stop,
+            patience,
+        )
+        db = (imbalance - float(tilt @ dw)) / total if self.problem.bias else 0.0
+        return dw, db
+
+    def _exact(self, residual: np.ndarray, imbalance: float) -> tuple[np.ndarray, float]:
+        """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e`` over the active rows; dw = r - V'l."""
+        chains, active = self.problem.chains, self.rows.active()
+        kernel = chains.gram(active.positions(chains.positions))
+        kernel[np.diag_indices_from(kernel)] += 1.0 / active.weight
+        score = active.gather(chains.spread(residual))
+        factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+        multiplier = cho_solve(factor, score, check_finite=False)
+        db = 0.0
+        if self.problem.bias:
+            ones = cho_solve(factor, np.ones_like(score), check_finite=False)
+            db = (imbalance - float(multiplier.sum())) / float(ones.sum())
+            multiplier += db * ones
+        return residual - chains.collect(active.scatter(multiplier)), db
+
+
+def line_search(rows: Rows, weights: np.ndarray, dw: np.ndarray) -> float:
+    """Return a step length at which the objective along ``dw`` is nearly flat.
+
+    The derivative along the direction rises with the length, so a root is bracketed and then
+    narrowed by false position, with halving where that is slow.
+    """
+    cross, square = float(weights @ dw), float(dw @ dw)
+
+    def derivative(t: float) -> float:
+        return cross + t * square - rows.along(t)
+
+    start = derivative(0.0)
+    if start >= 0.0:
+        return 0.0
+    low, low_slope, high, high_slope = 0.0, start, np.inf, np.inf
+    t = 1.0
+    for attempt in range(40):
+        slope = derivative(t)
+        if abs(slope) <= 0.3 * abs(start):
+            return t
+        if slope < 0.0:
+            low, low_slope = t, slope
+        else:
+            high, high_slope = t, slope
+        if high == np.inf:
+            t = 2.0 * low
+        elif attempt % 2:
+            t = (low + high) / 2
+        else:
+            t = low + (high - low) * low_slope / (low_slope - high_slope)
+    return low

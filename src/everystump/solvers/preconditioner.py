@@ -1,0 +1,55 @@
+"""The part of Newton's matrix that each feature, or each joint column, has to itself.
+
+For a feature alone it is ``I + S'(D - dd'/k)S`` with ``D`` the curvature by place: a chain,
+solved in two sweeps.  Members of a joint column share their rows' codes, so their common block is
+known as exactly; it is small and dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from everystump import chain
+from everystump.solvers.problem import Problem
+
+
+class BlockPreconditioner:
+    """The diagonal blocks of Newton's matrix, one a feature or joint column."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._chains = problem.chains
+        packing = problem.packing
+        self._joint = [
+            (slice(packing.starts[g], packing.starts[g + 1]),)
+            + self._chains.votes(members, packing.places[g])
+            for g, members in enumerate(packing.members)
+            if len(members) > 1
+        ]
+
+    def factor(
+        self, diagonal: np.ndarray, joint: np.ndarray
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place."""
+        chains = self._chains
+        price, damp = np.empty_like(diagonal), np.empty_like(diagonal)
+        chain.factor(chains.starts, chains.jumps, diagonal, price, damp)
+        blocks = [(entries, _factor(votes, joint[own])) for own, entries, votes in self._joint]
+
+        def solve(residual: np.ndarray) -> np.ndarray:
+            out = np.empty_like(residual)
+            chain.solve(chains.starts, chains.jumps, price, damp, residual, out)
+            for entries, factor in blocks:
+                out[entries] = cho_solve(factor, residual[entries], check_finite=False)
+            return out
+
+        return solve
+
+
+def _factor(votes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, bool]:
+    centred = votes - (weight @ votes) / weight.sum()
+    block = (centred.T * weight) @ centred
+    block[np.diag_indices_from(block)] += 1.0
+    return cho_factor(block, check_finite=False)

@@ -1,0 +1,73 @@
+"""The problem that all solvers share, and what they return.
+
+    min over w, b of   |w|^2 / 2 + sum over rows i of loss_i(y_i f(x_i)),      f = gather(S w) + b
+
+``w`` are the weights of the smooth stumps (Theorem 5 of Lin & Li; P4 is the same problem over
+single stumps), ``S`` spreads them into tables, and ``loss_i`` carries C.  Its dual is
+
+    max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = S' scatter(y a),
+
+with ``sum of y a = 0`` if there is a bias ``b``.  At the optimum ``w = v(a)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from everystump.chain import Chains
+from everystump.packing import Packing
+from everystump.solvers.certificate import Certificate
+
+# Called with the number of Newton steps, the primal and the dual value.
+Progress = Callable[[int, float, float], None]
+
+
+class Loss(Protocol):
+    """A record of `everystump.losses`."""
+
+    flat_beyond_one: bool
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything about the problem but its rows.
+
+    Attributes
+    ----------
+    chains : Chains
+        How weights spread into tables.
+    packing : Packing
+        How tables become the joint tables that rows see.
+    loss : type
+        The class of the rows' losses.
+    bias : bool
+        Whether ``b`` is free; otherwise it is 0.
+    hard : bool
+        Whether C is infinite, so that no row may be short of the margin.
+    """
+
+    chains: Chains
+    packing: Packing
+    loss: type[Loss]
+    bias: bool = True
+    hard: bool = False
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights, bias, signed dual variables and the proof that they are good.
+
+    ``mean_cost`` and ``sharpness`` say where a solver may resume for another C.
+    """
+
+    weights: np.ndarray
+    bias: float
+    dual_coef: np.ndarray
+    certificate: Certificate
+    n_iter: int
+    mean_cost: float
+    sharpness: float = 0.0

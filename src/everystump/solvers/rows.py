@@ -1,0 +1,294 @@
+"""What a solver may ask of the rows.
+
+A solver never holds anything as long as the rows.  It sends a table (one number a place) and
+gets back tables and a few sums; the rows keep their own margins, dual variables and losses.  So
+rows may live in blocks: here blocks of one array, shared out to threads, elsewhere chunks on a
+disk or on the machines of a cluster.  Sums are taken block by block in a fixed order, so results
+do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from everystump import rowloops
+from everystump.losses import SmoothedHinge
+from everystump.packing import Packing
+from everystump.threads import share
+
+_ROWS_PER_BLOCK = 32768
+# Threads cost some 50 microseconds a call: below this many codes one does the work alone.
+_CODES_WORTH_SHARING = 200_000
+
+
+@dataclass
+class Slopes:
+    """What the rows know about the current point; pairs are (positive rows, negative rows).
+
+    Attributes
+    ----------
+    tables : ndarray of shape (2, n_places)
+        Scattered dual variables.
+    totals : ndarray of shape (2,)
+        Sums of the dual variables.
+    duals : ndarray of shape (2,)
+        Sums of their dual parts.
+    loss : float
+        Sum of the loss.
+    least_margin : float
+        The smallest margin.
+    """
+
+    tables: np.ndarray
+    totals: np.ndarray
+    duals: np.ndarray
+    loss: float
+    least_margin: float
+
+
+class RowBlock:
+    """Some rows of one two-class problem, the positive ones first."""
+
+    def __init__(
+        self,
+        packing: Packing,
+        index: np.ndarray,
+        positive: np.ndarray,
+        loss: Callable[[np.ndarray], Any],
+        cost: np.ndarray,
+    ) -> None:
+        order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+        self.index = index[order]
+        self.starts = packing.starts
+        self.codes = np.empty((len(packing.codes), len(index)), dtype=packing.codes.dtype)
+        rowloops.take_rows(packing.codes, self.index, self.codes)
+        self.n_positive = int(positive.sum())
+        self.sign = np.where(np.arange(len(index)) < self.n_positive, 1.0, -1.0)
+        self.cost = cost[order]
+        self.true_loss = loss(self.cost)
+        self.loss = self.true_loss
+        self.margin = np.zeros(len(index))
+        self.step = np.zeros(len(index))
+        self.a = np.zeros(len(index))
+
+    def _table(self) -> np.ndarray:
+        return np.empty(self.starts[-1])
+
+    def slopes(self) -> Slopes:
+        self.a = self.loss.slope(self.margin)
+        sides = (slice(0, self.n_positive), slice(self.n_positive, None))
+        tables = np.empty((2, self.starts[-1]))
+        rowloops.scatter(self.codes, self.starts, self.a, 0, self.n_positive, tables[0])
+        rowloops.scatter(self.codes, self.starts, self.a, self.n_positive, len(self.a), tables[1])
+        dual = self.true_loss.dual(self.a)
+        return Slopes(
+            tables,
+            np.array([self.a[side].sum() for side in sides]),
+            np.array([dual[side].sum() for side in sides]),
+            float(self.true_loss.value(self.margin).sum()),
+            float(self.margin.min()),
+        )
+
+    def curvature(self) -> tuple[np.ndarray, int]:
+        weight = self.loss.curvature(self.margin)
+        self.active = np.flatnonzero(weight)
+        self.weight = weight[self.active]
+        if len(self.active) == len(weight):
+            self.active_codes = self.codes
+        else:
+            shape = (len(self.codes), len(self.active))
+            self.active_codes = np.empty(shape, dtype=self.codes.dtype)
+            rowloops.take_rows(self.codes, self.active, self.active_codes)
+        table = self._table()
+        rowloops.scatter(self.active_codes, self.starts, self.weight, 0, len(self.weight), table)
+        return table, len(self.active)
+
+    def product(self, table: np.ndarray) -> np.ndarray:
+        out = self._table()
+        rowloops.gather_scatter(self.active_codes, self.starts, table, self.weight, out)
+        return out
+
+    def propose(self, table: np.ndarray, bias: float) -> None:
+        rowloops.gather(self.codes, self.starts, table, self.step)
+        self.step += bias
+        self.step *= self.sign
+
+    def along(self, t: float) -> float:
+        return float(self.loss.slope(self.margin + t * self.step) @ self.step)
+
+    def move(self, t: float) -> None:
+        self.margin += t * self.step
+
+    def place(self, table: np.ndarray, bias: float) -> None:
+        self.propose(table, bias)
+        self.margin[:] = self.step
+
+
+class Rows:
+    """The rows of one two-class problem, in blocks.
+
+    Parameters
+    ----------
+    packing : Packing
+        Codes of all rows of the table.
+    index : ndarray of shape (n_rows,)
+        Which rows of the table take part.
+    positive : ndarray of bool, shape (n_rows,)
+        Whether each of them is in the positive class.
+    loss : callable
+        Maps an array of costs to a loss record.
+    cost : ndarray of shape (n_rows,)
+        C times the weight of each row.
+    n_threads : int
+        How many threads share the blocks.
+    """
+
+    def __init__(
+        self,
+        packing: Packing,
+        index: np.ndarray,
+        positive: np.ndarray,
+        loss: Callable[[np.ndarray], Any],
+        cost: np.ndarray,
+        n_threads: int,
+    ) -> None:
+        self.n_rows = len(index)
+        self.n_joint = len(packing.codes)
+        self.n_threads = n_threads
+        self.mean_cost = float(np.mean(cost))
+        self.passes = 0.0
+        self.n_active = self.n_rows
+        self._packing = packing
+        self._fold = packing.expand.T.tocsr()
+        edges = np.linspace(0, self.n_rows, -(-self.n_rows // _ROWS_PER_BLOCK) + 1).astype(int)
+
+        def block(part: slice) -> RowBlock:
+            return RowBlock(packing, index[part], positive[part], loss, cost[part])
+
+        parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self.blocks = share(block, parts, self._threads_for(self.n_rows))
+
+    def _threads_for(self, n_rows: int) -> int:
+        return self.n_threads if n_rows * self.n_joint >= _CODES_WORTH_SHARING else 1
+
+    def _each(self, work: Callable[[RowBlock], Any], n_rows: float) -> list:
+        return share(work, self.blocks, self._threads_for(int(n_rows)))
+
+    def slopes(self) -> Slopes:
+        """Take the dual variables that fit the margins; return their tables and sums."""
+        self.passes += 1
+        parts = self._each(RowBlock.slopes, self.n_rows)
+        tables = sum(part.tables for part in parts)
+        return Slopes(
+            (self._fold @ tables.T).T,
+            sum(part.totals for part in parts),
+            sum(part.duals for part in parts),
+            sum(part.loss for part in parts),
+            min(part.least_margin for part in parts),
+        )
+
+    def curvature(self) -> tuple[np.ndarray, np.ndarray]:
+        """Fix the curvature ``W`` at the margins; return its sums by place and by joint place."""
+        parts = self._each(RowBlock.curvature, self.n_rows)
+        self.n_active = sum(part[1] for part in parts)
+        self.passes += self.n_active / self.n_rows
+        joint = sum(part[0] for part in parts)
+        return self._fold @ joint, joint
+
+    def product(self, table: np.ndarray) -> np.ndarray:
+        """Return ``scatter(W gather(table))``."""
+        self.passes += 2 * self.n_active / self.n_rows
+        joint = self._packing.expand @ table
+        return self._fold @ sum(self._each(lambda block: block.product(joint), self.n_active))
+
+    def active(self) -> ActiveRows:
+        """Return the rows with curvature by themselves, for solvers that want few rows whole."""
+        return ActiveRows(
+            self._packing,
+            np.concatenate([block.active_codes for block in self.blocks], axis=1),
+            np.concatenate([block.weight for block in self.blocks]),
+        )
+
+    def propose(self, table: np.ndarray, bias: float) -> None:
+        """Set the direction in which scores may move next."""
+        self.passes += 1
+        joint = self._packing.expand @ table
+        self._each(lambda block: block.propose(joint, bias), self.n_rows)
+
+    def along(self, t: float) -> float:
+        """Return minus the derivative of the summed loss after ``t`` times the direction."""
+        return sum(self._each(lambda block: block.along(t), self.n_rows))
+
+    def move(self, t: float) -> None:
+        """Go ``t`` times the direction."""
+        self._each(lambda block: block.move(t), self.n_rows)
+
+    def place(self, table: np.ndarray, bias: float) -> None:
+        """Put the margins where tables and bias say, free of the rounding of many moves."""
+        self.passes += 1
+        joint = self._packing.expand @ table
+        self._each(lambda block: block.place(joint, bias), self.n_rows)
+
+    def slack(self) -> float:
+        """Return how badly the dual variables of a smoothed hinge fit the margins."""
+        return sum(
+            self._each(
+                lambda block: float(block.true_loss.slack(block.margin, block.a).sum()),
+                self.n_rows,
+            )
+        )
+
+    def mean_shortfall(self) -> float:
+        """Return the mean of ``|1 - m|``."""
+        parts = self._each(lambda block: float(np.abs(1.0 - block.margin).sum()), self.n_rows)
+        return sum(parts) / self.n_rows
+
+    def smooth_hinge(self, sharpness: float, anchor: Callable[[RowBlock], np.ndarray]) -> None:
+        """Smooth the hinge around the dual variables that ``anchor`` gives for each block."""
+        for block in self.blocks:
+            block.loss = SmoothedHinge(block.cost, anchor(block), sharpness)
+
+    def dual_coef(self, scale: np.ndarray) -> np.ndarray:
+        """Return ``y a`` of all rows of the table, 0 for those left out.
+
+        ``scale`` holds factors for positive and for negative rows.
+        """
+        out = np.zeros(self._packing.codes.shape[1])
+        for block in self.blocks:
+            out[block.index] = np.where(block.sign > 0, scale[0], -scale[1]) * block.a
+        return out
+
+
+@dataclass(frozen=True)
+class ActiveRows:
+    """Few rows, whole."""
+
+    packing: Packing
+    codes: np.ndarray
+    weight: np.ndarray
+
+    def gather(self, table: np.ndarray) -> np.ndarray:
+        """Return the score of each row."""
+        out = np.empty(len(self.weight))
+        rowloops.gather(self.codes, self.packing.starts, self.packing.expand @ table, out)
+        return out
+
+    def scatter(self, r: np.ndarray) -> np.ndarray:
+        """Return the sums of ``r`` by place."""
+        out = np.empty(self.packing.starts[-1])
+        rowloops.scatter(self.codes, self.packing.starts, r, 0, len(r), out)
+        return self.packing.expand.T @ out
+
+    def positions(self, positions: np.ndarray) -> np.ndarray:
+        """Return ``positions`` of the place of each row in each feature."""
+        return np.concatenate(
+            [
+                positions[places][codes]
+                for places, codes in zip(self.packing.places, self.codes, strict=True)
+            ],
+            axis=1,
+        )
