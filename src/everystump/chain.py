@@ -74,9 +74,7 @@ class Chains:
         reach = positions.sum(axis=1)
         return (reach[:, None] + reach[None, :] - between) / 2
 
-    def votes(
-        self, members: Sequence[int], places: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def votes(self, members: Sequence[int], places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights of some features, and what each votes at given places.
 
         ``places`` has a column a member, of places in a flat table.  Votes are up to a constant

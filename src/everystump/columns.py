@@ -83,13 +83,13 @@ class Lookup:
     def over(cls, cuts: np.ndarray) -> Lookup:
         """Build the grid for ``cuts``."""
         cells = max(1, _CELLS_PER_CUT * len(cuts))
-        low, high = (cuts[0], cuts[-1]) if len(cuts) else (0.0, 0.0)
-        with np.errstate(over="ignore", divide="ignore"):
-            scale = cells / (high - low)
-        scale = float(scale) if np.isfinite(scale) else 0.0
+        low, high = (float(cuts[0]), float(cuts[-1])) if len(cuts) else (0.0, 0.0)
+        # Without a usable width everything falls into one cell, and halving does all the work.
+        scale = cells / (high - low) if 0.0 < high - low < np.inf else 0.0
+        scale = scale if scale < np.inf else 0.0
         first = np.empty(cells + 1, dtype=np.int32)
         rowloops.fill_lookup(cuts, low, scale, first)
-        return cls(float(low), scale, first)
+        return cls(low, scale, first)
 
 
 def make_columns(

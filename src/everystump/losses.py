@@ -52,7 +52,7 @@ class SmoothedHinge:
 
     cost: np.ndarray
     anchor: np.ndarray
-    sharpness: float
+    sharpness: np.ndarray
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return the maximising ``a``."""

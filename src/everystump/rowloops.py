@@ -158,3 +158,24 @@ def run_lengths(ordered, weights, values, counts):
             counts[size] = 0.0
         counts[size] += weights[i]
     return size + 1
+
+
+@row_kernel
+def evaluate(X, starts, knots, values, slopes, cells, lookup, low, scale, intercept, out):
+    """Write ``intercept`` plus the sum of piecewise linear curves at each row of ``X``.
+
+    Curve ``d`` has knots ``starts[d]`` to ``starts[d + 1]`` and a grid over them, see `locate`.
+    """
+    for i in range(out.shape[0]):
+        out[i] = intercept
+    for d in range(starts.shape[0] - 1):
+        own = knots[starts[d] : starts[d + 1]]
+        grid = lookup[cells[d] : cells[d + 1]]
+        for i in range(out.shape[0]):
+            x = X[i, d]
+            k = locate(x, own, grid, low[d], scale[d])
+            if k == 0:
+                out[i] += values[starts[d]]
+            else:
+                k += starts[d] - 1
+                out[i] += values[k] + slopes[k] * (x - knots[k])

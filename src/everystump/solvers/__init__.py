@@ -2,7 +2,16 @@
 
 from everystump.solvers.certificate import Certificate
 from everystump.solvers.hinge import solve_hinge
-from everystump.solvers.problem import Problem, Solution
+from everystump.solvers.problem import Problem, Progress, Solution
+from everystump.solvers.rows import Rows
 from everystump.solvers.smooth import solve_smooth
 
-__all__ = ["Certificate", "Problem", "Solution", "solve_hinge", "solve_smooth"]
+__all__ = [
+    "Certificate",
+    "Problem",
+    "Progress",
+    "Rows",
+    "Solution",
+    "solve_hinge",
+    "solve_smooth",
+]

@@ -61,8 +61,8 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
         scale = np.divide(least, slopes.totals, out=np.zeros(2), where=slopes.totals > 0)
     reach = scale[0] * sides[0] - scale[1] * sides[1]
     square, gain = float(reach @ reach), float(scale @ slopes.duals)
-    ray = gain / square if square > 0 else 1.0
-    if not problem.hard:
+    ray = gain / square if square > 0 else np.inf
+    if not problem.hard or gain <= 0:
         ray = min(1.0, ray)
     energy = float(weights @ weights) / 2
     primal, primal_scale = energy + slopes.loss, 1.0
@@ -72,10 +72,10 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
             primal, primal_scale = scaled, 1.0 / slopes.least_margin
     return Bracket(
         primal=primal,
-        dual=ray * gain - ray**2 * square / 2,
+        dual=ray * gain - ray**2 * square / 2 if ray < np.inf else np.inf,
         primal_scale=primal_scale,
         dual_scale=ray * scale,
-        reach=ray * reach,
+        reach=ray * reach if square > 0 else reach,
         residual=sides[0] - sides[1] - weights,
         imbalance=float(slopes.totals[0] - slopes.totals[1]) if problem.bias else 0.0,
     )
@@ -93,5 +93,5 @@ def finish(
         dual_coef=rows.dual_coef(now.dual_scale),
         certificate=Certificate.of(now.primal, now.dual, tol, rows.passes),
         n_iter=n_iter,
-        mean_cost=rows.mean_cost,
+        C=rows.C,
     )

@@ -55,15 +55,16 @@ def solve_hinge(
         slopes = rows.slopes()
         now = bracket(problem, search.weights, slopes)
         progress(search.n_iter, now.primal, now.dual)
-        if now.gap <= tol or search.n_iter >= max_iter:
-            break
         if problem.hard:
             _refuse_inseparable(problem, now)
+        if now.gap <= tol or search.n_iter >= max_iter:
+            break
         slack = rows.slack()
         if search.is_smoothed_solved(now, slopes, slack):
             search.sharpen()
         else:
-            search.step(now, Stop(0.1 * tol * now.primal, _PRODUCT_TARGET * slack, 0.1))
+            floor = 0.1 * tol * max(now.dual, 0.0)
+            search.step(now, Stop(floor, _PRODUCT_TARGET * slack, relative=0.1))
     solution = finish(problem, rows, search.weights, search.bias, tol, search.n_iter)
     return replace(solution, sharpness=search.sharpness)
 
@@ -84,7 +85,7 @@ class _Search:
     def begin(self) -> None:
         """Start on the ray between the class means, at its best dual value."""
         rows, hard = self.rows, self.problem.hard
-        middle = (lambda block: np.ones_like(block.a)) if hard else (lambda block: block.cost / 2)
+        middle = (lambda block: block.row_weight) if hard else (lambda block: block.cost / 2)
         rows.smooth_hinge(0.0, middle)
         slopes = rows.slopes()
         now = bracket(self.problem, self.weights, slopes)
@@ -95,11 +96,11 @@ class _Search:
             means = [self.weights @ self.problem.chains.collect(t) for t in slopes.tables]
             self.bias = -float(np.mean(means / slopes.totals))
         rows.place(self.problem.chains.spread(self.weights), self.bias)
-        typical = float(now.dual_scale @ slopes.totals) / rows.n_rows
-        level = float(slopes.totals.sum()) / rows.n_rows
+        typical = float(now.dual_scale @ slopes.totals) / rows.total_weight
+        level = float(slopes.totals.sum()) / rows.total_weight
         share = _FIRST_BOX * typical / level
         share = share if hard else min(1.0, share)
-        self.sharpness = 2 * _FIRST_SHARPNESS * share * level / rows.mean_shortfall()
+        self.sharpness = 2 * _FIRST_SHARPNESS * share * level / (rows.mean_shortfall() or 1.0)
         rows.smooth_hinge(self.sharpness, lambda block: share * middle(block))
 
     def resume(self, start: Solution) -> None:
@@ -107,7 +108,7 @@ class _Search:
         self.weights, self.bias = start.weights, start.bias
         rows = self.rows
         rows.place(self.problem.chains.spread(self.weights), self.bias)
-        ratio = rows.mean_cost / start.mean_cost
+        ratio = rows.C / start.C
         self.sharpness = _RESUMED_SHARPNESS * ratio * start.sharpness
         rows.smooth_hinge(
             self.sharpness,
@@ -154,7 +155,7 @@ def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
     widest = float(np.sqrt(np.sum(problem.chains.jumps**2)))
-    if np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1 or not now.reach.any():
+    if np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
         raise ValueError(
             "C=inf asks for a hard margin, but no stump ensemble separates the two classes "
             "(rows with equal features and different labels are one cause); use a finite C."

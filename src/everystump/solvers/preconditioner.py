@@ -29,9 +29,7 @@ class BlockPreconditioner:
             if len(members) > 1
         ]
 
-    def factor(
-        self, diagonal: np.ndarray, joint: np.ndarray
-    ) -> Callable[[np.ndarray], np.ndarray]:
+    def factor(self, diagonal: np.ndarray, joint: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place."""
         chains = self._chains
         price, damp = np.empty_like(diagonal), np.empty_like(diagonal)

@@ -61,7 +61,7 @@ class Problem:
 class Solution:
     """Weights, bias, signed dual variables and the proof that they are good.
 
-    ``mean_cost`` and ``sharpness`` say where a solver may resume for another C.
+    ``C`` and ``sharpness`` say where a solver may resume for another C.
     """
 
     weights: np.ndarray
@@ -69,5 +69,5 @@ class Solution:
     dual_coef: np.ndarray
     certificate: Certificate
     n_iter: int
-    mean_cost: float
+    C: float
     sharpness: float = 0.0

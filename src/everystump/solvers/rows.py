@@ -59,7 +59,8 @@ class RowBlock:
         index: np.ndarray,
         positive: np.ndarray,
         loss: Callable[[np.ndarray], Any],
-        cost: np.ndarray,
+        weight: np.ndarray,
+        C: float,
     ) -> None:
         order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
         self.index = index[order]
@@ -68,7 +69,8 @@ class RowBlock:
         rowloops.take_rows(packing.codes, self.index, self.codes)
         self.n_positive = int(positive.sum())
         self.sign = np.where(np.arange(len(index)) < self.n_positive, 1.0, -1.0)
-        self.cost = cost[order]
+        self.row_weight = weight[order]
+        self.cost = C * self.row_weight
         self.true_loss = loss(self.cost)
         self.loss = self.true_loss
         self.margin = np.zeros(len(index))
@@ -141,8 +143,11 @@ class Rows:
         Whether each of them is in the positive class.
     loss : callable
         Maps an array of costs to a loss record.
-    cost : ndarray of shape (n_rows,)
-        C times the weight of each row.
+    weight : ndarray of shape (n_rows,)
+        The weight of each row.  A row twice and a weight of 2 lead to the same numbers
+        throughout, not to the same optimum only.
+    C : float
+        What a unit of loss costs.
     n_threads : int
         How many threads share the blocks.
     """
@@ -153,13 +158,15 @@ class Rows:
         index: np.ndarray,
         positive: np.ndarray,
         loss: Callable[[np.ndarray], Any],
-        cost: np.ndarray,
+        weight: np.ndarray,
+        C: float,
         n_threads: int,
     ) -> None:
         self.n_rows = len(index)
         self.n_joint = len(packing.codes)
         self.n_threads = n_threads
-        self.mean_cost = float(np.mean(cost))
+        self.C = C
+        self.total_weight = float(weight.sum())
         self.passes = 0.0
         self.n_active = self.n_rows
         self._packing = packing
@@ -167,7 +174,7 @@ class Rows:
         edges = np.linspace(0, self.n_rows, -(-self.n_rows // _ROWS_PER_BLOCK) + 1).astype(int)
 
         def block(part: slice) -> RowBlock:
-            return RowBlock(packing, index[part], positive[part], loss, cost[part])
+            return RowBlock(packing, index[part], positive[part], loss, weight[part], C)
 
         parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
         self.blocks = share(block, parts, self._threads_for(self.n_rows))
@@ -243,14 +250,16 @@ class Rows:
         )
 
     def mean_shortfall(self) -> float:
-        """Return the mean of ``|1 - m|``."""
-        parts = self._each(lambda block: float(np.abs(1.0 - block.margin).sum()), self.n_rows)
-        return sum(parts) / self.n_rows
+        """Return the weighted mean of ``|1 - m|``."""
+        parts = self._each(
+            lambda block: float(block.row_weight @ np.abs(1.0 - block.margin)), self.n_rows
+        )
+        return sum(parts) / self.total_weight
 
     def smooth_hinge(self, sharpness: float, anchor: Callable[[RowBlock], np.ndarray]) -> None:
         """Smooth the hinge around the dual variables that ``anchor`` gives for each block."""
         for block in self.blocks:
-            block.loss = SmoothedHinge(block.cost, anchor(block), sharpness)
+            block.loss = SmoothedHinge(block.cost, anchor(block), sharpness * block.row_weight)
 
     def dual_coef(self, scale: np.ndarray) -> np.ndarray:
         """Return ``y a`` of all rows of the table, 0 for those left out.

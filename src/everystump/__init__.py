@@ -1,0 +1,34 @@
+"""Everystump: train the vote of every decision stump there is, exactly and fast.
+
+Importing this package is quick: names are brought in when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from everystump.estimators import (
+        StumpLogisticRegression,
+        StumpSVC,
+    )
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "StumpLogisticRegression": "everystump.estimators",
+    "StumpSVC": "everystump.estimators",
+}
+
+__all__ = ["StumpLogisticRegression", "StumpSVC"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'everystump' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

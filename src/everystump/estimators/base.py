@@ -1,0 +1,226 @@
+"""What StumpSVC, StumpLogisticRegression and their C paths share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.estimators.criteria import CRITERIA, Criterion
+from everystump.estimators.design import Design
+from everystump.estimators.progress import Reporter
+from everystump.estimators.table import Table, check_rows, check_table
+from everystump.measure import Measure, as_measure
+from everystump.shapes import ShapeModel
+from everystump.solvers import Certificate, Solution
+from everystump.threads import count_threads
+
+
+class ShapeClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose fitted state is one shape model a class (one for two classes)."""
+
+    classes_: np.ndarray
+    shapes_: ShapeModel | list[ShapeModel]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score of each row: one number for two classes, else one a class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Positive numbers speak for ``classes_[1]``, or for the column's class.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        n_threads = count_threads(getattr(self, "n_jobs", None))
+        if isinstance(self.shapes_, ShapeModel):
+            return self.shapes_.evaluate(X, n_threads=n_threads)
+        return np.column_stack([m.evaluate(X, n_threads=n_threads) for m in self.shapes_])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``.
+        """
+        score = self.decision_function(X)
+        if score.ndim == 1:
+            return self.classes_[(score >= 0).astype(int)]
+        return self.classes_[score.argmax(axis=1)]
+
+
+class StumpMachine(ShapeClassifier):
+    """An infinite ensemble of stumps; subclasses name their criterion and their parameters."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "measure": [str, callable, Measure],
+        "max_bins": [Interval(Integral, 2, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "feature_range": ["array-like", None],
+        "class_weight": [dict, str, None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    measure: Any
+    max_bins: int
+    fit_intercept: bool
+    feature_range: Any
+    class_weight: Any
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+    verbose: int
+
+    def _criterion(self) -> Criterion:
+        """Return the loss and its solver."""
+        raise NotImplementedError
+
+    def _most_places(self, n_rows: int) -> int:
+        """Return how many places a feature may have."""
+        return self.max_bins
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Design]:
+        """Check parameters and data, then code the rows."""
+        self._validate_params()
+        measure = as_measure(self.measure)
+        n_threads = count_threads(self.n_jobs)
+        table = check_table(self, X, y, sample_weight, self.class_weight)
+        design = Design.of(
+            table.X,
+            measure=measure,
+            max_bins=self._most_places(len(table.X)),
+            fit_intercept=self.fit_intercept,
+            feature_range=_check_range(self.feature_range, table.X.shape[1]),
+            sample_weight=table.sample_weight,
+            n_threads=n_threads,
+        )
+        return table, design
+
+    def _solve(
+        self,
+        table: Table,
+        design: Design,
+        C: float,
+        starts: Sequence[Solution | None] | None = None,
+    ) -> list[Solution]:
+        """Solve the problem of each class on all rows."""
+        problems = table.problems()
+        solutions = []
+        for k, positive in enumerate(problems):
+            of_class = "" if len(problems) == 1 else f", class {table.classes[k]!r}"
+            report = Reporter(self.verbose, f"{type(self).__name__}, C={C:g}{of_class}")
+            solutions.append(
+                design.solve(
+                    self._criterion(),
+                    positive,
+                    table.weight,
+                    C=C,
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                    n_threads=count_threads(self.n_jobs),
+                    progress=report,
+                    start=None if starts is None else starts[k],
+                )
+            )
+            report.close()
+        return solutions
+
+    def _store(self, table: Table, design: Design, solutions: list[Solution]) -> Self:
+        """Keep what was learned as plain arrays and records."""
+        models = [design.shape_model(solution) for solution in solutions]
+        certificates = [solution.certificate for solution in solutions]
+        dual_coef = np.zeros((len(solutions), table.n_given))
+        dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
+        two_classes = len(models) == 1
+        self.classes_ = table.classes
+        self.shapes_ = models[0] if two_classes else models
+        self.certificate_ = certificates[0] if two_classes else certificates
+        self.intercept_ = np.array([model.intercept for model in models])
+        self.dual_coef_ = dual_coef[0] if two_classes else dual_coef
+        self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
+        self.exact_ = design.columns.exact
+        self._warn_unless_converged(certificates)
+        return self
+
+    def _warn_unless_converged(self, certificates: list[Certificate]) -> None:
+        worst = max(certificates, key=lambda certificate: certificate.gap)
+        if not worst.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {self.n_iter_} Newton steps at a relative "
+                f"duality gap of {worst.gap:.1e}, above tol={self.tol:g}; raise max_iter="
+                f"{self.max_iter} or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+class FixedCMachine(StumpMachine):
+    """A `StumpMachine` for one given C."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **StumpMachine._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+    }
+
+    C: float
+
+    def _most_places(self, n_rows: int) -> int:
+        # A hard margin is a promise about the rows themselves, not about their bins.
+        return n_rows if np.isinf(self.C) else self.max_bins
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the vote of every stump.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes; more than two are set one against the rest.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight of 2 counts as the row twice, a weight of 0 as its absence.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        table, design = self._prepare(X, y, sample_weight)
+        return self._store(table, design, self._solve(table, design, self.C))
+
+
+def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
+    if feature_range is None:
+        return None
+    limits = np.asarray(feature_range, dtype=np.float64)
+    if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
+        raise ValueError(
+            f"feature_range has shape {limits.shape}; pass (low, high), or one such pair of finite "
+            f"numbers for each of the {n_features} features."
+        )
+    return limits
+
+
+__all__ = ["CRITERIA", "FixedCMachine", "ShapeClassifier", "StumpMachine"]

@@ -1,0 +1,122 @@
+"""The stumps of one training table, ready for any number of two-class problems on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from everystump.chain import Chains
+from everystump.columns import Columns, make_columns
+from everystump.estimators.criteria import Criterion
+from everystump.measure import Measure
+from everystump.packing import Packing, pack
+from everystump.shapes import Shape, ShapeModel
+from everystump.solvers import Problem, Progress, Rows, Solution
+
+
+@dataclass(frozen=True)
+class Design:
+    """Columns, their chains under a measure, and the packed codes.
+
+    All classes, folds and values of C of one training table share one design.
+    """
+
+    columns: Columns
+    measure: Measure
+    chains: Chains
+    packing: Packing
+
+    @classmethod
+    def of(
+        cls,
+        X: np.ndarray,
+        *,
+        measure: Measure,
+        max_bins: int,
+        fit_intercept: bool,
+        feature_range: np.ndarray | None,
+        sample_weight: np.ndarray | None,
+        n_threads: int,
+    ) -> Design:
+        """Code the rows of ``X`` and weigh the gaps between their places."""
+        columns = make_columns(
+            X,
+            max_bins=max_bins,
+            sample_weight=sample_weight,
+            thresholds=measure.thresholds,
+            n_threads=n_threads,
+        )
+        if feature_range is not None:
+            columns = _widen(columns, feature_range)
+        masses = [measure.masses(column, d) for d, column in enumerate(columns.columns)]
+        chains = Chains.of(masses, centred=not fit_intercept)
+        return cls(columns, measure, chains, pack(columns.codes, columns.sizes))
+
+    def solve(
+        self,
+        criterion: Criterion,
+        positive: np.ndarray,
+        weight: np.ndarray,
+        *,
+        C: float,
+        tol: float,
+        max_iter: int,
+        n_threads: int,
+        progress: Progress,
+        index: np.ndarray | None = None,
+        start: Solution | None = None,
+    ) -> Solution:
+        """Solve one two-class problem on the rows ``index`` (all of them by default)."""
+        if index is None:
+            index = np.arange(len(positive))
+        problem = Problem(
+            self.chains,
+            self.packing,
+            criterion.loss,
+            bias=not self.chains.centred,
+            hard=bool(np.isinf(C)),
+        )
+        rows = Rows(
+            self.packing, index, positive[index], criterion.loss, weight[index], C, n_threads
+        )
+        return criterion.solve(
+            problem, rows, tol=tol, max_iter=max_iter, progress=progress, start=start
+        )
+
+    def shape_model(self, solution: Solution) -> ShapeModel:
+        """Return the curves of a solution, each with weighted mean 0 if there is a bias.
+
+        A constant of a feature and the bias are interchangeable; centred curves are the ones
+        that can be read.  Without a bias curves are as the kernel has them.
+        """
+        table = self.chains.spread(solution.weights)
+        intercept, shapes = solution.bias, []
+        for d, column in enumerate(self.columns.columns):
+            values = table[self.chains.starts[d] : self.chains.starts[d + 1]]
+            if not self.chains.centred:
+                mean = float(column.counts @ values / column.counts.sum())
+                values, intercept = values - mean, intercept + mean
+            if self.measure.step:
+                shapes.append(Shape.steps(column.cuts, values))
+            else:
+                shapes.append(Shape(column.values, values))
+        return ShapeModel(tuple(shapes), float(intercept))
+
+
+def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
+    """Return the columns with the ranges [L, R] that the user gave."""
+    low, high = np.broadcast_to(feature_range, (len(columns.columns), 2)).T
+    for d, column in enumerate(columns.columns):
+        if not (low[d] <= column.low and column.high <= high[d]):
+            raise ValueError(
+                f"feature_range: [{low[d]:g}, {high[d]:g}] does not hold feature {d}, whose values "
+                f"go from {column.low:g} to {column.high:g}; widen the range."
+            )
+    return replace(
+        columns,
+        columns=tuple(
+            replace(column, low=float(a), high=float(b))
+            for column, a, b in zip(columns.columns, low, high, strict=True)
+        ),
+    )

@@ -1,0 +1,105 @@
+"""What every estimator does to its input first: check it, in one place and in one voice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+
+@dataclass(frozen=True)
+class Table:
+    """A checked training table; rows of weight 0 are left out.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Finite numbers.
+    label : ndarray of int, shape (n_rows,)
+        Index of each row's class in ``classes``.
+    classes : ndarray of shape (n_classes,)
+        The labels that occur, sorted.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Positive weights, None if all are 1.
+    weight : ndarray of shape (n_rows,)
+        Sample weights times class weights.
+    kept : ndarray of int, shape (n_rows,)
+        The row of the user's table that each row is.
+    n_given : int
+        How many rows the user's table has.
+    """
+
+    X: np.ndarray
+    label: np.ndarray
+    classes: np.ndarray
+    sample_weight: np.ndarray | None
+    weight: np.ndarray
+    kept: np.ndarray
+    n_given: int
+
+    def problems(self) -> list[np.ndarray]:
+        """Return which rows are positive: one problem for two classes, else one a class."""
+        if len(self.classes) == 2:
+            return [self.label == 1]
+        return [self.label == k for k in range(len(self.classes))]
+
+
+def check_table(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, class_weight: Any
+) -> Table:
+    """Check a training table, or say in one sentence what is wrong with it."""
+    X, y = validate_data(estimator, X, y, dtype=(np.float64, np.float32), ensure_all_finite=False)
+    refuse_nonfinite(X, estimator)
+    check_classification_targets(y)
+    n_given = len(y)
+    kept = np.arange(n_given)
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        kept = np.flatnonzero(weight)
+        X, y, weight = _rows(X, kept), y[kept], weight[kept]
+    classes, label = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y: only one class, {classes.tolist()[0]!r}, has rows of positive weight; "
+            f"{type(estimator).__name__} needs at least two classes."
+        )
+    by_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
+    total = by_class[label] if weight is None else by_class[label] * weight
+    return Table(X, label, classes, weight, total, kept, n_given)
+
+
+def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
+    """Check the rows that a fitted estimator is asked about."""
+    X = validate_data(
+        estimator, X, dtype=(np.float64, np.float32), ensure_all_finite=False, reset=False
+    )
+    refuse_nonfinite(X, estimator)
+    return X
+
+
+def refuse_nonfinite(X: np.ndarray, estimator: BaseEstimator) -> None:
+    """Raise if ``X`` holds NaN or infinity, naming the first one."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):
+            return
+    bad = np.argwhere(~np.isfinite(X))
+    if len(bad) == 0:
+        return
+    row, column = bad[0]
+    names = getattr(estimator, "feature_names_in_", None)
+    feature = f"feature {column}" if names is None else f"feature {names[column]!r}"
+    what = "NaN" if np.isnan(X[row, column]) else "infinity"
+    raise ValueError(
+        f"X contains {what} in row {row}, {feature}; {type(estimator).__name__} does not accept "
+        f"missing values or infinity: impute or remove them first."
+    )
+
+
+def _rows(X: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    return X if len(kept) == len(X) else X[kept]
