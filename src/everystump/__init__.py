@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from everystump.estimators import (
         StumpLogisticRegression,
+        StumpLogisticRegressionCV,
         StumpSVC,
+        StumpSVCCV,
     )
 
 __version__ = "0.1.0"
 
 _HOME = {
     "StumpLogisticRegression": "everystump.estimators",
+    "StumpLogisticRegressionCV": "everystump.estimators",
     "StumpSVC": "everystump.estimators",
+    "StumpSVCCV": "everystump.estimators",
 }
 
-__all__ = ["StumpLogisticRegression", "StumpSVC"]
+__all__ = ["StumpLogisticRegression", "StumpLogisticRegressionCV", "StumpSVC", "StumpSVCCV"]
 
 
 def __getattr__(name: str) -> Any:

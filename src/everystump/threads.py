@@ -31,20 +31,22 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]:
-    """Return ``[work(item) for item in items]``, the items dealt out to threads in turn."""
+    """Return ``[work(item) for item in items]``; threads take the next item when they are free."""
     items = list(items)
     n_threads = min(n_threads, len(items))
     if n_threads <= 1:
         return [work(item) for item in items]
-
-    def deal(first: int) -> list[R]:
-        return [work(item) for item in items[first::n_threads]]
-
-    others = [_pool(n_threads).submit(deal, first) for first in range(1, n_threads)]
     results: list = [None] * len(items)
-    results[0::n_threads] = deal(0)
-    for first, other in enumerate(others, start=1):
-        results[first::n_threads] = other.result()
+    waiting = iter(range(len(items)))
+
+    def take_turns() -> None:
+        for i in waiting:
+            results[i] = work(items[i])
+
+    others = [_pool(n_threads).submit(take_turns) for _ in range(n_threads - 1)]
+    take_turns()
+    for other in others:
+        other.result()
     return results
 
 

@@ -1,6 +1,6 @@
 """scikit-learn classes, thin over the rooms below."""
 
-from everystump.estimators.logistic import StumpLogisticRegression
-from everystump.estimators.svc import StumpSVC
+from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
+from everystump.estimators.svc import StumpSVC, StumpSVCCV
 
-__all__ = ["StumpLogisticRegression", "StumpSVC"]
+__all__ = ["StumpLogisticRegression", "StumpLogisticRegressionCV", "StumpSVC", "StumpSVCCV"]

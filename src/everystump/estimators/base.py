@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.criteria import CRITERIA, Criterion
+from everystump.estimators.criteria import Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
@@ -64,7 +64,7 @@ class ShapeClassifier(ClassifierMixin, BaseEstimator):
         """
         score = self.decision_function(X)
         if score.ndim == 1:
-            return self.classes_[(score >= 0).astype(int)]
+            return self.classes_[(score > 0).astype(int)]
         return self.classes_[score.argmax(axis=1)]
 
 
@@ -92,6 +92,7 @@ class StumpMachine(ShapeClassifier):
     max_iter: int
     n_jobs: int | None
     verbose: int
+    certificate_: Certificate | list[Certificate]
 
     def _criterion(self) -> Criterion:
         """Return the loss and its solver."""
@@ -123,28 +124,32 @@ class StumpMachine(ShapeClassifier):
         table: Table,
         design: Design,
         C: float,
-        starts: Sequence[Solution | None] | None = None,
+        *,
+        index: np.ndarray | None = None,
+        starts: Sequence[Solution] | None = None,
+        n_threads: int | None = None,
+        verbose: int | None = None,
     ) -> list[Solution]:
-        """Solve the problem of each class on all rows."""
+        """Solve the problem of each class, on the rows ``index`` if given."""
         problems = table.problems()
         solutions = []
         for k, positive in enumerate(problems):
             of_class = "" if len(problems) == 1 else f", class {table.classes[k]!r}"
-            report = Reporter(self.verbose, f"{type(self).__name__}, C={C:g}{of_class}")
-            solutions.append(
-                design.solve(
+            title = f"{type(self).__name__}, C={C:g}{of_class}"
+            with Reporter(self.verbose if verbose is None else verbose, title) as report:
+                solution = design.solve(
                     self._criterion(),
                     positive,
                     table.weight,
                     C=C,
                     tol=self.tol,
                     max_iter=self.max_iter,
-                    n_threads=count_threads(self.n_jobs),
+                    n_threads=n_threads or count_threads(self.n_jobs),
                     progress=report,
+                    index=index,
                     start=None if starts is None else starts[k],
                 )
-            )
-            report.close()
+            solutions.append(solution)
         return solutions
 
     def _store(self, table: Table, design: Design, solutions: list[Solution]) -> Self:
@@ -161,11 +166,11 @@ class StumpMachine(ShapeClassifier):
         self.dual_coef_ = dual_coef[0] if two_classes else dual_coef
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.columns.exact
-        self._warn_unless_converged(certificates)
         return self
 
-    def _warn_unless_converged(self, certificates: list[Certificate]) -> None:
-        worst = max(certificates, key=lambda certificate: certificate.gap)
+    def _warn_unless_converged(self) -> Self:
+        listed = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
+        worst = max(listed, key=lambda certificate: certificate.gap)
         if not worst.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} Newton steps at a relative "
@@ -174,6 +179,7 @@ class StumpMachine(ShapeClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        return self
 
 
 class FixedCMachine(StumpMachine):
@@ -208,7 +214,8 @@ class FixedCMachine(StumpMachine):
             The fitted estimator.
         """
         table, design = self._prepare(X, y, sample_weight)
-        return self._store(table, design, self._solve(table, design, self.C))
+        self._store(table, design, self._solve(table, design, self.C))
+        return self._warn_unless_converged()
 
 
 def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
@@ -221,6 +228,3 @@ def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
             f"numbers for each of the {n_features} features."
         )
     return limits
-
-
-__all__ = ["CRITERIA", "FixedCMachine", "ShapeClassifier", "StumpMachine"]

@@ -12,7 +12,7 @@ from everystump.estimators.criteria import Criterion
 from everystump.measure import Measure
 from everystump.packing import Packing, pack
 from everystump.shapes import Shape, ShapeModel
-from everystump.solvers import Problem, Progress, Rows, Solution
+from everystump.solvers import Certificate, Problem, Progress, Rows, Solution
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ class Design:
         """Solve one two-class problem on the rows ``index`` (all of them by default)."""
         if index is None:
             index = np.arange(len(positive))
+        if self._is_one_sided(positive[index]):
+            return self._constant(positive[index], C)
         problem = Problem(
             self.chains,
             self.packing,
@@ -82,6 +84,21 @@ class Design:
         )
         return criterion.solve(
             problem, rows, tol=tol, max_iter=max_iter, progress=progress, start=start
+        )
+
+    def _is_one_sided(self, positive: np.ndarray) -> bool:
+        """Tell whether a constant is all there is to learn, as in a fold that lacks a class."""
+        return not self.chains.centred and (positive.all() or not positive.any())
+
+    def _constant(self, positive: np.ndarray, C: float) -> Solution:
+        bias = np.log(2 * len(positive) + 1) * (1 if positive.all() else -1)
+        return Solution(
+            weights=np.zeros(len(self.chains.jumps)),
+            bias=float(bias),
+            dual_coef=np.zeros(self.packing.codes.shape[1]),
+            certificate=Certificate(0.0, 0.0, 0.0, True, 0.0),
+            n_iter=0,
+            C=C,
         )
 
     def shape_model(self, solution: Solution) -> ShapeModel:

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from everystump.estimators.base import FixedCMachine, ShapeClassifier
 from everystump.estimators.criteria import CRITERIA, Criterion
+from everystump.estimators.path import PathMachine
 
 
 class ProbabilityMixin(ShapeClassifier):
@@ -114,3 +115,68 @@ class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):
 
     def _criterion(self) -> Criterion:
         return CRITERIA["logistic"]
+
+
+class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
+    """`StumpLogisticRegression` with C chosen by cross-validation along a path.
+
+    Parameters
+    ----------
+    Cs, cv, scoring, selection
+        As in `StumpSVCCV`.
+    measure, max_bins, fit_intercept, feature_range, class_weight, tol, max_iter, n_jobs, verbose
+        As in `StumpSVC`.
+
+    Attributes
+    ----------
+    C_, best_score_, cv_results_
+        As in `StumpSVCCV`.
+    shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
+        Of the fit on all rows with ``C_``, as in `StumpSVC`.
+
+    Examples
+    --------
+    >>> from everystump import StumpLogisticRegressionCV
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(200, random_state=0)
+    >>> model = StumpLogisticRegressionCV(Cs=3, scoring="neg_log_loss").fit(X, y)
+    >>> model.predict_proba(X).shape
+    (200, 2)
+    """
+
+    def __init__(
+        self,
+        Cs: Any = 11,
+        *,
+        cv: Any = 5,
+        scoring: Any = None,
+        selection: str = "cv",
+        measure: Any = "mixed",
+        max_bins: int = 256,
+        fit_intercept: bool = True,
+        feature_range: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.measure = measure
+        self.max_bins = max_bins
+        self.fit_intercept = fit_intercept
+        self.feature_range = feature_range
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _criterion(self) -> Criterion:
+        return CRITERIA["logistic"]
+
+    def _at(self, C: float) -> StumpLogisticRegression:
+        return StumpLogisticRegression(C, n_jobs=1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from everystump.solvers.certificate import relative_gap
 
@@ -35,7 +37,27 @@ class Reporter:
             print(f"\r\x1b[K{line}" if self._live else line, end="", file=sys.stderr)
             print("" if self._live else "\n", end="", file=sys.stderr, flush=True)
 
-    def close(self) -> None:
-        """End the line."""
+    def __enter__(self) -> Reporter:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
         if self.verbose and self._live:
             print(file=sys.stderr)
+
+
+@contextmanager
+def count_done(verbose: int, title: str, total: int) -> Iterator[Callable[[], None]]:
+    """Give a function to be called after each of ``total`` pieces of work."""
+    done = 0
+    live = sys.stderr.isatty()
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        if verbose:
+            start, end = ("\r\x1b[K", "") if live else ("", "\n")
+            print(f"{start}{title} {done} of {total}", end=end, file=sys.stderr, flush=True)
+
+    yield tick
+    if verbose and live:
+        print(file=sys.stderr)

@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from everystump.estimators.base import FixedCMachine
 from everystump.estimators.criteria import CRITERIA, Criterion
+from everystump.estimators.path import PathMachine
 
 
 class StumpSVC(FixedCMachine):
@@ -109,3 +110,91 @@ class StumpSVC(FixedCMachine):
 
     def _criterion(self) -> Criterion:
         return CRITERIA[self.loss]
+
+
+class StumpSVCCV(PathMachine):
+    """`StumpSVC` with C chosen by cross-validation along a path.
+
+    All folds and all values of C share one set of columns, and each fit starts from its
+    neighbour's solution, so the whole path costs a few fits.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=11
+        How many values, from 2^-9 to 2^6 evenly in the logarithm; further values are added while
+        the best lies at an edge.  Or the values themselves, to which none is added.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The loss of a margin.
+    cv : int, splitter or iterable, default=5
+        Folds, as in scikit-learn.
+    scoring : str or callable, optional
+        Any scikit-learn scorer; accuracy by default.
+    selection : {"cv", "cv-1se"}, default="cv"
+        Take the best mean score, or the smallest C within one standard error of it.
+    measure, max_bins, fit_intercept, feature_range, class_weight, tol, max_iter, n_jobs, verbose
+        As in `StumpSVC`.
+
+    Attributes
+    ----------
+    C_ : float
+        The chosen C.
+    best_score_ : float
+        Its mean score over the folds.
+    cv_results_ : dict of arrays
+        The path, in the form of GridSearchCV's, with the worst duality gap of each C.
+    shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
+        Of the fit on all rows with ``C_``, as in `StumpSVC`.
+
+    Examples
+    --------
+    >>> from everystump import StumpSVCCV
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(200, random_state=0)
+    >>> model = StumpSVCCV(Cs=[0.01, 0.1, 1.0]).fit(X, y)
+    >>> model.C_ in {0.01, 0.1, 1.0}
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **PathMachine._parameter_constraints,
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+    }
+
+    def __init__(
+        self,
+        Cs: Any = 11,
+        *,
+        loss: str = "hinge",
+        cv: Any = 5,
+        scoring: Any = None,
+        selection: str = "cv",
+        measure: Any = "mixed",
+        max_bins: int = 256,
+        fit_intercept: bool = True,
+        feature_range: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.loss = loss
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.measure = measure
+        self.max_bins = max_bins
+        self.fit_intercept = fit_intercept
+        self.feature_range = feature_range
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _criterion(self) -> Criterion:
+        return CRITERIA[self.loss]
+
+    def _at(self, C: float) -> StumpSVC:
+        return StumpSVC(C, loss=self.loss, n_jobs=1)

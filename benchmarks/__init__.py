@@ -1,0 +1,1 @@
+"""How fast and how good everystump is, as ratios against peers measured in the same run."""

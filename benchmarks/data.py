@@ -1,0 +1,84 @@
+"""The data of the benchmarks: two-norm, correlated columns, and tables of the user's folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from sklearn.preprocessing import minmax_scale
+
+from benchmarks.settings import Settings
+from everystump.datasets import flip_labels, load_dataset, make_twonorm
+from everystump.datasets.loader import FOLDER_VARIABLE, PACKAGED, SUFFIXES
+
+N_TEST = 100_000
+_QUICK_ROWS = 3_000
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Training rows with noisy labels and test rows with clean ones."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    def error(self, model: object) -> float:
+        """Return the model's test error in percent."""
+        return 100.0 * float(np.mean(model.predict(self.X_test) != self.y_test))
+
+
+class NotThereError(Exception):
+    """A data set is neither packaged nor in the user's folder."""
+
+
+def two_norm(n_rows: int, n_test: int = N_TEST) -> Sample:
+    """Draw two-norm data, 20 features scaled to [-1, 1], 10% of the training labels flipped.
+
+    Labels are 0 and 1, as XGBoost wants them.
+    """
+    X, y = make_twonorm(n_rows, random_state=0)
+    X_test, y_test = make_twonorm(n_test, random_state=1)
+    low, high = X.min(axis=0), X.max(axis=0)
+    for table in (X, X_test):
+        table -= (low + high) / 2
+        table /= (high - low) / 2
+    y = flip_labels((y + 1) // 2, 0.1, random_state=2)
+    return Sample(X, y, X_test, (y_test + 1) // 2)
+
+
+def correlated(n_rows: int, n_features: int = 30, rho: float = 0.99) -> tuple:
+    """Draw columns that each follow the one before: ``x[d] = rho x[d - 1] + noise``.
+
+    Labels are the signs of a random linear function with as much noise as signal.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, n_features))
+    for d in range(1, n_features):
+        X[:, d] = rho * X[:, d - 1] + np.sqrt(1.0 - rho**2) * X[:, d]
+    score = X @ rng.standard_normal(n_features)
+    noise = score.std() * rng.standard_normal(n_rows)
+    return X, np.where(score + noise > 0, 1, -1)
+
+
+def real(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
+    """Load a table of the user's folder, in a quick run only some thousand rows of it."""
+    if not _is_there(name):
+        raise NotThereError(
+            f"{name}.csv is not in the folder that {FOLDER_VARIABLE} names "
+            f"({os.environ.get(FOLDER_VARIABLE) or 'not set'})"
+        )
+    X, y = load_dataset(name, return_X_y=True)
+    if settings.quick:
+        few = slice(None, None, -(-len(X) // _QUICK_ROWS))
+        X, y = np.ascontiguousarray(X[few]), y[few]
+    return (minmax_scale(X, (-1, 1)), y) if scaled else (X, y)
+
+
+def _is_there(name: str) -> bool:
+    folder = os.environ.get(FOLDER_VARIABLE)
+    in_folder = folder and any((Path(folder) / f"{name}{end}").is_file() for end in SUFFIXES)
+    return name in PACKAGED or bool(in_folder)

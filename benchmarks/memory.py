@@ -1,0 +1,89 @@
+"""Peak memory of a fit above its input, in a process of its own.
+
+Run as a module with a number of rows, this file is that process.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.report import Row
+from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.targets import AtMost
+from everystump import StumpSVC
+from everystump.datasets import flip_labels, make_twonorm
+
+N_FEATURES = 20
+_BLOCK = 10_000
+_MB = 1e6
+
+
+def above_input(settings: Settings) -> Iterator[Row]:
+    """Peak memory above the input, 1,000,000 x 20 numbers."""
+    n_rows = settings.rows(1_000_000)
+    say(f"  peak memory of a fit of {n_rows:,} x {N_FEATURES} ...")
+    child = subprocess.run(
+        [sys.executable, "-m", "benchmarks.memory", str(n_rows)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if child.returncode:
+        raise RuntimeError(f"the process that fits failed: {child.stderr.strip()}")
+    peak = json.loads(child.stdout)
+    yield Row(
+        f"StumpSVC, two-norm {n_rows:,}, peak memory",
+        (peak["after"] - peak["before"]) / _MB,
+        peak["input"] / _MB,
+        "the input",
+        AtMost(1.2),
+        unit="MB",
+    )
+
+
+def measure(n_rows: int) -> dict[str, int]:
+    """Return the bytes of the input and the peaks of this process before and after a fit."""
+    model = StumpSVC(n_jobs=N_JOBS)
+    model.fit(*_noisy_two_norm(1000))
+    X, y = _noisy_two_norm(n_rows)
+    before = peak_bytes()
+    model.fit(X, y)
+    return {"input": X.nbytes, "before": before, "after": peak_bytes()}
+
+
+def peak_bytes() -> int:
+    """Return the peak resident memory of this process.
+
+    Linux lets a child inherit its parent's peak in ``getrusage``, so its own is read elsewhere.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
+        return 1024 * int(line.split()[1])
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def _noisy_two_norm(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the data block by block: drawing must not set the peak that the fit is held to."""
+    X, y = np.empty((n_rows, N_FEATURES)), np.empty(n_rows, dtype=np.int64)
+    for seed, start in enumerate(range(0, n_rows, _BLOCK)):
+        stop = min(start + _BLOCK, n_rows)
+        X[start:stop], labels = make_twonorm(stop - start, N_FEATURES, random_state=seed)
+        y[start:stop] = flip_labels(labels, 0.1, random_state=seed)
+    low, high = X.min(axis=0), X.max(axis=0)
+    X -= (low + high) / 2
+    X /= (high - low) / 2
+    return X, y
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(int(sys.argv[1]))))

@@ -1,0 +1,108 @@
+"""Whom we compare with, each as its users would call it.
+
+A peer is imported when it is asked for, so that the others run where one is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.svm import SVC
+
+from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.timing import timed
+from everystump.columns import make_columns
+
+MAX_BINS = 256
+
+
+def ebm() -> Any:
+    """Return an Explainable Boosting Machine without interactions."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(interactions=0, n_jobs=N_JOBS)
+
+
+def lightgbm_trees() -> Any:
+    """Return LightGBM as it comes: 100 trees of 31 leaves."""
+    return _lightgbm()
+
+
+def lightgbm_stumps() -> Any:
+    """Return LightGBM with 1,000 stumps."""
+    return _lightgbm(num_leaves=2, n_estimators=1000)
+
+
+def _lightgbm(**parameters: Any) -> Any:
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(n_jobs=N_JOBS, verbose=-1, **parameters)
+
+
+def lightgbm_dataset(X: np.ndarray) -> Any:
+    """Bin a table as LightGBM does before it learns."""
+    import lightgbm
+
+    parameters = {"max_bin": MAX_BINS - 1, "num_threads": N_JOBS, "verbose": -1}
+    return lightgbm.Dataset(X, params=parameters).construct()
+
+
+def xgboost_trees() -> Any:
+    """Return XGBoost as it comes."""
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(n_jobs=N_JOBS)
+
+
+@dataclass(frozen=True)
+class KernelSVC:
+    """LIBSVM on a stump kernel: what it took, and the primal objective that it reached."""
+
+    kernel_seconds: float
+    fit_seconds: float
+    objective: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds from the raw array to the fitted model."""
+        return self.kernel_seconds + self.fit_seconds
+
+
+class StumpKernel:
+    """The stump kernel of a table scaled to [-1, 1], on the places that ours sees.
+
+    Each value is replaced by the value of its place, so that both solve the same problem.  The
+    kernel is given up to a constant, which does not matter where there is a bias.
+    """
+
+    def __init__(self, X: np.ndarray, settings: Settings) -> None:
+        X = _at_their_places(X)
+        say(f"  stump kernel of {len(X):,} rows ...")
+        build = timed(lambda: np.negative(distance := cdist(X, X, "cityblock"), distance), settings)
+        self.settings, self.matrix, self.seconds = settings, build.result, build.seconds
+
+    def fit_svc(self, y: np.ndarray, C: float) -> KernelSVC:
+        """Time scikit-learn's SVC on the kernel."""
+        say(f"  SVC(kernel='precomputed', C={C:g}) on {len(y):,} rows ...")
+        svc = SVC(kernel="precomputed", C=C)
+        fit = timed(lambda: svc.fit(self.matrix, y), self.settings)
+        say(f"    {self.seconds:.3g} s + {fit.seconds:.3g} s")
+        return KernelSVC(self.seconds, fit.seconds, self._objective(svc, y, C))
+
+    def _objective(self, svc: SVC, y: np.ndarray, C: float) -> float:
+        beta = np.zeros(len(y))
+        beta[svc.support_] = svc.dual_coef_[0]
+        score = self.matrix @ beta
+        side = np.where(y == svc.classes_[1], 1.0, -1.0)
+        shortfall = np.maximum(0.0, 1.0 - side * (score + svc.intercept_[0]))
+        return 0.5 * float(beta @ score) + C * float(shortfall.sum())
+
+
+def _at_their_places(X: np.ndarray) -> np.ndarray:
+    columns = make_columns(X, max_bins=MAX_BINS)
+    return np.column_stack(
+        [column.values[code] for column, code in zip(columns.columns, columns.codes, strict=True)]
+    )

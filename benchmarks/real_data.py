@@ -1,0 +1,113 @@
+"""Tables of the user's folder: magic, spambase and the forest covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+
+import everystump
+from benchmarks import peers
+from benchmarks.data import NotThereError, real
+from benchmarks.report import Absent, Row
+from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.targets import AtMost, Faster
+from benchmarks.timing import Timed, describe, timed_fit
+
+AUC_MARGIN = 0.004
+
+
+def against_ebm(settings: Settings) -> Iterator[Row | Absent]:
+    """StumpLogisticRegression against EBM on magic and spambase, two thirds of the rows."""
+    for name in ("magic", "spambase"):
+        try:
+            X, y = real(name, settings)
+        except NotThereError as error:
+            yield Absent(f"StumpLogisticRegression, {name}", "skipped", str(error))
+        else:
+            yield _against_ebm(name, X, y, settings)
+
+
+def _against_ebm(name: str, X: np.ndarray, y: np.ndarray, settings: Settings) -> Row:
+    X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
+    say(f"  StumpLogisticRegressionCV chooses C for {name} ...")
+    C = float(everystump.StumpLogisticRegressionCV(n_jobs=N_JOBS).fit(X, y).C_)
+    ours = timed_fit(everystump.StumpLogisticRegression(C=C, n_jobs=N_JOBS), X, y, settings)
+    ebm = timed_fit(peers.ebm(), X, y, settings)
+    auc, ebm_auc = (
+        roc_auc_score(y_test, fit.result.predict_proba(X_test)[:, 1]) for fit in (ours, ebm)
+    )
+    return Row(
+        f"{describe(ours.result)}, {name} {len(X):,}",
+        ours.seconds,
+        ebm.seconds,
+        "EBM, no interactions",
+        Faster(100),
+        good=ours.result.certificate_.converged and auc >= ebm_auc - AUC_MARGIN,
+        quality=f"test AUC {auc:.4f}, EBM {ebm_auc:.4f}",
+    )
+
+
+def against_svc(settings: Settings) -> Iterator[Row | Absent]:
+    """StumpSVC against scikit-learn's SVC on the same kernel, on magic and spambase."""
+    for name, target in (("magic", Faster(20)), ("spambase", Faster(1))):
+        try:
+            X, y = real(name, settings, scaled=True)
+        except NotThereError as error:
+            yield Absent(f"StumpSVC, {name}", "skipped", str(error))
+        else:
+            yield from _against_svc(name, X, y, target, settings)
+
+
+def _against_svc(
+    name: str, X: np.ndarray, y: np.ndarray, target: Faster, settings: Settings
+) -> Iterator[Row]:
+    kernel = peers.StumpKernel(X, settings)
+    for C in (0.1, 1.0, 10.0):
+        model = everystump.StumpSVC(C=C, measure="uniform", n_jobs=N_JOBS)
+        ours = timed_fit(model, X, y, settings)
+        svc = kernel.fit_svc(y, C)
+        certificate = ours.result.certificate_
+        yield Row(
+            f"{describe(model)}, {name} {len(X):,}",
+            ours.seconds,
+            svc.seconds,
+            "SVC, kernel and fit",
+            target,
+            good=certificate.converged,
+            quality=f"objective {certificate.primal:.7g}, SVC {svc.objective:.7g}; "
+            f"gap {certificate.gap:.1e}; SVC's fit alone {svc.fit_seconds:.3g} s",
+        )
+
+
+def covers(settings: Settings) -> Iterator[Row | Absent]:
+    """Both losses at several C against LightGBM on 50,000 forest covers."""
+    name = "covtype_binary_50k"
+    try:
+        X, y = real(name, settings)
+    except NotThereError as error:
+        yield Absent(f"both losses, {name}", "skipped", str(error))
+        return
+    stumps = timed_fit(peers.lightgbm_stumps(), X, y, settings)
+    stumps_auc = roc_auc_score(y, stumps.result.predict_proba(X)[:, 1])
+    for kind in (everystump.StumpSVC, everystump.StumpLogisticRegression):
+        for C in (0.01, 1.0, 30.0):
+            ours = timed_fit(kind(C=C, n_jobs=N_JOBS), X, y, settings)
+            auc = roc_auc_score(y, ours.result.decision_function(X))
+            yield _cover_row(ours, stumps, f"training AUC {auc:.4f}, peer {stumps_auc:.4f}")
+
+
+def _cover_row(ours: Timed, stumps: Timed, quality: str) -> Row:
+    certificate = ours.result.certificate_
+    n_rows = len(ours.result.dual_coef_)
+    return Row(
+        f"{describe(ours.result)}, covers {n_rows:,}",
+        ours.seconds,
+        stumps.seconds,
+        "LightGBM, 1,000 stumps",
+        AtMost(2),
+        good=certificate.converged,
+        quality=f"{quality}; gap {certificate.gap:.1e}, {certificate.passes:.0f} passes",
+    )

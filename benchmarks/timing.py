@@ -1,0 +1,78 @@
+"""Time work: a warm-up first, the best of a few where a run is short."""
+
+from __future__ import annotations
+
+import gc
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.settings import Settings, say
+
+LONG = 2.0
+_WARM_UP_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What work returned, and the seconds of its best run."""
+
+    seconds: float
+    result: Any
+
+
+def timed(work: Callable[[], Any], settings: Settings) -> Timed:
+    """Run ``work`` once, and again up to ``settings.repeats`` times while it is short."""
+    best, result = np.inf, None
+    for _ in range(settings.repeats):
+        gc.collect()
+        start = time.perf_counter()
+        result = work()
+        seconds = time.perf_counter() - start
+        best = min(best, seconds)
+        if seconds >= LONG:
+            break
+    return Timed(best, result)
+
+
+def timed_fit(model: Any, X: np.ndarray, y: np.ndarray, settings: Settings) -> Timed:
+    """Time a fit of ``model`` from the raw array; ``result`` is the fitted model.
+
+    A fit on a few of the rows comes first: it compiles, or loads what was compiled, and starts
+    the workers of those who have any.
+    """
+    say(f"  {describe(model)} on {len(X):,} x {X.shape[1]} ...")
+    few = slice(None, None, max(1, len(X) // _WARM_UP_ROWS))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clone(model).fit(X[few], y[few])
+    with warnings.catch_warnings():
+        # Where it matters, the table itself says whether a fit converged.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit = timed(lambda: clone(model).fit(X, y), settings)
+    say(f"    {fit.seconds:.3g} s")
+    return fit
+
+
+def seconds_a_call(work: Callable[[], Any], settings: Settings) -> float:
+    """Return the seconds of one call of ``work``, too short to be timed alone."""
+    calls, best = 200, np.inf
+    work()
+    for _ in range(settings.repeats):
+        start = time.perf_counter()
+        for _ in range(calls):
+            work()
+        best = min(best, (time.perf_counter() - start) / calls)
+    return best
+
+
+def describe(model: Any) -> str:
+    """Return the model's name, and its C if it has one."""
+    C = getattr(model, "C", None)
+    return type(model).__name__ + ("" if C is None else f"(C={C:.3g})")

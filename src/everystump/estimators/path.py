@@ -1,0 +1,216 @@
+"""The C path: all folds and values of C on shared columns, each solved from its neighbour."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from everystump.estimators.base import StumpMachine
+from everystump.estimators.design import Design
+from everystump.estimators.progress import count_done
+from everystump.estimators.table import Table
+from everystump.solvers import Solution
+from everystump.threads import count_threads, share
+
+_LOWEST_LOG2, _HIGHEST_LOG2 = -9.0, 6.0
+_MOST_LOG2 = 21.0
+_EXTENSION = 4
+_CODES_WORTH_SHARING = 500_000
+
+
+@dataclass
+class _Fold:
+    """One fold: its rows, and what was found for each C so far."""
+
+    train: np.ndarray
+    test: np.ndarray
+    solutions: dict[float, list[Solution]] = field(default_factory=dict)
+    scores: dict[float, float] = field(default_factory=dict)
+    fit_times: dict[float, float] = field(default_factory=dict)
+    score_times: dict[float, float] = field(default_factory=dict)
+
+
+class PathMachine(StumpMachine):
+    """A `StumpMachine` whose C is chosen by cross-validation along a path."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **StumpMachine._parameter_constraints,
+        "Cs": [Interval(Integral, 2, None, closed="left"), "array-like"],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "selection": [StrOptions({"cv", "cv-1se"})],
+    }
+
+    Cs: Any
+    cv: Any
+    scoring: Any
+    selection: str
+
+    def _at(self, C: float) -> StumpMachine:
+        """Return an unfitted estimator of the same kind for one C."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose C by cross-validation, then fit on all rows with it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, used in fitting and in scoring.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        grid = _check_grid(self.Cs)
+        table, design = self._prepare(X, y, sample_weight)
+        scorer = check_scoring(self, scoring=self.scoring)
+        folds = self._split(table)
+        done: list[float] = []
+        while len(grid):
+            self._walk(table, design, scorer, folds, grid)
+            done = sorted([*done, *grid])
+            results = _results(done, folds)
+            best = _choose(results, self.selection)
+            grid = _extension(results, best) if isinstance(self.Cs, Integral) else []
+        self.cv_results_ = results
+        self.C_ = float(done[best])
+        self.best_score_ = float(results["mean_test_score"][best])
+        self._store(table, design, self._solve(table, design, self.C_))
+        return self._warn_unless_converged()
+
+    def _split(self, table: Table) -> list[_Fold]:
+        """Return the folds; rows are numbered as in the checked table."""
+        position = np.full(table.n_given, -1)
+        position[table.kept] = np.arange(len(table.kept))
+        label = np.zeros(table.n_given, dtype=int)
+        label[table.kept] = table.label
+        splits = check_cv(self.cv, table.classes[label], classifier=True)
+        folds = [
+            _Fold(position[train], position[test])
+            for train, test in splits.split(np.zeros((table.n_given, 1)), table.classes[label])
+        ]
+        return [_Fold(fold.train[fold.train >= 0], fold.test[fold.test >= 0]) for fold in folds]
+
+    def _walk(
+        self,
+        table: Table,
+        design: Design,
+        scorer: Any,
+        folds: list[_Fold],
+        grid: Sequence[float],
+    ) -> None:
+        """Fit and score every fold for every C of ``grid``."""
+        # Small problems are mostly Python, which threads only take from each other.
+        few = design.packing.codes.size < _CODES_WORTH_SHARING
+        n_threads = 1 if few else count_threads(self.n_jobs)
+        with count_done(
+            self.verbose, f"{type(self).__name__}: fits", len(folds) * len(grid)
+        ) as tick:
+
+            def work(fold: _Fold) -> None:
+                for C in grid:
+                    self._visit(table, design, scorer, fold, C)
+                    tick()
+
+            share(work, folds, n_threads)
+
+    def _visit(self, table: Table, design: Design, scorer: Any, fold: _Fold, C: float) -> None:
+        """Fit and score one fold for one C, starting from the nearest C already there."""
+        start = time.perf_counter()
+        nearest = min(fold.solutions, key=lambda c: abs(np.log(c / C)), default=None)
+        fold.solutions[C] = self._solve(
+            table,
+            design,
+            C,
+            index=fold.train,
+            starts=None if nearest is None else fold.solutions[nearest],
+            n_threads=1,
+            verbose=0,
+        )
+        fitted = time.perf_counter()
+        model = self._at(C)._store(table, design, fold.solutions[C])
+        model.n_features_in_ = self.n_features_in_
+        weight = (
+            {} if table.sample_weight is None else {"sample_weight": table.sample_weight[fold.test]}
+        )
+        y = table.classes[table.label[fold.test]]
+        fold.scores[C] = float(scorer(model, table.X[fold.test], y, **weight))
+        fold.fit_times[C] = fitted - start
+        fold.score_times[C] = time.perf_counter() - fitted
+
+
+def _check_grid(Cs: Any) -> list[float]:
+    """Return the values of C to begin with, ascending."""
+    if isinstance(Cs, Integral):
+        return (2.0 ** np.linspace(_LOWEST_LOG2, _HIGHEST_LOG2, int(Cs))).tolist()
+    grid = np.unique(np.asarray(Cs, dtype=np.float64))
+    if grid.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
+        raise ValueError(
+            f"Cs={Cs!r} must be a whole number of values or a list of positive finite numbers."
+        )
+    return grid.tolist()
+
+
+def _extension(results: dict[str, Any], best: int) -> list[float]:
+    """Return more values of C beyond an edge that beats all others, none otherwise."""
+    Cs, mean = results["param_C"], results["mean_test_score"]
+    if np.sum(mean == mean[best]) > 1:
+        return []
+    steps = (Cs[1] / Cs[0]) ** np.arange(1, _EXTENSION + 1)
+    if best == len(Cs) - 1:
+        grid = Cs[-1] * steps
+    elif best == 0:
+        grid = Cs[0] / steps
+    else:
+        return []
+    return grid[np.abs(np.log2(grid)) <= _MOST_LOG2].tolist()
+
+
+def _results(Cs: list[float], folds: list[_Fold]) -> dict[str, Any]:
+    """Return the table of all scores, in the form of GridSearchCV's."""
+    scores = np.array([[fold.scores[C] for C in Cs] for fold in folds])
+    fit_times = np.array([[fold.fit_times[C] for C in Cs] for fold in folds])
+    score_times = np.array([[fold.score_times[C] for C in Cs] for fold in folds])
+    gaps = [[max(s.certificate.gap for s in fold.solutions[C]) for C in Cs] for fold in folds]
+    return {
+        "param_C": np.array(Cs),
+        "params": [{"C": C} for C in Cs],
+        **{f"split{k}_test_score": row for k, row in enumerate(scores)},
+        "mean_test_score": scores.mean(axis=0),
+        "std_test_score": scores.std(axis=0),
+        "rank_test_score": rankdata(-scores.mean(axis=0), method="min").astype(int),
+        "mean_fit_time": fit_times.mean(axis=0),
+        "std_fit_time": fit_times.std(axis=0),
+        "mean_score_time": score_times.mean(axis=0),
+        "std_score_time": score_times.std(axis=0),
+        "max_gap": np.max(gaps, axis=0),
+        "n_splits": len(folds),
+    }
+
+
+def _choose(results: dict[str, Any], selection: str) -> int:
+    """Return the index of the chosen C: the best, or the smallest within a standard error.
+
+    Among equals the smallest C wins, the simplest model.
+    """
+    mean = results["mean_test_score"]
+    best = int(np.argmax(mean))
+    if selection == "cv":
+        return best
+    error = results["std_test_score"][best] / np.sqrt(max(results["n_splits"] - 1, 1))
+    return int(np.flatnonzero(mean >= mean[best] - error)[0])

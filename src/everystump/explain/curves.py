@@ -1,0 +1,131 @@
+"""The curves of a shape model, feature by feature, with the data's density under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.shapes import Shape, ShapeModel
+
+_COLUMNS = 4
+_LINE, _FILL, _TEXT = "#1f5fa8", "#c9d6e6", "#555555"
+
+
+@dataclass
+class CurvesDisplay:
+    """Curves of the features that move the score most.
+
+    Attributes
+    ----------
+    names : list of str
+        The features drawn, most influential first.
+    shapes : list of Shape
+        Their curves.
+    samples : list of ndarray or None
+        The data's values of each, for the densities.
+    figure_ : matplotlib Figure
+        The picture, once drawn.
+    axes_ : ndarray of matplotlib Axes
+        One a feature.
+    """
+
+    names: list[str]
+    shapes: list[Shape]
+    samples: list[np.ndarray] | None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        max_features: int = 12,
+        class_index: int = 0,
+        feature_names: Any = None,
+    ) -> Self:
+        """Draw the curves of a fitted stump ensemble.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``shapes_``.
+        X : array-like of shape (n_rows, n_features), optional
+            Rows whose density is drawn under the curves and which say how far each curve moves
+            the score; without it the knots stand in.
+        max_features : int, default=12
+            Draw at most this many.
+        class_index : int, default=0
+            Which class's curves, for several classes.
+        feature_names : list of str, optional
+            Names; those of the training table by default.
+
+        Returns
+        -------
+        CurvesDisplay
+            With ``figure_`` and ``axes_``.
+        """
+        check_is_fitted(estimator)
+        shapes = estimator.shapes_
+        model: ShapeModel = shapes if isinstance(shapes, ShapeModel) else shapes[class_index]
+        names = feature_names if feature_names is not None else _names(estimator, len(model))
+        values = None if X is None else np.asarray(X, dtype=np.float64)
+        spread = [
+            np.std(shape(shape.knots if values is None else values[:, d]))
+            for d, shape in enumerate(model)
+        ]
+        order = np.argsort(spread)[::-1][:max_features]
+        return cls(
+            [str(names[d]) for d in order],
+            [model[d] for d in order],
+            None if values is None else [values[:, d] for d in order],
+        ).plot()
+
+    def plot(self) -> Self:
+        """Draw the curves on a new figure."""
+        import matplotlib.pyplot as plt
+
+        n_columns = min(_COLUMNS, len(self.shapes))
+        n_rows = -(-len(self.shapes) // n_columns)
+        self.figure_, axes = plt.subplots(
+            n_rows,
+            n_columns,
+            figsize=(3.0 * n_columns, 2.3 * n_rows),
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
+        )
+        self.axes_ = axes.ravel()
+        for k, axis in enumerate(self.axes_):
+            if k < len(self.shapes):
+                self._draw(axis, k)
+            else:
+                axis.set_visible(False)
+        self.figure_.supylabel("added to the score", color=_TEXT, fontsize=10)
+        return self
+
+    def _draw(self, axis: Any, k: int) -> None:
+        shape = self.shapes[k]
+        low, high = float(shape.knots[0]), float(shape.knots[-1])
+        margin = 0.04 * (high - low) or 0.5
+        if self.samples is not None:
+            density = axis.twinx()
+            density.hist(self.samples[k], bins=30, range=(low, high + 1e-12), color=_FILL)
+            density.set_ylim(0, 3.2 * density.get_ylim()[1])
+            density.set_axis_off()
+            axis.set_zorder(density.get_zorder() + 1)
+            axis.patch.set_visible(False)
+        axis.axhline(0.0, color=_TEXT, linewidth=0.6, linestyle=(0, (4, 4)))
+        x = np.concatenate([[low - margin], shape.knots, [high + margin]])
+        y = np.concatenate([shape.values[:1], shape.values, shape.values[-1:]])
+        axis.plot(x, y, color=_LINE, linewidth=1.6)
+        axis.set_title(self.names[k], fontsize=10)
+        axis.tick_params(labelsize=8, colors=_TEXT)
+        axis.spines[["top", "right"]].set_visible(False)
+
+
+def _names(estimator: Any, n_features: int) -> list[str]:
+    given = getattr(estimator, "feature_names_in_", None)
+    return [f"x{d}" for d in range(n_features)] if given is None else list(given)

@@ -1,0 +1,85 @@
+"""The C path: the score of every fold at every C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+_LINE, _FOLD, _TEXT = "#1f5fa8", "#b9c7d9", "#555555"
+
+
+@dataclass
+class PathDisplay:
+    """Mean score against C, with each fold's scores, a standard error and the chosen C.
+
+    Attributes
+    ----------
+    results : dict
+        ``cv_results_`` of the estimator.
+    chosen : float
+        The chosen C.
+    figure_, ax_ : matplotlib Figure and Axes
+        The picture, once drawn.
+    """
+
+    results: dict[str, Any]
+    chosen: float
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the path of a fitted `StumpSVCCV` or `StumpLogisticRegressionCV`.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``cv_results_`` and ``C_``.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PathDisplay
+            With ``figure_`` and ``ax_``.
+        """
+        check_is_fitted(estimator, "cv_results_")
+        return cls(estimator.cv_results_, estimator.C_).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the path on ``ax`` or on a new figure."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
+        Cs, mean = self.results["param_C"], self.results["mean_test_score"]
+        n_splits = self.results["n_splits"]
+        error = self.results["std_test_score"] / np.sqrt(max(n_splits - 1, 1))
+        for k in range(n_splits):
+            ax.plot(Cs, self.results[f"split{k}_test_score"], color=_FOLD, linewidth=0.8)
+        ax.errorbar(
+            Cs,
+            mean,
+            yerr=error,
+            color=_LINE,
+            linewidth=1.8,
+            capsize=2.5,
+            marker="o",
+            markersize=4,
+            label="mean over folds, with standard error",
+        )
+        ax.axvline(
+            self.chosen,
+            color=_TEXT,
+            linestyle=(0, (4, 4)),
+            linewidth=1.0,
+            label=f"chosen C = {self.chosen:.3g}",
+        )
+        ax.set_xscale("log", base=2)
+        ax.set_xlabel("C")
+        ax.set_ylabel("score of held-out folds")
+        ax.legend(frameon=False, fontsize=9)
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

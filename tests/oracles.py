@@ -1,0 +1,247 @@
+"""Independent oracles: stump kernels in plain NumPy, LIBSVM, a box solver, random tables.
+
+Nothing here calls everystump but `as_fitted`, which reads a fitted model's curves.  Letters are
+those of the papers: ``K_S(x, x') = (total mass) / 2 - (mass between x and x')``.
+"""
+
+import os
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, settings
+from scipy.optimize import linprog
+from sklearn.svm import SVC
+
+EXAMPLES = int(os.environ.get("EVERYSTUMP_EXAMPLES", "0"))
+LIBSVM_STEPS = 200_000
+
+
+def search(default):
+    """Return hypothesis settings: ``default`` fixed examples, or EVERYSTUMP_EXAMPLES new ones.
+
+    Failures are not shrunk: a case is a few numbers already, and large tables shrink slowly.
+    """
+    return settings(
+        max_examples=EXAMPLES or default,
+        derandomize=not EXAMPLES,
+        deadline=None,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def density(a):
+    """Return the density over thresholds that the tests use; its integral is a + a^3 / 3."""
+    return 1 + a**2
+
+
+def gaps(measure, values, counts, low, high):
+    """Return the masses of the gaps between sorted values, and the mass outside them."""
+    length, outside = np.diff(values), (values[0] - low) + (high - values[-1])
+    if measure == "lebesgue":
+        return length, outside
+    if measure == "density":
+        edges = np.concatenate([[low], values, [high]])
+        a, b = edges[:-1], edges[1:]
+        mass = (b - a) * (1 + (a**2 + a * b + b**2) / 3)
+        return mass[1:-1], mass[0] + mass[-1]
+    if measure == "middle":
+        return np.ones(len(values) - 1), 0.0
+    half = (high - low) / 2 or 1.0
+    uniform = length / half
+    rank = (counts[1:] + counts[:-1]) / 2
+    rank = 2 * rank / (rank.sum() or 1.0)
+    share = np.full(len(values) - 1, 2 / max(len(values) - 1, 1))
+    return {
+        "uniform": (uniform, outside / half),
+        "rank": (rank, 0.0),
+        "mixed": ((uniform + rank + share) / 3, outside / half / 3),
+    }[measure]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One feature: the place of each row, the masses, and a point in each place."""
+
+    code: np.ndarray
+    inside: np.ndarray
+    outside: float
+    points: np.ndarray
+
+
+def axis(x, measure, counts=None, limits=None):
+    """Return the axis of a feature under a named measure."""
+    values, code = np.unique(x, return_inverse=True)
+    low, high = limits or (values[0], values[-1])
+    counts = np.bincount(code, weights=counts, minlength=len(values))
+    return Axis(code, *gaps(measure, values, counts, low, high), values)
+
+
+def chosen_axis(x, thresholds):
+    """Return the axis of a feature where only given stumps vote, a mass of 2 each."""
+    cuts, times = np.unique(np.asarray(thresholds, dtype=float), return_counts=True)
+    code = np.sum(x[:, None] >= cuts[None, :], axis=1)
+    before = np.append(cuts, x)[:1] - 1 - np.abs(np.append(cuts, x)[:1])
+    return Axis(code, 2.0 * times, 0.0, np.concatenate([before, cuts]))
+
+
+def positions(axes):
+    """Return where each row stands in each feature: the mass between the first place and it."""
+    return np.column_stack([np.append(0.0, np.cumsum(a.inside))[a.code] for a in axes])
+
+
+def distances(axes):
+    """Return the mass between every two rows."""
+    return np.sum([np.abs(p[:, None] - p[None, :]) for p in positions(axes).T], axis=0)
+
+
+def gram(axes):
+    """Return the matrix of ``K_S``."""
+    return sum(a.inside.sum() + a.outside for a in axes) / 2 - distances(axes)
+
+
+def smooth_stumps(axes, bias):
+    """Return Theorem 5's features ``sqrt(mass / 2) * s_hat`` of each row, a column a gap."""
+    blocks = []
+    for a in axes:
+        side = np.where(a.code[:, None] > np.arange(len(a.inside))[None, :], 1.0, -1.0)
+        blocks.append(side * np.sqrt(a.inside / 2))
+        if not bias:
+            blocks.append(np.full((len(a.code), 1), np.sqrt(a.outside / 2)))
+    return np.hstack(blocks)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A function of the kernel's space: what each feature's curve rises by over each gap.
+
+    ``corner`` is the sum of the curve's two ends, which costs something without a bias.
+    """
+
+    rises: tuple
+    corner: np.ndarray
+
+    def __sub__(self, other):
+        rises = tuple(a - b for a, b in zip(self.rises, other.rises, strict=True))
+        return Curves(rises, self.corner - other.corner)
+
+    def energy(self, axes, bias):
+        """Return the squared norm."""
+        pairs = [(rise, a.inside) for rise, a in zip(self.rises, axes, strict=True)]
+        if not bias:
+            pairs += [(c, a.outside) for c, a in zip(self.corner, axes, strict=True)]
+        return sum(_square_over(rise, np.asarray(mass)) for rise, mass in pairs)
+
+
+def _square_over(rise, mass):
+    return float(np.sum(np.divide(rise**2, 2 * mass, out=np.zeros(mass.shape), where=mass > 0)))
+
+
+def expansion(axes, beta):
+    """Return the curves of ``sum of beta_i K_S(x_i, .)`` and their scores of all rows."""
+    rises, corner, scores = [], [], np.zeros(len(beta))
+    for a in axes:
+        sums = np.bincount(a.code, weights=beta, minlength=len(a.points))
+        right = np.cumsum(sums[::-1])[::-1][1:]
+        rise = a.inside * (2 * right - beta.sum())
+        start = (a.outside * beta.sum() - rise.sum()) / 2
+        scores += start + np.append(0.0, np.cumsum(rise))[a.code]
+        rises.append(rise)
+        corner.append(a.outside * beta.sum())
+    return Curves(tuple(rises), np.array(corner)), scores
+
+
+def as_fitted(axes, shapes):
+    """Return the curves of a fitted model."""
+    tables = [shape(a.points) for shape, a in zip(shapes, axes, strict=True)]
+    return Curves(tuple(np.diff(t) for t in tables), np.array([t[0] + t[-1] for t in tables]))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A solution of the SVM problem: its curves, its scores, and both values."""
+
+    curves: Curves
+    scores: np.ndarray
+    primal: float
+    dual: float
+
+    @property
+    def gap(self):
+        """The absolute gap."""
+        return self.primal - self.dual
+
+
+def hinge_machine(axes, y, cost, beta, b, *, bias):
+    """Return the machine of dual variables ``y a = beta`` and intercept ``b``."""
+    curves, scores = expansion(axes, beta)
+    energy = curves.energy(axes, bias)
+    if np.all(np.isinf(cost)):
+        return _hard_machine(curves, y, scores + b, energy, np.abs(beta).sum())
+    loss = float(cost @ np.maximum(0, 1 - y * (scores + b)))
+    ray = min(1.0, np.abs(beta).sum() / energy) if energy > 0 else 1.0
+    dual = ray * np.abs(beta).sum() - ray**2 * energy / 2
+    return Machine(curves, scores + b, energy / 2 + loss, dual)
+
+
+def _hard_machine(curves, y, scores, energy, total):
+    least = (y * scores).min()
+    if least <= 0:
+        return Machine(curves, scores, np.inf, total**2 / (2 * energy))
+    curves = Curves(tuple(rise / least for rise in curves.rises), curves.corner / least)
+    return Machine(curves, scores / least, energy / least**2 / 2, total**2 / (2 * energy))
+
+
+def libsvm(axes, y, cost):
+    """Return LIBSVM's solution on the precomputed kernel, with a bias."""
+    finite = np.where(np.isinf(cost), 1e6 / max(distances(axes).max(), 1e-30), cost)
+    C = finite.max()
+    svc = SVC(C=C, kernel="precomputed", tol=1e-7, max_iter=LIBSVM_STEPS, cache_size=500)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        svc.fit(gram(axes), y, sample_weight=finite / C)
+    beta = np.zeros(len(y))
+    beta[svc.support_] = svc.dual_coef_[0]
+    return hinge_machine(axes, y, cost, beta, svc.intercept_[0], bias=True)
+
+
+def box_machine(axes, y, cost):
+    """Return the solution without a bias, by projected Newton steps on the dual."""
+    K = gram(axes)
+    a = _box_newton(K * np.outer(y, y), cost)
+    return hinge_machine(axes, y, cost, y * a, 0.0, bias=False)
+
+
+def _box_newton(Q, upper):
+    """Minimise ``a'Qa / 2 - sum(a)`` over ``0 <= a <= upper``."""
+
+    def value(a):
+        return a @ Q @ a / 2 - a.sum()
+
+    top = np.where(np.isinf(upper), 1e6 / max(np.trace(Q), 1e-30), upper)
+    a = np.zeros(len(top))
+    for _ in range(300):
+        slope = Q @ a - 1
+        free = ~(((a <= 0) & (slope > 0)) | ((a >= top) & (slope < 0)))
+        step = np.zeros(len(a))
+        ridge = 1e-14 * max(np.trace(Q), 1e-300) * np.eye(free.sum())
+        step[free] = np.linalg.lstsq(Q[np.ix_(free, free)] + ridge, -slope[free], rcond=None)[0]
+        tries = [np.clip(a + t * step, 0, top) for t in 0.5 ** np.arange(30)]
+        tries += [np.clip(a - t / max(np.trace(Q), 1e-300) * slope, 0, top) for t in (1.0, 1e3)]
+        best = min(tries, key=value)
+        if value(best) >= value(a) - 1e-15 * abs(value(a)):
+            break
+        a = best
+    return a
+
+
+def separable(axes, y):
+    """Return the widest margin of scores bounded by 1 a feature; 0 if no ensemble separates."""
+    votes = np.hstack([np.where(smooth_stumps([a], True) > 0, 1.0, -1.0) for a in axes])
+    votes = np.hstack([votes, np.ones((len(y), 1))])
+    n, d = votes.shape
+    sides = np.hstack([-y[:, None] * votes, np.ones((n, 1))])
+    found = linprog(np.append(np.zeros(d), -1.0), sides, np.zeros(n), bounds=[(-1, 1)] * (d + 1))
+    return -found.fun

@@ -1,0 +1,195 @@
+"""What must not matter: order, threads, copies against weights, units, constants."""
+
+import numpy as np
+import pytest
+
+from everystump import StumpLogisticRegression, StumpSVC
+from everystump.datasets import make_twonorm
+
+MEASURES = ["lebesgue", "uniform", "rank", "mixed", "middle"]
+MACHINES = {
+    "hinge": StumpSVC,
+    "squared_hinge": lambda **given: StumpSVC(loss="squared_hinge", **given),
+    "logistic": StumpLogisticRegression,
+}
+
+
+@pytest.fixture
+def table():
+    """Return 90 rows of 3 features, one of them tied, with noisy labels."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(90, 3))
+    X[:, 1] = np.round(2 * X[:, 1])
+    y = np.where(X[:, 0] + X[:, 1] + rng.normal(size=90) > 0, 1, -1)
+    return X, y
+
+
+@pytest.fixture
+def new():
+    """Return 100 rows to score, some beyond the training data."""
+    return np.random.default_rng(12).normal(scale=1.5, size=(100, 3))
+
+
+def scores(machine, X, y, new, weight=None, **given):
+    model = MACHINES[machine](**{"n_jobs": 1, "tol": 1e-10} | given).fit(X, y, sample_weight=weight)
+    assert model.certificate_.converged
+    return model.decision_function(new)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("max_bins", [16, 256])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_weight_is_that_many_rows(table, new, machine, measure, max_bins, bias):
+    """Weights 0, 1, 2, 3 give the scores of absent, single, double, triple rows, to 1e-8."""
+    X, y = table
+    times = np.random.default_rng(0).integers(0, 4, size=len(y))
+    given = {"measure": measure, "max_bins": max_bins, "fit_intercept": bias, "C": 0.5}
+    weighted = scores(machine, X, y, new, times.astype(float), **given)
+    repeated = scores(machine, np.repeat(X, times, axis=0), np.repeat(y, times), new, **given)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_weight_is_that_many_rows_at_the_default_tolerance(table, new, machine):
+    """The same to 1e-8 when the solver stops early: rows and weights take the same path."""
+    X, y = table
+    times = np.random.default_rng(1).integers(0, 4, size=len(y))
+    weighted = scores(machine, X, y, new, times.astype(float), tol=1e-3)
+    repeated = scores(machine, np.repeat(X, times, axis=0), np.repeat(y, times), new, tol=1e-3)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-8)
+
+
+def test_a_weight_is_that_many_rows_under_balanced_classes(table, new):
+    """Balanced class weights see total weights, not rows, to 1e-8."""
+    X, y = table
+    times = np.random.default_rng(2).integers(0, 4, size=len(y))
+    weighted = scores("hinge", X, y, new, times.astype(float), class_weight="balanced")
+    X, y = np.repeat(X, times, axis=0), np.repeat(y, times)
+    np.testing.assert_allclose(
+        weighted, scores("hinge", X, y, new, class_weight="balanced"), rtol=0, atol=1e-8
+    )
+
+
+def test_weights_of_zero_may_silence_a_value_out_of_range(table, new):
+    """A far row of weight 0 changes nothing at all, not even the range of its feature."""
+    X, y = table
+    far = np.vstack([X, [[1e6, 1e6, -1e6]]])
+    weight = np.append(np.ones(len(y)), 0.0)
+    plain = scores("hinge", X, y, new)
+    assert np.array_equal(plain, scores("hinge", far, np.append(y, 1), new, weight))
+
+
+def test_dual_variables_of_copies_add_up(table):
+    """A double row's two dual variables sum to that of the row of weight 2, to 1e-6."""
+    X, y = table
+    times = np.where(np.arange(len(y)) % 3 == 0, 2, 1)
+    given = {"C": 0.3, "tol": 1e-12, "n_jobs": 1, "loss": "squared_hinge"}
+    weighted = StumpSVC(**given).fit(X, y, sample_weight=times.astype(float))
+    repeated = StumpSVC(**given).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    row = np.repeat(np.arange(len(y)), times)
+    sums = np.bincount(row, weights=repeated.dual_coef_)
+    np.testing.assert_allclose(sums, weighted.dual_coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("max_bins", [16, 256])
+def test_row_order_does_not_matter(table, new, machine, max_bins):
+    """A permutation of the rows leaves the scores alone, to 1e-8."""
+    X, y = table
+    order = np.random.default_rng(3).permutation(len(y))
+    plain = scores(machine, X, y, new, max_bins=max_bins)
+    permuted = scores(machine, X[order], y[order], new, max_bins=max_bins)
+    np.testing.assert_allclose(permuted, plain, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_feature_order_does_not_matter(table, new, machine):
+    """A permutation of the features leaves the scores alone, to 1e-8."""
+    X, y = table
+    plain = scores(machine, X, y, new)
+    permuted = scores(machine, X[:, [2, 0, 1]], y, new[:, [2, 0, 1]])
+    np.testing.assert_allclose(permuted, plain, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_threads_do_not_matter(machine):
+    """One, two and three threads give the same scores to 1e-12, on 420,000 codes in 3 blocks."""
+    X, y = make_twonorm(70_000, 6, random_state=0)
+    one, two, three = (
+        scores(machine, X, y, X, n_jobs=n, tol=1e-3, max_bins=64, C=1e-3) for n in (1, 2, 3)
+    )
+    np.testing.assert_allclose(two, one, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(three, one, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_rank_is_blind_to_monotone_transforms(table, machine):
+    """exp, cube and arctan of the features leave the training scores alone, to 1e-9."""
+    X, y = table
+    plain = scores(machine, X, y, X, measure="rank")
+    for transform in (np.exp, lambda x: x**3, np.arctan):
+        warped = scores(machine, transform(X), y, transform(X), measure="rank")
+        np.testing.assert_allclose(warped, plain, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("measure", ["uniform", "mixed", "middle", "rank"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_relative_measures_are_blind_to_units(table, new, machine, measure, bias):
+    """Affine transforms of each feature leave the scores of new rows alone, to 1e-7."""
+    X, y = table
+    slope, shift = np.array([1e6, 0.25, 1e-6]), np.array([-3.0, 8.0, 0.0])
+    given = {"measure": measure, "fit_intercept": bias}
+    plain = scores(machine, X, y, new, **given)
+    moved = scores(machine, X * slope + shift, y, new * slope + shift, **given)
+    np.testing.assert_allclose(moved, plain, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("s", [1e-6, 0.1, 1e6])
+def test_scaling_the_kernel_is_scaling_c(table, new, machine, bias, s):
+    """Under lebesgue, X times s with C is X with C times s (section 5.2), scores to 1e-6."""
+    X, y = table
+    given = {"measure": "lebesgue", "fit_intercept": bias}
+    scaled = scores(machine, s * X, y, s * new, C=0.5 / s, **given)
+    plain = scores(machine, X, y, new, C=0.5, **given)
+    np.testing.assert_allclose(scaled, plain, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_constant_feature_contributes_nothing(table, new, measure, bias):
+    """Its curve is zero, and the scores are those without it, to 1e-8."""
+    X, y = table
+    given = {"measure": measure, "fit_intercept": bias, "tol": 1e-10, "n_jobs": 1}
+    model = StumpSVC(**given).fit(np.column_stack([X, np.full(len(y), 5.0)]), y)
+    with_it = model.decision_function(np.column_stack([new, np.linspace(-9, 9, len(new))]))
+    np.testing.assert_allclose(with_it, scores("hinge", X, y, new, **given), rtol=0, atol=1e-8)
+    assert np.all(np.abs(model.shapes_[3].values) <= 1e-12)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_swapping_labels_turns_the_score(table, new, machine):
+    """Negated labels negate the scores, to 1e-8."""
+    X, y = table
+    plain, turned = scores(machine, X, y, new), scores(machine, X, -y, new)
+    np.testing.assert_allclose(turned, -plain, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("bias", [True, False])
+def test_several_classes_are_one_against_the_rest(table, new, machine, bias):
+    """Each column of scores, its duals and its certificate are those of the class by itself."""
+    X, _ = table
+    y = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
+    given = {"fit_intercept": bias, "n_jobs": 1, "max_bins": 32}
+    together = MACHINES[machine](**given).fit(X, y)
+    score = together.decision_function(new)
+    for k in range(3):
+        alone = MACHINES[machine](**given).fit(X, y == k)
+        np.testing.assert_allclose(score[:, k], alone.decision_function(new), atol=1e-12)
+        np.testing.assert_allclose(together.dual_coef_[k], alone.dual_coef_, atol=1e-12)
+        assert together.certificate_[k] == alone.certificate_
+    assert np.array_equal(together.predict(new), score.argmax(axis=1))
