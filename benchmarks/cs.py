@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 
-from benchmarks.data import NotThereError, correlated, real, two_norm
+import numpy as np
+
+from benchmarks.data import correlated, real, those_there, two_norm
 from benchmarks.report import Grid
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.settings import N_JOBS, Settings
 from benchmarks.timing import timed_fit
 from everystump import StumpSVC
 
@@ -17,43 +20,29 @@ _REAL = ("covtype_binary_50k", "magic", "spambase", "heart", "sonar")
 
 def seven_cs(settings: Settings) -> Grid:
     """Seconds, gap and passes from C = 2^-15 to 2^15, hinge loss, tolerance 1e-3."""
+    skipped: list[str] = []
     rows = [
-        _fit(name, table, exponent, settings)
-        for name, table in _tables(settings)
+        _fit(name, X, y, exponent, settings)
+        for name, X, y in those_there(_makers(settings), skipped)
         for exponent in EXPONENTS
     ]
-    return Grid("StumpSVC from small to large C, tol=1e-3", HEADER, rows)
+    return Grid("StumpSVC from small to large C, tol=1e-3", HEADER, rows, skipped)
 
 
-def _tables(settings: Settings) -> Iterator[tuple[str, tuple]]:
-    for name, make in _sources(settings).items():
-        try:
-            yield name, make()
-        except NotThereError as error:
-            say(f"  skipped: {error}")
-
-
-def _sources(settings: Settings) -> dict[str, Callable[[], tuple]]:
-    def noisy(n_rows: int) -> Callable[[], tuple]:
-        def make() -> tuple:
-            data = two_norm(settings.rows(n_rows), 1)
-            return data.X, data.y
-
-        return make
-
-    def stored(name: str) -> Callable[[], tuple]:
-        return lambda: real(name, settings)
+def _makers(settings: Settings) -> dict[str, Callable[[], tuple]]:
+    def noisy(n_rows: int) -> tuple:
+        data = two_norm(settings.rows(n_rows), 1)
+        return data.X, data.y
 
     return {
-        "two-norm 5k": noisy(5_000),
-        "two-norm 100k": noisy(100_000),
+        "two-norm 5k": partial(noisy, 5_000),
+        "two-norm 100k": partial(noisy, 100_000),
         "AR(0.99)": lambda: correlated(settings.rows(50_000)),
-        **{name: stored(name) for name in _REAL},
+        **{name: partial(real, name, settings) for name in _REAL},
     }
 
 
-def _fit(name: str, table: tuple, exponent: int, settings: Settings) -> tuple:
-    X, y = table
+def _fit(name: str, X: np.ndarray, y: np.ndarray, exponent: int, settings: Settings) -> tuple:
     fit = timed_fit(StumpSVC(C=2.0**exponent, tol=1e-3, n_jobs=N_JOBS), X, y, settings)
     certificate = fit.result.certificate_
     return (

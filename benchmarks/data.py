@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from sklearn.preprocessing import minmax_scale
 
-from benchmarks.settings import Settings
+from benchmarks.settings import Settings, say
 from everystump.datasets import flip_labels, load_dataset, make_twonorm
 from everystump.datasets.loader import FOLDER_VARIABLE, PACKAGED, SUFFIXES
 
@@ -76,6 +77,20 @@ def real(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
         few = slice(None, None, -(-len(X) // _QUICK_ROWS))
         X, y = np.ascontiguousarray(X[few]), y[few]
     return (minmax_scale(X, (-1, 1)), y) if scaled else (X, y)
+
+
+def those_there(
+    makers: dict[str, Callable[[], tuple]], skipped: list[str]
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield name, ``X`` and ``y`` of each table that is there; tell ``skipped`` of the others."""
+    for name, make in makers.items():
+        try:
+            X, y = make()
+        except NotThereError as error:
+            say(f"  skipped: {error}")
+            skipped.append(str(error))
+        else:
+            yield name, X, y
 
 
 def _is_there(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from scipy.stats import rankdata
@@ -13,7 +14,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import everystump
-from benchmarks.data import NotThereError, real
+from benchmarks.data import real, those_there
 from benchmarks.report import Grid
 from benchmarks.settings import N_JOBS, Settings, say
 
@@ -36,8 +37,9 @@ MOST_ROWS = 6_000
 
 def four_measures(settings: Settings) -> Grid:
     """Test error, AUC and log-loss of four measures, C being chosen for each."""
-    rows, ranks = [], defaultdict(list)
-    for name, X, y in _tables(settings):
+    rows, skipped, ranks = [], [], defaultdict(list)
+    makers = {name: partial(_some_rows, name, settings) for name in TABLES}
+    for name, X, y in those_there(makers, skipped):
         say(f"  {len(MEASURES)} measures on {name}, {len(X):,} rows ...")
         losses = np.mean(list(_splits(X, y, settings)), axis=0)
         for criterion, of_measures in zip(CRITERIA, losses.T, strict=True):
@@ -46,18 +48,14 @@ def four_measures(settings: Settings) -> Grid:
     everything = [rank for of_criterion in ranks.values() for rank in of_criterion]
     for criterion, of_criterion in {**ranks, "all": everything}.items():
         rows.append(("mean rank", criterion, *map(float, np.mean(of_criterion, axis=0))))
-    return Grid("Which stumps should vote? Less is better", ("data", "of", *MEASURES), rows)
+    title = "Which stumps should vote? Losses on test rows, C chosen for each; less is better"
+    return Grid(title, ("data", "loss", *MEASURES), rows, skipped)
 
 
-def _tables(settings: Settings) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    for name in TABLES:
-        try:
-            X, y = real(name, settings)
-        except NotThereError as error:
-            say(f"  skipped: {error}")
-            continue
-        few = slice(None, None, -(-len(X) // MOST_ROWS))
-        yield name, X[few], y[few]
+def _some_rows(name: str, settings: Settings) -> tuple:
+    X, y = real(name, settings)
+    few = slice(None, None, -(-len(X) // MOST_ROWS))
+    return X[few], y[few]
 
 
 def _splits(X: np.ndarray, y: np.ndarray, settings: Settings) -> Iterator[np.ndarray]:

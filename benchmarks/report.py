@@ -105,22 +105,26 @@ class Absent:
 
 @dataclass(frozen=True)
 class Grid:
-    """The table of a study."""
+    """The table of a study; ``skipped`` says which data were not there."""
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
+    skipped: Sequence[str] = ()
 
     def record(self) -> dict[str, Any]:
         """Return the table as plain data."""
         return {
             "title": self.title,
             "rows": [dict(zip(self.header, row, strict=True)) for row in self.rows],
+            "skipped": [*self.skipped],
         }
 
     def text(self) -> str:
         """Return the table as text."""
-        return f"{self.title}\n\n{table(self.header, [[*map(_cell, row)] for row in self.rows])}"
+        cells = [[_cell(value) for value in row] for row in self.rows]
+        notes = "".join(f"\n- skipped: {why}" for why in self.skipped)
+        return f"{self.title}\n\n{table(self.header, cells)}\n{notes}"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

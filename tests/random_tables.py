@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
+from oracles import axis, chosen_axis, density
 
 from everystump.measure import ChosenStumps
-from oracles import axis, chosen_axis, density
 
 NAMED = ("lebesgue", "uniform", "rank", "mixed", "middle", "density")
 KINDS = {

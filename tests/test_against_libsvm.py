@@ -6,8 +6,6 @@ EVERYSTUMP_EXAMPLES=N searches N new tables in each test instead of a few fixed 
 import numpy as np
 import pytest
 from hypothesis import assume, given
-
-from everystump import StumpSVC
 from oracles import (
     Machine,
     as_fitted,
@@ -20,6 +18,8 @@ from oracles import (
     separable,
 )
 from random_tables import Case, cases
+
+from everystump import StumpSVC
 
 RECOMPUTED = 1e-6
 TINY = 1e-9

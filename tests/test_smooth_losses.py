@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from oracles import as_fitted, axis, density, smooth_stumps
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from everystump import StumpLogisticRegression, StumpSVC
-from oracles import as_fitted, axis, density, smooth_stumps
 
 MEASURES = ["lebesgue", "uniform", "rank", "mixed", "middle", "density"]
 TIGHT = 1e-11

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracles import axis, chosen_axis, density, gram, smooth_stumps
 from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
 
@@ -9,7 +10,6 @@ from everystump import StumpSVC
 from everystump.chain import Chains
 from everystump.columns import make_columns
 from everystump.measure import ChosenStumps, as_measure
-from oracles import axis, chosen_axis, density, gram, smooth_stumps
 
 NAMED = ["lebesgue", "uniform", "rank", "mixed", "middle", "density"]
 THRESHOLDS = [[-0.5, 0.0, 0.0, 0.7], [0.1], [-9.0, 1.0, 9.0]]

@@ -148,7 +148,12 @@ def factor(starts, jumps, diagonal, price, damp):
 
 @kernel
 def solve(starts, jumps, price, damp, rhs, out):
-    """Solve with the factors of `factor`: a sweep to the left, then one to the right."""
+    """Solve with the factors of `factor`: a sweep to the left, then one to the right.
+
+    With ``pull[k]`` what the right-hand sides beyond ``k`` ask of the value at ``k``, the sweeps
+    are ``pull[k-1] = damp (pull + s price rhs)`` and
+    ``value[k] = damp (value[k-1] + s (rhs - s pull))``.
+    """
     pull = np.empty(rhs.shape[0])
     for d in range(starts.shape[0] - 1):
         first = starts[d]
@@ -156,11 +161,12 @@ def solve(starts, jumps, price, damp, rhs, out):
         carry = 0.0
         for k in range(last, first, -1):
             pull[k] = carry
-            carry = (price[k] * jumps[k] * rhs[k] + carry) * damp[k]
+            carry = carry * damp[k] + price[k] * jumps[k] * damp[k] * rhs[k]
         value = 0.0
         if price[first] > 0.0:
             value = -carry / price[first]
         out[first] = rhs[first]
         for k in range(first + 1, last + 1):
-            out[k] = damp[k] * (rhs[k] - jumps[k] * (price[k] * value + pull[k]))
-            value += jumps[k] * out[k]
+            asked = damp[k] * (rhs[k] - jumps[k] * pull[k])
+            out[k] = asked - damp[k] * jumps[k] * price[k] * value
+            value = value * damp[k] + jumps[k] * asked

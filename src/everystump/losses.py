@@ -31,19 +31,12 @@ class Hinge:
         """Return ``a``, the dual part of ``0 <= a <= cost``."""
         return a
 
-    def slack(self, margin: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Return ``value - dual + a m``, how badly ``a`` fits the margin.
-
-        For the hard margin, where that may be infinite, a row short of it counts by ``a``.
-        """
-        short = 1.0 - margin
-        room = np.where(np.isinf(self.cost), a, self.cost - a)
-        return np.where(short > 0.0, room, -a) * short
-
 
 @dataclass(frozen=True)
 class SmoothedHinge:
-    """The hinge within an augmented Lagrangian, a piecewise quadratic ::
+    """The hinge within an augmented Lagrangian, a piecewise quadratic.
+
+    ::
 
         max over 0 <= a <= cost of  a (1 - m) - (a - anchor)^2 / (2 sharpness)
 

@@ -70,7 +70,8 @@ def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
 
 
 def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
-    alone, joined = [], []
+    alone: list[_Joint] = []
+    joined: list[_Joint] = []
     for d, size in enumerate(sizes.tolist()):
         joint = _Joint(d, codes[d], size)
         if size > _FEW_PLACES:

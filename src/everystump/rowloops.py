@@ -8,6 +8,8 @@ and releases the GIL, so that Python threads can work on different rows at the s
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -160,22 +162,39 @@ def run_lengths(ordered, weights, values, counts):
     return size + 1
 
 
-@row_kernel
-def evaluate(X, starts, knots, values, slopes, cells, lookup, low, scale, intercept, out):
-    """Write ``intercept`` plus the sum of piecewise linear curves at each row of ``X``.
+class Curves(NamedTuple):
+    """Piecewise linear curves end to end; curve ``d`` is ``starts[d]`` to ``starts[d + 1]``.
 
-    Curve ``d`` has knots ``starts[d]`` to ``starts[d + 1]`` and a grid over them, see `locate`.
+    ``slopes`` hold right of each knot; ``cells``, ``lookup``, ``low`` and ``scale`` are the grids
+    over the knots, see `locate`.
     """
+
+    starts: np.ndarray
+    knots: np.ndarray
+    values: np.ndarray
+    slopes: np.ndarray
+    cells: np.ndarray
+    lookup: np.ndarray
+    low: np.ndarray
+    scale: np.ndarray
+
+
+@row_kernel
+def evaluate(X, curves, intercept, out):
+    """Write ``intercept`` plus the sum of the curves at each row of ``X``."""
+    starts, cells = curves.starts, curves.cells
     for i in range(out.shape[0]):
         out[i] = intercept
     for d in range(starts.shape[0] - 1):
-        own = knots[starts[d] : starts[d + 1]]
-        grid = lookup[cells[d] : cells[d + 1]]
+        knots = curves.knots[starts[d] : starts[d + 1]]
+        values = curves.values[starts[d] : starts[d + 1]]
+        slopes = curves.slopes[starts[d] : starts[d + 1]]
+        lookup = curves.lookup[cells[d] : cells[d + 1]]
+        low, scale = curves.low[d], curves.scale[d]
         for i in range(out.shape[0]):
             x = X[i, d]
-            k = locate(x, own, grid, low[d], scale[d])
+            k = locate(x, knots, lookup, low, scale)
             if k == 0:
-                out[i] += values[starts[d]]
+                out[i] += values[0]
             else:
-                k += starts[d] - 1
-                out[i] += values[k] + slopes[k] * (x - knots[k])
+                out[i] += values[k - 1] + slopes[k - 1] * (x - knots[k - 1])

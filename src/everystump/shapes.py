@@ -131,25 +131,22 @@ class ShapeModel:
     def evaluate(self, X: np.ndarray, *, n_threads: int = 1) -> np.ndarray:
         """Return the score of each row of ``X``."""
         out = np.empty(len(X))
-        flat = self._flat
-        if X.size < _VALUES_WORTH_SHARING:
-            rowloops.evaluate(X, *flat, self.intercept, out)
-            return out
-        edges = range(0, len(X), _ROWS_PER_BLOCK)
-        parts = [slice(first, first + _ROWS_PER_BLOCK) for first in edges]
-        share(
-            lambda part: rowloops.evaluate(X[part], *flat, self.intercept, out[part]),
-            parts,
-            n_threads,
-        )
+        curves = self._curves
+
+        def work(first: int) -> None:
+            part = slice(first, first + _ROWS_PER_BLOCK)
+            rowloops.evaluate(X[part], curves, self.intercept, out[part])
+
+        few = X.size < _VALUES_WORTH_SHARING
+        share(work, range(0, len(X), _ROWS_PER_BLOCK), 1 if few else n_threads)
         return out
 
     @cached_property
-    def _flat(self) -> tuple[np.ndarray, ...]:
+    def _curves(self) -> rowloops.Curves:
         """All curves end to end: knots, values, slopes, grids and where each begins."""
         lookups = [Lookup.over(shape.knots) for shape in self.shapes]
         slopes = [_slopes(shape) for shape in self.shapes]
-        return (
+        return rowloops.Curves(
             _starts([shape.knots for shape in self.shapes]),
             np.concatenate([shape.knots for shape in self.shapes]),
             np.concatenate([shape.values for shape in self.shapes]),

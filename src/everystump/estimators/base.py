@@ -83,16 +83,30 @@ class StumpMachine(ShapeClassifier):
         "verbose": ["verbose"],
     }
 
-    measure: Any
-    max_bins: int
-    fit_intercept: bool
-    feature_range: Any
-    class_weight: Any
-    tol: float
-    max_iter: int
-    n_jobs: int | None
-    verbose: int
     certificate_: Certificate | list[Certificate]
+
+    def __init__(
+        self,
+        *,
+        measure: Any = "mixed",
+        max_bins: int = 256,
+        fit_intercept: bool = True,
+        feature_range: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.measure = measure
+        self.max_bins = max_bins
+        self.fit_intercept = fit_intercept
+        self.feature_range = feature_range
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _criterion(self) -> Criterion:
         """Return the loss and its solver."""
@@ -190,7 +204,32 @@ class FixedCMachine(StumpMachine):
         "C": [Interval(Real, 0, None, closed="right")],
     }
 
-    C: float
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        measure: Any = "mixed",
+        max_bins: int = 256,
+        fit_intercept: bool = True,
+        feature_range: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            measure=measure,
+            max_bins=max_bins,
+            fit_intercept=fit_intercept,
+            feature_range=feature_range,
+            class_weight=class_weight,
+            tol=tol,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.C = C
 
     def _most_places(self, n_rows: int) -> int:
         # A hard margin is a promise about the rows themselves, not about their bins.

@@ -15,11 +15,10 @@ class Criterion:
 
     loss: type
     solve: Callable[..., Solution]
-    allows_infinite_C: bool = False
 
 
 CRITERIA: dict[str, Criterion] = {
-    "hinge": Criterion(Hinge, solve_hinge, allows_infinite_C=True),
+    "hinge": Criterion(Hinge, solve_hinge),
     "logistic": Criterion(Logistic, solve_smooth),
     "squared_hinge": Criterion(SquaredHinge, solve_smooth),
 }

@@ -88,7 +88,7 @@ class Design:
 
     def _is_one_sided(self, positive: np.ndarray) -> bool:
         """Tell whether a constant is all there is to learn, as in a fold that lacks a class."""
-        return not self.chains.centred and (positive.all() or not positive.any())
+        return not self.chains.centred and len(np.unique(positive)) < 2
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
         bias = np.log(2 * len(positive) + 1) * (1 if positive.all() else -1)

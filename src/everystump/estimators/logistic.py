@@ -88,31 +88,6 @@ class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):
         "C": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        measure: Any = "mixed",
-        max_bins: int = 256,
-        fit_intercept: bool = True,
-        feature_range: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.measure = measure
-        self.max_bins = max_bins
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _criterion(self) -> Criterion:
         return CRITERIA["logistic"]
 
@@ -143,37 +118,6 @@ class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
     >>> model.predict_proba(X).shape
     (200, 2)
     """
-
-    def __init__(
-        self,
-        Cs: Any = 11,
-        *,
-        cv: Any = 5,
-        scoring: Any = None,
-        selection: str = "cv",
-        measure: Any = "mixed",
-        max_bins: int = 256,
-        fit_intercept: bool = True,
-        feature_range: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.selection = selection
-        self.measure = measure
-        self.max_bins = max_bins
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _criterion(self) -> Criterion:
         return CRITERIA["logistic"]

@@ -50,10 +50,38 @@ class PathMachine(StumpMachine):
         "selection": [StrOptions({"cv", "cv-1se"})],
     }
 
-    Cs: Any
-    cv: Any
-    scoring: Any
-    selection: str
+    def __init__(
+        self,
+        Cs: Any = 11,
+        *,
+        cv: Any = 5,
+        scoring: Any = None,
+        selection: str = "cv",
+        measure: Any = "mixed",
+        max_bins: int = 256,
+        fit_intercept: bool = True,
+        feature_range: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            measure=measure,
+            max_bins=max_bins,
+            fit_intercept=fit_intercept,
+            feature_range=feature_range,
+            class_weight=class_weight,
+            tol=tol,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
 
     def _at(self, C: float) -> StumpMachine:
         """Return an unfitted estimator of the same kind for one C."""

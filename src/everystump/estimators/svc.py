@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from everystump.estimators.base import FixedCMachine
@@ -96,20 +97,23 @@ class StumpSVC(FixedCMachine):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.C = C
+        super().__init__(
+            C,
+            measure=measure,
+            max_bins=max_bins,
+            fit_intercept=fit_intercept,
+            feature_range=feature_range,
+            class_weight=class_weight,
+            tol=tol,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.loss = loss
-        self.measure = measure
-        self.max_bins = max_bins
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _criterion(self) -> Criterion:
-        return CRITERIA[self.loss]
+        # Both losses are the same problem once no row may be short of the margin.
+        return CRITERIA["hinge" if np.isinf(self.C) else self.loss]
 
 
 class StumpSVCCV(PathMachine):
@@ -178,20 +182,22 @@ class StumpSVCCV(PathMachine):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.Cs = Cs
+        super().__init__(
+            Cs,
+            cv=cv,
+            scoring=scoring,
+            selection=selection,
+            measure=measure,
+            max_bins=max_bins,
+            fit_intercept=fit_intercept,
+            feature_range=feature_range,
+            class_weight=class_weight,
+            tol=tol,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.loss = loss
-        self.cv = cv
-        self.scoring = scoring
-        self.selection = selection
-        self.measure = measure
-        self.max_bins = max_bins
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _criterion(self) -> Criterion:
         return CRITERIA[self.loss]

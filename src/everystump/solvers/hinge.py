@@ -59,7 +59,8 @@ def solve_hinge(
             _refuse_inseparable(problem, now)
         if now.gap <= tol or search.n_iter >= max_iter:
             break
-        slack = rows.slack()
+        # How badly the dual variables fit the margins, which is what the smoothing costs.
+        slack = rows.strain() if problem.hard else slopes.loss - slopes.pairing
         if search.is_smoothed_solved(now, slopes, slack):
             search.sharpen()
         else:

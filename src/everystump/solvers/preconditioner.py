@@ -22,8 +22,10 @@ class BlockPreconditioner:
         self._chains = problem.chains
         packing = problem.packing
         self._joint = [
-            (slice(packing.starts[g], packing.starts[g + 1]),)
-            + self._chains.votes(members, packing.places[g])
+            (
+                slice(packing.starts[g], packing.starts[g + 1]),
+                *self._chains.votes(members, packing.places[g]),
+            )
             for g, members in enumerate(packing.members)
             if len(members) > 1
         ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from everystump.threads import share
 
 _ROWS_PER_BLOCK = 32768
 # Threads cost some 50 microseconds a call: below this many codes one does the work alone.
-_CODES_WORTH_SHARING = 200_000
+_CODES_WORTH_SHARING = 400_000
 
 
 @dataclass
@@ -39,6 +40,8 @@ class Slopes:
         Sums of their dual parts.
     loss : float
         Sum of the loss.
+    pairing : float
+        Sum of ``a (1 - m)``.
     least_margin : float
         The smallest margin.
     """
@@ -47,6 +50,7 @@ class Slopes:
     totals: np.ndarray
     duals: np.ndarray
     loss: float
+    pairing: float
     least_margin: float
 
 
@@ -81,6 +85,7 @@ class RowBlock:
         return np.empty(self.starts[-1])
 
     def slopes(self) -> Slopes:
+        """Take the dual variables that fit the margins; return their tables and sums."""
         self.a = self.loss.slope(self.margin)
         sides = (slice(0, self.n_positive), slice(self.n_positive, None))
         tables = np.empty((2, self.starts[-1]))
@@ -92,10 +97,12 @@ class RowBlock:
             np.array([self.a[side].sum() for side in sides]),
             np.array([dual[side].sum() for side in sides]),
             float(self.true_loss.value(self.margin).sum()),
+            float(self.a.sum() - self.a @ self.margin),
             float(self.margin.min()),
         )
 
     def curvature(self) -> tuple[np.ndarray, int]:
+        """Fix the curvature and pick the rows that have any; return its joint sums."""
         weight = self.loss.curvature(self.margin)
         self.active = np.flatnonzero(weight)
         self.weight = weight[self.active]
@@ -110,22 +117,27 @@ class RowBlock:
         return table, len(self.active)
 
     def product(self, table: np.ndarray) -> np.ndarray:
+        """Return ``scatter(W gather(table))`` over the active rows."""
         out = self._table()
         rowloops.gather_scatter(self.active_codes, self.starts, table, self.weight, out)
         return out
 
     def propose(self, table: np.ndarray, bias: float) -> None:
+        """Set the direction of the margins."""
         rowloops.gather(self.codes, self.starts, table, self.step)
         self.step += bias
         self.step *= self.sign
 
     def along(self, t: float) -> float:
+        """Return minus the derivative of the loss after ``t`` times the direction."""
         return float(self.loss.slope(self.margin + t * self.step) @ self.step)
 
     def move(self, t: float) -> None:
+        """Go ``t`` times the direction."""
         self.margin += t * self.step
 
     def place(self, table: np.ndarray, bias: float) -> None:
+        """Put the margins where a joint table and a bias say."""
         self.propose(table, bias)
         self.margin[:] = self.step
 
@@ -176,7 +188,7 @@ class Rows:
         def block(part: slice) -> RowBlock:
             return RowBlock(packing, index[part], positive[part], loss, weight[part], C)
 
-        parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        parts = [slice(a, b) for a, b in pairwise(edges)]
         self.blocks = share(block, parts, self._threads_for(self.n_rows))
 
     def _threads_for(self, n_rows: int) -> int:
@@ -195,6 +207,7 @@ class Rows:
             sum(part.totals for part in parts),
             sum(part.duals for part in parts),
             sum(part.loss for part in parts),
+            sum(part.pairing for part in parts),
             min(part.least_margin for part in parts),
         )
 
@@ -240,14 +253,10 @@ class Rows:
         joint = self._packing.expand @ table
         self._each(lambda block: block.place(joint, bias), self.n_rows)
 
-    def slack(self) -> float:
-        """Return how badly the dual variables of a smoothed hinge fit the margins."""
-        return sum(
-            self._each(
-                lambda block: float(block.true_loss.slack(block.margin, block.a).sum()),
-                self.n_rows,
-            )
-        )
+    def strain(self) -> float:
+        """Return the sum of ``a |1 - m|``."""
+        parts = self._each(lambda block: float(block.a @ np.abs(1.0 - block.margin)), self.n_rows)
+        return sum(parts)
 
     def mean_shortfall(self) -> float:
         """Return the weighted mean of ``|1 - m|``."""
