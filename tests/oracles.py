@@ -237,10 +237,11 @@ def _box_newton(Q, upper):
     return a
 
 
-def separable(axes, y):
-    """Return the widest margin of scores bounded by 1 a feature; 0 if no ensemble separates."""
-    votes = np.hstack([np.where(smooth_stumps([a], True) > 0, 1.0, -1.0) for a in axes])
-    votes = np.hstack([votes, np.ones((len(y), 1))])
+def widest_margin(axes, y, *, bias):
+    """Return the widest margin with weights of at most 1 a stump; 0 if no ensemble separates."""
+    votes = np.sign(smooth_stumps(axes, bias))
+    if bias:
+        votes = np.hstack([votes, np.ones((len(y), 1))])
     n, d = votes.shape
     sides = np.hstack([-y[:, None] * votes, np.ones((n, 1))])
     found = linprog(np.append(np.zeros(d), -1.0), sides, np.zeros(n), bounds=[(-1, 1)] * (d + 1))

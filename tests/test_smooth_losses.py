@@ -129,7 +129,7 @@ def test_dual_value_is_reached_by_the_dual_variables(table, name, bias):
         assert abs(reach[-1]) <= 1e-10 * a.sum()
         reach = reach[:-1]
     dual, certificate = part - reach @ reach / 2, model.certificate_
-    assert certificate.dual * (1 - 1e-9) <= dual <= certificate.primal
+    assert certificate.dual * (1 - 1e-9) <= dual <= certificate.primal * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -176,3 +176,11 @@ def test_extreme_costs_converge(table, name, C):
     model = fit(name, X, y, weight, C, "mixed", None, bias=True, tol=1e-6)
     assert model.certificate_.converged
     assert model.certificate_.primal <= best * (1 + 2e-6)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_squared_hinge_has_no_hard_margin(table, bias):
+    """C=inf is refused with a sentence that names C, not left to overflow."""
+    X, y, _ = table
+    with pytest.raises(ValueError, match="C"):
+        StumpSVC(np.inf, loss="squared_hinge", fit_intercept=bias, n_jobs=1).fit(X, y)

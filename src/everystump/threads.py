@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import TypeVar
 
 import joblib
+from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -48,6 +50,16 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
     for other in others:
         other.result()
     return results
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """Keep BLAS to one thread: our matrices are small, and its threads would fight with ours."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @lru_cache(maxsize=1)

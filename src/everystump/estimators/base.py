@@ -20,7 +20,7 @@ from everystump.estimators.table import Table, check_rows, check_table
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, Solution
-from everystump.threads import count_threads
+from everystump.threads import count_threads, one_blas_thread
 
 
 class ShapeClassifier(ClassifierMixin, BaseEstimator):
@@ -252,8 +252,9 @@ class FixedCMachine(StumpMachine):
         self
             The fitted estimator.
         """
-        table, design = self._prepare(X, y, sample_weight)
-        self._store(table, design, self._solve(table, design, self.C))
+        with one_blas_thread():
+            table, design = self._prepare(X, y, sample_weight)
+            self._store(table, design, self._solve(table, design, self.C))
         return self._warn_unless_converged()
 
 

@@ -19,7 +19,7 @@ from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
 from everystump.estimators.table import Table
 from everystump.solvers import Solution
-from everystump.threads import count_threads, share
+from everystump.threads import count_threads, one_blas_thread, share
 
 _LOWEST_LOG2, _HIGHEST_LOG2 = -9.0, 6.0
 _MOST_LOG2 = 21.0
@@ -105,11 +105,18 @@ class PathMachine(StumpMachine):
             The fitted estimator.
         """
         grid = _check_grid(self.Cs)
-        table, design = self._prepare(X, y, sample_weight)
+        with one_blas_thread():
+            table, design = self._prepare(X, y, sample_weight)
+            self._choose_C(table, design, grid)
+            self._store(table, design, self._solve(table, design, self.C_))
+        return self._warn_unless_converged()
+
+    def _choose_C(self, table: Table, design: Design, grid: list[float]) -> None:
+        """Walk the path, and further where the best C lies at its edge."""
         scorer = check_scoring(self, scoring=self.scoring)
         folds = self._split(table)
         done: list[float] = []
-        while len(grid):
+        while grid:
             self._walk(table, design, scorer, folds, grid)
             done = sorted([*done, *grid])
             results = _results(done, folds)
@@ -118,8 +125,6 @@ class PathMachine(StumpMachine):
         self.cv_results_ = results
         self.C_ = float(done[best])
         self.best_score_ = float(results["mean_test_score"][best])
-        self._store(table, design, self._solve(table, design, self.C_))
-        return self._warn_unless_converged()
 
     def _split(self, table: Table) -> list[_Fold]:
         """Return the folds; rows are numbered as in the checked table."""
