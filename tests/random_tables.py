@@ -38,7 +38,7 @@ class Case:
     widen: float
 
     @property
-    def C(self):
+    def unit_cost(self):
         """The cost of a unit of loss; what counts under lebesgue is C times the features' scale."""
         if self.log2_C > 15:
             return np.inf

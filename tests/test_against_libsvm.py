@@ -29,7 +29,7 @@ TINY = 1e-9
 
 def fit(case, X, y, weight, measure, limits, *, bias):
     model = StumpSVC(
-        case.C,
+        case.unit_cost,
         measure=measure,
         max_bins=max(2, len(X)),
         fit_intercept=bias,
@@ -42,7 +42,7 @@ def fit(case, X, y, weight, measure, limits, *, bias):
 
 def is_refused(error, case, axes, y, *, bias):
     """Tell whether an error is the right one: a hard margin, and no ensemble that reaches it."""
-    hard = np.isinf(case.C) and "no stump ensemble separates" in str(error)
+    hard = np.isinf(case.unit_cost) and "no stump ensemble separates" in str(error)
     return hard and widest_margin(axes, y, bias=bias) < 1e-7
 
 
@@ -104,7 +104,7 @@ def check_close(ours, theirs, axes, *, bias):
 def check(case, *, bias):
     X, y, weight = case.table()
     axes, measure, limits = case.stumps(X, weight, bias=bias)
-    cost = case.C * (np.ones(len(y)) if weight is None else weight)
+    cost = case.unit_cost * (np.ones(len(y)) if weight is None else weight)
     try:
         model = fit(case, X, y, weight, measure, limits, bias=bias)
     except ValueError as error:
@@ -127,7 +127,7 @@ def test_small_tables_with_a_bias(case):
 @given(cases())
 @search(60)
 def test_small_tables_without_a_bias(case):
-    """Values, duals and scores as a projected Newton method's on the dual with K_S."""
+    """Values, duals and scores as an interior-point method's on the dual with K_S."""
     check(case, bias=False)
 
 
@@ -160,9 +160,9 @@ def test_class_weights_are_costs(bias):
     case = Case(60, (), (), "", 0, 0, "rank", 1, False, 1e-8, 0.0)
     axes, _, _ = case.stumps(X, None, bias=bias)
     model = StumpSVC(
-        case.C, measure="rank", class_weight="balanced", fit_intercept=bias, tol=1e-8, n_jobs=1
+        2.0, measure="rank", class_weight="balanced", fit_intercept=bias, tol=1e-8, n_jobs=1
     ).fit(X, y)
-    cost = case.C * len(y) / (2 * np.where(y > 0, (y > 0).sum(), (y < 0).sum()))
+    cost = 2.0 * len(y) / (2 * np.where(y > 0, (y > 0).sum(), (y < 0).sum()))
     ours = read(model, X, y, axes, cost, bias=bias)
     check_certificate(model, ours, y, cost, 1e-8, bias=bias)
     theirs = libsvm(axes, y, cost) if bias else box_machine(axes, y, cost)

@@ -179,8 +179,13 @@ def test_extreme_costs_converge(table, name, C):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_squared_hinge_has_no_hard_margin(table, bias):
-    """C=inf is refused with a sentence that names C, not left to overflow."""
-    X, y, _ = table
-    with pytest.raises(ValueError, match="C"):
-        StumpSVC(np.inf, loss="squared_hinge", fit_intercept=bias, n_jobs=1).fit(X, y)
+def test_squared_hinge_with_infinite_cost_is_the_hard_margin(bias):
+    """C=inf leaves no loss to square: the optimum of the hinge with C=inf, to 1e-6."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    given = {"fit_intercept": bias, "measure": "rank", "tol": 1e-7, "n_jobs": 1}
+    squared = StumpSVC(np.inf, loss="squared_hinge", **given).fit(X, y)
+    plain = StumpSVC(np.inf, **given).fit(X, y)
+    assert np.min(y * squared.decision_function(X)) >= 1 - 1e-9
+    assert squared.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-6)

@@ -15,7 +15,8 @@ import numpy as np
 from everystump import rowloops
 from everystump.threads import share
 
-_CELLS_PER_CUT = 4
+_CELLS_PER_CUT = 16
+_MOST_CELLS = 65536
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Lookup:
     @classmethod
     def over(cls, cuts: np.ndarray) -> Lookup:
         """Build the grid for ``cuts``."""
-        cells = max(1, _CELLS_PER_CUT * len(cuts))
+        cells = max(1, min(_CELLS_PER_CUT * len(cuts), _MOST_CELLS))
         low, high = (float(cuts[0]), float(cuts[-1])) if len(cuts) else (0.0, 0.0)
         # Without a usable width everything falls into one cell, and halving does all the work.
         scale = cells / (high - low) if 0.0 < high - low < np.inf else 0.0

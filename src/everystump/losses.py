@@ -1,4 +1,4 @@
-"""Losses of a margin ``m = y f(x)``: value, slope, curvature, and the dual of each.
+"""Losses of a margin ``m = y f(x)``: total, slope, curvature, and the dual of each.
 
 A record belongs to some rows and carries their ``cost``, C times the sample weights.  ``slope``
 is ``-d loss / d m``, never negative; at the optimum it is the row's dual variable ``a``.
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, xlog1py, xlogy
+from scipy.special import entr, expit
+
+from everystump import rowloops
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,11 @@ class Hinge:
     flat_beyond_one: ClassVar[bool] = True
     cost: np.ndarray
 
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each row."""
-        short = 1.0 - margin
-        return np.where(short > 0.0, self.cost, 0.0) * np.maximum(short, 0.0, out=short)
+    def total(self, margin: np.ndarray) -> float:
+        """Return the summed loss."""
+        if np.isinf(self.cost[0]):
+            return np.inf if margin.min() < 1.0 else 0.0
+        return rowloops.hinge_total(margin, self.cost)
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return ``a``, the dual part of ``0 <= a <= cost``."""
@@ -49,37 +52,53 @@ class SmoothedHinge:
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return the maximising ``a``."""
-        a = 1.0 - margin
-        a *= self.sharpness
-        a += self.anchor
-        return np.clip(a, 0.0, self.cost, out=a)
+        out = np.empty_like(margin)
+        rowloops.smoothed_hinge_slope(margin, self.cost, self.anchor, self.sharpness, out)
+        return out
 
     def curvature(self, margin: np.ndarray) -> np.ndarray:
         """Return ``sharpness`` where ``a`` is strictly between its bounds, else 0."""
-        a = 1.0 - margin
-        a *= self.sharpness
-        a += self.anchor
-        return np.where((a > 0.0) & (a < self.cost), self.sharpness, 0.0)
+        out = np.empty_like(margin)
+        rowloops.smoothed_hinge_curvature(margin, self.cost, self.anchor, self.sharpness, out)
+        return out
+
+    def along(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
+        """Return the sum of ``slope(margin + t step) step``."""
+        return rowloops.smoothed_hinge_along(
+            margin, step, t, self.cost, self.anchor, self.sharpness
+        )
+
+
+class _Smooth:
+    """What a loss with a slope everywhere can do without knowing more of itself."""
+
+    def slope(self, margin: np.ndarray) -> np.ndarray:
+        """Return minus the derivative."""
+        raise NotImplementedError
+
+    def along(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
+        """Return the sum of ``slope(margin + t step) step``."""
+        return float(self.slope(margin + t * step) @ step)
 
 
 @dataclass(frozen=True)
-class SquaredHinge:
+class SquaredHinge(_Smooth):
     """``cost * max(0, 1 - m)^2``."""
 
     flat_beyond_one: ClassVar[bool] = True
     cost: np.ndarray
 
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each row."""
-        return self.cost * np.maximum(1.0 - margin, 0.0) ** 2
+    def total(self, margin: np.ndarray) -> float:
+        """Return the summed loss."""
+        return float(self.cost @ _short(margin) ** 2)
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return minus the derivative."""
-        return 2.0 * self.cost * np.maximum(1.0 - margin, 0.0)
+        return 2.0 * self.cost * _short(margin)
 
     def curvature(self, margin: np.ndarray) -> np.ndarray:
         """Return the second derivative, 0 beyond the margin."""
-        return np.where(margin < 1.0, 2.0 * self.cost, 0.0)
+        return 2.0 * self.cost * (margin < 1.0)
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the dual part of ``a >= 0``."""
@@ -87,15 +106,15 @@ class SquaredHinge:
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(_Smooth):
     """``cost * log(1 + exp(-m))``."""
 
     flat_beyond_one: ClassVar[bool] = False
     cost: np.ndarray
 
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each row."""
-        return self.cost * np.logaddexp(0.0, -margin)
+    def total(self, margin: np.ndarray) -> float:
+        """Return the summed loss."""
+        return float(self.cost @ np.logaddexp(0.0, -margin))
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return minus the derivative."""
@@ -103,9 +122,16 @@ class Logistic:
 
     def curvature(self, margin: np.ndarray) -> np.ndarray:
         """Return the second derivative."""
-        return self.cost * expit(margin) * expit(-margin)
+        p = expit(-margin)
+        return self.cost * p * (1.0 - p)
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the entropy of ``a / cost``, the dual part of ``0 <= a <= cost``."""
         p = a / self.cost
-        return -self.cost * (xlogy(p, p) + xlog1py(1.0 - p, -p))
+        return self.cost * (entr(p) + entr(1.0 - p))
+
+
+def _short(margin: np.ndarray) -> np.ndarray:
+    """Return how much each margin is short of 1."""
+    short = 1.0 - margin
+    return np.maximum(short, 0.0, out=short)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -156,13 +156,21 @@ class PathMachine(StumpMachine):
         ) as tick:
 
             def work(fold: _Fold) -> None:
+                score = _scoring(table, scorer, fold.test)
                 for C in grid:
-                    self._visit(table, design, scorer, fold, C)
+                    self._visit(table, design, score, fold, C)
                     tick()
 
             share(work, folds, n_threads)
 
-    def _visit(self, table: Table, design: Design, scorer: Any, fold: _Fold, C: float) -> None:
+    def _visit(
+        self,
+        table: Table,
+        design: Design,
+        score: Callable[[StumpMachine], float],
+        fold: _Fold,
+        C: float,
+    ) -> None:
         """Fit and score one fold for one C, starting from the nearest C already there."""
         start = time.perf_counter()
         nearest = min(fold.solutions, key=lambda c: abs(np.log(c / C)), default=None)
@@ -178,13 +186,18 @@ class PathMachine(StumpMachine):
         fitted = time.perf_counter()
         model = self._at(C)._store(table, design, fold.solutions[C])
         model.n_features_in_ = self.n_features_in_
-        weight = (
-            {} if table.sample_weight is None else {"sample_weight": table.sample_weight[fold.test]}
-        )
-        y = table.classes[table.label[fold.test]]
-        fold.scores[C] = float(scorer(model, table.X[fold.test], y, **weight))
+        fold.scores[C] = score(model)
         fold.fit_times[C] = fitted - start
         fold.score_times[C] = time.perf_counter() - fitted
+
+
+def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Callable[[StumpMachine], float]:
+    """Return the function that scores a model on the rows ``test``."""
+    X, y = table.X[test], table.classes[table.label[test]]
+    weight = {}
+    if table.sample_weight is not None:
+        weight = {"sample_weight": table.sample_weight[test]}
+    return lambda model: float(scorer(model, X, y, **weight))
 
 
 def _check_grid(Cs: Any) -> list[float]:

@@ -22,6 +22,7 @@ from everystump.packing import Packing
 from everystump.threads import share
 
 _ROWS_PER_BLOCK = 32768
+_ROWS_ALONE = 4 * _ROWS_PER_BLOCK
 # Threads cost some 50 microseconds a call: below this many codes one does the work alone.
 _CODES_WORTH_SHARING = 400_000
 
@@ -92,12 +93,13 @@ class RowBlock:
         rowloops.scatter(self.codes, self.starts, self.a, 0, self.n_positive, tables[0])
         rowloops.scatter(self.codes, self.starts, self.a, self.n_positive, len(self.a), tables[1])
         dual = self.true_loss.dual(self.a)
+        totals = np.array([self.a[side].sum() for side in sides])
         return Slopes(
             tables,
-            np.array([self.a[side].sum() for side in sides]),
+            totals,
             np.array([dual[side].sum() for side in sides]),
-            float(self.true_loss.value(self.margin).sum()),
-            float(self.a.sum() - self.a @ self.margin),
+            self.true_loss.total(self.margin),
+            float(totals.sum() - self.a @ self.margin),
             float(self.margin.min()),
         )
 
@@ -130,7 +132,7 @@ class RowBlock:
 
     def along(self, t: float) -> float:
         """Return minus the derivative of the loss after ``t`` times the direction."""
-        return float(self.loss.slope(self.margin + t * self.step) @ self.step)
+        return self.loss.along(self.margin, self.step, t)
 
     def move(self, t: float) -> None:
         """Go ``t`` times the direction."""
@@ -183,7 +185,8 @@ class Rows:
         self.n_active = self.n_rows
         self._packing = packing
         self._fold = packing.expand.T.tocsr()
-        edges = np.linspace(0, self.n_rows, -(-self.n_rows // _ROWS_PER_BLOCK) + 1).astype(int)
+        n_blocks = -(-self.n_rows // (_ROWS_PER_BLOCK if n_threads > 1 else _ROWS_ALONE))
+        edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
 
         def block(part: slice) -> RowBlock:
             return RowBlock(packing, index[part], positive[part], loss, weight[part], C)
