@@ -1,5 +1,7 @@
 """Theorems 1 to 5 of Lin & Li, "Infinite Ensemble Learning with Support Vector Machines"."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from oracles import axis, chosen_axis, density, gram, smooth_stumps

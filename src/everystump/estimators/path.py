@@ -107,11 +107,11 @@ class PathMachine(StumpMachine):
         grid = _check_grid(self.Cs)
         with one_blas_thread():
             table, design = self._prepare(X, y, sample_weight)
-            self._choose_C(table, design, grid)
+            self._select(table, design, grid)
             self._store(table, design, self._solve(table, design, self.C_))
         return self._warn_unless_converged()
 
-    def _choose_C(self, table: Table, design: Design, grid: list[float]) -> None:
+    def _select(self, table: Table, design: Design, grid: list[float]) -> None:
         """Walk the path, and further where the best C lies at its edge."""
         scorer = check_scoring(self, scoring=self.scoring)
         folds = self._split(table)

@@ -1,0 +1,143 @@
+"""Losses by finite differences, their duals by numerical minimisation."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from everystump.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
+
+COST = np.array([0.25, 1.0, 7.0])
+MARGINS = np.array([-30.0, -2.0, -0.3, 0.0, 0.4, 0.9, 1.2, 5.0, 30.0])
+SMOOTH = [Logistic, SquaredHinge]
+
+
+def each(margins):
+    """Return all pairs of a cost and a margin."""
+    cost, margin = np.meshgrid(COST, margins, indexing="ij")
+    return cost.ravel(), margin.ravel()
+
+
+def test_values_by_hand():
+    margin = np.array([-1.0, 0.5, 2.0])
+    np.testing.assert_allclose(Hinge(COST).value(margin), [0.5, 0.5, 0])
+    np.testing.assert_allclose(SquaredHinge(COST).value(margin), [1, 0.25, 0])
+    np.testing.assert_allclose(Logistic(COST).value(margin), COST * np.log1p(np.exp(-margin)))
+
+
+def test_values_do_not_write_into_the_margins():
+    for loss in (Hinge, Logistic, SquaredHinge):
+        margin = MARGINS[:3].copy()
+        loss(COST).value(margin)
+        np.testing.assert_array_equal(margin, MARGINS[:3])
+
+
+def test_hard_hinge():
+    """An infinite cost makes a short margin infinite and a kept one 0, never NaN."""
+    cost = np.full(3, np.inf)
+    np.testing.assert_array_equal(Hinge(cost).value(np.array([0.9, 1.0, 2.0])), [np.inf, 0, 0])
+
+
+def test_logistic_at_huge_margins():
+    loss = Logistic(np.ones(2))
+    np.testing.assert_allclose(loss.value(np.array([-1e4, 1e4])), [1e4, 0])
+    np.testing.assert_allclose(loss.slope(np.array([-1e4, 1e4])), [1, 0])
+    np.testing.assert_allclose(loss.curvature(np.array([-1e4, 1e4])), [0, 0])
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_slope_is_minus_the_derivative(loss):
+    cost, margin = each(MARGINS)
+    record, h = loss(cost), 1e-6
+    difference = (record.value(margin - h) - record.value(margin + h)) / (2 * h)
+    np.testing.assert_allclose(record.slope(margin), difference, rtol=1e-6, atol=1e-7)
+    assert np.all(record.slope(margin) >= 0)
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_curvature_is_the_second_derivative(loss):
+    cost, margin = each(MARGINS)
+    record, h = loss(cost), 1e-6
+    difference = (record.slope(margin - h) - record.slope(margin + h)) / (2 * h)
+    np.testing.assert_allclose(record.curvature(margin), difference, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", [Hinge, *SMOOTH])
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.99])
+def test_dual_is_the_least_of_loss_and_price(loss, part):
+    """``dual(a) = min over m of loss(m) + a m``, found by a search over a wide interval."""
+    for cost in COST:
+        record, a = loss(np.array([cost])), part * cost
+
+        def priced(m, record=record, a=a):
+            return float(record.value(np.array([m]))[0] + a * m)
+
+        least = min(
+            minimize_scalar(priced, bounds=span, method="bounded", options={"xatol": 1e-10}).fun
+            for span in [(-50, 1), (0, 50)]
+        )
+        if loss is Logistic and part == 0.0:
+            least = 0.0  # the infimum, not reached
+        assert record.dual(np.array([a]))[0] == pytest.approx(least, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", [Logistic, SquaredHinge])
+def test_dual_is_reached_at_the_slope(loss):
+    """Fenchel's equality: ``dual(slope(m)) = loss(m) + slope(m) m``."""
+    cost, margin = each(MARGINS[1:-1])
+    record = loss(cost)
+    a = record.slope(margin)
+    np.testing.assert_allclose(record.dual(a), record.value(margin) + a * margin, atol=1e-9)
+
+
+def test_logistic_dual_at_the_ends_of_the_box():
+    np.testing.assert_array_equal(Logistic(COST).dual(np.zeros(3)), [0, 0, 0])
+    np.testing.assert_array_equal(Logistic(COST).dual(COST), [0, 0, 0])
+
+
+def test_flat_beyond_one_is_true_of_the_hinges_only():
+    beyond = np.array([1.0, 1.5, 100.0])
+    for loss in (Hinge, SquaredHinge, Logistic):
+        free = np.all(loss(COST).value(beyond) == 0)
+        assert loss.flat_beyond_one == free
+
+
+@pytest.fixture
+def smoothed():
+    cost = np.repeat(COST, 5)
+    rng = np.random.default_rng(0)
+    return SmoothedHinge(cost, rng.uniform(size=15) * cost, rng.uniform(0.1, 9, size=15))
+
+
+def smoothed_value(loss, margin):
+    """Return ``max over 0 <= a <= cost of a (1 - m) - (a - anchor)^2 / (2 sharpness)`` by search."""
+    a = loss.cost * np.linspace(0, 1, 20001)[:, None]
+    gain = a * (1 - margin) - (a - loss.anchor) ** 2 / (2 * loss.sharpness)
+    return a, gain
+
+
+@pytest.mark.parametrize("margin", [-3.0, 0.0, 0.8, 1.0, 1.1, 4.0])
+def test_smoothed_slope_is_the_maximiser(smoothed, margin):
+    a, gain = smoothed_value(smoothed, margin)
+    best = np.take_along_axis(a, gain.argmax(axis=0)[None], axis=0)[0]
+    slope = smoothed.slope(np.full(15, margin))
+    np.testing.assert_allclose(slope, best, atol=1e-4 * smoothed.cost.max())
+    assert np.all((slope >= 0) & (slope <= smoothed.cost))
+
+
+def test_smoothed_curvature_is_the_slope_of_the_slope(smoothed):
+    margin = np.random.default_rng(1).normal(1.0, 1.0, size=15)
+    h = 1e-7
+    difference = (smoothed.slope(margin - h) - smoothed.slope(margin + h)) / (2 * h)
+    np.testing.assert_allclose(smoothed.curvature(margin), difference, rtol=1e-5, atol=1e-6)
+    assert 0 < np.count_nonzero(smoothed.curvature(margin)) < 15
+
+
+def test_a_sharp_smoothing_is_the_hinge(smoothed):
+    sharp = SmoothedHinge(smoothed.cost, smoothed.anchor, np.full(15, 1e9))
+    np.testing.assert_array_equal(sharp.slope(np.full(15, 0.9)), smoothed.cost)
+    np.testing.assert_array_equal(sharp.slope(np.full(15, 1.1)), 0.0)
+
+
+def test_no_sharpness_returns_the_anchor(smoothed):
+    blunt = SmoothedHinge(smoothed.cost, smoothed.anchor, np.zeros(15))
+    np.testing.assert_array_equal(blunt.slope(np.full(15, -5.0)), smoothed.anchor)

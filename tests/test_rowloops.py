@@ -1,0 +1,156 @@
+"""The loops over rows against their plain NumPy twins."""
+
+import numpy as np
+import pytest
+
+from everystump import rowloops
+from everystump.columns import Lookup
+
+BLOCK = rowloops._BLOCK
+ROWS = [1, 2, 3, 17, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3]
+TYPES = {np.uint8: (2, 1, 256), np.uint16: (3, 300), np.uint32: (70_000, 5)}
+
+
+def twin_gather(codes, starts, table):
+    return sum(table[starts[g] + codes[g].astype(int)] for g in range(len(codes)))
+
+
+def twin_scatter(codes, starts, r):
+    sizes = np.diff(starts)
+    return np.concatenate(
+        [np.bincount(codes[g], weights=r, minlength=sizes[g]) for g in range(len(codes))]
+    )
+
+
+@pytest.fixture(params=[(n, dtype) for dtype in TYPES for n in ROWS], ids=str)
+def rows(request):
+    """Return codes, starts, a table and a number a row."""
+    n, dtype = request.param
+    sizes = TYPES[dtype]
+    rng = np.random.default_rng(n)
+    codes = np.stack([rng.integers(0, size, size=n) for size in sizes]).astype(dtype)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return codes, starts, rng.normal(size=starts[-1]), rng.normal(size=n)
+
+
+def test_gather(rows):
+    codes, starts, table, r = rows
+    out = np.full(len(r), np.nan)
+    rowloops.gather(codes, starts, table, out)
+    np.testing.assert_allclose(out, twin_gather(codes, starts, table), rtol=1e-13, atol=1e-13)
+
+
+def test_scatter(rows):
+    codes, starts, table, r = rows
+    out = np.full_like(table, np.nan)
+    rowloops.scatter(codes, starts, r, 0, len(r), out)
+    np.testing.assert_allclose(out, twin_scatter(codes, starts, r), rtol=1e-10, atol=1e-11)
+
+
+def test_gather_scatter(rows):
+    codes, starts, table, w = rows
+    out = np.full_like(table, np.nan)
+    rowloops.gather_scatter(codes, starts, table, w, out)
+    expected = twin_scatter(codes, starts, w * twin_gather(codes, starts, table))
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
+
+
+def test_gather_and_scatter_are_transposes(rows):
+    codes, starts, table, r = rows
+    score, sums = np.empty(len(r)), np.empty_like(table)
+    rowloops.gather(codes, starts, table, score)
+    rowloops.scatter(codes, starts, r, 0, len(r), sums)
+    assert r @ score == pytest.approx(table @ sums, rel=1e-10, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [(0, 0), (5, 5), (0, 1), (3, 10), (1, BLOCK + 2), (BLOCK - 1, 2 * BLOCK + 1), (7, 2 * BLOCK)],
+)
+def test_scatter_looks_at_a_part_of_the_rows(first, last):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 9, size=(2, 2 * BLOCK + 5)).astype(np.uint8)
+    starts, r = np.array([0, 9, 18]), rng.normal(size=2 * BLOCK + 5)
+    out = np.full(18, np.nan)
+    rowloops.scatter(codes, starts, r, first, last, out)
+    expected = twin_scatter(codes[:, first:last], starts, r[first:last])
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n_taken", [0, 1, 50])
+def test_take_rows(dtype, n_taken):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 200, size=(3, 40)).astype(dtype)
+    index = rng.integers(0, 40, size=n_taken)
+    out = np.empty((3, n_taken), dtype=dtype)
+    rowloops.take_rows(codes, index, out)
+    np.testing.assert_array_equal(out, codes[:, index])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 1000])
+@pytest.mark.parametrize("n_values", [1, 2, 50])
+def test_run_lengths(n, n_values):
+    rng = np.random.default_rng(n)
+    ordered = np.sort(rng.integers(0, n_values, size=n)).astype(float)
+    weights = rng.uniform(size=n)
+    values, counts = np.empty(n), np.empty(n)
+    size = rowloops.run_lengths(ordered, weights, values, counts)
+    expected, code = np.unique(ordered, return_inverse=True)
+    np.testing.assert_array_equal(values[:size], expected)
+    np.testing.assert_allclose(counts[:size], np.bincount(code, weights=weights), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n_cuts", [0, 1, 100])
+def test_encode(dtype, n_cuts):
+    rng = np.random.default_rng(2)
+    cuts = np.sort(rng.normal(size=n_cuts))
+    x = np.concatenate([rng.normal(size=500), cuts])
+    lookup, out = Lookup.over(cuts), np.empty(500 + n_cuts, dtype=dtype)
+    rowloops.encode(x, cuts, lookup.first, lookup.low, lookup.scale, out)
+    np.testing.assert_array_equal(out, np.searchsorted(cuts, x, side="right"))
+
+
+def twin_lookup(cuts, low, scale, cells):
+    """Return how many cuts lie in earlier cells, for each cell and beyond the last."""
+    cell = np.clip(np.floor((cuts - low) * scale), 0, cells - 1)
+    return np.searchsorted(cell, np.arange(cells + 1), side="left")
+
+
+@pytest.mark.parametrize("n_cuts", [1, 2, 37])
+def test_fill_lookup(n_cuts):
+    cuts = np.sort(np.random.default_rng(3).normal(size=n_cuts)) * 8
+    low, scale, cells = cuts[0], 0.7, 4 * n_cuts
+    out = np.empty(cells + 1, dtype=np.int32)
+    rowloops.fill_lookup(cuts, low, scale, out)
+    np.testing.assert_array_equal(out, twin_lookup(cuts, low, scale, cells))
+
+
+@pytest.mark.parametrize("n", [1, 1000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_evaluate(n, dtype, order):
+    rng = np.random.default_rng(4)
+    knots = [np.sort(rng.normal(size=k)) for k in (1, 2, 30)]
+    values = [rng.normal(size=len(k)) for k in knots]
+    lookups = [Lookup.over(k) for k in knots]
+    starts = np.cumsum([0, 1, 2, 30])
+    cells = np.cumsum([0] + [len(lookup.first) for lookup in lookups])
+    curves = rowloops.Curves(
+        starts,
+        np.concatenate(knots),
+        np.concatenate(values),
+        np.concatenate(
+            [np.append(np.diff(v) / np.diff(k), 0.0) for k, v in zip(knots, values, strict=True)]
+        ),
+        cells,
+        np.concatenate([lookup.first for lookup in lookups]),
+        np.array([lookup.low for lookup in lookups]),
+        np.array([lookup.scale for lookup in lookups]),
+    )
+    X = np.asarray(rng.normal(size=(n, 3)), dtype=dtype, order=order)
+    out = np.full(n, np.nan)
+    rowloops.evaluate(X, curves, 0.25, out)
+    expected = 0.25 + sum(np.interp(X[:, d], knots[d], values[d]) for d in range(3))
+    np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-12)

@@ -1,0 +1,91 @@
+"""How many threads work, and that sharing changes nothing."""
+
+import os
+import threading
+import time
+
+import joblib
+import pytest
+
+from everystump.threads import count_threads, share
+
+
+def test_none_is_all_cores(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert count_threads(None) == joblib.cpu_count()
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"), [("1", 1), ("3", 3), ("999", 8), ("0", 8), ("", 8), ("2,4", 8)]
+)
+def test_omp_num_threads_is_a_limit(monkeypatch, setting, expected):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    assert count_threads(None) == expected
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(1, 1), (40, 40), (-1, 8), (-2, 7), (-99, 1)])
+def test_given_numbers(monkeypatch, n_jobs, expected):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert count_threads(n_jobs) == expected
+
+
+def test_zero_is_refused():
+    with pytest.raises(ValueError, match="n_jobs=0 has no meaning; pass a positive number"):
+        count_threads(0)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+@pytest.mark.parametrize("n_items", [0, 1, 2, 50])
+def test_results_keep_their_order(n_threads, n_items):
+    def work(i):
+        time.sleep(0.001 * (i % 3))
+        return i * i
+
+    assert share(work, iter(range(n_items)), n_threads) == [i * i for i in range(n_items)]
+
+
+def test_threads_work_at_the_same_time():
+    """Three items that wait for each other can only finish in three threads."""
+    barrier = threading.Barrier(3, timeout=10)
+    names = share(lambda _: (barrier.wait(), threading.current_thread().name)[1], range(3), 3)
+    assert len(set(names)) == 3
+
+
+def test_one_thread_is_the_callers():
+    here = threading.current_thread()
+    assert share(lambda _: threading.current_thread(), range(3), 1) == [here] * 3
+
+
+@pytest.mark.parametrize("bad", [0, 5, 19])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_exceptions_reach_the_caller(bad, n_threads):
+    def work(i):
+        time.sleep(0.001)
+        if i == bad:
+            raise KeyError(i)
+
+    with pytest.raises(KeyError, match=str(bad)):
+        share(work, range(20), n_threads)
+    assert share(abs, [-1, -2, -3], n_threads) == [1, 2, 3]
+
+
+def test_sharing_within_sharing():
+    def outer(i):
+        return sum(share(lambda j: i * j, range(4), 3))
+
+    assert share(outer, range(6), 3) == [6 * i for i in range(6)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own():
+    share(abs, range(10), 2)
+    child = os.fork()
+    if child == 0:
+        threading.Timer(10, os._exit, [3]).start()
+        barrier = threading.Barrier(2, timeout=5)
+        os._exit(0 if share(lambda i: barrier.wait() >= 0 and i, range(2), 2) == [0, 1] else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
