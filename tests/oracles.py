@@ -223,7 +223,9 @@ def box_interior_point(Q, top, steps=100):
         if mu * len(a) <= 1e-11 * a.sum():
             break
         H = Q + np.diag(z / a + w / left)
-        da = np.linalg.solve(H, 1 - Q @ a + mu / a - mu / left)
+        d = 1 / np.sqrt(np.diag(H))
+        scaled = d[:, None] * H * d + 1e-15 * np.eye(len(a))
+        da = d * np.linalg.solve(scaled, d * (1 - Q @ a + mu / a - mu / left))
         dz, dw = mu / a - z - z / a * da, mu / left - w + w / left * da
         pairs = [(a, da), (left, -da), (z, dz), (w, dw)]
         room = min(np.min(-x[dx < 0] / dx[dx < 0], initial=np.inf) for x, dx in pairs)
@@ -232,8 +234,12 @@ def box_interior_point(Q, top, steps=100):
 
 
 def widest_margin(axes, y, *, bias):
-    """Return the widest margin with weights of at most 1 a stump; 0 if no ensemble separates."""
-    votes = np.sign(smooth_stumps(axes, bias))
+    """Return the widest margin with weights of at most 1; 0 if no ensemble separates.
+
+    It is relative to the votes' length, so a feature of next to no mass separates next to nothing.
+    """
+    votes = smooth_stumps(axes, bias)
+    votes = votes / (np.sqrt(np.sum(votes[0] ** 2)) or 1.0)
     if bias:
         votes = np.hstack([votes, np.ones((len(y), 1))])
     n, d = votes.shape

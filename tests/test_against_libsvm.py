@@ -43,7 +43,7 @@ def fit(case, X, y, weight, measure, limits, *, bias):
 def is_refused(error, case, axes, y, *, bias):
     """Tell whether an error is the right one: a hard margin, and no ensemble that reaches it."""
     hard = np.isinf(case.unit_cost) and "no stump ensemble separates" in str(error)
-    return hard and widest_margin(axes, y, bias=bias) < 1e-7
+    return hard and widest_margin(axes, y, bias=bias) < 1e-6
 
 
 def read(model, X, y, axes, cost, *, bias):
@@ -192,6 +192,15 @@ def test_inseparable_rows_are_refused_at_once(measure):
         X, y = np.vstack([X, X[copy]]), np.append(y, -y[copy])
         with pytest.raises(ValueError, match="no stump ensemble separates"):
             StumpSVC(np.inf, measure=measure, n_jobs=1).fit(X, y)
+
+
+def test_ends_of_equal_labels_are_refused_without_a_bias():
+    """K_S without mass outside pins both ends to opposite values, so they must differ in label."""
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1, -1, -1, 1])
+    for measure in ("lebesgue", "uniform", "rank", "mixed", "middle"):
+        model = StumpSVC(np.inf, measure=measure, fit_intercept=False, n_jobs=1)
+        with pytest.raises(ValueError, match="no stump ensemble separates"):
+            model.fit(X, y)
 
 
 @pytest.mark.parametrize("bias", [True, False])

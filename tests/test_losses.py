@@ -11,6 +11,12 @@ MARGINS = np.array([-30.0, -2.0, -0.3, 0.0, 0.4, 0.9, 1.2, 5.0, 30.0])
 SMOOTH = [Logistic, SquaredHinge]
 
 
+def values(record, margin):
+    """Return the loss of each row by itself."""
+    alone = [type(record)(record.cost[i : i + 1]) for i in range(len(margin))]
+    return np.array([loss.total(margin[i : i + 1]) for i, loss in enumerate(alone)])
+
+
 def each(margins):
     """Return all pairs of a cost and a margin."""
     cost, margin = np.meshgrid(COST, margins, indexing="ij")
@@ -19,27 +25,37 @@ def each(margins):
 
 def test_values_by_hand():
     margin = np.array([-1.0, 0.5, 2.0])
-    np.testing.assert_allclose(Hinge(COST).value(margin), [0.5, 0.5, 0])
-    np.testing.assert_allclose(SquaredHinge(COST).value(margin), [1, 0.25, 0])
-    np.testing.assert_allclose(Logistic(COST).value(margin), COST * np.log1p(np.exp(-margin)))
+    np.testing.assert_allclose(values(Hinge(COST), margin), [0.5, 0.5, 0])
+    np.testing.assert_allclose(values(SquaredHinge(COST), margin), [1, 0.25, 0])
+    np.testing.assert_allclose(values(Logistic(COST), margin), COST * np.log1p(np.exp(-margin)))
 
 
-def test_values_do_not_write_into_the_margins():
-    for loss in (Hinge, Logistic, SquaredHinge):
-        margin = MARGINS[:3].copy()
-        loss(COST).value(margin)
-        np.testing.assert_array_equal(margin, MARGINS[:3])
+@pytest.mark.parametrize("loss", [Hinge, *SMOOTH])
+def test_the_total_is_the_sum_over_rows(loss):
+    record, margin = loss(np.resize(COST, 9)), MARGINS
+    assert record.total(margin) == pytest.approx(values(record, margin).sum())
+
+
+def test_margins_are_not_written_into():
+    smoothed = SmoothedHinge(COST, COST / 2, COST)
+    for loss in (Hinge(COST), Logistic(COST), SquaredHinge(COST), smoothed):
+        for question in {"total", "slope", "curvature"} & set(dir(loss)):
+            margin = MARGINS[:3].copy()
+            getattr(loss, question)(margin)
+            np.testing.assert_array_equal(margin, MARGINS[:3])
 
 
 def test_hard_hinge():
     """An infinite cost makes a short margin infinite and a kept one 0, never NaN."""
-    cost = np.full(3, np.inf)
-    np.testing.assert_array_equal(Hinge(cost).value(np.array([0.9, 1.0, 2.0])), [np.inf, 0, 0])
+    hard = Hinge(np.full(3, np.inf))
+    np.testing.assert_array_equal(values(hard, np.array([0.9, 1.0, 2.0])), [np.inf, 0, 0])
+    assert hard.total(np.array([2.0, 1.0, 0.9])) == np.inf
+    assert hard.total(np.array([2.0, 1.0, 1.1])) == 0.0
 
 
 def test_logistic_at_huge_margins():
     loss = Logistic(np.ones(2))
-    np.testing.assert_allclose(loss.value(np.array([-1e4, 1e4])), [1e4, 0])
+    np.testing.assert_allclose(values(loss, np.array([-1e4, 1e4])), [1e4, 0])
     np.testing.assert_allclose(loss.slope(np.array([-1e4, 1e4])), [1, 0])
     np.testing.assert_allclose(loss.curvature(np.array([-1e4, 1e4])), [0, 0])
 
@@ -48,7 +64,7 @@ def test_logistic_at_huge_margins():
 def test_slope_is_minus_the_derivative(loss):
     cost, margin = each(MARGINS)
     record, h = loss(cost), 1e-6
-    difference = (record.value(margin - h) - record.value(margin + h)) / (2 * h)
+    difference = (values(record, margin - h) - values(record, margin + h)) / (2 * h)
     np.testing.assert_allclose(record.slope(margin), difference, rtol=1e-6, atol=1e-7)
     assert np.all(record.slope(margin) >= 0)
 
@@ -69,7 +85,7 @@ def test_dual_is_the_least_of_loss_and_price(loss, part):
         record, a = loss(np.array([cost])), part * cost
 
         def priced(m, record=record, a=a):
-            return float(record.value(np.array([m]))[0] + a * m)
+            return float(record.total(np.array([m])) + a * m)
 
         least = min(
             minimize_scalar(priced, bounds=span, method="bounded", options={"xatol": 1e-10}).fun
@@ -86,7 +102,7 @@ def test_dual_is_reached_at_the_slope(loss):
     cost, margin = each(MARGINS[1:-1])
     record = loss(cost)
     a = record.slope(margin)
-    np.testing.assert_allclose(record.dual(a), record.value(margin) + a * margin, atol=1e-9)
+    np.testing.assert_allclose(record.dual(a), values(record, margin) + a * margin, atol=1e-9)
 
 
 def test_logistic_dual_at_the_ends_of_the_box():
@@ -97,7 +113,7 @@ def test_logistic_dual_at_the_ends_of_the_box():
 def test_flat_beyond_one_is_true_of_the_hinges_only():
     beyond = np.array([1.0, 1.5, 100.0])
     for loss in (Hinge, SquaredHinge, Logistic):
-        free = np.all(loss(COST).value(beyond) == 0)
+        free = loss(COST).total(beyond) == 0
         assert loss.flat_beyond_one == free
 
 
@@ -130,6 +146,15 @@ def test_smoothed_curvature_is_the_slope_of_the_slope(smoothed):
     difference = (smoothed.slope(margin - h) - smoothed.slope(margin + h)) / (2 * h)
     np.testing.assert_allclose(smoothed.curvature(margin), difference, rtol=1e-5, atol=1e-6)
     assert 0 < np.count_nonzero(smoothed.curvature(margin)) < 15
+
+
+@pytest.mark.parametrize("t", [0.0, 0.5, -2.0])
+def test_along_sums_slope_times_step(smoothed, t):
+    rng = np.random.default_rng(2)
+    margin, step = rng.normal(1.0, 1.0, size=(2, 15))
+    for loss in (smoothed, Logistic(smoothed.cost), SquaredHinge(smoothed.cost)):
+        expected = loss.slope(margin + t * step) @ step
+        assert loss.along(margin, step, t) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_sharp_smoothing_is_the_hinge(smoothed):

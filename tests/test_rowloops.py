@@ -8,7 +8,12 @@ from everystump.columns import Lookup
 
 BLOCK = rowloops._BLOCK
 ROWS = [1, 2, 3, 17, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3]
-TYPES = {np.uint8: (2, 1, 256), np.uint16: (3, 300), np.uint32: (70_000, 5)}
+# Sizes of the columns; their numbers are what is left after groups of four, and such a group.
+TYPES = {
+    np.uint8: (2, 1, 256, 7, 16, 3, 2),
+    np.uint16: (3, 300, 20, 2),
+    np.uint32: (70_000, 5),
+}
 
 
 def twin_gather(codes, starts, table):
@@ -53,6 +58,19 @@ def test_gather_scatter(rows):
     rowloops.gather_scatter(codes, starts, table, w, out)
     expected = twin_scatter(codes, starts, w * twin_gather(codes, starts, table))
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_columns", range(1, 10))
+def test_any_number_of_columns(n_columns):
+    rng = np.random.default_rng(n_columns)
+    codes = rng.integers(0, 5, size=(n_columns, 100)).astype(np.uint8)
+    starts = 5 * np.arange(n_columns + 1)
+    table, r = rng.normal(size=5 * n_columns), rng.normal(size=100)
+    score, sums = np.full(100, np.nan), np.full_like(table, np.nan)
+    rowloops.gather(codes, starts, table, score)
+    rowloops.scatter(codes, starts, r, 0, 100, sums)
+    np.testing.assert_allclose(score, twin_gather(codes, starts, table), atol=1e-12)
+    np.testing.assert_allclose(sums, twin_scatter(codes, starts, r), atol=1e-12)
 
 
 def test_gather_and_scatter_are_transposes(rows):
@@ -125,6 +143,48 @@ def test_fill_lookup(n_cuts):
     out = np.empty(cells + 1, dtype=np.int32)
     rowloops.fill_lookup(cuts, low, scale, out)
     np.testing.assert_array_equal(out, twin_lookup(cuts, low, scale, cells))
+
+
+@pytest.fixture(params=[1, 2, 1001])
+def margins(request):
+    """Return margins, steps, costs, anchors and sharpness; some at both bounds."""
+    rng = np.random.default_rng(request.param)
+    margin, step = rng.normal(1.0, 1.0, size=(2, request.param))
+    cost, share, sharpness = rng.uniform(0.1, 2.0, size=(3, request.param))
+    return margin, step, cost, cost * share / 2, sharpness
+
+
+def twin_slope(margin, cost, anchor, sharpness):
+    return np.clip(anchor + sharpness * (1 - margin), 0, cost)
+
+
+def test_smoothed_hinge_slope(margins):
+    margin, _, *rest = margins
+    out = np.full_like(margin, np.nan)
+    rowloops.smoothed_hinge_slope(margin, *rest, out)
+    np.testing.assert_allclose(out, twin_slope(margin, *rest), rtol=1e-13, atol=1e-15)
+
+
+def test_smoothed_hinge_curvature(margins):
+    margin, _, cost, anchor, sharpness = margins
+    out = np.full_like(margin, np.nan)
+    rowloops.smoothed_hinge_curvature(margin, cost, anchor, sharpness, out)
+    a = anchor + sharpness * (1 - margin)
+    np.testing.assert_array_equal(out, np.where((a > 0) & (a < cost), sharpness, 0))
+
+
+@pytest.mark.parametrize("t", [0.0, 1.0, -0.3])
+def test_smoothed_hinge_along(margins, t):
+    margin, step, *rest = margins
+    along = rowloops.smoothed_hinge_along(margin, step, t, *rest)
+    expected = twin_slope(margin + t * step, *rest) @ step
+    assert along == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+
+def test_hinge_total(margins):
+    margin, _, cost, *_ = margins
+    total = rowloops.hinge_total(margin, cost)
+    assert total == pytest.approx(cost @ np.maximum(0, 1 - margin), rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 1000])

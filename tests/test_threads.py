@@ -7,7 +7,9 @@ import time
 import joblib
 import pytest
 
-from everystump.threads import count_threads, share
+from threadpoolctl import threadpool_info
+
+from everystump.threads import count_threads, one_blas_thread, share
 
 
 def test_none_is_all_cores(monkeypatch):
@@ -69,6 +71,16 @@ def test_exceptions_reach_the_caller(bad, n_threads):
     with pytest.raises(KeyError, match=str(bad)):
         share(work, range(20), n_threads)
     assert share(abs, [-1, -2, -3], n_threads) == [1, 2, 3]
+
+
+def test_blas_is_kept_to_one_thread_for_a_while():
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = threads()
+    with one_blas_thread():
+        assert set(threads()) == {1}
+    assert threads() == before
 
 
 def test_sharing_within_sharing():

@@ -15,6 +15,9 @@ from everystump.shapes import Shape, ShapeModel
 from everystump.solvers import Certificate, Problem, Progress, Rows, Solution
 
 
+_FIRST_RUNG, _RUNG, _ROUGH = 16.0, 16.0, 0.1
+
+
 @dataclass(frozen=True)
 class Design:
     """Columns, their chains under a measure, and the packed codes.
@@ -72,6 +75,18 @@ class Design:
             index = np.arange(len(positive))
         if self._is_one_sided(positive[index]):
             return self._constant(positive[index], C)
+        if start is None and criterion.climbs and C > _FIRST_RUNG:
+            start = self.solve(
+                criterion,
+                positive,
+                weight,
+                C=C / _RUNG,
+                tol=_ROUGH,
+                max_iter=max_iter,
+                n_threads=n_threads,
+                progress=progress,
+                index=index,
+            )
         problem = Problem(
             self.chains,
             self.packing,

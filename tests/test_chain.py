@@ -1,0 +1,202 @@
+"""The chain of a feature: its two sweeps, its norm, its kernel and its factors, all dense."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from everystump import chain
+from everystump.chain import Chains
+from everystump.measure import Masses
+
+BOTH = pytest.mark.parametrize("centred", [True, False])
+KINDS = {
+    "ordinary": ([[0.3, 1.0, 2.0], [5.0], [0.1] * 7], [0.5, 2.0, 0.0]),
+    "a constant feature": ([[], [1.0, 2.0]], [0.0, 1.0]),
+    "empty gaps": ([[0.0, 1.0, 0.0, 0.0, 2.0], [0.0]], [0.0, 0.0]),
+    "huge range": ([[1e-12, 1e12, 1.0], [1e-300, 1.0]], [1e-9, 3.0]),
+}
+
+
+@pytest.fixture(params=KINDS)
+def masses(request):
+    inside, outside = KINDS[request.param]
+    return [Masses(np.array(i), o) for i, o in zip(inside, outside, strict=True)]
+
+
+def spread_matrix(masses, centred):
+    """Return the dense matrix of `spread`, from the formulas above the room."""
+    blocks = []
+    for mass in masses:
+        s = np.sqrt(2 * np.append(mass.outside if centred else 0.0, mass.inside))
+        steps = np.tril(np.ones((len(s), len(s))))
+        steps[:, 0] = 0.0
+        if centred:
+            steps -= 0.5
+            steps[:, 0] = 0.5
+        blocks.append(steps * s)
+    return block_diagonal(blocks)
+
+
+def block_diagonal(blocks):
+    size = sum(len(block) for block in blocks)
+    out, at = np.zeros((size, size)), 0
+    for block in blocks:
+        out[at : at + len(block), at : at + len(block)] = block
+        at += len(block)
+    return out
+
+
+@BOTH
+def test_spread_is_its_matrix(masses, centred):
+    chains = Chains.of(masses, centred=centred)
+    weights = np.random.default_rng(0).normal(size=len(chains.jumps))
+    expected = spread_matrix(masses, centred) @ weights
+    np.testing.assert_allclose(chains.spread(weights), expected, rtol=1e-9, atol=1e-9)
+
+
+@BOTH
+def test_collect_is_the_transpose(masses, centred):
+    chains = Chains.of(masses, centred=centred)
+    sums = np.random.default_rng(1).normal(size=len(chains.jumps))
+    expected = spread_matrix(masses, centred).T @ sums
+    np.testing.assert_allclose(chains.collect(sums), expected, rtol=1e-9, atol=1e-9)
+
+
+@BOTH
+def test_the_norm_of_the_weights_is_the_chains_energy(masses, centred):
+    """``|w|^2 = sum (dU)^2 / (2 m)``, and without a bias the corner term; idle weights are 0."""
+    if max(mass.inside.max(initial=0) for mass in masses) > 1e6:
+        pytest.skip("a table of such scales has lost the digits of its small rises")
+    chains = Chains.of(masses, centred=centred)
+    weights = np.random.default_rng(2).normal(size=len(chains.jumps))
+    weights[chains.jumps == 0] = 0.0
+    table, energy = chains.spread(weights), 0.0
+    for d, mass in enumerate(masses):
+        U = table[chains.starts[d] : chains.starts[d + 1]]
+        rise, felt = np.diff(U), mass.inside > 0
+        np.testing.assert_allclose(rise[~felt], 0.0, atol=1e-14)
+        energy += np.sum(rise[felt] ** 2 / (2 * mass.inside[felt]))
+        if centred and mass.outside > 0:
+            energy += (U[0] + U[-1]) ** 2 / (2 * mass.outside)
+    assert weights @ weights == pytest.approx(energy, rel=1e-10)
+
+
+@BOTH
+def test_without_outside_mass_the_ends_are_opposite(masses, centred):
+    chains = Chains.of([Masses(mass.inside, 0.0) for mass in masses], centred=centred)
+    table = chains.spread(np.random.default_rng(3).normal(size=len(chains.jumps)))
+    first, last = table[chains.starts[:-1]], table[chains.starts[1:] - 1]
+    if centred:
+        np.testing.assert_allclose(first, -last, rtol=1e-12)
+    else:
+        np.testing.assert_array_equal(first, 0.0)
+
+
+def test_positions_are_twice_the_mass_before(masses):
+    for centred in (True, False):
+        chains = Chains.of(masses, centred=centred)
+        expected = [np.append(0.0, 2 * np.cumsum(mass.inside)) for mass in masses]
+        np.testing.assert_allclose(chains.positions, np.concatenate(expected), rtol=1e-12)
+
+
+@BOTH
+def test_gram_is_the_kernel_of_spread(masses, centred):
+    """``K = Phi Phi'``, a row of ``Phi`` being the rows of the spread matrix at its places."""
+    chains = Chains.of(masses, centred=centred)
+    rng = np.random.default_rng(4)
+    places = np.column_stack(
+        [rng.integers(a, b, size=12) for a, b in zip(chains.starts, chains.starts[1:], strict=False)]
+    )
+    units = np.eye(len(chains.jumps))
+    S = np.column_stack([chains.spread(unit) for unit in units])
+    Phi = S[places].sum(axis=1)
+    K = chains.gram(chains.positions[places])
+    np.testing.assert_allclose(K, Phi @ Phi.T, rtol=1e-9, atol=1e-9 * np.abs(K).max())
+
+
+def test_votes_are_spread_up_to_a_constant():
+    """What is voted at a joint place, less its mean over places, is what spread gives there."""
+    chains = Chains.of([Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])], centred=True)
+    S = np.column_stack([chains.spread(unit) for unit in np.eye(len(chains.jumps))])
+    places = np.array([[0, 5], [1, 6], [2, 5]])
+    entries, votes = chains.votes([0, 2], places)
+    np.testing.assert_array_equal(entries, [0, 1, 2, 5, 6])
+    expected = S[places].sum(axis=1)[:, entries]
+    np.testing.assert_allclose(votes - votes.mean(axis=0), expected - expected.mean(axis=0))
+
+
+def dense_block(s, d):
+    """Return ``I + S'(D - dd'/sum d)S`` with plain sums ``S``."""
+    S = np.tril(np.ones((len(s), len(s)))) * s
+    middle = np.diag(d) - np.outer(d, d) / d.sum() if d.sum() > 0 else np.diag(d)
+    return np.eye(len(s)) + S.T @ middle @ S
+
+
+def chain_solve(chains, d, rhs):
+    price, damp, out = np.empty_like(d), np.empty_like(d), np.full_like(d, np.nan)
+    chain.factor(chains.starts, chains.jumps, d, price, damp)
+    chain.solve(chains.starts, chains.jumps, price, damp, rhs, out)
+    return out
+
+
+def random_curvature(size, share_of_zeros, rng):
+    return rng.uniform(0.1, 3.0, size=size) * (rng.uniform(size=size) >= share_of_zeros)
+
+
+@BOTH
+@pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("kind", ["ordinary", "a constant feature", "empty gaps"])
+def test_solve_inverts_the_block_of_each_feature(kind, share_of_zeros, centred):
+    inside, outside = KINDS[kind]
+    masses = [Masses(np.array(i), o) for i, o in zip(inside, outside, strict=True)]
+    chains = Chains.of(masses, centred=centred)
+    rng = np.random.default_rng(5)
+    d = random_curvature(len(chains.jumps), share_of_zeros, rng)
+    rhs = rng.normal(size=len(d))
+    out = chain_solve(chains, d, rhs)
+    for a, b in zip(chains.starts, chains.starts[1:], strict=False):
+        expected = np.linalg.solve(dense_block(chains.jumps[a:b], d[a:b]), rhs[a:b])
+        np.testing.assert_allclose(out[a:b], expected, rtol=1e-9, atol=1e-11)
+
+
+def exact_solve(s, d, rhs):
+    """Solve with `dense_block` in fractions, where nothing is rounded."""
+    s, d, rhs = ([Fraction(float(number)) for number in array] for array in (s, d, rhs))
+    size, total = len(s), sum(d)
+    after = [sum(d[k:]) for k in range(size)]
+    A = [
+        [s[i] * s[j] * (after[max(i, j)] - after[i] * after[j] / total) for j in range(size)]
+        for i in range(size)
+    ]
+    rows = [[*A[i], rhs[i]] for i in range(size)]
+    for i in range(size):
+        rows[i][i] += 1
+    for i in range(size):
+        for j in range(size):
+            if j != i:
+                factor = rows[j][i] / rows[i][i]
+                rows[j] = [a - factor * b for a, b in zip(rows[j], rows[i], strict=True)]
+    return np.array([float(rows[i][-1] / rows[i][i]) for i in range(size)])
+
+
+@pytest.mark.parametrize("power", [3, 6, 12])
+@pytest.mark.parametrize("seed", range(4))
+def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
+    """Nothing is subtracted on the way, so scales over 24 decades cost few digits."""
+    rng = np.random.default_rng(seed)
+    chains = Chains.of([Masses(10.0 ** rng.uniform(-power, power, size=9), 0.0)], centred=False)
+    d = 10.0 ** rng.uniform(-power, power, size=10)
+    rhs = rng.normal(size=10)
+    out, expected = chain_solve(chains, d, rhs), exact_solve(chains.jumps, d, rhs)
+    np.testing.assert_allclose(out, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_solve_is_symmetric_and_positive():
+    """A preconditioner must be both, whatever the scales."""
+    rng = np.random.default_rng(6)
+    chains = Chains.of([Masses(10.0 ** rng.uniform(-6, 6, size=15), 0.0)], centred=False)
+    d = 10.0 ** rng.uniform(-6, 6, size=16)
+    inverse = np.column_stack([chain_solve(chains, d, unit) for unit in np.eye(16)])
+    np.testing.assert_allclose(inverse, inverse.T, rtol=1e-6, atol=1e-9)
+    assert np.linalg.eigvalsh((inverse + inverse.T) / 2).min() > 0
