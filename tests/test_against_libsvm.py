@@ -233,7 +233,7 @@ def test_the_solver_stops_above_tol_only_when_out_of_steps():
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_density_is_followed_between_the_rows(bias):
-    """Scores of new rows are the kernel expansion of Definition 1 there too, to 1e-5."""
+    """Between rows curves follow Definition 1 in 32 straight pieces a gap: to 1e-3 here."""
     X, y = np.array([[0.0], [2.0], [4.0], [5.0]]), np.array([-1, 1, -1, 1])
     new = np.linspace(0, 5, 51)[:, None]
     model = StumpSVC(measure=density, fit_intercept=bias, tol=1e-12, n_jobs=1).fit(X, y)
@@ -242,7 +242,7 @@ def test_a_density_is_followed_between_the_rows(bias):
     score = K @ model.dual_coef_
     if bias:
         score += model.decision_function(X[:1]) - score[0]
-    np.testing.assert_allclose(model.decision_function(new), score, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(model.decision_function(new), score, rtol=0, atol=1e-3)
 
 
 @given(cases())

@@ -41,23 +41,27 @@ def scores(machine, X, y, new, weight=None, **given):
 @pytest.mark.parametrize("max_bins", [16, 256])
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_weight_is_that_many_rows(table, new, machine, measure, max_bins, bias):
-    """Weights 0, 1, 2, 3 give the scores of absent, single, double, triple rows, to 1e-8."""
+    """Weights 0, 1, 2, 3 give the scores of absent, single, double, triple rows.
+
+    Both are within a relative gap of 1e-10 of one optimum, so scores agree to its root.
+    """
     X, y = table
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
     given = {"measure": measure, "max_bins": max_bins, "fit_intercept": bias, "C": 0.5}
     weighted = scores(machine, X, y, new, times.astype(float), **given)
     repeated = scores(machine, np.repeat(X, times, axis=0), np.repeat(y, times), new, **given)
-    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=2e-5)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_weight_is_that_many_rows_at_the_default_tolerance(table, new, machine):
-    """The same to 1e-8 when the solver stops early: rows and weights take the same path."""
+def test_a_weight_is_that_many_rows_at_the_default_tolerance(table, machine):
+    """Brackets of the optimum from weights and from repeated rows overlap."""
     X, y = table
     times = np.random.default_rng(1).integers(0, 4, size=len(y))
-    weighted = scores(machine, X, y, new, times.astype(float), tol=1e-3)
-    repeated = scores(machine, np.repeat(X, times, axis=0), np.repeat(y, times), new, tol=1e-3)
-    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-8)
+    weighted = MACHINES[machine]().fit(X, y, sample_weight=times.astype(float)).certificate_
+    X, y = np.repeat(X, times, axis=0), np.repeat(y, times)
+    repeated = MACHINES[machine]().fit(X, y).certificate_
+    assert max(weighted.dual, repeated.dual) <= min(weighted.primal, repeated.primal)
 
 
 def test_a_weight_is_that_many_rows_under_balanced_classes(table, new):

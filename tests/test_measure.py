@@ -51,7 +51,9 @@ def test_total_mass_is_two(measure, n):
     assert masses.outside == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("measure", [*SCALED, Lebesgue(), Middle(), Density(np.ones_like)], ids=name)
+@pytest.mark.parametrize(
+    "measure", [*SCALED, Lebesgue(), Middle(), Density(np.ones_like)], ids=name
+)
 def test_a_constant_feature_has_no_gap(measure):
     masses = measure.masses(column([3.0, 3.0]), 0)
     assert len(masses.inside) == 0
@@ -182,7 +184,9 @@ def test_a_negative_density_is_refused():
     ids=["1/x", "nan", "inf"],
 )
 def test_a_density_without_integral_is_refused(function):
-    with pytest.raises(ValueError, match=r"density of feature 2 could not be integrated .*\[-1, 7\]"):
+    with pytest.raises(
+        ValueError, match=r"density of feature 2 could not be integrated .*\[-1, 7\]"
+    ):
         Density(function).masses(column(), 2)
 
 

@@ -26,9 +26,7 @@ def shapes(draw):
     knots = np.sort(draw(st.lists(st.integers(-6, 6), min_size=1, max_size=8, unique=True)))
     times = draw(st.lists(st.integers(1, 2), min_size=len(knots), max_size=len(knots)))
     knots = np.repeat(knots.astype(float), times)
-    values = draw(
-        st.lists(st.floats(-9, 9, width=16), min_size=len(knots), max_size=len(knots))
-    )
+    values = draw(st.lists(st.floats(-9, 9, width=16), min_size=len(knots), max_size=len(knots)))
     return Shape(knots, np.array(values))
 
 

@@ -164,7 +164,7 @@ def _make_column(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Col
 def _cut(x: np.ndarray, cuts: np.ndarray) -> Column:
     """Return the column of given cuts; each place stands at the middle between its cuts."""
     low, high = float(x.min()), float(x.max())
-    edges = np.concatenate([[min(low, *cuts[:1])], cuts, [max(high, *cuts[-1:])]])
+    edges = np.concatenate([[min([low, *cuts[:1]])], cuts, [max([high, *cuts[-1:]])]])
     values = edges[:-1] / 2 + edges[1:] / 2
     return Column(values, cuts, np.zeros(len(values)), low, high, exact=True)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from everystump.chain import Chains
-from everystump.columns import Columns, make_columns
+from everystump.columns import Column, Columns, make_columns
 from everystump.estimators.criteria import Criterion
-from everystump.measure import Measure
+from everystump.measure import Masses, Measure
 from everystump.packing import Packing, pack
 from everystump.shapes import Shape, ShapeModel
 from everystump.solvers import Certificate, Problem, Progress, Rows, Solution
@@ -52,7 +52,7 @@ class Design:
         )
         if feature_range is not None:
             columns = _widen(columns, feature_range)
-        masses = [measure.masses(column, d) for d, column in enumerate(columns.columns)]
+        masses = [_check_masses(measure, column, d) for d, column in enumerate(columns.columns)]
         chains = Chains.of(masses, centred=not fit_intercept)
         return cls(columns, measure, chains, pack(columns.codes, columns.sizes))
 
@@ -73,6 +73,8 @@ class Design:
         """Solve one two-class problem on the rows ``index`` (all of them by default)."""
         if index is None:
             index = np.arange(len(positive))
+        if np.isinf(C):
+            weight = np.ones_like(weight)
         if self._is_one_sided(positive[index]):
             return self._constant(positive[index], C)
         if start is None and criterion.climbs and C > _FIRST_RUNG:
@@ -132,8 +134,19 @@ class Design:
             if self.measure.step:
                 shapes.append(Shape.steps(column.cuts, values))
             else:
-                shapes.append(Shape(column.values, values))
+                knots, position = self.measure.course(column, d)
+                shapes.append(Shape(knots, np.interp(position, np.arange(len(values)), values)))
         return ShapeModel(tuple(shapes), float(intercept))
+
+
+def _check_masses(measure: Measure, column: Column, d: int) -> Masses:
+    masses = measure.masses(column, d)
+    if not np.isfinite(masses.inside.sum() + masses.outside):
+        raise ValueError(
+            f"measure: feature {d} goes from {column.low:g} to {column.high:g}, too far for its "
+            f'mass to be a finite number; scale the feature or use measure="rank".'
+        )
+    return masses
 
 
 def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:

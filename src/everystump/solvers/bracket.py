@@ -84,9 +84,12 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
 def finish(
     problem: Problem, rows: Rows, weights: np.ndarray, bias: float, tol: float, n_iter: int
 ) -> Solution:
-    """Return the solution at the current point, its certificate computed afresh."""
+    """Return the solution at the current point, its certificate computed afresh.
+
+    Margins are free of the rounding of many moves; the dual variables stay what they were.
+    """
     rows.place(problem.chains.spread(weights), bias)
-    now = bracket(problem, weights, rows.slopes())
+    now = bracket(problem, weights, rows.slopes(refit=False))
     return Solution(
         weights=now.primal_scale * weights,
         bias=now.primal_scale * bias,

@@ -14,7 +14,8 @@ class Certificate:
     primal : float
         Value of the primal problem at the solution: the optimum is no higher.
     dual : float
-        Value of the dual problem at the solution's dual variables: the optimum is no lower.
+        Value of the dual problem at the solution's dual variables, or a little less where that is
+        quicker to prove: the optimum is no lower.
     gap : float
         ``(primal - dual) / primal``, the relative duality gap.
     converged : bool

@@ -30,7 +30,7 @@ _BALANCE = 1e-3
 _GROWTH_HARD, _GROWTH_EASY, _GROWTH_TRIVIAL = 1.5, 3.0, 10.0
 _TRIVIAL_PRODUCTS = 3
 _INNER, _PRODUCT_TARGET = 3.0, 2.0
-_LEAST_MARGIN = 1e-7
+_LEAST_MARGIN = 1e-6
 
 
 def solve_hinge(
@@ -67,6 +67,8 @@ def solve_hinge(
             floor = 0.1 * tol * max(now.dual, 0.0)
             search.step(now, Stop(floor, _PRODUCT_TARGET * slack, relative=0.1))
     solution = finish(problem, rows, search.weights, search.bias, tol, search.n_iter)
+    if solution.certificate.primal == np.inf:
+        raise InseparableError
     return replace(solution, sharpness=search.sharpness)
 
 
@@ -151,13 +153,20 @@ class _Search:
 
 
 def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
-    """Raise if the dual value leaves no margin worth the name.
+    """Raise if the dual value leaves no margin that can be told from 0.
 
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
     widest = float(np.sqrt(np.sum(problem.chains.jumps**2)))
-    if np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
-        raise ValueError(
+    if widest == 0.0 or np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
+        raise InseparableError
+
+
+class InseparableError(ValueError):
+    """No stump ensemble separates the two classes."""
+
+    def __init__(self) -> None:
+        super().__init__(
             "C=inf asks for a hard margin, but no stump ensemble separates the two classes "
             "(rows with equal features and different labels are one cause); use a finite C."
         )

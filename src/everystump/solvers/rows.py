@@ -85,9 +85,10 @@ class RowBlock:
     def _table(self) -> np.ndarray:
         return np.empty(self.starts[-1])
 
-    def slopes(self) -> Slopes:
+    def slopes(self, refit: bool) -> Slopes:
         """Take the dual variables that fit the margins; return their tables and sums."""
-        self.a = self.loss.slope(self.margin)
+        if refit:
+            self.a = self.loss.slope(self.margin)
         sides = (slice(0, self.n_positive), slice(self.n_positive, None))
         tables = np.empty((2, self.starts[-1]))
         rowloops.scatter(self.codes, self.starts, self.a, 0, self.n_positive, tables[0])
@@ -158,8 +159,7 @@ class Rows:
     loss : callable
         Maps an array of costs to a loss record.
     weight : ndarray of shape (n_rows,)
-        The weight of each row.  A row twice and a weight of 2 lead to the same numbers
-        throughout, not to the same optimum only.
+        The weight of each row; a row twice and a weight of 2 are the same problem.
     C : float
         What a unit of loss costs.
     n_threads : int
@@ -200,10 +200,13 @@ class Rows:
     def _each(self, work: Callable[[RowBlock], Any], n_rows: float) -> list:
         return share(work, self.blocks, self._threads_for(int(n_rows)))
 
-    def slopes(self) -> Slopes:
-        """Take the dual variables that fit the margins; return their tables and sums."""
+    def slopes(self, *, refit: bool = True) -> Slopes:
+        """Take the dual variables that fit the margins; return their tables and sums.
+
+        Without ``refit`` the dual variables stay as they are.
+        """
         self.passes += 1
-        parts = self._each(RowBlock.slopes, self.n_rows)
+        parts = self._each(lambda block: block.slopes(refit), self.n_rows)
         tables = sum(part.tables for part in parts)
         return Slopes(
             (self._fold @ tables.T).T,

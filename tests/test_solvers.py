@@ -1,0 +1,489 @@
+"""Solvers and their parts on small problems, where everything can be written out densely."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from everystump.chain import Chains
+from everystump.columns import make_columns
+from everystump.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
+from everystump.measure import Masses, Mixed
+from everystump.packing import pack
+from everystump.solvers import Problem, Rows, solve_hinge, solve_smooth
+from everystump.solvers import rows as rows_room
+from everystump.solvers.bracket import bracket
+from everystump.solvers.certificate import Certificate, relative_gap
+from everystump.solvers.conjugate import Stop, conjugate_gradients
+from everystump.solvers.newton import Newton, line_search
+from everystump.solvers.preconditioner import BlockPreconditioner
+
+LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
+SOLVERS = {Hinge: solve_hinge, SquaredHinge: solve_smooth, Logistic: solve_smooth}
+ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+BIAS = pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+EXACTLY = Stop(0.0, 1e-24, 1.0)
+
+
+class Small:
+    """A problem of 60 rows: two continuous features, three of few values that are joined."""
+
+    def __init__(self, loss, *, bias=True, C=1.0, seed=0, n=60, n_threads=1):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 3, size=(n, 3))])
+        self.y = np.where(X[:, 0] + X[:, 2] + rng.normal(size=n) > 0.8, 1.0, -1.0)
+        self.weight, self.C, self.bias, self.loss = rng.uniform(0.5, 2.0, size=n), C, bias, loss
+        self.columns = make_columns(X, max_bins=1000)
+        masses = [Mixed().masses(column, d) for d, column in enumerate(self.columns.columns)]
+        masses = [Masses(mass.inside, 0.7) for mass in masses]
+        self.chains = Chains.of(masses, centred=not bias)
+        packing = pack(self.columns.codes, self.columns.sizes)
+        self.problem = Problem(self.chains, packing, loss, bias=bias, hard=bool(np.isinf(C)))
+        self.rows = Rows(
+            packing, np.arange(n), self.y > 0, loss, self.weight, C, n_threads=n_threads
+        )
+
+    @property
+    def V(self):
+        """The votes of all weights on all rows, densely: ``gather S``."""
+        S = np.column_stack([self.chains.spread(unit) for unit in np.eye(len(self.chains.jumps))])
+        return S[self.columns.codes.T + self.chains.starts[:-1]].sum(axis=1)
+
+    def objective(self, w, b):
+        margin = self.y * (self.V @ w + b)
+        return w @ w / 2 + self.loss(self.C * self.weight).total(margin)
+
+    def place(self, w, b):
+        self.rows.place(self.chains.spread(w), b)
+
+    def newton(self, w, b, loss):
+        """Return Newton's matrix, right-hand side, ``h`` and ``k`` at a point, densely."""
+        V = self.V
+        margin = self.y * (V @ w + b)
+        W, a = loss.curvature(margin), loss.slope(margin)
+        r, e = V.T @ (self.y * a) - w, float(self.y @ a)
+        A, h, k = np.eye(len(w)) + (V.T * W) @ V, V.T @ W, W.sum()
+        if not self.bias:
+            return A, r, 0.0, h, k
+        return A - np.outer(h, h) / k, r - h * e / k, e, h, k
+
+    def solve(self, *, tol=1e-9, max_iter=1000, start=None, rows=None):
+        return SOLVERS[self.loss](
+            self.problem,
+            rows or self.rows,
+            tol=tol,
+            max_iter=max_iter,
+            progress=lambda *_: None,
+            start=start,
+        )
+
+
+def random_point(small, seed=1, scale=0.3):
+    rng = np.random.default_rng(seed)
+    w = scale * rng.normal(size=len(small.chains.jumps))
+    return w, float(scale * rng.normal()) if small.bias else 0.0
+
+
+# Conjugate gradients
+
+
+@pytest.mark.parametrize("preconditioned", [True, False])
+@pytest.mark.parametrize("n", [1, 10, 60])
+def test_conjugate_gradients_solve_random_systems(n, preconditioned):
+    rng = np.random.default_rng(n)
+    B = rng.normal(size=(n, n))
+    A = B @ B.T + np.diag(10.0 ** rng.uniform(0, 3, size=n))
+    rhs = rng.normal(size=n)
+    precondition = (lambda r: r / np.diag(A)) if preconditioned else (lambda r: r.copy())
+    x, n_products = conjugate_gradients(
+        lambda p: A @ p, precondition, rhs, Stop(1e-22, 0.0, 0.0), 10 * n + 50
+    )
+    np.testing.assert_allclose(A @ x, rhs, atol=1e-9)
+    assert n_products <= 3 * n + 20
+
+
+def test_a_perfect_preconditioner_needs_one_product():
+    A = np.diag([1.0, 10.0, 1e6])
+    x, n_products = conjugate_gradients(
+        lambda p: A @ p, lambda r: np.linalg.solve(A, r), np.ones(3), Stop(1e-20, 0, 0), 10
+    )
+    assert n_products == 1
+    np.testing.assert_allclose(x, 1 / np.diag(A))
+
+
+@pytest.mark.parametrize(
+    ("stop", "products"),
+    [
+        (Stop(floor=1e9, target=0.0, relative=0.0), 0),
+        (Stop(floor=0.0, target=1e9, relative=1.0), 0),
+        (Stop(floor=0.0, target=1e9, relative=0.0), 7),
+        (Stop(floor=0.0, target=0.0, relative=1.0), 7),
+    ],
+)
+def test_when_conjugate_gradients_stop(stop, products):
+    """At the floor at once; at the target only if the residual fell as far as asked."""
+    A = np.diag(np.arange(1.0, 101.0) ** 2)
+    found = conjugate_gradients(lambda p: A @ p, lambda r: r.copy(), np.ones(100), stop, 7)[1]
+    assert found == products
+
+
+# Preconditioner
+
+
+def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
+    """With a bias they are equal: a block a feature, or a joint column."""
+    small = Small(Logistic)
+    w, b = random_point(small)
+    small.place(w, b)
+    loss = Logistic(small.C * small.weight)
+    A = small.newton(w, b, loss)[0]
+    precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
+    inverse = np.column_stack([precondition(unit) for unit in np.eye(len(A))])
+    assert small.problem.packing.members == ((0,), (1,), (2, 3, 4))
+    starts = small.chains.starts
+    blocks = np.zeros_like(A)
+    for members in small.problem.packing.members:
+        own = np.concatenate([np.arange(starts[d], starts[d + 1]) for d in members])
+        blocks[np.ix_(own, own)] = A[np.ix_(own, own)]
+    np.testing.assert_allclose(inverse @ blocks, np.eye(len(A)), atol=1e-9)
+
+
+@BIAS
+@ALL_LOSSES
+def test_preconditioner_is_symmetric_and_positive(loss, bias):
+    small = Small(loss, bias=bias)
+    if loss is Hinge:
+        small.rows.smooth_hinge(0.8, lambda block: block.cost / 2)
+    small.place(*random_point(small))
+    precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
+    inverse = np.column_stack([precondition(unit) for unit in np.eye(len(small.chains.jumps))])
+    np.testing.assert_allclose(inverse, inverse.T, atol=1e-10)
+    assert np.linalg.eigvalsh(inverse).min() > 0
+
+
+# Newton's step
+
+
+@BIAS
+@ALL_LOSSES
+def test_newton_steps_are_the_dense_solution(loss, bias):
+    """Iterative and exact steps agree with a dense solve to 1e-8."""
+    small = Small(loss, bias=bias)
+    cost = small.C * small.weight
+    dense_loss = loss(cost)
+    if loss is Hinge:
+        small.rows.smooth_hinge(0.8, lambda block: block.cost / 2)
+        dense_loss = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
+    w, b = random_point(small)
+    small.place(w, b)
+    A, rhs, e, h, k = small.newton(w, b, dense_loss)
+    dw = np.linalg.solve(A, rhs)
+    db = (e - h @ dw) / k if bias else 0.0
+    now = bracket(small.problem, w, small.rows.slopes())
+    newton = Newton(small.problem, small.rows)
+    iterative = newton._iterative(
+        *small.rows.curvature(), now.residual, now.imbalance, EXACTLY, 500
+    )
+    exact = newton._exact(now.residual, now.imbalance)
+    for found in (iterative, exact):
+        np.testing.assert_allclose(found[0], dw, atol=1e-8)
+        assert found[1] == pytest.approx(db, abs=1e-8)
+
+
+@BIAS
+def test_direction_chooses_a_way_and_both_are_right(bias):
+    small = Small(Logistic, bias=bias)
+    w, b = random_point(small)
+    small.place(w, b)
+    A, rhs, *_ = small.newton(w, b, Logistic(small.C * small.weight))
+    now = bracket(small.problem, w, small.rows.slopes())
+    newton = Newton(small.problem, small.rows)
+    for last_products in (0, 10**6):
+        newton.products = last_products
+        dw, _ = newton.direction(now.residual, now.imbalance, EXACTLY)
+        np.testing.assert_allclose(A @ dw, rhs, atol=1e-7)
+        assert newton.products == (int(0.9 * last_products) if last_products else newton.products)
+
+
+def test_without_curvature_the_step_is_the_residual():
+    small = Small(SquaredHinge)
+    small.rows.propose(np.zeros(len(small.chains.jumps)), 0.0)
+    for block in small.rows.blocks:
+        block.margin[:] = 2.0
+    residual = np.ones(len(small.chains.jumps))
+    dw, db = Newton(small.problem, small.rows).direction(residual, 0.0, EXACTLY)
+    np.testing.assert_array_equal(dw, residual)
+    assert db == 0.0
+
+
+@BIAS
+@ALL_LOSSES
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
+def test_line_search_finds_a_flat_point(loss, bias, length):
+    """At the length found the derivative is at most 0.3 of what it was, whatever the direction."""
+    small = Small(loss, bias=bias)
+    record = loss(small.C * small.weight)
+    if loss is Hinge:
+        small.rows.smooth_hinge(0.8, lambda block: block.cost / 2)
+        record = SmoothedHinge(record.cost, record.cost / 2, 0.8 * small.weight)
+    w, b = random_point(small)
+    small.place(w, b)
+    A, rhs, e, h, k = small.newton(w, b, record)
+    dw = length * np.linalg.solve(A, rhs)
+    db = length * (e - h @ dw / length) / k if bias else 0.0
+    V = small.V
+    margin, step = small.y * (V @ w + b), small.y * (V @ dw + db)
+
+    def derivative(t):
+        return (w + t * dw) @ dw - record.slope(margin + t * step) @ step
+
+    small.rows.propose(small.chains.spread(dw), db)
+    t = line_search(small.rows, w, dw)
+    assert derivative(0.0) < 0 < t
+    assert abs(derivative(t)) <= 0.31 * abs(derivative(0.0))
+
+
+def test_line_search_does_not_go_uphill():
+    small = Small(Logistic)
+    w, b = random_point(small)
+    small.place(w, b)
+    dw = w - small.V.T @ (small.y * Logistic(small.weight).slope(small.y * (small.V @ w + b)))
+    small.rows.propose(small.chains.spread(dw), 0.0)
+    assert line_search(small.rows, w, dw) == 0.0
+
+
+# Bracket and certificate
+
+
+@BIAS
+@ALL_LOSSES
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_bracket_brackets_at_random_points(loss, bias, C):
+    """primal >= optimum >= dual, and the primal value is reached by the scaled point."""
+    small = Small(loss, bias=bias, C=C)
+    best = small.solve().certificate
+    assert best.gap <= 1e-9
+    for seed in range(20):
+        w, b = random_point(small, seed, scale=10.0 ** (seed % 5 - 3))
+        rng = np.random.default_rng(seed)
+        if loss is Hinge:
+            anchor = rng.uniform(size=len(small.y))
+            small.rows.smooth_hinge(
+                10.0 ** rng.uniform(-3, 3),
+                lambda block, anchor=anchor: block.cost * anchor[block.index],
+            )
+        small.place(w, b)
+        now = bracket(small.problem, w, small.rows.slopes())
+        assert now.primal >= best.dual * (1 - 1e-12)
+        assert now.dual <= best.primal * (1 + 1e-12)
+        reached = small.objective(now.primal_scale * w, now.primal_scale * b)
+        assert now.primal == pytest.approx(reached, rel=1e-10)
+
+
+@BIAS
+@ALL_LOSSES
+def test_the_dual_value_is_reached_by_the_dual_variables(loss, bias):
+    """Balanced if there is a bias; worth at least the dual value; in their box."""
+    small = Small(loss, bias=bias)
+    solution = small.solve(tol=1e-3)
+    cost, a = small.C * small.weight, small.y * solution.dual_coef
+    assert np.all(a >= 0)
+    assert loss is SquaredHinge or np.all(a <= cost * (1 + 1e-12))
+    v = small.V.T @ solution.dual_coef
+    worth = loss(cost).dual(a).sum() - v @ v / 2
+    assert worth >= solution.certificate.dual * (1 - 1e-10)
+    if bias:
+        assert abs(solution.dual_coef.sum()) <= 1e-10 * a.sum()
+
+
+@BIAS
+@ALL_LOSSES
+def test_solution_is_the_optimum_of_a_generic_minimiser(loss, bias):
+    """A smooth loss by BFGS to 1e-7; the hinge by SLSQP over weights and slacks to 1e-6."""
+    small = Small(loss, bias=bias, n=25)
+    solution = small.solve()
+    V, y, cost = small.V, small.y, small.C * small.weight
+    n_weights = V.shape[1]
+    if loss is Hinge:
+        Q = (V @ V.T) * np.outer(y, y)
+        dual = minimize(
+            lambda a: a @ Q @ a / 2 - a.sum(),
+            cost / 2,
+            jac=lambda a: Q @ a - 1,
+            bounds=[(0, c) for c in cost],
+            constraints=[{"type": "eq", "fun": lambda a: y @ a, "jac": lambda a: y}] * bias,
+            method="SLSQP",
+            options={"ftol": 1e-13, "maxiter": 500},
+        )
+        best = -dual.fun
+    else:
+        record = loss(cost)
+
+        def value(p):
+            return small.objective(p[:n_weights], p[-1] * bias)
+
+        def gradient(p):
+            w = p[:n_weights]
+            a = y * record.slope(y * (V @ w + p[-1] * bias))
+            return np.append(w - V.T @ a, -a.sum() * bias)
+
+        found = minimize(value, np.zeros(n_weights + 1), jac=gradient, options={"gtol": 1e-9})
+        best = found.fun
+    assert solution.certificate.primal == pytest.approx(best, rel=1e-6)
+    objective = small.objective(solution.weights, solution.bias)
+    assert solution.certificate.primal == pytest.approx(objective, rel=1e-10)
+
+
+def test_relative_gap():
+    assert relative_gap(2.0, 1.5) == 0.25
+    assert relative_gap(2.0, 2.5) == 0.0
+    assert relative_gap(0.0, 0.0) == 0.0
+    assert relative_gap(np.inf, 1.0) == np.inf
+
+
+@pytest.mark.parametrize(("primal", "dual"), [(1.0, np.nan), (np.nan, 1.0), (np.nan, np.nan)])
+def test_a_value_that_is_no_number_certifies_nothing(primal, dual):
+    assert not Certificate.of(primal, dual, tol=1e-3, passes=1.0).converged
+
+
+@BIAS
+@ALL_LOSSES
+def test_too_few_steps_are_admitted(loss, bias):
+    solution = Small(loss, bias=bias, C=100.0).solve(tol=1e-12, max_iter=1)
+    assert solution.n_iter == 1
+    assert not solution.certificate.converged
+    assert solution.certificate.primal > solution.certificate.dual
+
+
+@ALL_LOSSES
+def test_progress_is_reported_with_values_that_close_in(loss):
+    small, seen = Small(loss), []
+    SOLVERS[loss](
+        small.problem,
+        small.rows,
+        tol=1e-6,
+        max_iter=1000,
+        progress=lambda *step: seen.append(step),
+    )
+    steps, primals, duals = np.array(seen).T
+    assert steps[0] == 0 and np.all(np.diff(steps) >= 0)
+    assert 1 - duals[-1] / primals[-1] <= 1e-6
+    assert primals.min() >= duals.max() * (1 - 1e-12)
+
+
+# Warm starts
+
+
+@BIAS
+@ALL_LOSSES
+@pytest.mark.parametrize("C", [0.01, 0.5, 2.0, 300.0])
+def test_a_warm_start_leads_to_the_same_optimum(loss, bias, C):
+    neighbour = Small(loss, bias=bias, C=1.0).solve(tol=1e-4)
+    cold = Small(loss, bias=bias, C=C).solve(tol=1e-8)
+    warm = Small(loss, bias=bias, C=C).solve(tol=1e-8, start=neighbour)
+    assert warm.certificate.converged
+    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-8)
+    assert warm.C == C
+
+
+# Hard margin
+
+
+def hard(n=40, seed=0, bias=True):
+    """Return a separable problem: distinct continuous features separate any labels."""
+    return Small(Hinge, bias=bias, C=np.inf, n=n, seed=seed)
+
+
+@BIAS
+def test_hard_margin_keeps_every_row(bias):
+    small = hard(bias=bias)
+    solution = small.solve(tol=1e-6)
+    margin = small.y * (small.V @ solution.weights + solution.bias)
+    assert solution.certificate.converged
+    assert margin.min() >= 1 - 1e-9
+    assert solution.certificate.primal == pytest.approx(solution.weights @ solution.weights / 2)
+
+
+def test_hard_margin_of_inseparable_rows_is_refused():
+    columns = make_columns(np.array([[0.0], [0.0], [1.0]]), max_bins=10)
+    chains = Chains.of([Masses(np.array([2.0]), 0.0)], centred=False)
+    packing = pack(columns.codes, columns.sizes)
+    problem = Problem(chains, packing, Hinge, hard=True)
+    positive = np.array([True, False, True])
+    rows = Rows(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
+    with pytest.raises(ValueError, match=r"C=inf asks for a hard margin, .* use a finite C"):
+        solve_hinge(problem, rows, tol=1e-3, max_iter=1000, progress=lambda *_: None)
+
+
+# Rows
+
+
+def in_blocks(monkeypatch, n_rows_per_block):
+    monkeypatch.setattr(rows_room, "_ROWS_PER_BLOCK", n_rows_per_block)
+    monkeypatch.setattr(rows_room, "_ROWS_ALONE", n_rows_per_block)
+    monkeypatch.setattr(rows_room, "_CODES_WORTH_SHARING", 0)
+
+
+@BIAS
+@ALL_LOSSES
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_blocks_of_rows_change_nothing(monkeypatch, loss, bias, n_threads):
+    whole = Small(loss, bias=bias)
+    in_blocks(monkeypatch, 7)
+    parts = Small(loss, bias=bias, n_threads=n_threads)
+    assert (len(whole.rows.blocks), len(parts.rows.blocks)) == (1, 9)
+    a, b = whole.solve(tol=1e-10), parts.solve(tol=1e-10)
+    np.testing.assert_allclose(a.weights, b.weights, atol=1e-5)
+    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-9)
+    assert b.certificate.converged
+
+
+@ALL_LOSSES
+def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
+    in_blocks(monkeypatch, 11)
+    small = Small(loss)
+    cost, y = small.C * small.weight, small.y
+    record = loss(cost)
+    if loss is Hinge:
+        small.rows.smooth_hinge(0.8, lambda block: block.cost / 2)
+        record = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
+    w, b = random_point(small)
+    small.place(w, b)
+    V = small.V
+    margin = y * (V @ w + b)
+    a, W = record.slope(margin), record.curvature(margin)
+    slopes = small.rows.slopes()
+    collected = np.stack([small.chains.collect(table) for table in slopes.tables])
+    np.testing.assert_allclose(collected, np.stack([V.T @ (a * (y > 0)), V.T @ (a * (y < 0))]))
+    np.testing.assert_allclose(slopes.totals, [a[y > 0].sum(), a[y < 0].sum()])
+    dual = loss(cost).dual(a)
+    np.testing.assert_allclose(slopes.duals, [dual[y > 0].sum(), dual[y < 0].sum()])
+    assert slopes.loss == pytest.approx(loss(cost).total(margin))
+    assert slopes.pairing == pytest.approx(a @ (1 - margin))
+    assert slopes.least_margin == pytest.approx(margin.min())
+    assert small.rows.strain() == pytest.approx(a @ np.abs(1 - margin))
+    shortfall = small.weight @ np.abs(1 - margin) / small.weight.sum()
+    assert small.rows.mean_shortfall() == pytest.approx(shortfall)
+    by_place, joint = small.rows.curvature()
+    np.testing.assert_allclose(small.chains.collect(by_place), V.T @ W, atol=1e-12)
+    assert joint[: small.problem.packing.starts[1]].sum() == pytest.approx(W.sum())
+    assert small.rows.n_active == np.count_nonzero(W)
+    product = small.chains.collect(small.rows.product(small.chains.spread(w)))
+    np.testing.assert_allclose(product, V.T @ (W * (V @ w)), atol=1e-10)
+    np.testing.assert_allclose(
+        small.rows.dual_coef(np.array([1.0, 0.5])), np.where(y > 0, a, -a / 2)
+    )
+
+
+def test_rows_may_be_a_part_of_the_table():
+    """The optimum on some rows is that of a table which has no others, given the same chains."""
+    small, index = Small(Logistic), np.arange(3, 50, 2)
+    packing, y, weight = small.problem.packing, small.y, small.weight
+    rows = Rows(packing, index, y[index] > 0, Logistic, weight[index], 1.0, 1)
+    solution = small.solve(rows=rows)
+    left_out = np.setdiff1d(np.arange(60), index)
+    np.testing.assert_array_equal(solution.dual_coef[left_out], 0.0)
+    assert np.all(solution.dual_coef[index] != 0)
+    margin = y[index] * (small.V[index] @ solution.weights + solution.bias)
+    value = solution.weights @ solution.weights / 2 + Logistic(weight[index]).total(margin)
+    assert solution.certificate.primal == pytest.approx(value, rel=1e-10)
+    assert solution.certificate.converged
