@@ -124,8 +124,8 @@ def smoothed():
     return SmoothedHinge(cost, rng.uniform(size=15) * cost, rng.uniform(0.1, 9, size=15))
 
 
-def smoothed_value(loss, margin):
-    """Return ``max over 0 <= a <= cost of a (1 - m) - (a - anchor)^2 / (2 sharpness)`` by search."""
+def smoothed_gains(loss, margin):
+    """Return many ``0 <= a <= cost`` and ``a (1 - m) - (a - anchor)^2 / (2 sharpness)`` of each."""
     a = loss.cost * np.linspace(0, 1, 20001)[:, None]
     gain = a * (1 - margin) - (a - loss.anchor) ** 2 / (2 * loss.sharpness)
     return a, gain
@@ -133,7 +133,7 @@ def smoothed_value(loss, margin):
 
 @pytest.mark.parametrize("margin", [-3.0, 0.0, 0.8, 1.0, 1.1, 4.0])
 def test_smoothed_slope_is_the_maximiser(smoothed, margin):
-    a, gain = smoothed_value(smoothed, margin)
+    a, gain = smoothed_gains(smoothed, margin)
     best = np.take_along_axis(a, gain.argmax(axis=0)[None], axis=0)[0]
     slope = smoothed.slope(np.full(15, margin))
     np.testing.assert_allclose(slope, best, atol=1e-4 * smoothed.cost.max())

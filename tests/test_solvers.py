@@ -43,13 +43,13 @@ class Small:
         )
 
     @property
-    def V(self):
+    def votes(self):
         """The votes of all weights on all rows, densely: ``gather S``."""
         S = np.column_stack([self.chains.spread(unit) for unit in np.eye(len(self.chains.jumps))])
         return S[self.columns.codes.T + self.chains.starts[:-1]].sum(axis=1)
 
     def objective(self, w, b):
-        margin = self.y * (self.V @ w + b)
+        margin = self.y * (self.votes @ w + b)
         return w @ w / 2 + self.loss(self.C * self.weight).total(margin)
 
     def place(self, w, b):
@@ -57,7 +57,7 @@ class Small:
 
     def newton(self, w, b, loss):
         """Return Newton's matrix, right-hand side, ``h`` and ``k`` at a point, densely."""
-        V = self.V
+        V = self.votes
         margin = self.y * (V @ w + b)
         W, a = loss.curvature(margin), loss.slope(margin)
         r, e = V.T @ (self.y * a) - w, float(self.y @ a)
@@ -230,7 +230,7 @@ def test_line_search_finds_a_flat_point(loss, bias, length):
     A, rhs, e, h, k = small.newton(w, b, record)
     dw = length * np.linalg.solve(A, rhs)
     db = length * (e - h @ dw / length) / k if bias else 0.0
-    V = small.V
+    V = small.votes
     margin, step = small.y * (V @ w + b), small.y * (V @ dw + db)
 
     def derivative(t):
@@ -246,7 +246,9 @@ def test_line_search_does_not_go_uphill():
     small = Small(Logistic)
     w, b = random_point(small)
     small.place(w, b)
-    dw = w - small.V.T @ (small.y * Logistic(small.weight).slope(small.y * (small.V @ w + b)))
+    dw = w - small.votes.T @ (
+        small.y * Logistic(small.weight).slope(small.y * (small.votes @ w + b))
+    )
     small.rows.propose(small.chains.spread(dw), 0.0)
     assert line_search(small.rows, w, dw) == 0.0
 
@@ -288,7 +290,7 @@ def test_the_dual_value_is_reached_by_the_dual_variables(loss, bias):
     cost, a = small.C * small.weight, small.y * solution.dual_coef
     assert np.all(a >= 0)
     assert loss is SquaredHinge or np.all(a <= cost * (1 + 1e-12))
-    v = small.V.T @ solution.dual_coef
+    v = small.votes.T @ solution.dual_coef
     worth = loss(cost).dual(a).sum() - v @ v / 2
     assert worth >= solution.certificate.dual * (1 - 1e-10)
     if bias:
@@ -301,7 +303,7 @@ def test_solution_is_the_optimum_of_a_generic_minimiser(loss, bias):
     """A smooth loss by BFGS to 1e-7; the hinge by SLSQP over weights and slacks to 1e-6."""
     small = Small(loss, bias=bias, n=25)
     solution = small.solve()
-    V, y, cost = small.V, small.y, small.C * small.weight
+    V, y, cost = small.votes, small.y, small.C * small.weight
     n_weights = V.shape[1]
     if loss is Hinge:
         Q = (V @ V.T) * np.outer(y, y)
@@ -385,6 +387,15 @@ def test_a_warm_start_leads_to_the_same_optimum(loss, bias, C):
     assert warm.C == C
 
 
+@BIAS
+@ALL_LOSSES
+def test_a_warm_start_from_the_solution_itself_is_quick(loss, bias):
+    cold = Small(loss, bias=bias).solve(tol=1e-6)
+    warm = Small(loss, bias=bias).solve(tol=1e-6, start=cold)
+    assert warm.n_iter < cold.n_iter
+    assert warm.certificate.passes < cold.certificate.passes
+
+
 # Hard margin
 
 
@@ -397,7 +408,7 @@ def hard(n=40, seed=0, bias=True):
 def test_hard_margin_keeps_every_row(bias):
     small = hard(bias=bias)
     solution = small.solve(tol=1e-6)
-    margin = small.y * (small.V @ solution.weights + solution.bias)
+    margin = small.y * (small.votes @ solution.weights + solution.bias)
     assert solution.certificate.converged
     assert margin.min() >= 1 - 1e-9
     assert solution.certificate.primal == pytest.approx(solution.weights @ solution.weights / 2)
@@ -448,7 +459,7 @@ def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
         record = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
     w, b = random_point(small)
     small.place(w, b)
-    V = small.V
+    V = small.votes
     margin = y * (V @ w + b)
     a, W = record.slope(margin), record.curvature(margin)
     slopes = small.rows.slopes()
@@ -483,7 +494,7 @@ def test_rows_may_be_a_part_of_the_table():
     left_out = np.setdiff1d(np.arange(60), index)
     np.testing.assert_array_equal(solution.dual_coef[left_out], 0.0)
     assert np.all(solution.dual_coef[index] != 0)
-    margin = y[index] * (small.V[index] @ solution.weights + solution.bias)
+    margin = y[index] * (small.votes[index] @ solution.weights + solution.bias)
     value = solution.weights @ solution.weights / 2 + Logistic(weight[index]).total(margin)
     assert solution.certificate.primal == pytest.approx(value, rel=1e-10)
     assert solution.certificate.converged

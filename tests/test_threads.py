@@ -6,7 +6,6 @@ import time
 
 import joblib
 import pytest
-
 from threadpoolctl import threadpool_info
 
 from everystump.threads import count_threads, one_blas_thread, share

@@ -187,7 +187,13 @@ def _bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     A value that fills a bin by itself counts as no more than one bin, so that the others share
     what is left.  Only total weights matter: a row twice and a weight of 2 give the same bins.
     """
-    capped = np.minimum(counts, counts.sum() / max_bins)
+    heavy = np.zeros(len(counts), dtype=bool)
+    while True:
+        cap = counts[~heavy].sum() / (max_bins - heavy.sum())
+        if np.array_equal(heavy, counts > cap):
+            break
+        heavy = counts > cap
+    capped = np.minimum(counts, cap)
     upto = np.cumsum(capped)
     bins = np.floor((upto - capped / 2) * (max_bins / upto[-1])).astype(np.int64)
     return np.flatnonzero(np.diff(bins, prepend=-1))

@@ -33,6 +33,8 @@ def main() -> None:
     out = parser.parse_args().out
     if not out.parent.is_dir():
         sys.exit(f"--out {out}: the folder {out.parent} does not exist; create it first.")
+    if out.is_dir():
+        sys.exit(f"--out {out} is a folder; name a file in it.")
     heart = load_dataset("heart")
     X, X_test, y, y_test = train_test_split(
         heart.data, heart.target, test_size=0.4, stratify=heart.target, random_state=0

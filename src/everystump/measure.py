@@ -22,10 +22,24 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Masses:
-    """Masses of one feature: ``inside[k]`` between places ``k`` and ``k + 1``, and outside."""
+    """Masses of one feature.
+
+    Attributes
+    ----------
+    inside : ndarray of shape (n_places - 1,)
+        Mass between places ``k`` and ``k + 1``.
+    left, right : float
+        Mass between an end of the feature's range and the first or last place.
+    """
 
     inside: np.ndarray
-    outside: float
+    left: float = 0.0
+    right: float = 0.0
+
+    @property
+    def outside(self) -> float:
+        """Mass of the stumps that vote alike on all places."""
+        return self.left + self.right
 
 
 class Measure(ABC):
@@ -57,9 +71,7 @@ class Lebesgue(Measure):
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap."""
-        with np.errstate(over="ignore"):
-            ends = column.values[0] - column.low + (column.high - column.values[-1])
-            return Masses(np.diff(column.values), float(ends))
+        return _lengths(column, 1.0)
 
 
 class Uniform(Measure):
@@ -67,11 +79,7 @@ class Uniform(Measure):
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap, relative to half the range."""
-        half = column.high / 2 - column.low / 2
-        if half == 0.0:
-            return Masses(np.zeros(len(column.values) - 1), 0.0)
-        inside = np.diff(column.values / half)
-        return Masses(inside, max(0.0, 2.0 - float(inside.sum())))
+        return _lengths(column, column.high / 2 - column.low / 2)
 
 
 class Rank(Measure):
@@ -79,7 +87,7 @@ class Rank(Measure):
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return half the rows of both ends of every gap, scaled."""
-        return Masses(_scaled_to_two((column.counts[1:] + column.counts[:-1]) / 2), 0.0)
+        return Masses(_scaled_to_two((column.counts[1:] + column.counts[:-1]) / 2))
 
 
 class EqualShare(Measure):
@@ -87,7 +95,7 @@ class EqualShare(Measure):
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return equal masses."""
-        return Masses(_scaled_to_two(np.ones(len(column.values) - 1)), 0.0)
+        return Masses(_scaled_to_two(np.ones(len(column.values) - 1)))
 
 
 class Mixed(Measure):
@@ -98,8 +106,11 @@ class Mixed(Measure):
     def masses(self, column: Column, d: int) -> Masses:
         """Return the mean mass of the three."""
         parts = [part.masses(column, d) for part in self.parts]
-        inside = np.mean([part.inside for part in parts], axis=0)
-        return Masses(inside, float(np.mean([part.outside for part in parts])))
+        return Masses(
+            np.mean([part.inside for part in parts], axis=0),
+            float(np.mean([part.left for part in parts])),
+            float(np.mean([part.right for part in parts])),
+        )
 
 
 class Middle(Measure):
@@ -109,7 +120,7 @@ class Middle(Measure):
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return 1 for every gap."""
-        return Masses(np.ones(len(column.values) - 1), 0.0)
+        return Masses(np.ones(len(column.values) - 1))
 
 
 class ChosenStumps(Measure):
@@ -138,7 +149,7 @@ class ChosenStumps(Measure):
     def masses(self, column: Column, d: int) -> Masses:
         """Return twice the number of stumps at each cut."""
         _, multiplicity = np.unique(self._thresholds[d], return_counts=True)
-        return Masses(2.0 * multiplicity, 0.0)
+        return Masses(2.0 * multiplicity)
 
 
 class Density(Measure):
@@ -160,7 +171,7 @@ class Density(Measure):
         """Integrate the density over every gap."""
         edges = np.concatenate([[column.low], column.values, [column.high]])
         mass = self._integrate(edges, d)
-        return Masses(mass[1:-1], float(mass[0] + mass[-1]))
+        return Masses(mass[1:-1], float(mass[0]), float(mass[-1]))
 
     def course(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Follow the integrated density inside each gap, in straight pieces."""
@@ -208,6 +219,18 @@ def as_measure(measure: str | Measure | Function) -> Measure:
         f"measure={measure!r} is not known; use one of {sorted(_BY_NAME)}, a density (a callable), "
         f"or a Measure."
     )
+
+
+def _lengths(column: Column, unit: float) -> Masses:
+    """Return lengths in a unit; a feature without length has none."""
+    edges = np.concatenate([[column.low], column.values, [column.high]])
+    if unit == 0.0:
+        return Masses(np.zeros(len(column.values) - 1))
+    with np.errstate(over="ignore"):
+        length = np.diff(edges) / unit
+    if not np.all(np.isfinite(length)):
+        length = np.diff(edges / 2 / unit) * 2
+    return Masses(length[1:-1], float(length[0]), float(length[-1]))
 
 
 def _scaled_to_two(mass: np.ndarray) -> np.ndarray:

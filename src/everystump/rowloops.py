@@ -253,4 +253,7 @@ def evaluate(X, curves, intercept, out):
             if k == 0:
                 out[i] += values[0]
             else:
-                out[i] += values[k - 1] + slopes[k - 1] * (x - knots[k - 1])
+                out[i] += values[k - 1]
+                # A flat piece may be too long for its length to be a number.
+                if slopes[k - 1] != 0.0:
+                    out[i] += slopes[k - 1] * (x - knots[k - 1])

@@ -213,8 +213,8 @@ def _combine_shapes(shapes: Sequence[Shape], weights: Sequence[float]) -> Shape:
 
 def _slopes(shape: Shape) -> np.ndarray:
     """Return the slope to the right of each knot, 0 at jumps and beyond the last."""
-    width = np.diff(shape.knots)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        width = np.diff(shape.knots)
         slope = np.diff(shape.values) / width
     return np.append(np.where((width > 0) & np.isfinite(slope), slope, 0.0), 0.0)
 

@@ -14,7 +14,6 @@ from everystump.packing import Packing, pack
 from everystump.shapes import Shape, ShapeModel
 from everystump.solvers import Certificate, Problem, Progress, Rows, Solution
 
-
 _FIRST_RUNG, _RUNG, _ROUGH = 16.0, 16.0, 0.1
 
 
@@ -27,6 +26,7 @@ class Design:
 
     columns: Columns
     measure: Measure
+    masses: tuple[Masses, ...]
     chains: Chains
     packing: Packing
 
@@ -52,9 +52,11 @@ class Design:
         )
         if feature_range is not None:
             columns = _widen(columns, feature_range)
-        masses = [_check_masses(measure, column, d) for d, column in enumerate(columns.columns)]
+        masses = tuple(
+            _check_masses(measure, column, d) for d, column in enumerate(columns.columns)
+        )
         chains = Chains.of(masses, centred=not fit_intercept)
-        return cls(columns, measure, chains, pack(columns.codes, columns.sizes))
+        return cls(columns, measure, masses, chains, pack(columns.codes, columns.sizes))
 
     def solve(
         self,
@@ -128,15 +130,36 @@ class Design:
         intercept, shapes = solution.bias, []
         for d, column in enumerate(self.columns.columns):
             values = table[self.chains.starts[d] : self.chains.starts[d + 1]]
-            if not self.chains.centred:
-                mean = float(column.counts @ values / column.counts.sum())
-                values, intercept = values - mean, intercept + mean
-            if self.measure.step:
-                shapes.append(Shape.steps(column.cuts, values))
+            if self.chains.centred:
+                shapes.append(self._extended(d, self._curve(d, values)))
             else:
-                knots, position = self.measure.course(column, d)
-                shapes.append(Shape(knots, np.interp(position, np.arange(len(values)), values)))
+                mean = float(column.counts @ values / column.counts.sum())
+                intercept += mean
+                shapes.append(self._curve(d, values - mean))
         return ShapeModel(tuple(shapes), float(intercept))
+
+    def _curve(self, d: int, values: np.ndarray) -> Shape:
+        """Return the curve through the values of a feature's places."""
+        column = self.columns.columns[d]
+        if self.measure.step:
+            return Shape.steps(column.cuts, values)
+        knots, position = self.measure.course(column, d)
+        return Shape(knots, np.interp(position, np.arange(len(values)), values))
+
+    def _extended(self, d: int, curve: Shape) -> Shape:
+        """Return the curve out to the ends of its range, where it has opposite values.
+
+        The stumps left of all places and those right of them share the constant that they add,
+        each side by its mass; beyond the places they change sides.
+        """
+        masses, column = self.masses[d], self.columns.columns[d]
+        if masses.outside == 0.0:
+            return curve
+        both = (curve.values[0] + curve.values[-1]) / masses.outside
+        ends = curve.values[0] - both * masses.left, curve.values[-1] - both * masses.right
+        keep = np.array([masses.left > 0, *[True] * len(curve.knots), masses.right > 0])
+        knots = np.concatenate([[column.low], curve.knots, [column.high]])
+        return Shape(knots[keep], np.concatenate([ends[:1], curve.values, ends[1:]])[keep])
 
 
 def _check_masses(measure: Measure, column: Column, d: int) -> Masses:

@@ -119,8 +119,7 @@ class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
     (200, 2)
     """
 
+    _single = StumpLogisticRegression
+
     def _criterion(self) -> Criterion:
         return CRITERIA["logistic"]
-
-    def _at(self, C: float) -> StumpLogisticRegression:
-        return StumpLogisticRegression(C, n_jobs=1)

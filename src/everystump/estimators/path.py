@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -14,7 +15,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from everystump.estimators.base import StumpMachine
+from everystump.estimators.base import FixedCMachine, StumpMachine
 from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
 from everystump.estimators.table import Table
@@ -41,6 +42,8 @@ class _Fold:
 
 class PathMachine(StumpMachine):
     """A `StumpMachine` whose C is chosen by cross-validation along a path."""
+
+    _single: ClassVar[type[FixedCMachine]]
 
     _parameter_constraints: ClassVar[dict] = {
         **StumpMachine._parameter_constraints,
@@ -83,9 +86,11 @@ class PathMachine(StumpMachine):
         self.scoring = scoring
         self.selection = selection
 
-    def _at(self, C: float) -> StumpMachine:
+    def _at(self, C: float) -> FixedCMachine:
         """Return an unfitted estimator of the same kind for one C."""
-        raise NotImplementedError
+        given = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
+        names = self._single._get_param_names()
+        return self._single(**{name: given[name] for name in names})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose C by cross-validation, then fit on all rows with it.
@@ -195,9 +200,15 @@ def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Callable[[StumpMach
     """Return the function that scores a model on the rows ``test``."""
     X, y = table.X[test], table.classes[table.label[test]]
     weight = {}
-    if table.sample_weight is not None:
+    if table.sample_weight is not None and _takes_weights(scorer):
         weight = {"sample_weight": table.sample_weight[test]}
     return lambda model: float(scorer(model, X, y, **weight))
+
+
+def _takes_weights(scorer: Callable) -> bool:
+    """Tell whether a scorer, perhaps a plain function of the user's, accepts sample weights."""
+    parameters = signature(scorer).parameters.values()
+    return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)
 
 
 def _check_grid(Cs: Any) -> list[float]:

@@ -159,6 +159,8 @@ class StumpSVCCV(PathMachine):
     True
     """
 
+    _single = StumpSVC
+
     _parameter_constraints: ClassVar[dict] = {
         **PathMachine._parameter_constraints,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
@@ -201,6 +203,3 @@ class StumpSVCCV(PathMachine):
 
     def _criterion(self) -> Criterion:
         return CRITERIA[self.loss]
-
-    def _at(self, C: float) -> StumpSVC:
-        return StumpSVC(C, loss=self.loss, n_jobs=1)

@@ -61,9 +61,10 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
         scale = np.divide(least, slopes.totals, out=np.zeros(2), where=slopes.totals > 0)
     reach = scale[0] * sides[0] - scale[1] * sides[1]
     square, gain = float(reach @ reach), float(scale @ slopes.duals)
-    ray = gain / square if square > 0 else np.inf
-    if not problem.hard or gain <= 0:
-        ray = min(1.0, ray)
+    ray = 0.0
+    if gain > 0:
+        ray = gain / square if square > 0 else np.inf
+        ray = ray if problem.hard else min(1.0, ray)
     energy = float(weights @ weights) / 2
     primal, primal_scale = energy + slopes.loss, 1.0
     if problem.loss.flat_beyond_one and slopes.least_margin > 0:

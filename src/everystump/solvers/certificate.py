@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -43,7 +44,10 @@ class Certificate:
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """Return ``(primal - dual) / primal``; the values of our problems are never negative."""
-    if primal <= 0.0:
-        return 0.0
-    return max(0.0, 1.0 - dual / primal) if primal < float("inf") else float("inf")
+    """Return ``(primal - dual) / primal``; the values of our problems are never negative.
+
+    A value that is no finite number proves nothing.
+    """
+    if not (math.isfinite(primal) and math.isfinite(dual)):
+        return math.inf
+    return max(0.0, 1.0 - dual / primal) if primal > 0.0 else 0.0

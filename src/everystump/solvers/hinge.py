@@ -23,13 +23,20 @@ from everystump.solvers.newton import Newton, line_search
 from everystump.solvers.problem import Problem, Progress, Solution
 from everystump.solvers.rows import Rows, Slopes
 
+# The first sharpness, in units of (size of the box) / (mean distance from the margin).
 _FIRST_SHARPNESS = 0.3
+# The first box is no larger than this many typical dual variables, however large C is.
 _FIRST_BOX = 400.0
+# From another C's solution the search resumes at this share of its last sharpness.
 _RESUMED_SHARPNESS = 0.05
-_BALANCE = 1e-3
+# How the sharpness grows after a smoothed problem that took several Newton steps, one step, or one
+# step of at most _TRIVIAL_PRODUCTS products.
 _GROWTH_HARD, _GROWTH_EASY, _GROWTH_TRIVIAL = 1.5, 3.0, 10.0
 _TRIVIAL_PRODUCTS = 3
-_INNER, _PRODUCT_TARGET = 3.0, 2.0
+# A smoothed problem is solved when the residual is at most this many times the slack, and the two
+# sides balance up to this share; linear systems are solved a little more tightly.
+_INNER, _BALANCE, _PRODUCT_TARGET = 3.0, 1e-3, 2.0
+# A hard margin below this share of the kernel's widest distance cannot be told from 0.
 _LEAST_MARGIN = 1e-6
 
 

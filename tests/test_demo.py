@@ -1,0 +1,77 @@
+"""The demo as a user starts it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import everystump
+from everystump.demo import write_whole
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def demo(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "everystump.demo", *arguments],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(Path(everystump.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_demo_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONWARNINGS", "error::RuntimeWarning")
+    out = tmp_path / "curves.png"
+    run = demo("--out", str(out), cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    lines = run.stdout.splitlines()
+    assert re.fullmatch(r"heart: \d+ rows to learn from, \d+ held out, 13 features", lines[0])
+    rows = [line for line in lines if re.search(r"\d+\.\d \+- +\d\.\d % +\d+\.\d\d s$", line)]
+    names = ["every stump (StumpSVCCV)", "AdaBoost, 100 stumps", "Gaussian SVM"]
+    assert [row.startswith(name) for row, name in zip(rows, names, strict=True)] == [True] * 3
+    errors = [float(re.search(r"(\d+\.\d) \+-", row)[1]) for row in rows]
+    assert 5 < errors[0] < 30
+    proof = re.search(r"objective (\S+), .* better than (\S+) \(gap (\S+)\)", run.stdout)
+    primal, dual, gap = map(float, proof.groups())
+    assert dual <= primal and gap <= 1e-3
+    assert lines[-1] == f"The learned curves: {out}"
+    assert out.read_bytes().startswith(PNG)
+    assert [path.name for path in tmp_path.iterdir()] == ["curves.png"]
+
+
+@pytest.mark.parametrize("kind", ["no folder", "a file as folder", "a folder itself"])
+def test_a_bad_place_to_write_is_one_sentence(tmp_path, kind):
+    (tmp_path / "file").write_text("")
+    place = {
+        "no folder": tmp_path / "none" / "curves.png",
+        "a file as folder": tmp_path / "file" / "curves.png",
+        "a folder itself": tmp_path,
+    }[kind]
+    run = demo("--out", str(place), cwd=tmp_path)
+    assert run.returncode != 0
+    assert "Traceback" not in run.stderr
+    assert run.stderr.startswith("--out ") and run.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path):
+    out = tmp_path / "page"
+    out.write_text("old")
+
+    def fail(path):
+        path.write_text("half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(out, fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["page"]
+    assert out.read_text() == "old"
+    write_whole(out, lambda path: path.write_text("new"))
+    assert out.read_text() == "new"

@@ -1,0 +1,418 @@
+"""The C path against GridSearchCV, its rules of choice, and its pictures."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
+
+from everystump import (
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpSVC,
+    StumpSVCCV,
+)
+from everystump.datasets import make_twonorm
+from everystump.explain import CurvesDisplay, PathDisplay
+
+PATHS = {
+    "hinge": (StumpSVCCV, StumpSVC, {}),
+    "squared hinge": (StumpSVCCV, StumpSVC, {"loss": "squared_hinge"}),
+    "logistic": (StumpLogisticRegressionCV, StumpLogisticRegression, {}),
+}
+CS = [0.03, 0.3, 3.0]
+
+
+def table(n=120, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] - X[:, 1] + rng.normal(size=n)
+    return X, np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
+
+
+X0, Y0 = table()
+
+
+@pytest.fixture(params=PATHS)
+def path(request):
+    return PATHS[request.param]
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    plt.close("all")
+
+
+# The table of scores
+
+
+def test_cv_results_are_a_grid_searchs(path):
+    machine, single, extra = path
+    model = machine(Cs=CS, cv=4, **extra).fit(X0, Y0)
+    search = GridSearchCV(single(**extra), {"C": CS}, cv=4).fit(X0, Y0)
+    assert set(search.cv_results_) <= set(model.cv_results_)
+    for key, column in search.cv_results_.items():
+        assert len(model.cv_results_[key]) == len(column), key
+    assert model.cv_results_["params"] == search.cv_results_["params"]
+    assert set(model.cv_results_) - set(search.cv_results_) == {"max_gap", "n_splits"}
+    assert model.cv_results_["n_splits"] == 4
+    assert np.all(model.cv_results_["max_gap"] <= model.tol)
+    assert np.all(model.cv_results_["mean_fit_time"] > 0)
+    assert len(pd.DataFrame(model.cv_results_)) == 3
+
+
+def test_means_deviations_and_ranks_follow_from_the_folds():
+    results = StumpSVCCV(Cs=CS, cv=4).fit(X0, Y0).cv_results_
+    scores = np.array([results[f"split{k}_test_score"] for k in range(4)])
+    np.testing.assert_allclose(results["mean_test_score"], scores.mean(axis=0))
+    np.testing.assert_allclose(results["std_test_score"], scores.std(axis=0))
+    better = [np.sum(scores.mean(axis=0) > m) for m in scores.mean(axis=0)]
+    np.testing.assert_array_equal(results["rank_test_score"], 1 + np.array(better))
+    np.testing.assert_array_equal(results["param_C"], CS)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_are_those_of_a_grid_search(path, n_classes):
+    """Folds share the places of all rows; with lengths as masses and no bins they cannot tell.
+
+    A place without rows then splits a gap into two of the same total length, and the optimum runs
+    straight through it.  So scores must agree as far as `tol` decides predictions.
+    """
+    machine, single, extra = path
+    X, y = table(n_classes=n_classes)
+    common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-9, **extra}
+    model = machine(Cs=CS, cv=StratifiedKFold(4), **common).fit(X, y)
+    search = GridSearchCV(single(**common), {"C": CS}, cv=StratifiedKFold(4)).fit(X, y)
+    for k in range(4):
+        key = f"split{k}_test_score"
+        np.testing.assert_allclose(model.cv_results_[key], search.cv_results_[key], atol=1e-12)
+    assert search.best_params_["C"] == model.C_
+    assert search.best_score_ == pytest.approx(model.best_score_)
+
+
+def test_smooth_scores_are_those_of_a_grid_search():
+    """The same for the log-likelihood, which sees every digit."""
+    common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-10}
+    cv, scoring = StratifiedKFold(4), "neg_log_loss"
+    model = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **common).fit(X0, Y0)
+    search = GridSearchCV(StumpLogisticRegression(**common), {"C": CS}, cv=cv, scoring=scoring)
+    search.fit(X0, Y0)
+    for k in range(4):
+        key = f"split{k}_test_score"
+        np.testing.assert_allclose(model.cv_results_[key], search.cv_results_[key], atol=1e-6)
+
+
+def test_without_a_bias_a_given_range_makes_folds_alike():
+    """Then the mass outside the rows of a fold is part of the kernel, and must not depend on it."""
+    common = {
+        "measure": "lebesgue",
+        "max_bins": 1000,
+        "tol": 1e-10,
+        "fit_intercept": False,
+        "feature_range": (-9.0, 9.0),
+    }
+    cv, scoring = StratifiedKFold(3), "neg_log_loss"
+    model = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **common).fit(X0, Y0)
+    search = GridSearchCV(StumpLogisticRegression(**common), {"C": CS}, cv=cv, scoring=scoring)
+    search.fit(X0, Y0)
+    np.testing.assert_allclose(
+        model.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"], atol=1e-6
+    )
+
+
+def test_the_final_fit_is_the_single_machine(path):
+    machine, single, extra = path
+    model = machine(Cs=CS, tol=1e-9, **extra).fit(X0, Y0)
+    alone = single(model.C_, tol=1e-9, **extra).fit(X0, Y0)
+    np.testing.assert_allclose(model.decision_function(X0), alone.decision_function(X0), atol=1e-6)
+    assert model.certificate_.primal == pytest.approx(alone.certificate_.primal, rel=1e-8)
+
+
+# The grid
+
+
+def test_a_number_of_values_is_spread_evenly():
+    model = StumpLogisticRegressionCV(Cs=6, scoring=prefer(2.0**-3), cv=2).fit(X0, Y0)
+    np.testing.assert_allclose(model.cv_results_["param_C"], 2.0 ** np.linspace(-9, 6, 6))
+
+
+def prefer(C):
+    """Return a scorer that likes a model the more the nearer its C is."""
+    return lambda model, X, y: -abs(np.log2(model.C / C))
+
+
+@pytest.mark.parametrize("liked", [2.0**13, 2.0**-14])
+def test_the_grid_grows_beyond_an_edge_until_the_best_is_inside(liked):
+    model = StumpLogisticRegressionCV(Cs=6, scoring=prefer(liked), cv=2).fit(X0, Y0)
+    Cs = model.cv_results_["param_C"]
+    assert Cs[0] < model.C_ < Cs[-1]
+    assert abs(np.log2(model.C_ / liked)) <= 1.5
+    np.testing.assert_allclose(np.diff(np.log2(Cs)), 3.0)
+    assert len(Cs) > 6
+
+
+@pytest.mark.parametrize("liked", [2.0**99, 2.0**-99])
+def test_the_grid_does_not_grow_for_ever(liked):
+    model = StumpLogisticRegressionCV(Cs=4, scoring=prefer(liked), cv=2).fit(X0, Y0)
+    Cs = model.cv_results_["param_C"]
+    assert np.all(np.abs(np.log2(Cs)) <= 21)
+    assert np.log2(Cs).min() < -9 or np.log2(Cs).max() > 6
+
+
+def test_the_grid_grows_on_data_that_want_more():
+    """In thousandths, lengths are so short that the log-likelihood asks for a C beyond 2^6."""
+    x = np.linspace(0, 1e-3, 60)[:, None]
+    y = x[:, 0] > 4e-4
+    options = {"measure": "lebesgue", "scoring": "neg_log_loss"}
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    assert StumpLogisticRegressionCV(Cs=4, cv=cv, **options).fit(x, y).C_ > 2.0**6
+    assert StumpLogisticRegressionCV(Cs=[1.0, 64.0], cv=cv, **options).fit(x, y).C_ == 64.0
+
+
+def test_equally_good_edges_do_not_grow_the_grid():
+    model = StumpSVCCV(Cs=4, scoring=lambda model, X, y: 1.0, cv=2).fit(X0, Y0)
+    assert len(model.cv_results_["param_C"]) == 4
+    assert model.C_ == 2.0**-9
+
+
+@pytest.mark.parametrize("Cs", [[1.0], [4.0, 1.0, 2.0], np.array([0.5, 8.0]), (1.0, 1.0)])
+def test_given_values_stay_as_they_are(Cs):
+    model = StumpSVCCV(Cs=Cs, scoring=prefer(2.0**20), cv=2).fit(X0, Y0)
+    np.testing.assert_array_equal(model.cv_results_["param_C"], np.unique(Cs))
+    assert max(Cs) == model.C_
+
+
+# The choice
+
+
+def noisy(means, spread):
+    """Return a scorer with these means over four folds and this standard deviation."""
+    calls = {}
+
+    def score(model, X, y):
+        k = calls[model.C] = calls.get(model.C, -1) + 1
+        return means[model.C] + spread * (1 if k % 2 else -1)
+
+    return score
+
+
+MEANS = {0.1: 0.70, 1.0: 0.79, 10.0: 0.80, 100.0: 0.75}
+
+
+@pytest.mark.parametrize(
+    ("spread", "chosen"), [(0.0, 10.0), (0.01, 10.0), (0.018, 1.0), (0.09, 1.0), (0.2, 0.1)]
+)
+def test_one_standard_error(spread, chosen):
+    """The standard error of a mean over 4 folds is the deviation over sqrt(3)."""
+    model = StumpSVCCV(
+        Cs=list(MEANS), cv=4, scoring=noisy(MEANS, spread), selection="cv-1se", n_jobs=1
+    ).fit(X0, Y0)
+    assert chosen == model.C_
+    assert model.best_score_ == pytest.approx(MEANS[chosen])
+
+
+def test_the_best_mean():
+    model = StumpSVCCV(Cs=list(MEANS), cv=4, scoring=noisy(MEANS, 0.2), n_jobs=1).fit(X0, Y0)
+    assert model.C_ == 10.0
+
+
+def test_among_equals_the_smallest_wins():
+    model = StumpSVCCV(Cs=CS, scoring=lambda model, X, y: 0.5).fit(X0, Y0)
+    assert min(CS) == model.C_
+
+
+# Scorers and splits
+
+
+def by_hand(cv, fold_score, single, weight=None, Cs=CS):
+    """Return mean scores of fits on each fold by itself, as in the comparison above."""
+    rows = []
+    for train, test in cv.split(X0, Y0):
+        part = None if weight is None else weight[train]
+        models = (clone(single).set_params(C=C) for C in Cs)
+        fitted = (model.fit(X0[train], Y0[train], sample_weight=part) for model in models)
+        rows.append([fold_score(model, test) for model in fitted])
+    return np.mean(rows, axis=0)
+
+
+LOGISTIC = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-9}
+SCORERS = {
+    "roc_auc": lambda m, t: roc_auc_score(Y0[t], m.decision_function(X0[t])),
+    "neg_log_loss": lambda m, t: -log_loss(Y0[t], m.predict_proba(X0[t])),
+    "accuracy": lambda m, t: accuracy_score(Y0[t], m.predict(X0[t])),
+}
+
+
+@pytest.mark.parametrize("scoring", SCORERS)
+def test_any_scorer(scoring):
+    cv = KFold(3, shuffle=True, random_state=0)
+    model = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **LOGISTIC).fit(X0, Y0)
+    expected = by_hand(cv, SCORERS[scoring], StumpLogisticRegression(**LOGISTIC))
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, atol=1e-5)
+
+
+def test_a_callable_scorer_sees_a_fitted_model_and_the_rows_held_out():
+    seen = []
+
+    def score(model, X, y):
+        seen.append((model.C, len(X), len(y), model.predict(X).shape))
+        return 0.5
+
+    StumpSVCCV(Cs=CS, cv=3, scoring=score, n_jobs=1).fit(X0, Y0)
+    assert len(seen) == 9
+    assert {s[1:] for s in seen} == {(40, 40, (40,))}
+    assert {s[0] for s in seen} == set(CS)
+
+
+def test_a_scorer_that_knows_no_weights():
+    """A callable of three arguments is all that scikit-learn asks for."""
+    model = StumpSVCCV(Cs=CS, cv=3, scoring=lambda model, X, y: model.C)
+    model.fit(X0, Y0, sample_weight=np.full(120, 2.0))
+    assert max(CS) == model.C_
+
+
+def test_a_scorer_sees_the_parameters_of_the_machine():
+    """A scorer may ask the model it is given how it was fitted."""
+    seen = set()
+
+    def score(model, X, y):
+        seen.add((model.measure, model.fit_intercept, model.tol))
+        return 0.5
+
+    StumpSVCCV(Cs=[1.0], scoring=score, measure="rank", fit_intercept=False, tol=0.01).fit(X0, Y0)
+    assert seen == {("rank", False, 0.01)}
+
+
+def test_explicit_splits():
+    splits = [(np.arange(0, 60), np.arange(60, 120)), (np.arange(60, 120), np.arange(20))]
+    results = StumpSVCCV(Cs=CS, cv=splits).fit(X0, Y0).cv_results_
+    again = StumpSVCCV(Cs=CS, cv=iter(splits)).fit(X0, Y0).cv_results_
+    assert results["n_splits"] == 2
+    np.testing.assert_array_equal(results["mean_test_score"], again["mean_test_score"])
+    times_twenty = 20 * results["split1_test_score"]
+    np.testing.assert_allclose(times_twenty, np.round(times_twenty))
+
+
+def test_a_splitter():
+    cv = ShuffleSplit(7, test_size=10, random_state=0)
+    assert StumpSVCCV(Cs=CS, cv=cv).fit(X0, Y0).cv_results_["n_splits"] == 7
+
+
+def test_weights_count_in_fitting_and_in_scoring():
+    weight = np.random.default_rng(0).uniform(0.2, 3.0, size=120)
+    cv = KFold(3)
+    model = StumpLogisticRegressionCV(Cs=CS, cv=cv, **LOGISTIC).fit(X0, Y0, sample_weight=weight)
+    expected = by_hand(
+        cv,
+        lambda m, t: accuracy_score(Y0[t], m.predict(X0[t]), sample_weight=weight[t]),
+        StumpLogisticRegression(**LOGISTIC),
+        weight,
+    )
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, atol=1e-12)
+
+
+def test_rows_of_weight_zero_stay_in_their_folds():
+    """They are neither learned from nor scored, and folds are numbered as the user's rows are."""
+    weight = np.where(np.arange(120) % 4 == 0, 0.0, 1.0)
+    kept = weight > 0
+    splits = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]
+    number = np.cumsum(kept) - 1
+    same = [tuple(number[part[kept[part]]] for part in split) for split in splits]
+    a = StumpSVCCV(Cs=CS, cv=splits, tol=1e-9).fit(X0, Y0, sample_weight=weight)
+    b = StumpSVCCV(Cs=CS, cv=same, tol=1e-9).fit(X0[kept], Y0[kept])
+    np.testing.assert_allclose(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(a.decision_function(X0), b.decision_function(X0), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
+    """Rows sorted by their class and not shuffled: each fold learns without one of them."""
+    machine, _, extra = path
+    X, y = table(n_classes=n_classes)
+    order = np.argsort(y, kind="stable")
+    model = machine(Cs=CS, cv=KFold(n_classes), fit_intercept=fit_intercept, **extra)
+    model.fit(X[order], y[order])
+    scores = [model.cv_results_[f"split{k}_test_score"] for k in range(n_classes)]
+    if fit_intercept:
+        np.testing.assert_array_equal(scores, 0.0)
+    assert np.all(np.isfinite(scores))
+    assert model.score(X, y) > 0.6
+
+
+# Pictures
+
+
+def test_path_display():
+    model = StumpSVCCV(Cs=CS, cv=4).fit(X0, Y0)
+    display = PathDisplay.from_estimator(model)
+    axis = display.ax_
+    assert display.figure_.axes == [axis]
+    folds = [model.cv_results_[f"split{k}_test_score"] for k in range(4)]
+    np.testing.assert_array_equal([line.get_ydata() for line in axis.lines[:4]], folds)
+    mean = [line for line in axis.lines if line.get_marker() == "o"]
+    np.testing.assert_array_equal(mean[0].get_ydata(), model.cv_results_["mean_test_score"])
+    chosen = [line for line in axis.lines if len(set(line.get_xdata())) == 1]
+    assert [line.get_xdata()[0] for line in chosen] == [model.C_]
+    legend = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert f"chosen C = {model.C_:.3g}" in legend
+    assert axis.get_xscale() == "log"
+
+
+def test_path_display_on_given_axes():
+    model = StumpSVCCV(Cs=CS, cv=2).fit(X0, Y0)
+    figure, axes = plt.subplots(1, 2)
+    display = PathDisplay.from_estimator(model, ax=axes[1])
+    assert display.ax_ is axes[1] and display.figure_ is figure
+    assert not axes[0].lines
+
+
+@pytest.mark.parametrize(
+    ("n_features", "with_rows"), [(1, True), (3, False), (6, True), (14, False)]
+)
+def test_curves_display(n_features, with_rows):
+    X, y = make_twonorm(100, random_state=0)
+    X = X[:, :n_features]
+    model = StumpSVC().fit(X, y)
+    display = CurvesDisplay.from_estimator(model, X if with_rows else None)
+    visible = [axis for axis in display.axes_ if axis.get_visible()]
+    assert len(visible) == len(display.names) == min(n_features, 12)
+    for axis, name, shape in zip(visible, display.names, display.shapes, strict=True):
+        assert axis.get_title() == name
+        curve = max(axis.lines, key=lambda line: len(line.get_xdata()))
+        np.testing.assert_array_equal(curve.get_xdata()[1:-1], shape.knots)
+        np.testing.assert_array_equal(curve.get_ydata()[1:-1], shape.values)
+    n_densities = len(visible) if with_rows else 0
+    assert len(display.figure_.axes) == len(display.axes_) + n_densities
+    display.figure_.canvas.draw()
+
+
+def test_curves_display_draws_the_most_influential_first():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=["weak", "none", "strong"])
+    y = 3 * X["strong"] + X["weak"] > 0
+    display = CurvesDisplay.from_estimator(StumpSVC().fit(X, y), X, max_features=2)
+    assert display.names == ["strong", "weak"]
+
+
+def test_curves_display_of_one_class_of_several():
+    X, y = table(n_classes=3)
+    model = StumpLogisticRegression().fit(X, y)
+    display = CurvesDisplay.from_estimator(model, class_index=2, feature_names=list("abcd"))
+    assert sorted(display.names) == list("abcd")
+    drawn = dict(zip(display.names, display.shapes, strict=True))
+    assert drawn["b"] is model.shapes_[2][1]
+
+
+def test_curves_display_of_steps_and_constants():
+    X = np.column_stack([X0[:, 0], np.full(120, 3.0)])
+    display = CurvesDisplay.from_estimator(StumpSVC(measure="middle").fit(X, Y0), X)
+    display.figure_.canvas.draw()
+    assert display.names == ["x0", "x1"]

@@ -1,0 +1,101 @@
+"""What `everystump` offers, and that importing it does nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import everystump
+
+NAMES = ["StumpLogisticRegression", "StumpLogisticRegressionCV", "StumpSVC", "StumpSVCCV"]
+SOURCES = str(Path(everystump.__file__).parents[1])
+HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
+
+
+WITHOUT_EXTRAS = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"matplotlib", "pandas", "polars", "rich"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+from everystump import StumpSVC
+print(*StumpSVC(verbose=1).fit([[0.0], [1.0]], [0, 1]).predict([[0.0], [1.0]]))
+"""
+
+
+def test_the_public_names():
+    assert everystump.__all__ == sorted(everystump.__all__)
+    assert everystump.__all__ == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_importable(name):
+    value = getattr(everystump, name)
+    assert value.__name__ == name
+    assert value.__module__.startswith("everystump.estimators")
+    space = {}
+    exec(f"from everystump import {name}", space)
+    assert space[name] is value
+
+
+def test_a_star_import_brings_the_public_names():
+    space = {}
+    exec("from everystump import *", space)
+    assert set(space) - {"__builtins__"} == set(NAMES)
+
+
+def test_dir_lists_every_name_once():
+    listed = dir(everystump)
+    assert set(NAMES) <= set(listed)
+    assert "__version__" in listed
+    assert listed == sorted(set(listed))
+
+
+def test_an_unknown_name():
+    with pytest.raises(AttributeError, match="module 'everystump' has no attribute 'StumpSVM'"):
+        everystump.StumpSVM  # noqa: B018
+
+
+def run(code):
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": SOURCES},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("code", ["import everystump", "import everystump; dir(everystump)"])
+def test_importing_imports_nothing_heavy(code):
+    report = f"{code}; import sys; print(*sorted(m for m in {HEAVY} if m in sys.modules))"
+    assert run(report) == []
+
+
+def test_estimators_do_not_need_the_extras():
+    """Frames and pictures are optional: without their packages everything else works."""
+    assert run(WITHOUT_EXTRAS) == ["0", "1"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_estimators_are_documented(name):
+    estimator = getattr(everystump, name)
+    text = estimator.__doc__
+    for section in ("Parameters", "Attributes", "Examples"):
+        assert f"\n    {section}\n    {'-' * len(section)}\n" in text
+    for parameter in estimator().get_params():
+        assert parameter in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_public_methods_are_documented(name):
+    estimator = getattr(everystump, name)
+    for method in dir(estimator):
+        if not method.startswith("_"):
+            assert getattr(estimator, method).__doc__
