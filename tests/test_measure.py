@@ -229,7 +229,7 @@ def test_a_density_of_the_wrong_shape_is_refused(function):
 
 def test_too_few_lists_of_thresholds_are_refused():
     with pytest.raises(ValueError, match="thresholds were given for 1 features"):
-        ChosenStumps([[0.0]]).thresholds(1)
+        ChosenStumps([[0.0]]).check(2)
 
 
 @pytest.mark.parametrize(

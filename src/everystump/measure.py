@@ -50,6 +50,10 @@ class Measure(ABC):
 
     step = False
 
+    def check(self, n_features: int) -> None:
+        """Raise if the measure does not fit a table of so many features; most fit all."""
+        return
+
     @abstractmethod
     def masses(self, column: Column, d: int) -> Masses:
         """Return the masses of feature ``d``, whose thresholds lie in ``[column.low, .high]``."""
@@ -137,13 +141,12 @@ class ChosenStumps(Measure):
     def __init__(self, thresholds: Sequence) -> None:
         self._thresholds = [np.sort(np.asarray(t, dtype=np.float64)) for t in thresholds]
 
+    def check(self, n_features: int) -> None:
+        """Raise if there is not one array of thresholds for each feature."""
+        _check_one_each("thresholds", len(self._thresholds), n_features)
+
     def thresholds(self, d: int) -> np.ndarray:
         """Return the distinct thresholds of feature ``d``, which cut it into places."""
-        if d >= len(self._thresholds):
-            raise ValueError(
-                f"measure: thresholds were given for {len(self._thresholds)} features, but X has "
-                f"more; pass one array for each feature (an empty one for no stump)."
-            )
         return np.unique(self._thresholds[d])
 
     def masses(self, column: Column, d: int) -> Masses:
@@ -166,6 +169,11 @@ class Density(Measure):
 
     def __init__(self, function: Function | Sequence[Function]) -> None:
         self.function = function
+
+    def check(self, n_features: int) -> None:
+        """Raise if there are several densities but not one for each feature."""
+        if not callable(self.function):
+            _check_one_each("densities", len(self.function), n_features)
 
     def masses(self, column: Column, d: int) -> Masses:
         """Integrate the density over every gap."""
@@ -219,6 +227,14 @@ def as_measure(measure: str | Measure | Function) -> Measure:
         f"measure={measure!r} is not known; use one of {sorted(_BY_NAME)}, a density (a callable), "
         f"or a Measure."
     )
+
+
+def _check_one_each(what: str, n_given: int, n_features: int) -> None:
+    if n_given != n_features:
+        raise ValueError(
+            f"measure: {what} were given for {n_given} features, but X has {n_features}; pass one "
+            f"for each feature."
+        )
 
 
 def _lengths(column: Column, unit: float) -> Masses:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from everystump.estimators.criteria import Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
-from everystump.estimators.table import Table, check_rows, check_table
+from everystump.estimators.table import Table, as_numbers, check_rows, check_table
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, Solution
@@ -148,7 +148,7 @@ class StumpMachine(ShapeClassifier):
         problems = table.problems()
         solutions = []
         for k, positive in enumerate(problems):
-            of_class = "" if len(problems) == 1 else f", class {table.classes[k]!r}"
+            of_class = "" if len(problems) == 1 else f", class {table.classes[k]}"
             title = f"{type(self).__name__}, C={C:g}{of_class}"
             with Reporter(self.verbose if verbose is None else verbose, title) as report:
                 solution = design.solve(
@@ -261,10 +261,10 @@ class FixedCMachine(StumpMachine):
 def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
     if feature_range is None:
         return None
-    limits = np.asarray(feature_range, dtype=np.float64)
+    wanted = (
+        f"(low, high), or one such pair of finite numbers for each of the {n_features} features"
+    )
+    limits = as_numbers(feature_range, "feature_range", wanted)
     if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
-        raise ValueError(
-            f"feature_range has shape {limits.shape}; pass (low, high), or one such pair of finite "
-            f"numbers for each of the {n_features} features."
-        )
+        raise ValueError(f"feature_range has shape {limits.shape}; pass {wanted}.")
     return limits

@@ -43,6 +43,7 @@ class Design:
         n_threads: int,
     ) -> Design:
         """Code the rows of ``X`` and weigh the gaps between their places."""
+        measure.check(X.shape[1])
         columns = make_columns(
             X,
             max_bins=max_bins,

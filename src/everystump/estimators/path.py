@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from everystump.estimators.base import FixedCMachine, StumpMachine
 from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
-from everystump.estimators.table import Table
+from everystump.estimators.table import Table, as_numbers
 from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread, share
 
@@ -109,6 +109,7 @@ class PathMachine(StumpMachine):
         self
             The fitted estimator.
         """
+        self._validate_params()
         grid = _check_grid(self.Cs)
         with one_blas_thread():
             table, design = self._prepare(X, y, sample_weight)
@@ -215,11 +216,10 @@ def _check_grid(Cs: Any) -> list[float]:
     """Return the values of C to begin with, ascending."""
     if isinstance(Cs, Integral):
         return (2.0 ** np.linspace(_LOWEST_LOG2, _HIGHEST_LOG2, int(Cs))).tolist()
-    grid = np.unique(np.asarray(Cs, dtype=np.float64))
-    if grid.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
-        raise ValueError(
-            f"Cs={Cs!r} must be a whole number of values or a list of positive finite numbers."
-        )
+    wanted = "a whole number of values or a list of positive finite numbers"
+    grid = np.unique(as_numbers(Cs, "Cs", wanted))
+    if len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
+        raise ValueError(f"Cs={Cs!r} must be {wanted}.")
     return grid.tolist()
 
 

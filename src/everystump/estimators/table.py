@@ -70,6 +70,11 @@ def check_table(
             f"{type(estimator).__name__} needs at least two classes."
         )
     by_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
+    if not np.all((by_class > 0) & (by_class < np.inf)):
+        raise ValueError(
+            f"class_weight={class_weight!r} must hold positive finite numbers; leave a class out "
+            f"of the training table, or give its rows sample_weight=0, to do without it."
+        )
     total = by_class[label] if weight is None else by_class[label] * weight
     return Table(X, label, classes, weight, total, kept, n_given)
 
@@ -99,6 +104,14 @@ def refuse_nonfinite(X: np.ndarray, estimator: BaseEstimator) -> None:
         f"X contains {what} in row {row}, {feature}; {type(estimator).__name__} does not accept "
         f"missing values or infinity: impute or remove them first."
     )
+
+
+def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
+    """Return ``value`` as an array of numbers, or say that the argument ``name`` is not one."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r} must be {wanted}.") from None
 
 
 def _rows(X: np.ndarray, kept: np.ndarray) -> np.ndarray:
