@@ -1,10 +1,16 @@
 """Places, cuts and codes of the columns, and the grid that finds them."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import everystump
 from everystump import rowloops
 from everystump.columns import Lookup, _middles, make_columns
 
@@ -86,6 +92,31 @@ def test_many_spikes_leave_the_rest_their_bins():
     column, codes = one(x, 64)
     check_places(x, column, codes)
     assert np.sum(column.values >= 100) >= 10
+
+
+HEAVY_BY_ROUNDING = """
+import numpy as np
+from everystump.columns import make_columns
+weight = np.array([4.4, 3.1, 0.5, 0.2, 3.4, 1.6])
+columns = make_columns(np.arange(6.0)[:, None], max_bins=3, sample_weight=weight)
+print(*columns.columns[0].counts.round(9))
+"""
+
+
+def test_a_weight_of_exactly_its_share_ends_the_search_for_bins():
+    """4.4 is a third of all and half of the rest, up to rounding: heavy and not heavy in turn.
+
+    In a process of its own, because a search without end cannot be interrupted from here.
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", HEAVY_BY_ROUNDING],
+        env=os.environ | {"PYTHONPATH": str(Path(everystump.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=20,
+    )
+    assert sum(map(float, run.stdout.split())) == pytest.approx(13.2)
 
 
 @pytest.mark.parametrize("max_bins", [5, 40, 400])

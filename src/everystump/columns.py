@@ -190,9 +190,10 @@ def _bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     heavy = np.zeros(len(counts), dtype=bool)
     while True:
         cap = counts[~heavy].sum() / (max_bins - heavy.sum())
-        if np.array_equal(heavy, counts > cap):
+        grown = heavy | (counts > cap)
+        if heavy.sum() == grown.sum() or grown.sum() >= max_bins:
             break
-        heavy = counts > cap
+        heavy = grown
     capped = np.minimum(counts, cap)
     upto = np.cumsum(capped)
     bins = np.floor((upto - capped / 2) * (max_bins / upto[-1])).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -43,7 +44,11 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
 
     def take_turns() -> None:
         for i in waiting:
-            results[i] = work(items[i])
+            try:
+                results[i] = work(items[i])
+            except BaseException:
+                deque(waiting, maxlen=0)  # nobody needs the rest
+                raise
 
     others = [_pool(n_threads).submit(take_turns) for _ in range(n_threads - 1)]
     take_turns()

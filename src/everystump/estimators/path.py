@@ -143,7 +143,13 @@ class PathMachine(StumpMachine):
             _Fold(position[train], position[test])
             for train, test in splits.split(np.zeros((table.n_given, 1)), table.classes[label])
         ]
-        return [_Fold(fold.train[fold.train >= 0], fold.test[fold.test >= 0]) for fold in folds]
+        folds = [_Fold(fold.train[fold.train >= 0], fold.test[fold.test >= 0]) for fold in folds]
+        if min((min(len(fold.train), len(fold.test)) for fold in folds), default=0) == 0:
+            raise ValueError(
+                f"cv={self.cv!r} makes a fold without rows of positive sample_weight; use fewer "
+                f"folds or other splits."
+            )
+        return folds
 
     def _walk(
         self,
@@ -217,8 +223,9 @@ def _check_grid(Cs: Any) -> list[float]:
     if isinstance(Cs, Integral):
         return (2.0 ** np.linspace(_LOWEST_LOG2, _HIGHEST_LOG2, int(Cs))).tolist()
     wanted = "a whole number of values or a list of positive finite numbers"
-    grid = np.unique(as_numbers(Cs, "Cs", wanted))
-    if len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
+    given = as_numbers(Cs, "Cs", wanted)
+    grid = np.unique(given)
+    if given.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
         raise ValueError(f"Cs={Cs!r} must be {wanted}.")
     return grid.tolist()
 

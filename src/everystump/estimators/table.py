@@ -62,6 +62,8 @@ def check_table(
     if sample_weight is not None:
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         kept = np.flatnonzero(weight)
+        if len(kept) == 0:
+            raise ValueError("sample_weight is 0 for every row; give some row a positive weight.")
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     classes, label = np.unique(y, return_inverse=True)
     if len(classes) < 2:

@@ -68,6 +68,8 @@ class CurvesDisplay:
             With ``figure_`` and ``axes_``.
         """
         check_is_fitted(estimator)
+        if max_features < 1:
+            raise ValueError(f"max_features={max_features} must be at least 1.")
         shapes = estimator.shapes_
         model: ShapeModel = shapes if isinstance(shapes, ShapeModel) else shapes[class_index]
         names = feature_names if feature_names is not None else _names(estimator, len(model))
