@@ -63,7 +63,9 @@ def test_cv_results_are_a_grid_searchs(path):
     assert model.cv_results_["params"] == search.cv_results_["params"]
     assert set(model.cv_results_) - set(search.cv_results_) == {"max_gap", "n_splits"}
     assert model.cv_results_["n_splits"] == 4
-    assert np.all(model.cv_results_["max_gap"] <= model.tol)
+    assert np.all(
+        model.cv_results_["max_gap"] <= 10 * model.tol
+    )  # folds are solved to ten times tol
     assert np.all(model.cv_results_["mean_fit_time"] > 0)
     assert len(pd.DataFrame(model.cv_results_)) == 3
 
@@ -99,7 +101,7 @@ def test_scores_are_those_of_a_grid_search(path, n_classes):
 
 def test_smooth_scores_are_those_of_a_grid_search():
     """The same for the log-likelihood, which sees every digit."""
-    common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-10}
+    common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-12}
     cv, scoring = StratifiedKFold(4), "neg_log_loss"
     model = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **common).fit(X0, Y0)
     search = GridSearchCV(StumpLogisticRegression(**common), {"C": CS}, cv=cv, scoring=scoring)

@@ -25,6 +25,8 @@ from everystump.threads import count_threads, one_blas_thread, share
 _LOWEST_LOG2, _HIGHEST_LOG2 = -9.0, 6.0
 _MOST_LOG2 = 21.0
 _EXTENSION = 4
+# Choosing C needs less accuracy than the model that is kept.
+_FOLD_TOL = 10.0
 _CODES_WORTH_SHARING = 500_000
 
 
@@ -190,6 +192,7 @@ class PathMachine(StumpMachine):
             table,
             design,
             C,
+            tol=_FOLD_TOL * self.tol,
             index=fold.train,
             starts=None if nearest is None else fold.solutions[nearest],
             n_threads=1,

@@ -119,8 +119,8 @@ class StumpSVC(FixedCMachine):
 class StumpSVCCV(PathMachine):
     """`StumpSVC` with C chosen by cross-validation along a path.
 
-    All folds and all values of C share one set of columns, and each fit starts from its
-    neighbour's solution, so the whole path costs a few fits.
+    All folds and all values of C share one set of columns, each fit starts from its neighbour's
+    solution, and folds are solved to ten times ``tol``, so the whole path costs some 15 fits.
 
     Parameters
     ----------
