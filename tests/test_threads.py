@@ -77,7 +77,7 @@ def test_blas_is_kept_to_one_thread_for_a_while():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
     before = threads()
-    with one_blas_thread():
+    with one_blas_thread:
         assert set(threads()) == {1}
     assert threads() == before
 

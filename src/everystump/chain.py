@@ -21,12 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.spatial.distance import cdist
 
+from everystump.jit import kernel
 from everystump.measure import Masses
-
-kernel = njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ _CELLS_PER_CUT = 16
 _MOST_CELLS = 65536
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """The places of one feature.
 
@@ -46,7 +46,7 @@ class Column:
     exact: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
     """All features of a training table.
 
@@ -197,6 +197,8 @@ def _bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     capped = np.minimum(counts, cap)
     upto = np.cumsum(capped)
     bins = np.floor((upto - capped / 2) * (max_bins / upto[-1])).astype(np.int64)
+    # A last value of next to no weight would round up into a bin too many.
+    bins = np.minimum(bins, max_bins - 1)
     return np.flatnonzero(np.diff(bins, prepend=-1))
 
 

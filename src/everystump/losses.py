@@ -3,7 +3,8 @@
 A record belongs to some rows and carries their ``cost``, C times the sample weights.  ``slope``
 is ``-d loss / d m``, never negative; at the optimum it is the row's dual variable ``a``.
 ``dual(a)`` is the row's part of the dual problem, ``min over m of loss(m) + a m``.
-``flat_beyond_one`` says whether a margin of 1 or more costs nothing.
+``flat_beyond_one`` says whether a margin of 1 or more costs nothing, ``climbs`` whether a large C
+is best reached from smaller ones.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import entr, expit
+from scipy.special import entr, expit, xlog1py
 
 from everystump import rowloops
 
@@ -22,6 +23,7 @@ class Hinge:
     """``cost * max(0, 1 - m)``; an infinite cost is the hard margin."""
 
     flat_beyond_one: ClassVar[bool] = True
+    climbs: ClassVar[bool] = False
     cost: np.ndarray
 
     def total(self, margin: np.ndarray) -> float:
@@ -86,6 +88,8 @@ class SquaredHinge(_Smooth):
     """``cost * max(0, 1 - m)^2``."""
 
     flat_beyond_one: ClassVar[bool] = True
+    # Its slope has corners, over which Newton's method stumbles from afar.
+    climbs: ClassVar[bool] = True
     cost: np.ndarray
 
     def total(self, margin: np.ndarray) -> float:
@@ -110,6 +114,7 @@ class Logistic(_Smooth):
     """``cost * log(1 + exp(-m))``."""
 
     flat_beyond_one: ClassVar[bool] = False
+    climbs: ClassVar[bool] = False
     cost: np.ndarray
 
     def total(self, margin: np.ndarray) -> float:
@@ -128,7 +133,7 @@ class Logistic(_Smooth):
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the entropy of ``a / cost``, the dual part of ``0 <= a <= cost``."""
         p = a / self.cost
-        return self.cost * (entr(p) + entr(1.0 - p))
+        return self.cost * (entr(p) - xlog1py(1.0 - p, -p))
 
 
 def _short(margin: np.ndarray) -> np.ndarray:

@@ -50,6 +50,9 @@ class Measure(ABC):
 
     step = False
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     def check(self, n_features: int) -> None:
         """Raise if the measure does not fit a table of so many features; most fit all."""
         return
@@ -139,7 +142,9 @@ class ChosenStumps(Measure):
     step = True
 
     def __init__(self, thresholds: Sequence) -> None:
-        self._thresholds = [np.sort(np.asarray(t, dtype=np.float64)) for t in thresholds]
+        self._thresholds = [np.sort(np.asarray(t, dtype=np.float64), axis=None) for t in thresholds]
+        if not all(np.all(np.isfinite(t)) for t in self._thresholds):
+            raise ValueError("thresholds: NaN or infinity is no threshold; pass finite numbers.")
 
     def check(self, n_features: int) -> None:
         """Raise if there is not one array of thresholds for each feature."""
@@ -162,7 +167,8 @@ class Density(Measure):
     ----------
     function : callable or sequence of callables
         Maps an array of thresholds to non-negative densities; one for all features, or one each.
-        The constant 1 is `Lebesgue`.
+        It is integrated numerically, so a spike much narrower than a gap may go unseen.  The
+        constant 1 is `Lebesgue`.
     """
 
     _PIECES = 32
@@ -219,6 +225,11 @@ def as_measure(measure: str | Measure | Function) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
+    if isinstance(measure, type):
+        raise ValueError(
+            f"measure={measure.__name__} is a class; pass an instance of it, as in "
+            f"{measure.__name__}(...)."
+        )
     if callable(measure):
         return Density(measure)
     if measure in _BY_NAME:

@@ -11,20 +11,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-# One place for the decision how row kernels are compiled: cached between processes, no GIL.
-row_kernel = njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-
-# Sums over rows may be taken in any order, which lets them use wide registers.
-sum_kernel = njit(
-    cache=True, nogil=True, boundscheck=False, error_model="numpy", fastmath={"reassoc", "nsz"}
-)
+from everystump.jit import kernel, sum_kernel
 
 _BLOCK = 4096
 
 
-@row_kernel
+@kernel
 def _gather_block(codes, starts, table, lo, out):
     """``out[i] = sum_g table[starts[g] + codes[g, lo + i]]`` for one block of rows.
 
@@ -49,7 +42,7 @@ def _gather_block(codes, starts, table, lo, out):
             out[i] += values0[code0[i]]
 
 
-@row_kernel
+@kernel
 def _scatter_block(codes, starts, r, lo, out):
     """Add ``r[i]`` to the place of row ``lo + i`` in every column.
 
@@ -76,7 +69,7 @@ def _scatter_block(codes, starts, r, lo, out):
             sums0[code0[i]] += r[i]
 
 
-@row_kernel
+@kernel
 def gather(codes, starts, table, out):
     """Write the score of each row, ``out[i] = sum_g table[g, codes[g, i]]``."""
     n = out.shape[0]
@@ -84,7 +77,7 @@ def gather(codes, starts, table, out):
         _gather_block(codes, starts, table, lo, out[lo : min(n, lo + _BLOCK)])
 
 
-@row_kernel
+@kernel
 def scatter(codes, starts, r, first, last, out):
     """Write the transpose of gather, ``out[g, k] = sum of r[i] over rows with codes[g, i] = k``.
 
@@ -95,7 +88,7 @@ def scatter(codes, starts, r, first, last, out):
         _scatter_block(codes, starts, r[lo : min(last, lo + _BLOCK)], lo, out)
 
 
-@row_kernel
+@kernel
 def gather_scatter(codes, starts, table, w, out):
     """Write ``scatter(w * gather(table))`` with one look at each code."""
     n = w.shape[0]
@@ -110,7 +103,7 @@ def gather_scatter(codes, starts, table, w, out):
         _scatter_block(codes, starts, block, lo, out)
 
 
-@row_kernel
+@kernel
 def take_rows(codes, index, out):
     """Write ``codes[:, index]``."""
     for g in range(codes.shape[0]):
@@ -120,7 +113,7 @@ def take_rows(codes, index, out):
             target[i] = column[index[i]]
 
 
-@row_kernel
+@kernel
 def fill_lookup(cuts, low, scale, out):
     """Write, for each cell of an even grid, how many cuts lie before the cell's first point.
 
@@ -136,7 +129,7 @@ def fill_lookup(cuts, low, scale, out):
     out[0] = 0
 
 
-@row_kernel
+@kernel
 def _cell(x, low, scale, cells):
     position = (x - low) * scale
     if not position > 0.0:
@@ -146,7 +139,7 @@ def _cell(x, low, scale, cells):
     return int(position)
 
 
-@row_kernel
+@kernel
 def locate(x, cuts, lookup, low, scale):
     """Return how many cuts are at most ``x``: an even grid first, then halving inside its cell."""
     cell = _cell(x, low, scale, lookup.shape[0] - 1)
@@ -161,14 +154,14 @@ def locate(x, cuts, lookup, low, scale):
     return first
 
 
-@row_kernel
+@kernel
 def encode(x, cuts, lookup, low, scale, out):
     """Write the place of each value, ``out[i]`` = how many cuts are at most ``x[i]``."""
     for i in range(x.shape[0]):
         out[i] = locate(x[i], cuts, lookup, low, scale)
 
 
-@row_kernel
+@kernel
 def run_lengths(ordered, weights, values, counts):
     """Write the distinct values of an ordered array with their total weights; return how many."""
     size = 0
@@ -183,7 +176,7 @@ def run_lengths(ordered, weights, values, counts):
     return size + 1
 
 
-@row_kernel
+@kernel
 def smoothed_hinge_slope(margin, cost, anchor, sharpness, out):
     """Write ``clip(anchor + sharpness (1 - margin), 0, cost)``."""
     for i in range(margin.shape[0]):
@@ -191,7 +184,7 @@ def smoothed_hinge_slope(margin, cost, anchor, sharpness, out):
         out[i] = min(max(a, 0.0), cost[i])
 
 
-@row_kernel
+@kernel
 def smoothed_hinge_curvature(margin, cost, anchor, sharpness, out):
     """Write ``sharpness`` where the slope is strictly between 0 and ``cost``, else 0."""
     for i in range(margin.shape[0]):
@@ -235,7 +228,7 @@ class Curves(NamedTuple):
     scale: np.ndarray
 
 
-@row_kernel
+@kernel
 def evaluate(X, curves, intercept, out):
     """Write ``intercept`` plus the sum of the curves at each row of ``X``."""
     starts, cells = curves.starts, curves.cells

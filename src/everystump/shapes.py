@@ -23,7 +23,7 @@ _ROWS_PER_BLOCK = 8192
 _VALUES_WORTH_SHARING = 20_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """The curve of one feature.
 
@@ -96,7 +96,7 @@ class Ensemble(NamedTuple):
         return score
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ShapeModel:
     """A sum of curves: ``f(x) = intercept + sum over d of shapes[d](x[d])``.
 
@@ -110,6 +110,9 @@ class ShapeModel:
 
     shapes: tuple[Shape, ...]
     intercept: float
+
+    def __getstate__(self) -> dict:
+        return {"shapes": self.shapes, "intercept": self.intercept}
 
     def __len__(self) -> int:
         return len(self.shapes)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
@@ -40,26 +41,52 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
     if n_threads <= 1:
         return [work(item) for item in items]
     results: list = [None] * len(items)
-    waiting = iter(range(len(items)))
+    waiting = deque(range(len(items)))
 
     def take_turns() -> None:
-        for i in waiting:
+        while True:
+            try:
+                i = waiting.popleft()
+            except IndexError:
+                return
             try:
                 results[i] = work(items[i])
             except BaseException:
-                deque(waiting, maxlen=0)  # nobody needs the rest
+                waiting.clear()  # nobody needs the rest
                 raise
 
     others = [_pool(n_threads).submit(take_turns) for _ in range(n_threads - 1)]
     take_turns()
     for other in others:
-        other.result()
+        if not other.cancel():
+            other.result()
     return results
 
 
-def one_blas_thread() -> AbstractContextManager:
-    """Keep BLAS to one thread: our matrices are small, and its threads would fight with ours."""
-    return _controller().limit(limits=1, user_api="blas")
+class _OneBlasThread(AbstractContextManager):
+    """Keep BLAS to one thread while any fit of the process is under way."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *exc: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.__exit__(*exc)
+
+
+# Our matrices are small, and BLAS's own threads would fight with ours.
+one_blas_thread = _OneBlasThread()
 
 
 @lru_cache(maxsize=1)

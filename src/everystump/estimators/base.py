@@ -26,6 +26,7 @@ from everystump.threads import count_threads, one_blas_thread
 class ShapeClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is one shape model a class (one for two classes)."""
 
+    n_jobs: int | None
     classes_: np.ndarray
     shapes_: ShapeModel | list[ShapeModel]
 
@@ -44,7 +45,7 @@ class ShapeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        n_threads = count_threads(getattr(self, "n_jobs", None))
+        n_threads = count_threads(self.n_jobs)
         if isinstance(self.shapes_, ShapeModel):
             return self.shapes_.evaluate(X, n_threads=n_threads)
         return np.column_stack([m.evaluate(X, n_threads=n_threads) for m in self.shapes_])
@@ -253,7 +254,7 @@ class FixedCMachine(StumpMachine):
         self
             The fitted estimator.
         """
-        with one_blas_thread():
+        with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             self._store(table, design, self._solve(table, design, self.C))
         return self._warn_unless_converged()
@@ -267,5 +268,5 @@ def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
     )
     limits = as_numbers(feature_range, "feature_range", wanted)
     if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
-        raise ValueError(f"feature_range has shape {limits.shape}; pass {wanted}.")
+        raise ValueError(f"feature_range={feature_range!r} must be {wanted}.")
     return limits

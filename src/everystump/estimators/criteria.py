@@ -11,19 +11,14 @@ from everystump.solvers import Solution, solve_hinge, solve_smooth
 
 @dataclass(frozen=True)
 class Criterion:
-    """A loss and its solver.
-
-    ``climbs`` says that a large C is best reached from smaller ones: the squared hinge has
-    corners in its slope, over which Newton's method stumbles from afar.
-    """
+    """A loss and its solver."""
 
     loss: type
     solve: Callable[..., Solution]
-    climbs: bool = False
 
 
 CRITERIA: dict[str, Criterion] = {
     "hinge": Criterion(Hinge, solve_hinge),
     "logistic": Criterion(Logistic, solve_smooth),
-    "squared_hinge": Criterion(SquaredHinge, solve_smooth, climbs=True),
+    "squared_hinge": Criterion(SquaredHinge, solve_smooth),
 }

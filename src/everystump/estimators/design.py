@@ -14,8 +14,6 @@ from everystump.packing import Packing, pack
 from everystump.shapes import Shape, ShapeModel
 from everystump.solvers import Certificate, Problem, Progress, Rows, Solution
 
-_FIRST_RUNG, _RUNG, _ROUGH = 16.0, 16.0, 0.1
-
 
 @dataclass(frozen=True)
 class Design:
@@ -78,20 +76,9 @@ class Design:
             index = np.arange(len(positive))
         if np.isinf(C):
             weight = np.ones_like(weight)
+            self._refuse_equal_rows(positive, index)
         if self._is_one_sided(positive[index]):
             return self._constant(positive[index], C)
-        if start is None and criterion.climbs and C > _FIRST_RUNG:
-            start = self.solve(
-                criterion,
-                positive,
-                weight,
-                C=C / _RUNG,
-                tol=_ROUGH,
-                max_iter=max_iter,
-                n_threads=n_threads,
-                progress=progress,
-                index=index,
-            )
         problem = Problem(
             self.chains,
             self.packing,
@@ -106,11 +93,26 @@ class Design:
             problem, rows, tol=tol, max_iter=max_iter, progress=progress, start=start
         )
 
+    def _refuse_equal_rows(self, positive: np.ndarray, index: np.ndarray) -> None:
+        """Raise if equal rows have different labels: no margin is hard enough for them."""
+        rows = np.ascontiguousarray(self.packing.codes[:, index].T)
+        whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+        _, first, group = np.unique(whole, return_index=True, return_inverse=True)
+        odd = np.flatnonzero(positive[index] != positive[index][first[group]])
+        if len(odd):
+            pair = sorted((index[odd[0]], index[first[group[odd[0]]]]))
+            raise ValueError(
+                f"C=inf asks for a hard margin, but no stump ensemble separates the two classes: "
+                f"rows {pair[0]} and {pair[1]} have equal features and different labels; use a "
+                f"finite C."
+            )
+
     def _is_one_sided(self, positive: np.ndarray) -> bool:
         """Tell whether a constant is all there is to learn, as in a fold that lacks a class."""
         return not self.chains.centred and len(np.unique(positive)) < 2
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
+        """Return a constant on the right side; the certificate is that of ever larger ones."""
         bias = np.log(2 * len(positive) + 1) * (1 if positive.all() else -1)
         return Solution(
             weights=np.zeros(len(self.chains.jumps)),

@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval
 
 from everystump.estimators.base import FixedCMachine, ShapeClassifier
@@ -31,12 +31,7 @@ class ProbabilityMixin(ShapeClassifier):
             Rows sum to 1; for several classes the probabilities of each against the rest are
             scaled to do so.
         """
-        score = self.decision_function(X)
-        if score.ndim == 1:
-            return np.column_stack([expit(-score), expit(score)])
-        log_p = -np.logaddexp(0.0, -score)
-        p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-        return p / p.sum(axis=1, keepdims=True)
+        return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of `predict_proba`.
@@ -51,8 +46,11 @@ class ProbabilityMixin(ShapeClassifier):
         ndarray of shape (n_rows, n_classes)
             Log-probabilities.
         """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        score = self.decision_function(X)
+        if score.ndim == 1:
+            return -np.logaddexp(0.0, np.column_stack([score, -score]))
+        log_p = -np.logaddexp(0.0, -score)
+        return log_p - logsumexp(log_p, axis=1, keepdims=True)
 
 
 class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):

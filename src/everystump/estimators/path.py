@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -25,8 +27,8 @@ from everystump.threads import count_threads, one_blas_thread, share
 _LOWEST_LOG2, _HIGHEST_LOG2 = -9.0, 6.0
 _MOST_LOG2 = 21.0
 _EXTENSION = 4
-# Choosing C needs less accuracy than the model that is kept.
-_FOLD_TOL = 10.0
+# Choosing C needs less accuracy than the model that is kept: ten times tol, but no more than this.
+_ROUGHER, _ROUGHEST = 10.0, 0.02
 _CODES_WORTH_SHARING = 500_000
 
 
@@ -37,6 +39,7 @@ class _Fold:
     train: np.ndarray
     test: np.ndarray
     solutions: dict[float, list[Solution]] = field(default_factory=dict)
+    gaps: dict[float, float] = field(default_factory=dict)
     scores: dict[float, float] = field(default_factory=dict)
     fit_times: dict[float, float] = field(default_factory=dict)
     score_times: dict[float, float] = field(default_factory=dict)
@@ -113,11 +116,14 @@ class PathMachine(StumpMachine):
         """
         self._validate_params()
         grid = _check_grid(self.Cs)
-        with one_blas_thread():
+        with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             self._select(table, design, grid)
             self._store(table, design, self._solve(table, design, self.C_))
         return self._warn_unless_converged()
+
+    def _fold_tol(self) -> float:
+        return max(self.tol, min(_ROUGHER * self.tol, _ROUGHEST))
 
     def _select(self, table: Table, design: Design, grid: list[float]) -> None:
         """Walk the path, and further where the best C lies at its edge."""
@@ -128,24 +134,35 @@ class PathMachine(StumpMachine):
             self._walk(table, design, scorer, folds, grid)
             done = sorted([*done, *grid])
             results = _results(done, folds)
-            best = _choose(results, self.selection)
-            grid = _extension(results, best) if isinstance(self.Cs, Integral) else []
+            grid = _extension(results) if isinstance(self.Cs, Integral) else []
+        best = _choose(results, self.selection)
+        self._warn_of_folds(results)
         self.cv_results_ = results
         self.C_ = float(done[best])
         self.best_score_ = float(results["mean_test_score"][best])
 
+    def _warn_of_folds(self, results: dict[str, Any]) -> None:
+        worst = float(np.max(results["max_gap"]))
+        if worst > self._fold_tol():
+            warnings.warn(
+                f"{type(self).__name__}: some fits of the path stopped at max_iter={self.max_iter} "
+                f"with relative duality gaps of up to {worst:.1e}, so that C may be chosen badly; "
+                f"raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
     def _split(self, table: Table) -> list[_Fold]:
         """Return the folds; rows are numbered as in the checked table."""
-        position = np.full(table.n_given, -1)
-        position[table.kept] = np.arange(len(table.kept))
-        label = np.zeros(table.n_given, dtype=int)
-        label[table.kept] = table.label
-        splits = check_cv(self.cv, table.classes[label], classifier=True)
-        folds = [
-            _Fold(position[train], position[test])
-            for train, test in splits.split(np.zeros((table.n_given, 1)), table.classes[label])
-        ]
-        folds = [_Fold(fold.train[fold.train >= 0], fold.test[fold.test >= 0]) for fold in folds]
+        y = table.classes[table.label]
+        if self.cv is None or isinstance(self.cv, Integral) or hasattr(self.cv, "split"):
+            splitter = check_cv(self.cv, y, classifier=True)
+            folds = [_Fold(*split) for split in splitter.split(np.zeros((len(y), 1)), y)]
+        else:
+            position = np.full(table.n_given, -1)
+            position[table.kept] = np.arange(len(table.kept))
+            numbered = [(position[train], position[test]) for train, test in self.cv]
+            folds = [_Fold(train[train >= 0], test[test >= 0]) for train, test in numbered]
         if min((min(len(fold.train), len(fold.test)) for fold in folds), default=0) == 0:
             raise ValueError(
                 f"cv={self.cv!r} makes a fold without rows of positive sample_weight; use fewer "
@@ -188,20 +205,25 @@ class PathMachine(StumpMachine):
         """Fit and score one fold for one C, starting from the nearest C already there."""
         start = time.perf_counter()
         nearest = min(fold.solutions, key=lambda c: abs(np.log(c / C)), default=None)
-        fold.solutions[C] = self._solve(
+        solutions = self._solve(
             table,
             design,
             C,
-            tol=_FOLD_TOL * self.tol,
+            tol=self._fold_tol(),
             index=fold.train,
             starts=None if nearest is None else fold.solutions[nearest],
             n_threads=1,
             verbose=0,
         )
         fitted = time.perf_counter()
-        model = self._at(C)._store(table, design, fold.solutions[C])
+        model = self._at(C)._store(table, design, solutions)
         model.n_features_in_ = self.n_features_in_
         fold.scores[C] = score(model)
+        fold.gaps[C] = max(solution.certificate.gap for solution in solutions)
+        # The path goes on from its ends only; what lies between need not be kept.
+        fold.solutions[C] = solutions
+        ends = min(fold.solutions), max(fold.solutions)
+        fold.solutions = {end: fold.solutions[end] for end in ends}
         fold.fit_times[C] = fitted - start
         fold.score_times[C] = time.perf_counter() - fitted
 
@@ -217,7 +239,7 @@ def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Callable[[StumpMach
 
 def _takes_weights(scorer: Callable) -> bool:
     """Tell whether a scorer, perhaps a plain function of the user's, accepts sample weights."""
-    parameters = signature(scorer).parameters.values()
+    parameters = signature(getattr(scorer, "_score_func", scorer)).parameters.values()
     return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)
 
 
@@ -233,9 +255,10 @@ def _check_grid(Cs: Any) -> list[float]:
     return grid.tolist()
 
 
-def _extension(results: dict[str, Any], best: int) -> list[float]:
+def _extension(results: dict[str, Any]) -> list[float]:
     """Return more values of C beyond an edge that beats all others, none otherwise."""
     Cs, mean = results["param_C"], results["mean_test_score"]
+    best = int(np.argmax(mean))
     if np.sum(mean == mean[best]) > 1:
         return []
     steps = (Cs[1] / Cs[0]) ** np.arange(1, _EXTENSION + 1)
@@ -251,9 +274,15 @@ def _extension(results: dict[str, Any], best: int) -> list[float]:
 def _results(Cs: list[float], folds: list[_Fold]) -> dict[str, Any]:
     """Return the table of all scores, in the form of GridSearchCV's."""
     scores = np.array([[fold.scores[C] for C in Cs] for fold in folds])
+    if not np.all(np.isfinite(scores)):
+        k = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
+        raise ValueError(
+            f"scoring gave {scores[k][~np.isfinite(scores[k])][0]} on fold {k}; use another scorer, "
+            f"or larger folds if it cannot be computed on so few rows."
+        )
     fit_times = np.array([[fold.fit_times[C] for C in Cs] for fold in folds])
     score_times = np.array([[fold.score_times[C] for C in Cs] for fold in folds])
-    gaps = [[max(s.certificate.gap for s in fold.solutions[C]) for C in Cs] for fold in folds]
+    gaps = [[fold.gaps[C] for C in Cs] for fold in folds]
     return {
         "param_C": np.array(Cs),
         "params": [{"C": C} for C in Cs],

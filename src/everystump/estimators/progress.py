@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 from everystump.solvers.certificate import relative_gap
 
@@ -34,8 +35,8 @@ class Reporter:
                 f"{self.title}: step {n_iter}, objective {primal:.6g}, "
                 f"gap {relative_gap(primal, dual):.1e}, {seconds:.1f} s"
             )
-            print(f"\r\x1b[K{line}" if self._live else line, end="", file=sys.stderr)
-            print("" if self._live else "\n", end="", file=sys.stderr, flush=True)
+            start, end = ("\r\x1b[K", "") if self._live else ("", "\n")
+            print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
 
     def __enter__(self) -> Reporter:
         return self
@@ -48,15 +49,13 @@ class Reporter:
 @contextmanager
 def count_done(verbose: int, title: str, total: int) -> Iterator[Callable[[], None]]:
     """Give a function to be called after each of ``total`` pieces of work."""
-    done = 0
+    done = count(1)
     live = sys.stderr.isatty()
 
     def tick() -> None:
-        nonlocal done
-        done += 1
         if verbose:
             start, end = ("\r\x1b[K", "") if live else ("", "\n")
-            print(f"{start}{title} {done} of {total}", end=end, file=sys.stderr, flush=True)
+            print(f"{start}{title} {next(done)} of {total}", end=end, file=sys.stderr, flush=True)
 
     yield tick
     if verbose and live:

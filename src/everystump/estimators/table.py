@@ -60,10 +60,8 @@ def check_table(
     kept = np.arange(n_given)
     weight = None
     if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_weight(sample_weight, X)
         kept = np.flatnonzero(weight)
-        if len(kept) == 0:
-            raise ValueError("sample_weight is 0 for every row; give some row a positive weight.")
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     classes, label = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -79,6 +77,18 @@ def check_table(
         )
     total = by_class[label] if weight is None else by_class[label] * weight
     return Table(X, label, classes, weight, total, kept, n_given)
+
+
+def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    given = as_numbers(sample_weight, "sample_weight", "numbers, one for each row")
+    if np.any(given < 0):
+        raise ValueError(
+            f"sample_weight holds {given.min():g}; weights must not be negative, and 0 leaves a row "
+            f"out."
+        )
+    if given.size and not given.any():
+        raise ValueError("sample_weight is 0 for every row; give some row a positive weight.")
+    return _check_sample_weight(given if given.ndim else float(given), X, dtype=np.float64)
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:

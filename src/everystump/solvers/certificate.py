@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -46,8 +48,8 @@ class Certificate:
 def relative_gap(primal: float, dual: float) -> float:
     """Return ``(primal - dual) / primal``; the values of our problems are never negative.
 
-    A value that is no finite number proves nothing.
+    Values that are no finite numbers, or that contradict each other, prove nothing.
     """
-    if not (math.isfinite(primal) and math.isfinite(dual)):
+    if not (math.isfinite(primal) and math.isfinite(dual)) or dual > primal * (1 + _ROUNDING):
         return math.inf
     return max(0.0, 1.0 - dual / primal) if primal > 0.0 else 0.0

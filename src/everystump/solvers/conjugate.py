@@ -37,7 +37,10 @@ def conjugate_gradients(
         if energy <= stop.floor or (energy <= stop.target and rz <= stop.relative * start):
             return x, n_iter
         q = product(p)
-        length = rz / float(p @ q)
+        bend = float(p @ q)
+        if not 0.0 < bend < np.inf:  # rounding has the better of us; what we have still descends
+            return x, n_iter
+        length = rz / bend
         x += length * p
         r -= length * q
         z = precondition(r)

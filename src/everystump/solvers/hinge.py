@@ -75,7 +75,10 @@ def solve_hinge(
             search.step(now, Stop(floor, _PRODUCT_TARGET * slack, relative=0.1))
     solution = finish(problem, rows, search.weights, search.bias, tol, search.n_iter)
     if solution.certificate.primal == np.inf:
-        raise InseparableError
+        raise ValueError(
+            f"C=inf: the classes were not separated within max_iter={max_iter} Newton steps; raise "
+            f"max_iter or use a finite C."
+        )
     return replace(solution, sharpness=search.sharpness)
 
 
@@ -95,8 +98,7 @@ class _Search:
     def begin(self) -> None:
         """Start on the ray between the class means, at its best dual value."""
         rows, hard = self.rows, self.problem.hard
-        middle = (lambda block: block.row_weight) if hard else (lambda block: block.cost / 2)
-        rows.smooth_hinge(0.0, middle)
+        rows.smooth_in_the_middle(0.0, 1.0)
         slopes = rows.slopes()
         now = bracket(self.problem, self.weights, slopes)
         if hard:
@@ -111,7 +113,7 @@ class _Search:
         share = _FIRST_BOX * typical / level
         share = share if hard else min(1.0, share)
         self.sharpness = 2 * _FIRST_SHARPNESS * share * level / (rows.mean_shortfall() or 1.0)
-        rows.smooth_hinge(self.sharpness, lambda block: share * middle(block))
+        rows.smooth_in_the_middle(self.sharpness, share)
 
     def resume(self, start: Solution) -> None:
         """Start from the solution for another C."""
@@ -120,10 +122,7 @@ class _Search:
         rows.place(self.problem.chains.spread(self.weights), self.bias)
         ratio = rows.C / start.C
         self.sharpness = _RESUMED_SHARPNESS * ratio * start.sharpness
-        rows.smooth_hinge(
-            self.sharpness,
-            lambda block: np.minimum(block.cost, ratio * np.abs(start.dual_coef[block.index])),
-        )
+        rows.smooth_at(self.sharpness, ratio * start.dual_coef)
 
     def is_smoothed_solved(self, now: Bracket, slopes: Slopes, slack: float) -> bool:
         """Tell whether Newton's residual matters no more than the smoothing does."""
@@ -138,18 +137,14 @@ class _Search:
         else:
             growth = _GROWTH_EASY if self._products > _TRIVIAL_PRODUCTS else _GROWTH_TRIVIAL
         self.sharpness *= growth
-        self.rows.smooth_hinge(self.sharpness, lambda block: block.a)
+        self.rows.smooth_at_duals(self.sharpness)
         self._steps = self._products = 0
 
     def step(self, now: Bracket, stop: Stop) -> None:
-        """Take one Newton step; if every row sits at a bound, smooth more instead."""
+        """Take one Newton step."""
         rows = self.rows
         dw, db = self.newton.direction(now.residual, now.imbalance, stop)
         self.n_iter += 1
-        if rows.n_active == 0:
-            self.sharpness /= 4
-            rows.smooth_hinge(self.sharpness, lambda block: block.loss.anchor)
-            return
         rows.propose(self.problem.chains.spread(dw), db)
         t = line_search(rows, self.weights, dw)
         self.weights = self.weights + t * dw
@@ -166,14 +161,7 @@ def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
     """
     widest = float(np.sqrt(np.sum(problem.chains.jumps**2)))
     if widest == 0.0 or np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
-        raise InseparableError
-
-
-class InseparableError(ValueError):
-    """No stump ensemble separates the two classes."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "C=inf asks for a hard margin, but no stump ensemble separates the two classes "
-            "(rows with equal features and different labels are one cause); use a finite C."
+        raise ValueError(
+            f"C=inf asks for a hard margin, but no stump ensemble separates the two classes by a "
+            f"margin of more than {_LEAST_MARGIN:g} of the rows' widest distance; use a finite C."
         )

@@ -12,7 +12,7 @@ few rows are active and the former would take longer, exactly through their kern
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from everystump.solvers.conjugate import Stop, conjugate_gradients
 from everystump.solvers.preconditioner import BlockPreconditioner
@@ -38,11 +38,18 @@ class Newton:
         """Return the step ``(dw, db)`` at the rows' current margins."""
         diagonal, joint = self.rows.curvature()
         if self.rows.n_active == 0:
-            return residual, 0.0
+            # Nothing bends: along the gradient the line search finds where something does.
+            return residual, imbalance / self.rows.total_weight
         cost, exact_cost = self._cost_of_product(), self._cost_of_exact()
         if self.products * cost > exact_cost:
-            self.products = int(0.9 * self.products)
-            return self._exact(residual, imbalance)
+            try:
+                step = self._exact(residual, imbalance)
+            except LinAlgError:
+                exact_cost = np.inf
+            else:
+                # Less each time, so that conjugate gradients get another chance some day.
+                self.products = int(0.9 * self.products)
+                return step
         patience = int(max(20.0, 3 * exact_cost / cost)) if exact_cost < np.inf else _MOST_PRODUCTS
         return self._iterative(diagonal, joint, residual, imbalance, stop, patience)
 

@@ -35,7 +35,8 @@ class BlockPreconditioner:
         chains = self._chains
         price, damp = np.empty_like(diagonal), np.empty_like(diagonal)
         chain.factor(chains.starts, chains.jumps, diagonal, price, damp)
-        blocks = [(entries, _inverse(votes, joint[own])) for own, entries, votes in self._joint]
+        inverses = [(entries, _inverse(votes, joint[own])) for own, entries, votes in self._joint]
+        blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
 
         def solve(residual: np.ndarray) -> np.ndarray:
             out = np.empty_like(residual)
@@ -47,8 +48,15 @@ class BlockPreconditioner:
         return solve
 
 
-def _inverse(votes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _inverse(votes: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+    """Return the inverse of a joint block, or None where rounding leaves it singular.
+
+    Without it the members' own chains precondition, which is worse but never wrong.
+    """
     centred = votes - (weight @ votes) / weight.sum()
     block = (centred.T * weight) @ centred
     block[np.diag_indices_from(block)] += 1.0
-    return np.linalg.inv(block)
+    try:
+        return np.linalg.inv(block)
+    except np.linalg.LinAlgError:
+        return None

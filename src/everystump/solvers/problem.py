@@ -30,6 +30,7 @@ class Loss(Protocol):
     """A record of `everystump.losses`."""
 
     flat_beyond_one: bool
+    climbs: bool
 
 
 @dataclass(frozen=True)

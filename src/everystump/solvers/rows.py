@@ -4,7 +4,7 @@ A solver never holds anything as long as the rows.  It sends a table (one number
 gets back tables and a few sums; the rows keep their own margins, dual variables and losses.  So
 rows may live in blocks: here blocks of one array, shared out to threads, elsewhere chunks on a
 disk or on the machines of a cluster.  Sums are taken block by block in a fixed order, so results
-do not depend on the number of threads.
+depend on the number of threads by rounding at most.
 """
 
 from __future__ import annotations
@@ -75,12 +75,20 @@ class RowBlock:
         self.n_positive = int(positive.sum())
         self.sign = np.where(np.arange(len(index)) < self.n_positive, 1.0, -1.0)
         self.row_weight = weight[order]
-        self.cost = C * self.row_weight
-        self.true_loss = loss(self.cost)
-        self.loss = self.true_loss
+        self._loss_of = loss
+        self.charge(C)
         self.margin = np.zeros(len(index))
         self.step = np.zeros(len(index))
         self.a = np.zeros(len(index))
+
+    def charge(self, C: float) -> None:
+        """Let a unit of loss cost ``C``."""
+        self.cost = C * self.row_weight
+        self.true_loss = self.loss = self._loss_of(self.cost)
+
+    def smooth(self, sharpness: float, anchor: np.ndarray) -> None:
+        """Smooth the hinge around dual variables ``anchor``."""
+        self.loss = SmoothedHinge(self.cost, anchor, sharpness * self.row_weight)
 
     def _table(self) -> np.ndarray:
         return np.empty(self.starts[-1])
@@ -271,10 +279,30 @@ class Rows:
         )
         return sum(parts) / self.total_weight
 
-    def smooth_hinge(self, sharpness: float, anchor: Callable[[RowBlock], np.ndarray]) -> None:
-        """Smooth the hinge around the dual variables that ``anchor`` gives for each block."""
+    def charge(self, C: float) -> None:
+        """Let a unit of loss cost ``C`` from now on."""
+        self.C = C
         for block in self.blocks:
-            block.loss = SmoothedHinge(block.cost, anchor(block), sharpness * block.row_weight)
+            block.charge(C)
+
+    def smooth_in_the_middle(self, sharpness: float, share: float) -> None:
+        """Smooth the hinge around ``share`` times the middle of each row's box.
+
+        The box of a hard margin has no middle; the row's weight stands in.
+        """
+        for block in self.blocks:
+            middle = block.row_weight if np.isinf(self.C) else block.cost / 2
+            block.smooth(sharpness, share * middle)
+
+    def smooth_at_duals(self, sharpness: float) -> None:
+        """Smooth the hinge around the current dual variables."""
+        for block in self.blocks:
+            block.smooth(sharpness, block.a)
+
+    def smooth_at(self, sharpness: float, dual_coef: np.ndarray) -> None:
+        """Smooth the hinge around given dual variables of all rows of the table."""
+        for block in self.blocks:
+            block.smooth(sharpness, np.minimum(block.cost, np.abs(dual_coef[block.index])))
 
     def dual_coef(self, scale: np.ndarray) -> np.ndarray:
         """Return ``y a`` of all rows of the table, 0 for those left out.
