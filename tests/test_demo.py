@@ -32,7 +32,7 @@ def test_the_demo_runs(tmp_path, monkeypatch):
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
     lines = run.stdout.splitlines()
-    assert re.fullmatch(r"heart: \d+ rows to learn from, \d+ held out, 13 features", lines[0])
+    assert re.fullmatch(r"heart: \d+ rows to learn from, \d+ held out, 13 features", lines[2])
     rows = [line for line in lines if re.search(r"\d+\.\d \+- +\d\.\d % +\d+\.\d\d s$", line)]
     names = ["every stump (StumpSVCCV)", "AdaBoost, 100 stumps", "Gaussian SVM"]
     assert [row.startswith(name) for row, name in zip(rows, names, strict=True)] == [True] * 3

@@ -40,7 +40,7 @@ def main() -> None:
         heart.data, heart.target, test_size=0.4, stratify=heart.target, random_state=0
     )
     start = time.perf_counter()
-    StumpSVCCV(Cs=2, cv=2).fit(X[:40], y[:40])
+    StumpSVCCV(Cs=[0.1], cv=2).fit(X[:40], y[:40])
     print(f"Loading compiled code: {time.perf_counter() - start:.1f} s (longer on the first run)\n")
     print(f"heart: {len(X)} rows to learn from, {len(X_test)} held out, {X.shape[1]} features\n")
     print("model                                    held-out error   training time")

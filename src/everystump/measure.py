@@ -142,9 +142,16 @@ class ChosenStumps(Measure):
     step = True
 
     def __init__(self, thresholds: Sequence) -> None:
-        self._thresholds = [np.sort(np.asarray(t, dtype=np.float64), axis=None) for t in thresholds]
-        if not all(np.all(np.isfinite(t)) for t in self._thresholds):
-            raise ValueError("thresholds: NaN or infinity is no threshold; pass finite numbers.")
+        try:
+            each = [np.asarray(t, dtype=np.float64) for t in thresholds]
+        except (TypeError, ValueError):
+            each = [np.full(1, np.nan)]
+        if not all(np.all(np.isfinite(t)) for t in each):
+            raise ValueError(
+                f"thresholds={thresholds!r} must be a list of arrays of finite numbers, one array "
+                f"for each feature."
+            )
+        self._thresholds = [np.sort(t, axis=None) for t in each]
 
     def check(self, n_features: int) -> None:
         """Raise if there is not one array of thresholds for each feature."""
@@ -174,6 +181,10 @@ class Density(Measure):
     _PIECES = 32
 
     def __init__(self, function: Function | Sequence[Function]) -> None:
+        if not callable(function) and not isinstance(function, Sequence):
+            raise ValueError(
+                f"function={function!r} must be a callable, or a list of one for each feature."
+            )
         self.function = function
 
     def check(self, n_features: int) -> None:

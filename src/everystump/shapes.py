@@ -85,6 +85,7 @@ class Ensemble(NamedTuple):
 
     def vote(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted vote on each row of ``X``, stump by stump."""
+        X = np.asarray(X)
         score = np.full(len(X), self.constant)
         for d, low, high, direction, weight in zip(*self[:5], strict=True):
             x = X[:, d]
@@ -133,6 +134,12 @@ class ShapeModel:
 
     def evaluate(self, X: np.ndarray, *, n_threads: int = 1) -> np.ndarray:
         """Return the score of each row of ``X``."""
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != len(self):
+            raise ValueError(
+                f"X has shape {X.shape}, but the model has {len(self)} features; pass a table with "
+                f"one column for each."
+            )
         out = np.empty(len(X))
         curves = self._curves
 

@@ -22,6 +22,8 @@ from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, Solution
 from everystump.threads import count_threads, one_blas_thread
 
+_LEAST_COST, _MOST_COST = 1e-100, 1e18
+
 
 class ShapeClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose fitted state is one shape model a class (one for two classes)."""
@@ -256,8 +258,19 @@ class FixedCMachine(StumpMachine):
         """
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
+            _check_cost(self.C, table.weight)
             self._store(table, design, self._solve(table, design, self.C))
         return self._warn_unless_converged()
+
+
+def _check_cost(C: float, weight: np.ndarray) -> None:
+    """Raise if C times a weight is a number that sums of squares cannot hold."""
+    low, high = C * weight.min(), C * weight.max()
+    if np.inf > C and not _LEAST_COST <= low <= high <= _MOST_COST:
+        raise ValueError(
+            f"C={C:g} times the weights of the rows goes from {low:g} to {high:g}; keep it between "
+            f"{_LEAST_COST:g} and {_MOST_COST:g} (C=inf is the hard margin)."
+        )
 
 
 def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
@@ -269,4 +282,6 @@ def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
     limits = as_numbers(feature_range, "feature_range", wanted)
     if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
         raise ValueError(f"feature_range={feature_range!r} must be {wanted}.")
+    if np.any(limits[..., 0] > limits[..., 1]):
+        raise ValueError(f"feature_range={feature_range!r} has a low above its high; swap them.")
     return limits

@@ -168,6 +168,7 @@ class PathMachine(StumpMachine):
                 f"cv={self.cv!r} makes a fold without rows of positive sample_weight; use fewer "
                 f"folds or other splits."
             )
+        _warn_of_absent_classes(self.cv, table, folds)
         return folds
 
     def _walk(
@@ -228,6 +229,18 @@ class PathMachine(StumpMachine):
         fold.score_times[C] = time.perf_counter() - fitted
 
 
+def _warn_of_absent_classes(cv: Any, table: Table, folds: list[_Fold]) -> None:
+    for k, fold in enumerate(folds):
+        absent = np.setdiff1d(np.arange(len(table.classes)), table.label[fold.train])
+        if len(absent):
+            warnings.warn(
+                f"cv={cv!r}: the training rows of fold {k} lack class {table.classes[absent[0]]}, "
+                f"so that its score says little; shuffle the rows or use stratified folds.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+
 def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Callable[[StumpMachine], float]:
     """Return the function that scores a model on the rows ``test``."""
     X, y = table.X[test], table.classes[table.label[test]]
@@ -277,8 +290,8 @@ def _results(Cs: list[float], folds: list[_Fold]) -> dict[str, Any]:
     if not np.all(np.isfinite(scores)):
         k = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
         raise ValueError(
-            f"scoring gave {scores[k][~np.isfinite(scores[k])][0]} on fold {k}; use another scorer, "
-            f"or larger folds if it cannot be computed on so few rows."
+            f"scoring gave {scores[k][~np.isfinite(scores[k])][0]} on fold {k}; use another "
+            f"scorer, or larger folds if it cannot be computed on so few rows."
         )
     fit_times = np.array([[fold.fit_times[C] for C in Cs] for fold in folds])
     score_times = np.array([[fold.score_times[C] for C in Cs] for fold in folds])

@@ -53,7 +53,12 @@ def check_table(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, class_weight: Any
 ) -> Table:
     """Check a training table, or say in one sentence what is wrong with it."""
-    X, y = validate_data(estimator, X, y, dtype=(np.float64, np.float32), ensure_all_finite=False)
+    kinds = (np.float64, np.float32)
+    try:
+        X, y = validate_data(estimator, X, y, dtype=kinds, ensure_all_finite=False)
+    except (TypeError, ValueError):
+        _refuse_text(X)
+        raise
     refuse_nonfinite(X, estimator)
     check_classification_targets(y)
     n_given = len(y)
@@ -83,11 +88,15 @@ def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
     given = as_numbers(sample_weight, "sample_weight", "numbers, one for each row")
     if np.any(given < 0):
         raise ValueError(
-            f"sample_weight holds {given.min():g}; weights must not be negative, and 0 leaves a row "
-            f"out."
+            f"sample_weight holds {given.min():g}; weights must not be negative (0 leaves a row "
+            f"out)."
         )
     if given.size and not given.any():
         raise ValueError("sample_weight is 0 for every row; give some row a positive weight.")
+    if given.ndim and given.shape != (len(X),):
+        raise ValueError(
+            f"sample_weight has shape {given.shape}; pass one weight for each of the {len(X)} rows."
+        )
     return _check_sample_weight(given if given.ndim else float(given), X, dtype=np.float64)
 
 
@@ -98,6 +107,26 @@ def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
     )
     refuse_nonfinite(X, estimator)
     return X
+
+
+def _refuse_text(X: Any) -> None:
+    """Raise if a column of a frame or of an array of objects is not numbers, naming it."""
+    if hasattr(X, "columns"):
+        columns = {name: np.asarray(X[name]) for name in X.columns}
+    elif getattr(X, "dtype", None) == object and getattr(X, "ndim", 0) == 2:
+        columns = dict(enumerate(X.T))
+    else:
+        return
+    for name, column in columns.items():
+        try:
+            column.astype(np.float64)
+        except (TypeError, ValueError):
+            text = next((value for value in column if isinstance(value, str)), None)
+            if text is not None:
+                raise ValueError(
+                    f"X has {text!r} in column {name!r}, which is no number: encode the column's "
+                    f"categories as numbers first, for example with scikit-learn's OrdinalEncoder."
+                ) from None
 
 
 def refuse_nonfinite(X: np.ndarray, estimator: BaseEstimator) -> None:

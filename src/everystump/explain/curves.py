@@ -26,6 +26,8 @@ class CurvesDisplay:
         Their curves.
     samples : list of ndarray or None
         The data's values of each, for the densities.
+    caption : str
+        Which class, and how many of how many features.
     figure_ : matplotlib Figure
         The picture, once drawn.
     axes_ : ndarray of matplotlib Axes
@@ -35,6 +37,7 @@ class CurvesDisplay:
     names: list[str]
     shapes: list[Shape]
     samples: list[np.ndarray] | None
+    caption: str = ""
 
     @classmethod
     def from_estimator(
@@ -70,10 +73,17 @@ class CurvesDisplay:
         check_is_fitted(estimator)
         if max_features < 1:
             raise ValueError(f"max_features={max_features} must be at least 1.")
-        shapes = estimator.shapes_
-        model: ShapeModel = shapes if isinstance(shapes, ShapeModel) else shapes[class_index]
+        models = estimator.shapes_
+        models = [models] if isinstance(models, ShapeModel) else models
+        if not 0 <= class_index < len(models):
+            raise ValueError(
+                f"class_index={class_index}: the model has {len(models)} set(s) of curves; pass a "
+                f"number from 0 to {len(models) - 1}."
+            )
+        model = models[class_index]
         names = feature_names if feature_names is not None else _names(estimator, len(model))
         values = None if X is None else np.asarray(X, dtype=np.float64)
+        _check_lengths(len(model), names, values)
         spread = [
             np.std(shape(shape.knots if values is None else values[:, d]))
             for d, shape in enumerate(model)
@@ -83,6 +93,7 @@ class CurvesDisplay:
             [str(names[d]) for d in order],
             [model[d] for d in order],
             None if values is None else [values[:, d] for d in order],
+            _caption(estimator, models, class_index, len(order), len(model)),
         ).plot()
 
     def plot(self) -> Self:
@@ -105,6 +116,7 @@ class CurvesDisplay:
                 self._draw(axis, k)
             else:
                 axis.set_visible(False)
+        self.figure_.supxlabel(self.caption, color=_TEXT, fontsize=9)
         self.figure_.supylabel("added to the score", color=_TEXT, fontsize=10)
         return self
 
@@ -126,6 +138,29 @@ class CurvesDisplay:
         axis.set_title(self.names[k], fontsize=10)
         axis.tick_params(labelsize=8, colors=_TEXT)
         axis.spines[["top", "right"]].set_visible(False)
+
+
+def _caption(
+    estimator: Any, models: list[ShapeModel], class_index: int, n_drawn: int, n_features: int
+) -> str:
+    parts = []
+    if len(models) > 1:
+        parts.append(f"class {estimator.classes_[class_index]} against the rest")
+    if n_drawn < n_features:
+        parts.append(f"the {n_drawn} of {n_features} features that move the score most")
+    return ", ".join(parts)
+
+
+def _check_lengths(n_features: int, names: Any, values: np.ndarray | None) -> None:
+    if len(names) != n_features:
+        raise ValueError(
+            f"feature_names holds {len(names)} names; pass one for each of {n_features} features."
+        )
+    if values is not None and (values.ndim != 2 or values.shape[1] != n_features):
+        raise ValueError(
+            f"X has shape {values.shape}, but the model has {n_features} features; pass a table "
+            f"with one column for each."
+        )
 
 
 def _names(estimator: Any, n_features: int) -> list[str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 _LINE, _FOLD, _TEXT = "#1f5fa8", "#b9c7d9", "#555555"
 
@@ -21,12 +20,15 @@ class PathDisplay:
         ``cv_results_`` of the estimator.
     chosen : float
         The chosen C.
+    scorer : str
+        What the scores are.
     figure_, ax_ : matplotlib Figure and Axes
         The picture, once drawn.
     """
 
     results: dict[str, Any]
     chosen: float
+    scorer: str = "score"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -44,8 +46,14 @@ class PathDisplay:
         PathDisplay
             With ``figure_`` and ``ax_``.
         """
-        check_is_fitted(estimator, "cv_results_")
-        return cls(estimator.cv_results_, estimator.C_).plot(ax=ax)
+        if not hasattr(estimator, "cv_results_"):
+            raise ValueError(
+                f"estimator={estimator!r} has no path; pass a fitted StumpSVCCV or "
+                f"StumpLogisticRegressionCV."
+            )
+        scoring = estimator.scoring
+        scorer = scoring if isinstance(scoring, str) else "score" if scoring else "accuracy"
+        return cls(estimator.cv_results_, estimator.C_, scorer).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the path on ``ax`` or on a new figure."""
@@ -78,7 +86,7 @@ class PathDisplay:
         )
         ax.set_xscale("log", base=2)
         ax.set_xlabel("C")
-        ax.set_ylabel("score of held-out folds")
+        ax.set_ylabel(f"{self.scorer} on held-out folds")
         ax.legend(frameon=False, fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure

@@ -29,6 +29,8 @@ class Bracket:
         ``v(a) - w`` without the scaling.
     imbalance : float
         ``sum of y a`` without the scaling, 0 if there is no bias to balance for.
+    total : float
+        ``sum of a`` without the scaling.
     """
 
     primal: float
@@ -38,6 +40,7 @@ class Bracket:
     reach: np.ndarray
     residual: np.ndarray
     imbalance: float
+    total: float
 
     @property
     def gap(self) -> float:
@@ -79,6 +82,7 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
         reach=ray * reach if square > 0 else reach,
         residual=sides[0] - sides[1] - weights,
         imbalance=float(slopes.totals[0] - slopes.totals[1]) if problem.bias else 0.0,
+        total=float(slopes.totals.sum()),
     )
 
 

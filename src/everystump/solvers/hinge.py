@@ -21,7 +21,7 @@ from everystump.solvers.bracket import Bracket, bracket, finish
 from everystump.solvers.conjugate import Stop
 from everystump.solvers.newton import Newton, line_search
 from everystump.solvers.problem import Problem, Progress, Solution
-from everystump.solvers.rows import Rows, Slopes
+from everystump.solvers.rows import Rows
 
 # The first sharpness, in units of (size of the box) / (mean distance from the margin).
 _FIRST_SHARPNESS = 0.3
@@ -68,7 +68,7 @@ def solve_hinge(
             break
         # How badly the dual variables fit the margins, which is what the smoothing costs.
         slack = rows.strain() if problem.hard else slopes.loss - slopes.pairing
-        if search.is_smoothed_solved(now, slopes, slack):
+        if search.is_smoothed_solved(now, slack):
             search.sharpen()
         else:
             floor = 0.1 * tol * max(now.dual, 0.0)
@@ -124,10 +124,10 @@ class _Search:
         self.sharpness = _RESUMED_SHARPNESS * ratio * start.sharpness
         rows.smooth_at(self.sharpness, ratio * start.dual_coef)
 
-    def is_smoothed_solved(self, now: Bracket, slopes: Slopes, slack: float) -> bool:
+    def is_smoothed_solved(self, now: Bracket, slack: float) -> bool:
         """Tell whether Newton's residual matters no more than the smoothing does."""
         residual = float(now.residual @ now.residual) / 2
-        balanced = abs(now.imbalance) <= _BALANCE * slopes.totals.sum()
+        balanced = abs(now.imbalance) <= _BALANCE * now.total
         return self._steps > 0 and balanced and residual <= _INNER * slack
 
     def sharpen(self) -> None:
@@ -143,7 +143,7 @@ class _Search:
     def step(self, now: Bracket, stop: Stop) -> None:
         """Take one Newton step."""
         rows = self.rows
-        dw, db = self.newton.direction(now.residual, now.imbalance, stop)
+        dw, db = self.newton.direction(now, stop)
         self.n_iter += 1
         rows.propose(self.problem.chains.spread(dw), db)
         t = line_search(rows, self.weights, dw)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from everystump.solvers.bracket import Bracket
 from everystump.solvers.conjugate import Stop, conjugate_gradients
 from everystump.solvers.preconditioner import BlockPreconditioner
 from everystump.solvers.problem import Problem
@@ -21,6 +22,7 @@ from everystump.solvers.rows import Rows
 
 _MOST_ROWS_EXACT = 3000
 _MOST_PRODUCTS = 5000
+_MOST_TRIALS = 60
 
 
 class Newton:
@@ -32,14 +34,13 @@ class Newton:
         self.products = 0
         self._blocks = BlockPreconditioner(problem)
 
-    def direction(
-        self, residual: np.ndarray, imbalance: float, stop: Stop
-    ) -> tuple[np.ndarray, float]:
+    def direction(self, now: Bracket, stop: Stop) -> tuple[np.ndarray, float]:
         """Return the step ``(dw, db)`` at the rows' current margins."""
+        residual, imbalance = now.residual, now.imbalance
         diagonal, joint = self.rows.curvature()
         if self.rows.n_active == 0:
             # Nothing bends: along the gradient the line search finds where something does.
-            return residual, imbalance / self.rows.total_weight
+            return residual, imbalance / (now.total or 1.0)
         cost, exact_cost = self._cost_of_product(), self._cost_of_exact()
         if self.products * cost > exact_cost:
             try:
@@ -125,7 +126,7 @@ def line_search(rows: Rows, weights: np.ndarray, dw: np.ndarray) -> float:
         return 0.0
     low, low_slope, high, high_slope = 0.0, start, np.inf, np.inf
     t = 1.0
-    for attempt in range(40):
+    for attempt in range(_MOST_TRIALS):
         slope = derivative(t)
         if abs(slope) <= 0.3 * abs(start):
             return t

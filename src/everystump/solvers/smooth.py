@@ -45,7 +45,7 @@ def solve_smooth(
             if now.gap <= goal or n_iter == max_iter:
                 break
             stop = Stop(floor=0.1 * goal * now.primal, target=np.inf, relative=1e-2)
-            dw, db = newton.direction(now.residual, now.imbalance, stop)
+            dw, db = newton.direction(now, stop)
             rows.propose(chains.spread(dw), db)
             t = line_search(rows, weights, dw)
             weights, bias = weights + t * dw, bias + t * db
