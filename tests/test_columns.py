@@ -301,3 +301,13 @@ def test_lookup_is_a_grid_not_a_search():
     """In evenly spread cuts no cell holds more than one, so that finding needs no halving."""
     lookup = Lookup.over(np.linspace(0.0, 1.0, 100))
     assert np.diff(lookup.first).max() == 1
+
+
+@pytest.mark.parametrize("weight", [1e-13, 1e-20, 1e-300])
+def test_a_last_value_of_next_to_no_weight_makes_no_bin_too_many(weight):
+    """257 places would not fit 8-bit codes."""
+    x = np.arange(5000.0)
+    weights = np.where(x == x[-1], weight, 1.0)
+    columns = make_columns(x[:, None], max_bins=256, sample_weight=weights)
+    assert len(columns.columns[0].values) <= 256
+    assert columns.codes[0, -1] == columns.codes.max()

@@ -190,7 +190,7 @@ BAD_TABLES = {
         np.where(np.arange(90) == 3, -1, 1),
         r"sample_weight holds -1; weights must not be negative",
     ),
-    "all weights 0": (X0, Y0, np.zeros(90), r"(?i)sample_weight is 0 for every row"),
+    "all weights 0": (X0, Y0, np.zeros(90), r"(?i)sample_weight is zero for every row"),
     "nan weight": (X0, Y0, np.where(np.arange(90) == 3, np.nan, 1), r"sample_weight contains NaN"),
     "too few weights": (
         X0,
@@ -198,7 +198,7 @@ BAD_TABLES = {
         np.ones(89),
         r"sample_weight has shape \(89,\).* each of the 90 rows",
     ),
-    "weights in two columns": (X0, Y0, np.ones((90, 2)), r"(?i)sample.weights must be 1D"),
+    "weights in two columns": (X0, Y0, np.ones((90, 2)), r"sample_weight has shape \(90, 2\)"),
 }
 
 
@@ -539,3 +539,41 @@ def test_no_warning_of_any_kind_on_plain_data(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(X0, Y0).predict(X0)
+
+
+def test_a_hard_margin_that_runs_out_of_steps_says_so():
+    """Too few steps are no proof that the classes cannot be separated."""
+    x = np.arange(40.0)[:, None]
+    with pytest.raises(ValueError, match=r"not separated within max_iter=1 Newton steps"):
+        StumpSVC(np.inf, max_iter=1).fit(x, np.arange(40) % 2)
+
+
+@pytest.mark.parametrize("C", [1e100, 1e-200])
+def test_a_cost_beyond_numbers_is_refused(C):
+    with pytest.raises(ValueError, match=r"times the weights of the rows .* keep it between"):
+        StumpSVC(C).fit(X0, Y0)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_text_columns_are_named(frame):
+    X = frame({"age": [1.0, 2.0, 3.0, 4.0], "vote": ["y", "n", "y", "n"]})
+    with pytest.raises(ValueError, match=r"X has 'y' in column 'vote'.*OrdinalEncoder"):
+        StumpSVC().fit(X, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("given", [[[np.nan]], [[np.inf]], [["a"]], 5])
+def test_thresholds_must_be_finite_numbers(given):
+    with pytest.raises(ValueError, match=r"thresholds=.* finite numbers, one array"):
+        ChosenStumps(given)
+
+
+def test_a_measure_is_an_instance():
+    with pytest.raises(ValueError, match=r"measure=ChosenStumps is a class; pass an instance"):
+        StumpSVC(measure=ChosenStumps).fit(X0, Y0)
+
+
+def test_log_probabilities_keep_small_ones():
+    model = StumpLogisticRegression().fit(X0, Y0)
+    score = model.decision_function(X0)
+    np.testing.assert_allclose(model.predict_log_proba(X0)[:, 1], -np.logaddexp(0, -score))
+    np.testing.assert_allclose(model.predict_proba(X0).sum(axis=1), 1.0)

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score, log_loss, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 
 from everystump import (
@@ -18,7 +19,7 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
-from everystump.datasets import make_twonorm
+from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import CurvesDisplay, PathDisplay
 
 PATHS = {
@@ -341,12 +342,44 @@ def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
     X, y = table(n_classes=n_classes)
     order = np.argsort(y, kind="stable")
     model = machine(Cs=CS, cv=KFold(n_classes), fit_intercept=fit_intercept, **extra)
-    model.fit(X[order], y[order])
+    with pytest.warns(UserWarning, match="training rows of fold 0 lack class"):
+        model.fit(X[order], y[order])
     scores = [model.cv_results_[f"split{k}_test_score"] for k in range(n_classes)]
     if fit_intercept:
         np.testing.assert_array_equal(scores, 0.0)
     assert np.all(np.isfinite(scores))
     assert model.score(X, y) > 0.6
+
+
+def test_folds_that_stop_early_are_told():
+    machine = StumpSVCCV(Cs=[1.0, 1e3], max_iter=3, tol=1e-6)
+    with pytest.warns(ConvergenceWarning) as caught:
+        machine.fit(X0, Y0)
+    assert any("fits of the path stopped" in str(warning.message) for warning in caught)
+
+
+def test_a_loose_tol_still_solves_the_folds():
+    """Ten times tol, but never a gap above 0.02 unless tol itself is."""
+    assert StumpSVCCV(Cs=CS, tol=0.01).fit(X0, Y0).cv_results_["max_gap"].max() <= 0.02
+
+
+def test_a_score_that_is_no_number_is_refused():
+    machine = StumpSVCCV(Cs=CS, scoring=lambda model, X, y: np.nan)
+    with pytest.raises(ValueError, match=r"scoring gave nan on fold 0; use another scorer"):
+        machine.fit(X0, Y0)
+
+
+def test_a_metric_that_knows_no_weights_can_score_a_weighted_fit():
+    scorer = make_scorer(lambda y, predicted: float(np.mean(y == predicted)))
+    model = StumpSVCCV(Cs=CS, scoring=scorer).fit(X0, Y0, sample_weight=np.ones(len(Y0)))
+    assert 0 < model.best_score_ <= 1
+
+
+def test_a_path_goes_on_from_a_solution_at_all_bounds():
+    """At 2^-9 every dual variable is at its bound; from there the path still reaches 2^6."""
+    heart = load_dataset("heart")
+    X, y = heart.data[:40], heart.target[:40]
+    assert StumpSVCCV(Cs=[2.0**-9, 2.0**6], cv=2).fit(X, y).cv_results_["max_gap"].max() <= 0.01
 
 
 # Pictures

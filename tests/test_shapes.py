@@ -194,3 +194,10 @@ def test_curves_at_wild_scales(scale):
 def test_a_fall_too_steep_for_a_number_stays_within_its_values():
     shape = Shape(np.array([0.0, 5e-324]), np.array([3.0, -3.0]))
     np.testing.assert_array_equal(shape(np.array([-1.0, 0.0, 5e-324, 1.0])), [3, 3, -3, -3])
+
+
+def test_a_table_of_other_columns_is_refused():
+    """The loops do not check bounds, so this must."""
+    model = ShapeModel((Shape(np.zeros(1), np.ones(1)),) * 3, 0.0)
+    with pytest.raises(ValueError, match=r"X has shape \(5, 1\), but the model has 3 features"):
+        model.evaluate(np.zeros((5, 1)))

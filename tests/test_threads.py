@@ -100,3 +100,20 @@ def test_a_forked_child_has_threads_of_its_own():
         os._exit(0 if share(lambda i: barrier.wait() >= 0 and i, range(2), 2) == [0, 1] else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_blas_comes_back_when_the_last_fit_ends():
+    """Overlapping holders in several threads leave BLAS as they found it."""
+    before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    def hold(seconds):
+        with one_blas_thread:
+            time.sleep(seconds)
+
+    holders = [threading.Thread(target=hold, args=(0.02 * k,)) for k in range(1, 4)]
+    for holder in holders:
+        holder.start()
+    for holder in holders:
+        holder.join()
+    after = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert after == before

@@ -239,6 +239,7 @@ def _warn_of_absent_classes(cv: Any, table: Table, folds: list[_Fold]) -> None:
                 UserWarning,
                 stacklevel=5,
             )
+            return
 
 
 def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Callable[[StumpMachine], float]:

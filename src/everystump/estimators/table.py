@@ -92,7 +92,7 @@ def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
             f"out)."
         )
     if given.size and not given.any():
-        raise ValueError("sample_weight is 0 for every row; give some row a positive weight.")
+        raise ValueError("sample_weight is zero for every row; give some row a positive weight.")
     if given.ndim and given.shape != (len(X),):
         raise ValueError(
             f"sample_weight has shape {given.shape}; pass one weight for each of the {len(X)} rows."
@@ -113,7 +113,7 @@ def _refuse_text(X: Any) -> None:
     """Raise if a column of a frame or of an array of objects is not numbers, naming it."""
     if hasattr(X, "columns"):
         columns = {name: np.asarray(X[name]) for name in X.columns}
-    elif getattr(X, "dtype", None) == object and getattr(X, "ndim", 0) == 2:
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
         columns = dict(enumerate(X.T))
     else:
         return
@@ -124,7 +124,7 @@ def _refuse_text(X: Any) -> None:
             text = next((value for value in column if isinstance(value, str)), None)
             if text is not None:
                 raise ValueError(
-                    f"X has {text!r} in column {name!r}, which is no number: encode the column's "
+                    f"X has {str(text)!r} in column {name!r}, which is no number: encode the column's "
                     f"categories as numbers first, for example with scikit-learn's OrdinalEncoder."
                 ) from None
 
