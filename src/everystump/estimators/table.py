@@ -124,8 +124,8 @@ def _refuse_text(X: Any) -> None:
             text = next((value for value in column if isinstance(value, str)), None)
             if text is not None:
                 raise ValueError(
-                    f"X has {str(text)!r} in column {name!r}, which is no number: encode the column's "
-                    f"categories as numbers first, for example with scikit-learn's OrdinalEncoder."
+                    f"X has {str(text)!r} in column {name!r}, which is no number: encode the "
+                    f"column's categories first, for example with scikit-learn's OrdinalEncoder."
                 ) from None
 
 
