@@ -29,7 +29,7 @@ check: $(STAMP)  ## Lint, check the format, the types and the direction of impor
 	$(BIN)/lint-imports
 
 bench: $(BENCH_STAMP)  ## Time everystump against its peers, in an environment of its own
-	$(BENCH_VENV)/bin/python -m benchmarks
+	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH)
 
 clean:  ## Remove the environments, caches and build products
 	rm -rf $(VENV) $(BENCH_VENV) build dist .pytest_cache .mypy_cache .ruff_cache \
