@@ -138,6 +138,13 @@ def test_wider_tables_with_a_bias(case):
     check(case, bias=True)
 
 
+@given(cases(max_rows=2000, max_features=60))
+@search(4)
+def test_long_tables_with_a_bias(case):
+    """The same on up to 2,000 rows and 60 features."""
+    check(case, bias=True)
+
+
 @given(cases(max_rows=150, max_features=60))
 @search(8)
 def test_wider_tables_without_a_bias(case):
