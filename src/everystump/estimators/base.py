@@ -149,6 +149,7 @@ class StumpMachine(ShapeClassifier):
         verbose: int | None = None,
     ) -> list[Solution]:
         """Solve the problem of each class, on the rows ``index`` if given."""
+        _check_cost(C, table.weight)
         problems = table.problems()
         solutions = []
         for k, positive in enumerate(problems):
@@ -258,7 +259,6 @@ class FixedCMachine(StumpMachine):
         """
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
-            _check_cost(self.C, table.weight)
             self._store(table, design, self._solve(table, design, self.C))
         return self._warn_unless_converged()
 

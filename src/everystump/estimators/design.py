@@ -98,13 +98,11 @@ class Design:
         rows = np.ascontiguousarray(self.packing.codes[:, index].T)
         whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
         _, first, group = np.unique(whole, return_index=True, return_inverse=True)
-        odd = np.flatnonzero(positive[index] != positive[index][first[group]])
-        if len(odd):
-            pair = sorted((index[odd[0]], index[first[group[odd[0]]]]))
+        n_odd = np.sum(positive[index] != positive[index][first[group]])
+        if n_odd:
             raise ValueError(
                 f"C=inf asks for a hard margin, but no stump ensemble separates the two classes: "
-                f"rows {pair[0]} and {pair[1]} have equal features and different labels; use a "
-                f"finite C."
+                f"rows with equal features have different labels ({n_odd} of them); use a finite C."
             )
 
     def _is_one_sided(self, positive: np.ndarray) -> bool:
