@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from everystump import blocks
 from everystump.chain import Chains
 from everystump.columns import make_columns
 from everystump.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
 from everystump.measure import Masses, Mixed
 from everystump.packing import pack
 from everystump.solvers import Problem, Rows, solve_hinge, solve_smooth
-from everystump.solvers import rows as rows_room
 from everystump.solvers.bracket import bracket
 from everystump.solvers.certificate import Certificate, relative_gap
 from everystump.solvers.conjugate import Stop, conjugate_gradients
@@ -428,9 +428,9 @@ def test_hard_margin_of_inseparable_rows_is_refused():
 
 
 def in_blocks(monkeypatch, n_rows_per_block):
-    monkeypatch.setattr(rows_room, "_ROWS_PER_BLOCK", n_rows_per_block)
-    monkeypatch.setattr(rows_room, "_ROWS_ALONE", n_rows_per_block)
-    monkeypatch.setattr(rows_room, "_CODES_WORTH_SHARING", 0)
+    monkeypatch.setattr(blocks, "_ROWS_PER_BLOCK", n_rows_per_block)
+    monkeypatch.setattr(blocks, "_ROWS_ALONE", n_rows_per_block)
+    monkeypatch.setattr(blocks, "_CODES_WORTH_SHARING", 0)
 
 
 @BIAS

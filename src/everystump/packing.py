@@ -9,12 +9,21 @@ over rows are exactly what they were.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 _MOST_PLACES = 256
 _FEW_PLACES = 16
+
+
+class Home(NamedTuple):
+    """The joint column of a feature, and the feature's own place at each joint place."""
+
+    joint: int
+    places: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -31,15 +40,23 @@ class Packing:
         The original columns of each joint column.
     places : tuple of ndarray of shape (n_joint_places, n_members)
         The place of each member, in a flat table of the original columns, at each joint place.
+    homes : tuple of Home
+        Where each original column is found.
     expand : csr_array of shape (n_all_joint_places, n_all_places)
-        ``expand @ table`` is the joint table; its transpose takes joint sums back.
+        ``expand @ table`` is the joint table.
     """
 
     codes: np.ndarray
     starts: np.ndarray
     members: tuple[tuple[int, ...], ...]
     places: tuple[np.ndarray, ...]
+    homes: tuple[Home, ...]
     expand: sparse.csr_array
+
+    @cached_property
+    def fold(self) -> sparse.csr_array:
+        """The transpose of ``expand``: it takes joint sums to the original places."""
+        return self.expand.T.tocsr()
 
 
 def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
@@ -66,7 +83,17 @@ def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
         (np.ones(len(entries)), entries, row_starts), shape=(len(per_row), first_place[-1])
     )
     starts = np.concatenate([[0], np.cumsum([len(p) for p in places])])
-    return Packing(packed, starts, tuple(tuple(j.members) for j in joints), places, expand)
+    members = tuple(tuple(joint.members) for joint in joints)
+    return Packing(packed, starts, members, places, _homes(joints), expand)
+
+
+def _homes(joints: list[_Joint]) -> tuple[Home, ...]:
+    found = {
+        d: Home(g, joint.places[:, j])
+        for g, joint in enumerate(joints)
+        for j, d in enumerate(joint.members)
+    }
+    return tuple(found[d] for d in sorted(found))
 
 
 def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:

@@ -11,20 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from everystump import rowloops
+from everystump.blocks import Block, Blocks
 from everystump.losses import SmoothedHinge
 from everystump.packing import Packing
-from everystump.threads import share
-
-_ROWS_PER_BLOCK = 32768
-_ROWS_ALONE = 4 * _ROWS_PER_BLOCK
-# Threads cost some 50 microseconds a call: below this many codes one does the work alone.
-_CODES_WORTH_SHARING = 400_000
 
 
 @dataclass
@@ -55,8 +49,8 @@ class Slopes:
     least_margin: float
 
 
-class RowBlock:
-    """Some rows of one two-class problem, the positive ones first."""
+class RowBlock(Block):
+    """Rows with their margins, dual variables and losses."""
 
     def __init__(
         self,
@@ -67,14 +61,8 @@ class RowBlock:
         weight: np.ndarray,
         C: float,
     ) -> None:
-        order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
-        self.index = index[order]
-        self.starts = packing.starts
-        self.codes = np.empty((len(packing.codes), len(index)), dtype=packing.codes.dtype)
-        rowloops.take_rows(packing.codes, self.index, self.codes)
-        self.n_positive = int(positive.sum())
-        self.sign = np.where(np.arange(len(index)) < self.n_positive, 1.0, -1.0)
-        self.row_weight = weight[order]
+        super().__init__(packing, index, positive)
+        self.row_weight = self.in_order(weight)
         self._loss_of = loss
         self.charge(C)
         self.margin = np.zeros(len(index))
@@ -98,13 +86,10 @@ class RowBlock:
         if refit:
             self.a = self.loss.slope(self.margin)
         sides = (slice(0, self.n_positive), slice(self.n_positive, None))
-        tables = np.empty((2, self.starts[-1]))
-        rowloops.scatter(self.codes, self.starts, self.a, 0, self.n_positive, tables[0])
-        rowloops.scatter(self.codes, self.starts, self.a, self.n_positive, len(self.a), tables[1])
         dual = self.true_loss.dual(self.a)
         totals = np.array([self.a[side].sum() for side in sides])
         return Slopes(
-            tables,
+            self.scatter_sides(self.a),
             totals,
             np.array([dual[side].sum() for side in sides]),
             self.true_loss.total(self.margin),
@@ -153,7 +138,7 @@ class RowBlock:
         self.margin[:] = self.step
 
 
-class Rows:
+class Rows(Blocks[RowBlock]):
     """The rows of one two-class problem, in blocks.
 
     Parameters
@@ -184,29 +169,14 @@ class Rows:
         C: float,
         n_threads: int,
     ) -> None:
-        self.n_rows = len(index)
-        self.n_joint = len(packing.codes)
-        self.n_threads = n_threads
+        def block(part: slice) -> RowBlock:
+            return RowBlock(packing, index[part], positive[part], loss, weight[part], C)
+
+        super().__init__(packing, len(index), block, n_threads)
         self.C = C
         self.total_weight = float(weight.sum())
         self.passes = 0.0
         self.n_active = self.n_rows
-        self._packing = packing
-        self._fold = packing.expand.T.tocsr()
-        n_blocks = -(-self.n_rows // (_ROWS_PER_BLOCK if n_threads > 1 else _ROWS_ALONE))
-        edges = np.linspace(0, self.n_rows, n_blocks + 1).astype(int)
-
-        def block(part: slice) -> RowBlock:
-            return RowBlock(packing, index[part], positive[part], loss, weight[part], C)
-
-        parts = [slice(a, b) for a, b in pairwise(edges)]
-        self.blocks = share(block, parts, self._threads_for(self.n_rows))
-
-    def _threads_for(self, n_rows: int) -> int:
-        return self.n_threads if n_rows * self.n_joint >= _CODES_WORTH_SHARING else 1
-
-    def _each(self, work: Callable[[RowBlock], Any], n_rows: float) -> list:
-        return share(work, self.blocks, self._threads_for(int(n_rows)))
 
     def slopes(self, *, refit: bool = True) -> Slopes:
         """Take the dual variables that fit the margins; return their tables and sums.
@@ -214,10 +184,10 @@ class Rows:
         Without ``refit`` the dual variables stay as they are.
         """
         self.passes += 1
-        parts = self._each(lambda block: block.slopes(refit), self.n_rows)
+        parts = self.each(lambda block: block.slopes(refit), self.n_rows)
         tables = sum(part.tables for part in parts)
         return Slopes(
-            (self._fold @ tables.T).T,
+            (self.packing.fold @ tables.T).T,
             sum(part.totals for part in parts),
             sum(part.duals for part in parts),
             sum(part.loss for part in parts),
@@ -227,22 +197,22 @@ class Rows:
 
     def curvature(self) -> tuple[np.ndarray, np.ndarray]:
         """Fix the curvature ``W`` at the margins; return its sums by place and by joint place."""
-        parts = self._each(RowBlock.curvature, self.n_rows)
+        parts = self.each(RowBlock.curvature, self.n_rows)
         self.n_active = sum(part[1] for part in parts)
         self.passes += self.n_active / self.n_rows
         joint = sum(part[0] for part in parts)
-        return self._fold @ joint, joint
+        return self.packing.fold @ joint, joint
 
     def product(self, table: np.ndarray) -> np.ndarray:
         """Return ``scatter(W gather(table))``."""
         self.passes += 2 * self.n_active / self.n_rows
-        joint = self._packing.expand @ table
-        return self._fold @ sum(self._each(lambda block: block.product(joint), self.n_active))
+        joint = self.packing.expand @ table
+        return self.packing.fold @ sum(self.each(lambda block: block.product(joint), self.n_active))
 
     def active(self) -> ActiveRows:
         """Return the rows with curvature by themselves, for solvers that want few rows whole."""
         return ActiveRows(
-            self._packing,
+            self.packing,
             np.concatenate([block.active_codes for block in self.blocks], axis=1),
             np.concatenate([block.weight for block in self.blocks]),
         )
@@ -250,31 +220,31 @@ class Rows:
     def propose(self, table: np.ndarray, bias: float) -> None:
         """Set the direction in which scores may move next."""
         self.passes += 1
-        joint = self._packing.expand @ table
-        self._each(lambda block: block.propose(joint, bias), self.n_rows)
+        joint = self.packing.expand @ table
+        self.each(lambda block: block.propose(joint, bias), self.n_rows)
 
     def along(self, t: float) -> float:
         """Return minus the derivative of the summed loss after ``t`` times the direction."""
-        return sum(self._each(lambda block: block.along(t), self.n_rows))
+        return sum(self.each(lambda block: block.along(t), self.n_rows))
 
     def move(self, t: float) -> None:
         """Go ``t`` times the direction."""
-        self._each(lambda block: block.move(t), self.n_rows)
+        self.each(lambda block: block.move(t), self.n_rows)
 
     def place(self, table: np.ndarray, bias: float) -> None:
         """Put the margins where tables and bias say, free of the rounding of many moves."""
         self.passes += 1
-        joint = self._packing.expand @ table
-        self._each(lambda block: block.place(joint, bias), self.n_rows)
+        joint = self.packing.expand @ table
+        self.each(lambda block: block.place(joint, bias), self.n_rows)
 
     def strain(self) -> float:
         """Return the sum of ``a |1 - m|``."""
-        parts = self._each(lambda block: float(block.a @ np.abs(1.0 - block.margin)), self.n_rows)
+        parts = self.each(lambda block: float(block.a @ np.abs(1.0 - block.margin)), self.n_rows)
         return sum(parts)
 
     def mean_shortfall(self) -> float:
         """Return the weighted mean of ``|1 - m|``."""
-        parts = self._each(
+        parts = self.each(
             lambda block: float(block.row_weight @ np.abs(1.0 - block.margin)), self.n_rows
         )
         return sum(parts) / self.total_weight
@@ -309,7 +279,7 @@ class Rows:
 
         ``scale`` holds factors for positive and for negative rows.
         """
-        out = np.zeros(self._packing.codes.shape[1])
+        out = np.zeros(self.packing.codes.shape[1])
         for block in self.blocks:
             out[block.index] = np.where(block.sign > 0, scale[0], -scale[1]) * block.a
         return out
@@ -333,7 +303,7 @@ class ActiveRows:
         """Return the sums of ``r`` by place."""
         out = np.empty(self.packing.starts[-1])
         rowloops.scatter(self.codes, self.packing.starts, r, 0, len(r), out)
-        return self.packing.expand.T @ out
+        return self.packing.fold @ out
 
     def positions(self, positions: np.ndarray) -> np.ndarray:
         """Return ``positions`` of the place of each row in each feature."""
