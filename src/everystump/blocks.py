@@ -61,6 +61,15 @@ class Block:
         rowloops.scatter(codes, starts, r, self.n_positive, len(r), tables[1])
         return tables
 
+    def gather_joint(self, joint: int, tables: np.ndarray, out: np.ndarray) -> None:
+        """Write the entry of one joint column's table for each row.
+
+        There is one table for positive and one for negative rows.
+        """
+        codes, n = self.codes[joint : joint + 1], self.n_positive
+        rowloops.gather(codes[:, :n], self.starts[:1], tables[0], out[:n])
+        rowloops.gather(codes[:, n:], self.starts[:1], tables[1], out[n:])
+
 
 B = TypeVar("B", bound=Block)
 

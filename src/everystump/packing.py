@@ -25,6 +25,10 @@ class Home(NamedTuple):
     joint: int
     places: np.ndarray
 
+    def own(self, sums: np.ndarray) -> np.ndarray:
+        """Return sums by the feature's own places, given several by joint place, one a row."""
+        return np.array([np.bincount(self.places, weights=row) for row in sums])
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -52,6 +56,11 @@ class Packing:
     places: tuple[np.ndarray, ...]
     homes: tuple[Home, ...]
     expand: sparse.csr_array
+
+    def by_feature(self, sums: np.ndarray) -> np.ndarray:
+        """Return sums by the places of all features, given several by joint place, one a row."""
+        is_plain = len(self.members) == len(self.homes)
+        return sums if is_plain else (self.fold @ sums.T).T
 
     @cached_property
     def fold(self) -> sparse.csr_array:

@@ -211,6 +211,47 @@ def hinge_total(margin, cost):
     return total
 
 
+@kernel
+def advance(vote, step, rate, log_scale, least, most, margin, out):
+    """Move each margin by ``step vote``; write ``log_scale - rate margin`` kept within limits."""
+    for i in range(margin.shape[0]):
+        margin[i] += step * vote[i]
+        out[i] = min(max(log_scale - rate * margin[i], least), most)
+
+
+@sum_kernel
+def mada_along(odds, vote, cost, factor, scale):
+    """Return the summed ``vote weight`` after a step, and how fast it falls; see `advance`.
+
+    ``odds`` are before the step, which multiplies them by ``factor`` or divides them by it.  The
+    weight is ``min(odds, scale)``.
+    """
+    slope = 0.0
+    fall = 0.0
+    back = 1.0 / factor
+    for i in range(odds.shape[0]):
+        after = odds[i] * (factor if vote[i] > 0.0 else back)
+        slope += vote[i] * cost[i] * min(after, scale)
+        fall += cost[i] * (2.0 * after if after < scale else 0.0)
+    return slope, fall
+
+
+@sum_kernel
+def logistic_along(odds, vote, cost, factor, scale):
+    """Return what `mada_along` does for the weight ``odds / (1 + odds / scale)``."""
+    slope = 0.0
+    fall = 0.0
+    back = 1.0 / factor
+    unit = 1.0 / scale
+    for i in range(odds.shape[0]):
+        after = odds[i] * (factor if vote[i] > 0.0 else back)
+        share = 1.0 / (1.0 + after * unit)
+        weight = cost[i] * after * share
+        slope += vote[i] * weight
+        fall += 2.0 * weight * share
+    return slope, fall
+
+
 class Curves(NamedTuple):
     """Piecewise linear curves end to end; curve ``d`` is ``starts[d]`` to ``starts[d + 1]``.
 
