@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from everystump.estimators import (
+        BoostedStumpSVC,
+        DecisionStumpClassifier,
+        StumpBaggingClassifier,
+        StumpBoostingClassifier,
         StumpLogisticRegression,
         StumpLogisticRegressionCV,
         StumpSVC,
@@ -19,13 +23,26 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BoostedStumpSVC": "everystump.estimators",
+    "DecisionStumpClassifier": "everystump.estimators",
+    "StumpBaggingClassifier": "everystump.estimators",
+    "StumpBoostingClassifier": "everystump.estimators",
     "StumpLogisticRegression": "everystump.estimators",
     "StumpLogisticRegressionCV": "everystump.estimators",
     "StumpSVC": "everystump.estimators",
     "StumpSVCCV": "everystump.estimators",
 }
 
-__all__ = ["StumpLogisticRegression", "StumpLogisticRegressionCV", "StumpSVC", "StumpSVCCV"]
+__all__ = [
+    "BoostedStumpSVC",
+    "DecisionStumpClassifier",
+    "StumpBaggingClassifier",
+    "StumpBoostingClassifier",
+    "StumpLogisticRegression",
+    "StumpLogisticRegressionCV",
+    "StumpSVC",
+    "StumpSVCCV",
+]
 
 
 def __getattr__(name: str) -> Any:

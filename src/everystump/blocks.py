@@ -17,8 +17,8 @@ from everystump import rowloops
 from everystump.packing import Packing
 from everystump.threads import share
 
-_ROWS_PER_BLOCK = 32768
-_ROWS_ALONE = 4 * _ROWS_PER_BLOCK
+_ROWS_PER_BLOCK = 65536
+_ROWS_ALONE = 2 * _ROWS_PER_BLOCK
 # Threads cost some 50 microseconds a call: below this many codes one does the work alone.
 _CODES_WORTH_SHARING = 400_000
 

@@ -47,10 +47,13 @@ class ShapeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X)
+        return self._scores(X, self.shapes_)
+
+    def _scores(self, X: np.ndarray, models: ShapeModel | list[ShapeModel]) -> np.ndarray:
         n_threads = count_threads(self.n_jobs)
-        if isinstance(self.shapes_, ShapeModel):
-            return self.shapes_.evaluate(X, n_threads=n_threads)
-        return np.column_stack([m.evaluate(X, n_threads=n_threads) for m in self.shapes_])
+        if isinstance(models, ShapeModel):
+            return models.evaluate(X, n_threads=n_threads)
+        return np.column_stack([m.evaluate(X, n_threads=n_threads) for m in models])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each row.
@@ -65,7 +68,9 @@ class ShapeClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Labels out of ``classes_``.
         """
-        score = self.decision_function(X)
+        return self._label(self.decision_function(X))
+
+    def _label(self, score: np.ndarray) -> np.ndarray:
         if score.ndim == 1:
             return self.classes_[(score > 0).astype(int)]
         return self.classes_[score.argmax(axis=1)]
@@ -149,7 +154,7 @@ class StumpMachine(ShapeClassifier):
         verbose: int | None = None,
     ) -> list[Solution]:
         """Solve the problem of each class, on the rows ``index`` if given."""
-        _check_cost(C, table.weight)
+        check_cost(C, table.weight)
         problems = table.problems()
         solutions = []
         for k, positive in enumerate(problems):
@@ -185,19 +190,6 @@ class StumpMachine(ShapeClassifier):
         self.dual_coef_ = dual_coef[0] if two_classes else dual_coef
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.columns.exact
-        return self
-
-    def _warn_unless_converged(self) -> Self:
-        listed = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
-        worst = max(listed, key=lambda certificate: certificate.gap)
-        if not worst.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} Newton steps at a relative "
-                f"duality gap of {worst.gap:.1e}, above tol={self.tol:g}; raise max_iter="
-                f"{self.max_iter} or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
         return self
 
 
@@ -260,10 +252,26 @@ class FixedCMachine(StumpMachine):
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             self._store(table, design, self._solve(table, design, self.C))
-        return self._warn_unless_converged()
+        warn_unless_converged(self)
+        return self
 
 
-def _check_cost(C: float, weight: np.ndarray) -> None:
+def warn_unless_converged(estimator: Any) -> None:
+    """Warn if a fit stopped short of its tolerance."""
+    certificates = estimator.certificate_
+    listed = certificates if isinstance(certificates, list) else [certificates]
+    worst = max(listed, key=lambda certificate: certificate.gap)
+    if not worst.converged:
+        warnings.warn(
+            f"{type(estimator).__name__} stopped after {estimator.n_iter_} Newton steps at a "
+            f"relative duality gap of {worst.gap:.1e}, above tol={estimator.tol:g}; raise max_iter="
+            f"{estimator.max_iter} or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def check_cost(C: float, weight: np.ndarray) -> None:
     """Raise if C times a weight is a number that sums of squares cannot hold."""
     low, high = C * weight.min(), C * weight.max()
     if np.inf > C and not _LEAST_COST <= low <= high <= _MOST_COST:

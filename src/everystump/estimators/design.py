@@ -12,7 +12,7 @@ from everystump.estimators.criteria import Criterion
 from everystump.measure import Masses, Measure
 from everystump.packing import Packing, pack
 from everystump.shapes import Shape, ShapeModel
-from everystump.solvers import Certificate, Problem, Progress, Rows, Solution
+from everystump.solvers import Certificate, InseparableError, Problem, Progress, Rows, Solution
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Design:
         _, first, group = np.unique(whole, return_index=True, return_inverse=True)
         n_odd = np.sum(positive[index] != positive[index][first[group]])
         if n_odd:
-            raise ValueError(
+            raise InseparableError(
                 f"C=inf asks for a hard margin, but no stump ensemble separates the two classes: "
                 f"rows with equal features have different labels ({n_odd} of them); use a finite C."
             )

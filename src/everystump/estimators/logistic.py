@@ -15,7 +15,10 @@ from everystump.estimators.path import PathMachine
 
 
 class ProbabilityMixin(ShapeClassifier):
-    """Probabilities of a score that is a log-odds."""
+    """Probabilities of a score that is a log-odds, or a multiple of it."""
+
+    def _log_odds(self, X: Any) -> np.ndarray:
+        return self.decision_function(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class for each row.
@@ -46,7 +49,7 @@ class ProbabilityMixin(ShapeClassifier):
         ndarray of shape (n_rows, n_classes)
             Log-probabilities.
         """
-        score = self.decision_function(X)
+        score = self._log_odds(X)
         if score.ndim == 1:
             return -np.logaddexp(0.0, np.column_stack([score, -score]))
         log_p = -np.logaddexp(0.0, -score)

@@ -17,7 +17,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from everystump.estimators.base import FixedCMachine, StumpMachine
+from everystump.estimators.base import FixedCMachine, StumpMachine, warn_unless_converged
 from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
 from everystump.estimators.table import Table, as_numbers
@@ -120,7 +120,8 @@ class PathMachine(StumpMachine):
             table, design = self._prepare(X, y, sample_weight)
             self._select(table, design, grid)
             self._store(table, design, self._solve(table, design, self.C_))
-        return self._warn_unless_converged()
+        warn_unless_converged(self)
+        return self
 
     def _fold_tol(self) -> float:
         return max(self.tol, min(_ROUGHER * self.tol, _ROUGHEST))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ class Table:
         The labels that occur, sorted.
     sample_weight : ndarray of shape (n_rows,) or None
         Positive weights, None if all are 1.
-    weight : ndarray of shape (n_rows,)
-        Sample weights times class weights.
+    class_factor : ndarray of shape (n_rows,)
+        The weight of each row's class.
     kept : ndarray of int, shape (n_rows,)
         The row of the user's table that each row is.
     n_given : int
@@ -38,9 +39,27 @@ class Table:
     label: np.ndarray
     classes: np.ndarray
     sample_weight: np.ndarray | None
-    weight: np.ndarray
+    class_factor: np.ndarray
     kept: np.ndarray
     n_given: int
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Sample weights times class weights."""
+        if self.sample_weight is None:
+            return self.class_factor
+        return self.class_factor * self.sample_weight
+
+    def take(self, index: np.ndarray) -> Table:
+        """Return some of the rows as a table of their own."""
+        return replace(
+            self,
+            X=self.X[index],
+            label=self.label[index],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[index],
+            class_factor=self.class_factor[index],
+            kept=self.kept[index],
+        )
 
     def problems(self) -> list[np.ndarray]:
         """Return which rows are positive: one problem for two classes, else one a class."""
@@ -80,8 +99,7 @@ def check_table(
             f"class_weight={class_weight!r} must hold positive finite numbers; leave a class out "
             f"of the training table, or give its rows sample_weight=0, to do without it."
         )
-    total = by_class[label] if weight is None else by_class[label] * weight
-    return Table(X, label, classes, weight, total, kept, n_given)
+    return Table(X, label, classes, weight, by_class[label], kept, n_given)
 
 
 def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:

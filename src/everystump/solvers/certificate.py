@@ -8,6 +8,10 @@ from dataclasses import dataclass
 _ROUNDING = 1e-9
 
 
+class InseparableError(ValueError):
+    """The stumps that may vote do not separate the classes, as a hard margin asks."""
+
+
 @dataclass(frozen=True)
 class Certificate:
     """How far a solution can be from the optimum.

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from everystump.solvers.bracket import Bracket, bracket, finish
+from everystump.solvers.certificate import InseparableError
 from everystump.solvers.conjugate import Stop
 from everystump.solvers.newton import Newton, line_search
 from everystump.solvers.problem import Problem, Progress, Solution
@@ -161,7 +162,7 @@ def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
     """
     widest = float(np.sqrt(np.sum(problem.chains.jumps**2)))
     if widest == 0.0 or np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
-        raise ValueError(
+        raise InseparableError(
             f"C=inf asks for a hard margin, but no stump ensemble separates the two classes by a "
             f"margin of more than {_LEAST_MARGIN:g} of the rows' widest distance; use a finite C."
         )

@@ -110,7 +110,7 @@ class _Lane:
         unseen = counts == 0
         self.times += unseen
         if stump is not None:
-            joint, votes = stump.votes(self._packing)
+            joint, votes = stump.votes_by_place(self._packing)
             self._block.gather_joint(joint, np.array([votes, votes]), self._vote)
             self._vote *= unseen
             self.votes += self._vote

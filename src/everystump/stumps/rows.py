@@ -101,7 +101,7 @@ class BoostedRows(Blocks[BoostedBlock]):
 
     def hear(self, stump: Stump) -> None:
         """Let the rows hear a stump."""
-        joint, votes = stump.votes(self.packing)
+        joint, votes = stump.votes_by_place(self.packing)
         self.each(lambda block: block.hear(joint, votes), self.n_rows / self.n_joint)
 
     def along(self, slopes: Slopes, step: float) -> tuple[float, float]:

@@ -50,7 +50,11 @@ class Stump(NamedTuple):
         """Whether the error is one half, up to rounding."""
         return self.right - self.wrong <= ROUNDING * (self.right + self.wrong)
 
-    def votes(self, packing: Packing) -> tuple[int, np.ndarray]:
+    def vote(self, X: np.ndarray) -> np.ndarray:
+        """Return the vote on each row of ``X``, 1 or -1."""
+        return np.where(X[:, self.feature] >= self.threshold, 1.0, -1.0) * self.direction
+
+    def votes_by_place(self, packing: Packing) -> tuple[int, np.ndarray]:
         """Return the joint column that the stump looks at, and its vote at each place there."""
         joint, places = packing.homes[self.feature]
         return joint, np.where(places > self.place, 1.0, -1.0) * self.direction

@@ -50,27 +50,49 @@ class Stumps(NamedTuple):
         """Return the first ``n`` stumps."""
         return type(self)(*(array[:n] for array in self))
 
-    def votes(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield each stump's votes on the rows of ``X``, 1 or -1."""
-        for d, threshold, direction in zip(*self[:3], strict=True):
-            yield np.where(X[:, d] >= threshold, 1.0, -1.0) * direction
-
     def staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the score of each row of ``X`` after each stump."""
         score = np.zeros(len(X))
-        for weight, vote in zip(self.weight, self.votes(X), strict=True):
-            score = score + weight * vote
+        for d, threshold, direction, weight in zip(*self[:4], strict=True):
+            score = score + np.where(X[:, d] >= threshold, weight, -weight) * direction
             yield score
 
-    def shape_model(self, n_features: int) -> ShapeModel:
-        """Return the weighted vote as one curve a feature; constant votes are the intercept."""
-        constant = np.isneginf(self.threshold)
+    def shape_model(self, n_features: int, intercept: float = 0.0) -> ShapeModel:
+        """Return the weighted vote as one curve a feature; constant votes join the intercept."""
         strength = self.weight * self.direction
         shapes = tuple(
             _staircase(self.threshold[chosen], strength[chosen])
-            for chosen in (~constant & (self.feature == d) for d in range(n_features))
+            for chosen in self._by_feature(n_features)
         )
-        return ShapeModel(shapes, float(strength[constant].sum()))
+        return ShapeModel(shapes, intercept + float(strength[self._constant].sum()))
+
+    def thresholds(self, n_features: int) -> list[np.ndarray]:
+        """Return the thresholds on each feature, one found twice standing there twice."""
+        return [self.threshold[chosen] for chosen in self._by_feature(n_features)]
+
+    def weighed_by(self, model: ShapeModel) -> Self:
+        """Return the stumps with the weights that make their vote that of a model of steps.
+
+        Equal stumps share a step equally; constant votes get none of the weight.
+        """
+        weight = np.zeros(len(self.weight))
+        for chosen, shape in zip(self._by_feature(len(model)), model, strict=True):
+            cuts, which, times = np.unique(
+                self.threshold[chosen], return_inverse=True, return_counts=True
+            )
+            step = (shape(cuts) - shape.before(cuts)) / (2 * times)
+            weight[chosen] = step[which] * self.direction[chosen]
+        return self._replace(weight=weight)
+
+    @property
+    def _constant(self) -> np.ndarray:
+        return np.isneginf(self.threshold)
+
+    def _by_feature(self, n_features: int) -> list[np.ndarray]:
+        """Return which stumps cut each feature."""
+        cutting = np.flatnonzero(~self._constant)
+        order = cutting[np.argsort(self.feature[cutting], kind="stable")]
+        return np.split(order, np.searchsorted(self.feature[order], np.arange(1, n_features)))
 
 
 def _staircase(thresholds: np.ndarray, strength: np.ndarray) -> Shape:

@@ -1,0 +1,137 @@
+"""Bagged stumps."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from everystump.estimators.finite import BinnedEnsemble
+from everystump.estimators.progress import count_done
+from everystump.estimators.table import Table
+from everystump.stumps import Bag, bag
+from everystump.threads import count_threads
+
+
+class StumpBaggingClassifier(BinnedEnsemble):
+    """Mean vote of decision stumps, each the best on a bootstrap sample of the rows.
+
+    A bootstrap sample is a weight for each row, so no row is copied (Sugiyama, section 30.2).
+
+    Parameters
+    ----------
+    n_estimators : int, default=1000
+        How many stumps.
+    features : {"best", "random"}, default="best"
+        Let each stump look at all features, or at one that is drawn at random.
+    criterion : {"error", "gini"}, default="error"
+        What makes a stump good, as in `DecisionStumpClassifier`.
+    max_bins : int or "auto", default="auto"
+        As in `StumpBoostingClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of each class, once rows are drawn.
+    random_state : int, RandomState instance or None, default=None
+        Draws samples and features.  The same rows give the same samples in whatever order they
+        come.
+    n_jobs : int, optional
+        Threads, each with its own samples; all cores by default.
+    verbose : int, default=0
+        1 shows live progress.
+
+    Attributes
+    ----------
+    stumps_, estimator_weights_, estimator_errors_
+        As in `StumpBoostingClassifier`; all weights are ``1 / n_estimators``, or 0 for a sample
+        without a stump better than a coin.
+    oob_decision_function_ : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        The mean vote on each row of the stumps whose samples did not hold it; NaN where there are
+        none.
+    oob_score_ : float
+        Weighted accuracy of these votes, over the rows that have some.
+    shapes_, classes_, exact_, n_features_in_, feature_names_in_
+        As in `StumpBoostingClassifier`.
+
+    Examples
+    --------
+    >>> from everystump import StumpBaggingClassifier
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> model = StumpBaggingClassifier(200, features="random", random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9, model.oob_score_ > 0.9
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 1000,
+        *,
+        features: str = "best",
+        criterion: str = "error",
+        max_bins: int | str = "auto",
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.features = features
+        self.criterion = criterion
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the best stump of each bootstrap sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes; more than two are set one against the rest.
+        sample_weight : array-like of shape (n_rows,), optional
+            How often a row is drawn: whole weights count rows, and a sample has as many draws as
+            they add up to; with other weights it has one draw a row.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        table = self._check(X, y, sample_weight)
+        coded = self._code(table.X, table.sample_weight)
+        problems = table.problems()
+        seed = self._seed()
+        total = self.n_estimators * len(problems)
+        with count_done(self.verbose, f"{type(self).__name__}: stump", total) as tick:
+            bags = [
+                bag(
+                    coded.packing,
+                    positive,
+                    coded.search,
+                    self._choice,
+                    sample_weight=table.sample_weight,
+                    cost=table.class_factor,
+                    n_estimators=self.n_estimators,
+                    seed=seed,
+                    n_threads=count_threads(self.n_jobs),
+                    tick=tick,
+                )
+                for positive in problems
+            ]
+        found = [bag.stumps for bag in bags]
+        self._store(table, found, self._vote(found), coded.columns.exact)
+        self._store_out_of_bag(table, bags)
+        return self
+
+    def _store_out_of_bag(self, table: Table, bags: list[Bag]) -> None:
+        votes = np.full((table.n_given, len(bags)), np.nan)
+        votes[table.kept] = np.column_stack([bag.out_of_bag for bag in bags])
+        self.oob_decision_function_ = votes[:, 0] if len(bags) == 1 else votes
+        heard = self.oob_decision_function_[table.kept]
+        some = ~np.isnan(votes[table.kept]).any(axis=1)
+        right = self._label(heard[some]) == self.classes_[table.label[some]]
+        weight = None if table.sample_weight is None else table.sample_weight[some]
+        self.oob_score_ = float(np.average(right, weights=weight)) if some.any() else np.nan

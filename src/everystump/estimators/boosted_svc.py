@@ -1,0 +1,304 @@
+"""AdaBoost + SVM: boosting finds the stumps, a support vector machine their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.estimators.base import check_cost, warn_unless_converged
+from everystump.estimators.criteria import CRITERIA
+from everystump.estimators.design import Design
+from everystump.estimators.finite import BoostedEnsemble
+from everystump.estimators.progress import Reporter
+from everystump.estimators.table import Table, as_numbers, check_rows
+from everystump.measure import ChosenStumps
+from everystump.shapes import ShapeModel
+from everystump.solvers import Certificate, InseparableError
+from everystump.stumps import Stumps
+from everystump.threads import count_threads, one_blas_thread
+
+
+class Machine(NamedTuple):
+    """The support vector machine over the first stumps of one class."""
+
+    stumps: Stumps
+    model: ShapeModel
+    certificate: Certificate
+    margin: float
+    n_iter: int
+
+
+class Stage(NamedTuple):
+    """The ensemble after some rounds; lists hold one entry a class if there are several.
+
+    Attributes
+    ----------
+    n_estimators : int
+        How many stumps were there.
+    shapes : ShapeModel or list of ShapeModel
+        Their vote under the weights of the machine.
+    certificate : Certificate or list of Certificate
+        The proof of its optimality.
+    margin : float or list of float
+        One over the norm of the weights.
+    """
+
+    n_estimators: int
+    shapes: ShapeModel | list[ShapeModel]
+    certificate: Certificate | list[Certificate]
+    margin: float | list[float]
+
+
+class BoostedStumpSVC(BoostedEnsemble):
+    """AdaBoost+SVM: the stumps of AdaBoost as features of a support vector machine.
+
+    AdaBoost's rounds find T stumps ``h``; then ``min |beta|^2 / 2 + C sum of hinge(y (beta h(x) +
+    b))`` finds their weights, exactly (Wang et al., Algorithm 2).  A stump that was found several
+    times counts as several features.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Rounds of AdaBoost at most.
+    C : float, default=1.0
+        What a unit of loss costs; ``inf`` asks for the hard margin.
+    stages : array-like of int, optional
+        Numbers of rounds after which to find weights as well, from the one run of AdaBoost; see
+        ``stages_``.
+    features : {"best", "random"}, default="best"
+        As in `StumpBoostingClassifier`.
+    criterion : {"error", "gini"}, default="error"
+        As in `StumpBoostingClassifier`.
+    max_bins : int or "auto", default="auto"
+        As in `StumpBoostingClassifier`; it limits the thresholds that stumps may have.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C, and of AdaBoost's first weights, for each class.
+    tol : float, default=1e-3
+        The relative duality gap to reach.
+    max_iter : int, default=1000
+        Newton steps at most; if they do not suffice, a ``ConvergenceWarning`` says so.
+    random_state : int, RandomState instance or None, default=None
+        Draws features.
+    n_jobs : int, optional
+        Threads over the rows; all cores by default.
+    verbose : int, default=0
+        1 shows live progress.
+
+    Attributes
+    ----------
+    stumps_ : Stumps, or a list of them for several classes
+        AdaBoost's stumps in their order, with the weights ``beta`` of the machine.
+    estimator_weights_ : ndarray of shape (n_stumps,), or a list of them
+        These weights; some may be negative.
+    estimator_errors_ : ndarray of shape (n_stumps,), or a list of them
+        The stumps' weighted errors in AdaBoost.
+    boosting_weights_ : ndarray of shape (n_stumps,), or a list of them
+        The weights that AdaBoost gave.
+    margin_ : float, or a list of them
+        ``1 / |beta|``.
+    stages_ : list of Stage
+        One record for each number in `stages` and a last one for `n_estimators`: number of stumps,
+        shapes, certificate, margin.  With ``C=inf`` those at which the stumps do not separate the
+        classes are left out.
+    shapes_, intercept_, certificate_, n_iter_
+        As in `StumpSVC`.
+    classes_, exact_, n_features_in_, feature_names_in_
+        As in `StumpBoostingClassifier`.
+
+    Examples
+    --------
+    >>> from everystump import BoostedStumpSVC
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> model = BoostedStumpSVC(100, stages=[25, 50]).fit(X, y)
+    >>> [stage.n_estimators for stage in model.stages_], model.certificate_.converged
+    ([25, 50, 100], True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BoostedEnsemble._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+        "stages": ["array-like", None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        C: float = 1.0,
+        stages: Any = None,
+        features: str = "best",
+        criterion: str = "error",
+        max_bins: int | str = "auto",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.C = C
+        self.stages = stages
+        self.features = features
+        self.criterion = criterion
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Boost, then find the weights of the stumps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes; more than two are set one against the rest.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight of 2 counts as the row twice, a weight of 0 as its absence.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        table = self._check(X, y, sample_weight)
+        check_cost(self.C, table.weight)
+        counts = self._counts()
+        self._fit_seed = self._seed()
+        coded = self._code(table.X, table.sample_weight)
+        problems = table.problems()
+        boosted = [self._boost(coded, table, k, problems[k]).stumps for k in range(len(problems))]
+        with one_blas_thread:
+            stages = [self._machines(table, boosted, n) for n in counts]
+        found = [machine.stumps for machine in stages[-1]]
+        models = [machine.model for machine in stages[-1]]
+        self._store(table, found, models, coded.columns.exact)
+        self.stages_ = [_stage(n, ms) for n, ms in zip(counts, stages, strict=True) if ms]
+        self._store_machines(boosted, stages[-1])
+        warn_unless_converged(self)
+        return self
+
+    def _counts(self) -> list[int]:
+        """Return the numbers of rounds at which weights are wanted, ascending."""
+        if self.stages is None:
+            return [self.n_estimators]
+        wanted = f"whole numbers from 1 to n_estimators={self.n_estimators}"
+        given = as_numbers(self.stages, "stages", wanted)
+        whole = given.ndim == 1 and np.all(given == np.floor(given))
+        if not whole or np.any((given < 1) | (given > self.n_estimators)):
+            raise ValueError(f"stages={self.stages!r} must be {wanted}.")
+        return sorted({*given.astype(int).tolist(), self.n_estimators})
+
+    def _machines(self, table: Table, boosted: list[Stumps], n: int) -> list[Machine]:
+        """Find the weights of the first ``n`` stumps of each class.
+
+        Returns nothing if a hard margin is asked for too early.
+        """
+        try:
+            return [
+                self._machine(table, positive, stumps.first(n), k)
+                for k, (positive, stumps) in enumerate(zip(table.problems(), boosted, strict=True))
+            ]
+        except InseparableError as error:
+            if n < self.n_estimators:
+                return []
+            raise InseparableError(
+                f"C=inf asks for a hard margin, but the stumps of n_estimators={n} rounds do not "
+                f"separate the classes; raise n_estimators or use a finite C."
+            ) from error
+
+    def _machine(self, table: Table, positive: np.ndarray, stumps: Stumps, k: int) -> Machine:
+        design = Design.of(
+            table.X,
+            measure=ChosenStumps(stumps.thresholds(self.n_features_in_)),
+            max_bins=len(table.X),
+            fit_intercept=True,
+            feature_range=None,
+            sample_weight=table.sample_weight,
+            n_threads=count_threads(self.n_jobs),
+        )
+        of_class = "" if len(table.classes) == 2 else f", class {table.classes[k]}"
+        title = f"{type(self).__name__}, {len(stumps.weight)} stumps, C={self.C:g}{of_class}"
+        with Reporter(self.verbose, title) as report:
+            solution = design.solve(
+                CRITERIA["hinge"],
+                positive,
+                table.weight,
+                C=self.C,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                n_threads=count_threads(self.n_jobs),
+                progress=report,
+            )
+        model = design.shape_model(solution)
+        weighed = stumps.weighed_by(model)
+        norm = float(np.linalg.norm(weighed.weight))
+        return Machine(
+            weighed,
+            weighed.shape_model(self.n_features_in_, model.ensemble().constant),
+            solution.certificate,
+            1 / norm if norm else np.inf,
+            solution.n_iter,
+        )
+
+    def _store_machines(self, boosted: list[Stumps], machines: list[Machine]) -> None:
+        last = self.stages_[-1]
+        alpha = [stumps.weight for stumps in boosted]
+        self.boosting_weights_ = alpha[0] if len(alpha) == 1 else alpha
+        self.certificate_, self.margin_ = last.certificate, last.margin
+        self.intercept_ = np.array([machine.model.intercept for machine in machines])
+        self.n_iter_ = max(1, max(machine.n_iter for machine in machines))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the scores of the rows at each of ``stages_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            As `decision_function`.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        for stage in self.stages_:
+            yield self._scores(X, stage.shapes)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the classes of the rows at each of ``stages_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``.
+        """
+        for score in self.staged_decision_function(X):
+            yield self._label(score)
+
+
+def _stage(n: int, machines: list[Machine]) -> Stage:
+    _, models, certificates, margins, _ = (list(part) for part in zip(*machines, strict=True))
+    if len(machines) == 1:
+        return Stage(n, models[0], certificates[0], margins[0])
+    return Stage(n, models, certificates, margins)

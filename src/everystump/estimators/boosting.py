@@ -1,0 +1,328 @@
+"""Boosted stumps: AdaBoost, MadaBoost, LogitBoost."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import zip_longest
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.estimators.finite import BoostedEnsemble, class_numbers
+from everystump.estimators.logistic import ProbabilityMixin
+from everystump.estimators.table import Table, check_rows
+from everystump.stumps import (
+    LOSSES,
+    Boosted,
+    BoostingLoss,
+    Ending,
+    Stump,
+    Stumps,
+)
+
+
+class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
+    """Boosted decision stumps.
+
+    One stump after another is found against the weights that the others left, and gets the weight
+    that lowers the summed loss most.  The loss makes the method: AdaBoost, MadaBoost, or
+    LogitBoost (Sugiyama, section 30.3).  Scores estimate half the log-odds under all three.
+
+    Parameters
+    ----------
+    loss : {"exponential", "mada", "logistic"}, default="exponential"
+        AdaBoost's ``exp(-m)``; MadaBoost's, which grows only linearly with a wrong margin;
+        LogitBoost's ``log(1 + exp(-2m))``, whose probabilities are the best calibrated.
+    n_estimators : int, default=100
+        Rounds at most.
+    features : {"best", "random"}, default="best"
+        Look at all features in each round, or at one that is drawn at random.
+    criterion : {"error", "gini"}, default="error"
+        What makes a stump good; "gini" finds the stumps of scikit-learn's trees of depth one.
+    learning_rate : float, default=1.0
+        Factor of each stump's weight.
+    validation_fraction : float, optional
+        Share of the rows to hold out.  Boosting then ends when the loss on them has not fallen for
+        `n_iter_no_change` rounds, and keeps the stumps up to the best round.
+    n_iter_no_change : int, default=10
+        Rounds to wait for; of no effect without `validation_fraction`.
+    max_bins : int or "auto", default="auto"
+        Features with more distinct values are cut into this many bins; see ``exact_``.  "auto"
+        keeps every value of tables of up to 10,000 rows and cuts larger ones into 256 bins.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of each class.
+    warm_start : bool, default=False
+        Let ``fit`` go on from the stumps there are, if `n_estimators` has grown.
+    random_state : int, RandomState instance or None, default=None
+        Draws features and held-out rows.
+    n_jobs : int, optional
+        Threads over the rows; all cores by default.
+    verbose : int, default=0
+        1 shows live progress.
+
+    Attributes
+    ----------
+    stumps_ : Stumps, or a list of them for several classes
+        The stumps in their order: arrays ``feature``, ``threshold``, ``direction``, ``weight``,
+        ``error``.
+    estimator_weights_ : ndarray of shape (n_stumps,), or a list of them
+        Their weights.
+    estimator_errors_ : ndarray of shape (n_stumps,), or a list of them
+        Their weighted errors.
+    validation_losses_ : ndarray of shape (n_rounds,), or a list of them
+        Mean loss on the held-out rows after each round; only with `validation_fraction`.
+    shapes_ : ShapeModel, or a list of them for several classes
+        The weighted vote as one curve a feature.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    exact_ : bool
+        Whether no feature was binned.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the table had any.
+
+    Examples
+    --------
+    >>> from everystump import StumpBoostingClassifier
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> model = StumpBoostingClassifier(n_estimators=50).fit(X, y)
+    >>> model.score(X, y) > 0.95, model.estimator_weights_.shape
+    (True, (50,))
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BoostedEnsemble._parameter_constraints,
+        "loss": [StrOptions(set(LOSSES))],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        loss: str = "exponential",
+        *,
+        n_estimators: int = 100,
+        features: str = "best",
+        criterion: str = "error",
+        learning_rate: float = 1.0,
+        validation_fraction: float | None = None,
+        n_iter_no_change: int = 10,
+        max_bins: int | str = "auto",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.features = features
+        self.criterion = criterion
+        self.learning_rate = learning_rate
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Boost.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes; more than two are set one against the rest.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight of 2 counts as the row twice, a weight of 0 as its absence.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        table = self._check(X, y, sample_weight)
+        known = self._known(table)
+        if known is None:
+            self._fit_seed = self._seed()
+        train, held_out = self._hold_out(table)
+        coded = self._code(train.X, train.sample_weight)
+        watchers, runs = [], []
+        for k, positive in enumerate(train.problems()):
+            start = None if known is None else known[k]
+            watcher = _HeldOut(held_out, k, LOSSES[self.loss], self.n_iter_no_change, start)
+            runs.append(self._boost(coded, train, k, positive, start=start, watch=watcher))
+            watchers.append(watcher)
+        found = [w.cut(run) for w, run in zip(watchers, runs, strict=True)]
+        self._store(table, found, self._vote(found), coded.columns.exact)
+        if self.validation_fraction is not None:
+            losses = [np.array(watcher.losses) for watcher in watchers]
+            self.validation_losses_ = losses[0] if len(losses) == 1 else losses
+        return self._warn_if_coins(runs)
+
+    def _known(self, table: Table) -> list[Stumps] | None:
+        """Return the stumps to go on from, if any."""
+        if not self.warm_start or not hasattr(self, "stumps_"):
+            return None
+        if not np.array_equal(table.classes, self.classes_):
+            raise ValueError(
+                f"y has the classes {table.classes.tolist()}, but warm_start=True goes on from a "
+                f"model of {self.classes_.tolist()}; use warm_start=False."
+            )
+        known = [self.stumps_] if isinstance(self.stumps_, Stumps) else self.stumps_
+        most = max(len(stumps.weight) for stumps in known)
+        if most > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is less than the {most} stumps that "
+                f"warm_start=True would go on from; raise it or use warm_start=False."
+            )
+        return known
+
+    def _hold_out(self, table: Table) -> tuple[Table, Table | None]:
+        """Return the rows to learn from and those to watch."""
+        if self.validation_fraction is None:
+            return table, None
+        try:
+            train, held_out = train_test_split(
+                np.arange(len(table.X)),
+                test_size=self.validation_fraction,
+                stratify=table.label,
+                random_state=self._fit_seed,
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {len(table.X)} rows cannot be "
+                f"held out, each class keeping its share ({error}); give more rows or use "
+                f"validation_fraction=None."
+            ) from None
+        return table.take(train), table.take(held_out)
+
+    def _warn_if_coins(self, runs: list[Boosted]) -> Self:
+        for k, run in enumerate(runs):
+            if run.ending is Ending.COIN:
+                of_class = "" if len(runs) == 1 else f" for class {self.classes_[k]!r}"
+                warnings.warn(
+                    f"{type(self).__name__} stopped after {len(run.stumps.weight)} of n_estimators="
+                    f"{self.n_estimators} rounds{of_class}: every stump has a weighted error of "
+                    f"one half, so no further one can lower the {self.loss} loss.",
+                    stacklevel=3,
+                )
+        return self
+
+    def _log_odds(self, X: Any) -> np.ndarray:
+        return 2 * self.decision_function(X)
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the scores of the rows after each round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            As `decision_function`; a class whose boosting ended early keeps its last scores.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X)
+        if isinstance(self.stumps_, Stumps):
+            yield from self.stumps_.staged_scores(X)
+            return
+        scores = np.zeros((len(X), len(self.classes_)))
+        for stage in zip_longest(*(stumps.staged_scores(X) for stumps in self.stumps_)):
+            for k, column in enumerate(stage):
+                if column is not None:
+                    scores[:, k] = column
+            yield scores.copy()
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the classes of the rows after each round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``.
+        """
+        for score in self.staged_decision_function(X):
+            yield self._label(score)
+
+    def margins(self, X: Any, y: Any) -> np.ndarray:
+        """Return the margin of each row: by how much the vote is for its class, from -1 to 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            ``y f(x)`` over the sum of all weights; for several classes that of the row's own class
+            against the rest.
+        """
+        check_is_fitted(self)
+        label = class_numbers(self, X, y)
+        score = self.decision_function(X)
+        weights = self.estimator_weights_
+        if score.ndim == 1:
+            return np.where(label == 1, score, -score) / (np.sum(weights) or 1.0)
+        total = np.array([np.sum(w) or 1.0 for w in weights])
+        return score[np.arange(len(label)), label] / total[label]
+
+
+class _HeldOut:
+    """Watches the loss on held-out rows."""
+
+    def __init__(
+        self,
+        table: Table | None,
+        problem: int,
+        loss: BoostingLoss,
+        patience: int,
+        start: Stumps | None,
+    ) -> None:
+        self._table, self._loss, self._patience = table, loss, patience
+        self.losses: list[float] = []
+        self._n_known = 0 if start is None else len(start.weight)
+        if table is not None:
+            self._side = np.where(table.problems()[problem], 1.0, -1.0)
+            self._margin = np.zeros(len(table.X))
+            if start is not None:
+                self._margin = self._side * start.shape_model(table.X.shape[1]).evaluate(table.X)
+
+    def __call__(self, stump: Stump, weight: float) -> bool:
+        """Add a stump; return whether the last rounds brought nothing."""
+        if self._table is None:
+            return False
+        self._margin += weight * self._side * stump.vote(self._table.X)
+        losses = self._loss.value(self._margin)
+        self.losses.append(float(np.average(losses, weights=self._table.weight)))
+        return len(self.losses) - int(np.argmin(self.losses)) > self._patience
+
+    def cut(self, run: Boosted) -> Stumps:
+        """Return the stumps up to the best round."""
+        if not self.losses or run.ending is Ending.PERFECT:
+            return run.stumps
+        return run.stumps.first(self._n_known + int(np.argmin(self.losses)) + 1)

@@ -1,0 +1,198 @@
+"""What the finite ensembles of stumps share."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.columns import Columns, make_columns
+from everystump.estimators.base import ShapeClassifier
+from everystump.estimators.progress import Rounds
+from everystump.estimators.table import Table, check_table
+from everystump.packing import Packing, pack
+from everystump.shapes import ShapeModel
+from everystump.stumps import (
+    CRITERIA,
+    LOSSES,
+    Boosted,
+    BoostedRows,
+    Choice,
+    Search,
+    Stump,
+    Stumps,
+    Watch,
+    best_of_all,
+    best_of_random,
+    boost,
+)
+from everystump.threads import count_threads
+
+# Up to this many rows every value is a place of its own; more rows are binned for speed.
+_ROWS_KEPT_EXACT = 10_000
+_BINS = 256
+
+
+class Coded(NamedTuple):
+    """A table of numbers ready for the search for stumps."""
+
+    columns: Columns
+    packing: Packing
+    search: Search
+
+
+class FiniteEnsemble(ShapeClassifier):
+    """A vote of finitely many stumps, found feature by feature on the codes of the rows."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "features": [StrOptions({"best", "random"})],
+        "criterion": [StrOptions(set(CRITERIA))],
+        "class_weight": [dict, str, None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    features: str
+    criterion: str
+    class_weight: Any
+    random_state: Any
+    _fit_seed: int
+    stumps_: Stumps | list[Stumps]
+
+    def _check(self, X: Any, y: Any, sample_weight: Any) -> Table:
+        """Check parameters and data."""
+        self._validate_params()
+        count_threads(self.n_jobs)
+        return check_table(self, X, y, sample_weight, self.class_weight)
+
+    def _most_places(self, n_rows: int) -> int:
+        """Return how many places a feature may have."""
+        return n_rows
+
+    def _code(self, X: np.ndarray, sample_weight: np.ndarray | None) -> Coded:
+        """Find the places of each feature and code the rows."""
+        columns = make_columns(
+            X,
+            max_bins=max(2, self._most_places(len(X))),
+            sample_weight=sample_weight,
+            n_threads=count_threads(self.n_jobs),
+        )
+        packing = pack(columns.codes, columns.sizes)
+        return Coded(columns, packing, Search(columns.columns, self.criterion))
+
+    def _choice(self, rng: np.random.Generator) -> Choice:
+        """Return how stumps are to be chosen."""
+        if self.features == "random":
+            return best_of_random(rng, self.n_features_in_)
+        return best_of_all
+
+    def _seed(self) -> int:
+        """Draw the seed of a fit."""
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _store(
+        self, table: Table, found: list[Stumps], models: list[ShapeModel], exact: bool
+    ) -> None:
+        """Keep the ensembles and the curves that they add up to."""
+        two_classes = len(found) == 1
+        self.classes_ = table.classes
+        self.stumps_ = found[0] if two_classes else found
+        self.shapes_ = models[0] if two_classes else models
+        self.exact_ = exact
+
+    @property
+    def estimator_weights_(self) -> np.ndarray | list[np.ndarray]:
+        """The weight of each stump; a list of arrays for several classes."""
+        return self._of_stumps("weight")
+
+    @property
+    def estimator_errors_(self) -> np.ndarray | list[np.ndarray]:
+        """The weighted training error of each stump when it was found; a list as above."""
+        return self._of_stumps("error")
+
+    def _vote(self, found: list[Stumps]) -> list[ShapeModel]:
+        return [stumps.shape_model(self.n_features_in_) for stumps in found]
+
+    def _of_stumps(self, name: str) -> Any:
+        check_is_fitted(self)
+        if isinstance(self.stumps_, Stumps):
+            return getattr(self.stumps_, name)
+        return [getattr(stumps, name) for stumps in self.stumps_]
+
+
+class BinnedEnsemble(FiniteEnsemble):
+    """A finite ensemble that may bin features of large tables."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **FiniteEnsemble._parameter_constraints,
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_bins": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "verbose": ["verbose"],
+    }
+
+    max_bins: int | str
+
+    def _most_places(self, n_rows: int) -> int:
+        if self.max_bins == "auto":
+            return n_rows if n_rows <= _ROWS_KEPT_EXACT else _BINS
+        return int(self.max_bins)
+
+
+class BoostedEnsemble(BinnedEnsemble):
+    """A finite ensemble whose stumps are found by boosting."""
+
+    loss: str = "exponential"
+    learning_rate: float = 1.0
+    n_estimators: int
+    verbose: int
+
+    def _boost(
+        self,
+        coded: Coded,
+        table: Table,
+        k: int,
+        positive: np.ndarray,
+        *,
+        start: Stumps | None = None,
+        watch: Watch = lambda stump, weight: False,
+    ) -> Boosted:
+        """Boost on the problem of class ``k``."""
+        rng = np.random.default_rng([self._fit_seed, k])
+        if start is not None:
+            for _ in range(len(start.weight)):  # what the known stumps were drawn with
+                rng.permutation(self.n_features_in_)
+        loss = LOSSES[self.loss]
+        rows = BoostedRows(coded.packing, positive, table.weight, loss, count_threads(self.n_jobs))
+        of_class = "" if len(table.classes) == 2 else f", class {table.classes[k]}"
+        title = f"{type(self).__name__}{of_class}"
+        with Rounds(self.verbose, title, self.n_estimators) as report:
+
+            def report_and_watch(stump: Stump, weight: float) -> bool:
+                report(stump.error)
+                return watch(stump, weight)
+
+            return boost(
+                rows,
+                coded.search,
+                self._choice(rng),
+                loss,
+                n_estimators=self.n_estimators,
+                learning_rate=self.learning_rate,
+                start=start,
+                watch=report_and_watch,
+            )
+
+
+def class_numbers(classifier: ShapeClassifier, X: Any, y: Any) -> np.ndarray:
+    """Return the number of each row's class in a fitted classifier's ``classes_``."""
+    classes, y = classifier.classes_, np.asarray(y)
+    label = np.searchsorted(classes, y)
+    if y.shape != (len(X),) or not np.all(classes[np.minimum(label, len(classes) - 1)] == y):
+        raise ValueError(
+            f"y must hold one of the classes {classes.tolist()} for each of the {len(X)} rows of X."
+        )
+    return label

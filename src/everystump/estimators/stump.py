@@ -1,0 +1,128 @@
+"""One decision stump."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import Tags
+
+from everystump.estimators.finite import FiniteEnsemble
+from everystump.stumps import BoostedRows, Stumps
+from everystump.stumps.losses import LOSSES
+from everystump.threads import count_threads
+
+
+class DecisionStumpClassifier(FiniteEnsemble):
+    """The decision stump with the smallest weighted error.
+
+    ``direction`` where ``x >= threshold``, else the other class: the best of all n + 1 thresholds
+    and both directions, by sorting (Sugiyama, section 30.1).  The threshold lies in the middle of
+    its gap.  A constant vote is a stump with the threshold minus infinity.
+
+    Parameters
+    ----------
+    features : {"best", "random"}, default="best"
+        Look at all features, or at one that is drawn at random (another one is drawn if it has no
+        stump better than a coin).
+    criterion : {"error", "gini"}, default="error"
+        What makes a stump good: its weighted error, or the Gini impurity of its two sides, as in
+        decision trees.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of each class.
+    random_state : int, RandomState instance or None, default=None
+        Draws the feature.
+    n_jobs : int, optional
+        Threads over the rows; all cores by default.
+
+    Attributes
+    ----------
+    feature_ : int
+        The feature that the stump looks at.
+    threshold_ : float
+        Where it cuts; minus infinity if it does not.
+    direction_ : int
+        1 if it votes for ``classes_[1]`` from the threshold on, -1 if below it.
+    error_ : float
+        Its weighted training error.
+    stumps_, estimator_weights_, estimator_errors_
+        The same as arrays of one.
+    shapes_ : ShapeModel
+        The stump as one curve a feature.
+    classes_ : ndarray of shape (2,)
+        The labels.
+    exact_ : bool
+        True: every value is looked at.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the table had any.
+
+    Examples
+    --------
+    >>> from everystump import DecisionStumpClassifier
+    >>> stump = DecisionStumpClassifier().fit([[0, 7], [1, 5], [4, 6], [5, 5]], [0, 0, 1, 1])
+    >>> stump.feature_, stump.threshold_, stump.error_
+    (0, 2.5, 0.0)
+    """
+
+    def __init__(
+        self,
+        features: str = "best",
+        *,
+        criterion: str = "error",
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.features = features
+        self.criterion = criterion
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that there are two classes at most."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the stump.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight of 2 counts as the row twice, a weight of 0 as its absence.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        table = self._check(X, y, sample_weight)
+        if len(table.classes) > 2:
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is multiclass: y "
+                f"has {len(table.classes)} classes, and a stump votes for one of two; use "
+                f"StumpBoostingClassifier, or wrap this one into OneVsRestClassifier."
+            )
+        coded = self._code(table.X, table.sample_weight)
+        rows = BoostedRows(
+            coded.packing,
+            table.label == 1,
+            table.weight,
+            LOSSES["exponential"],
+            count_threads(self.n_jobs),
+        )
+        choose = self._choice(np.random.default_rng(self._seed()))
+        stump = choose(coded.search, rows) or coded.search.best(rows.tables())
+        found = [Stumps.of([stump], [1.0])]
+        self._store(table, found, self._vote(found), coded.columns.exact)
+        self.feature_, self.threshold_ = stump.feature, stump.threshold
+        self.direction_, self.error_ = stump.direction, stump.error
+        return self
