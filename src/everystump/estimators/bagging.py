@@ -26,6 +26,8 @@ class StumpBaggingClassifier(BinnedEnsemble):
         Let each stump look at all features, or at one that is drawn at random.
     criterion : {"error", "gini"}, default="error"
         What makes a stump good, as in `DecisionStumpClassifier`.
+    min_weight_fraction_leaf : float, default=0.0
+        As in `StumpBoostingClassifier`.
     max_bins : int or "auto", default="auto"
         As in `StumpBoostingClassifier`.
     class_weight : dict, "balanced" or None, default=None
@@ -67,6 +69,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         *,
         features: str = "best",
         criterion: str = "error",
+        min_weight_fraction_leaf: float = 0.0,
         max_bins: int | str = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -76,6 +79,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         self.n_estimators = n_estimators
         self.features = features
         self.criterion = criterion
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_bins = max_bins
         self.class_weight = class_weight
         self.random_state = random_state

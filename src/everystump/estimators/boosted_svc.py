@@ -74,6 +74,8 @@ class BoostedStumpSVC(BoostedEnsemble):
         As in `StumpBoostingClassifier`.
     criterion : {"error", "gini"}, default="error"
         As in `StumpBoostingClassifier`.
+    min_weight_fraction_leaf : float, default=0.0
+        As in `StumpBoostingClassifier`.
     max_bins : int or "auto", default="auto"
         As in `StumpBoostingClassifier`; it limits the thresholds that stumps may have.
     class_weight : dict, "balanced" or None, default=None
@@ -136,6 +138,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         stages: Any = None,
         features: str = "best",
         criterion: str = "error",
+        min_weight_fraction_leaf: float = 0.0,
         max_bins: int | str = "auto",
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -149,6 +152,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         self.stages = stages
         self.features = features
         self.criterion = criterion
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_bins = max_bins
         self.class_weight = class_weight
         self.tol = tol

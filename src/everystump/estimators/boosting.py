@@ -44,6 +44,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         Look at all features in each round, or at one that is drawn at random.
     criterion : {"error", "gini"}, default="error"
         What makes a stump good; "gini" finds the stumps of scikit-learn's trees of depth one.
+    min_weight_fraction_leaf : float, default=0.0
+        Each side of a stump must hold this share of all weight at least.
     learning_rate : float, default=1.0
         Factor of each stump's weight.
     validation_fraction : float, optional
@@ -113,6 +115,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         n_estimators: int = 100,
         features: str = "best",
         criterion: str = "error",
+        min_weight_fraction_leaf: float = 0.0,
         learning_rate: float = 1.0,
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
@@ -127,6 +130,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         self.n_estimators = n_estimators
         self.features = features
         self.criterion = criterion
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.learning_rate = learning_rate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

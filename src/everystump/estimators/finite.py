@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -51,6 +51,7 @@ class FiniteEnsemble(ShapeClassifier):
     _parameter_constraints: ClassVar[dict] = {
         "features": [StrOptions({"best", "random"})],
         "criterion": [StrOptions(set(CRITERIA))],
+        "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "class_weight": [dict, str, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -58,6 +59,7 @@ class FiniteEnsemble(ShapeClassifier):
 
     features: str
     criterion: str
+    min_weight_fraction_leaf: float
     class_weight: Any
     random_state: Any
     _fit_seed: int
@@ -82,7 +84,8 @@ class FiniteEnsemble(ShapeClassifier):
             n_threads=count_threads(self.n_jobs),
         )
         packing = pack(columns.codes, columns.sizes)
-        return Coded(columns, packing, Search(columns.columns, self.criterion))
+        search = Search(columns.columns, self.criterion, self.min_weight_fraction_leaf)
+        return Coded(columns, packing, search)
 
     def _choice(self, rng: np.random.Generator) -> Choice:
         """Return how stumps are to be chosen."""

@@ -28,6 +28,8 @@ class DecisionStumpClassifier(FiniteEnsemble):
     criterion : {"error", "gini"}, default="error"
         What makes a stump good: its weighted error, or the Gini impurity of its two sides, as in
         decision trees.
+    min_weight_fraction_leaf : float, default=0.0
+        Each side of the stump must hold this share of all weight at least.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of each class.
     random_state : int, RandomState instance or None, default=None
@@ -71,20 +73,23 @@ class DecisionStumpClassifier(FiniteEnsemble):
         features: str = "best",
         *,
         criterion: str = "error",
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.features = features
         self.criterion = criterion
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that there are two classes at most."""
+        """Say that there are two classes at most, and that a random feature may be a poor one."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = self.features == "random"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -94,6 +94,23 @@ def gini_gains(positive, negative, starts, out):
 
 
 @kernel
+def refuse_thin(positive, negative, starts, least, gains):
+    """Take the gain from cuts that leave less weight than ``least`` on a side.
+
+    A cut after the last place, the constant vote, has one side only and keeps its gain.
+    """
+    for d in range(starts.shape[0] - 1):
+        weight = 0.0
+        for k in range(starts[d], starts[d + 1]):
+            weight += positive[k] + negative[k]
+        left = 0.0
+        for k in range(starts[d], starts[d + 1] - 1):
+            left += positive[k] + negative[k]
+            if left < least or weight - left < least:
+                gains[k] = -1.0
+
+
+@kernel
 def first_best(gains, slack):
     """Return the first place whose gain is the largest, up to ``slack``."""
     most = gains[0]
@@ -110,7 +127,9 @@ CRITERIA: dict[str, Gains] = {"error": error_gains, "gini": gini_gains}
 
 
 class Search:
-    """Finds stumps of the features ``columns``.
+    """Finds stumps of the features ``columns``, by a criterion of `CRITERIA`.
+
+    Each side of a stump is to hold ``least_share`` of all weight at least.
 
     Examples
     --------
@@ -121,8 +140,11 @@ class Search:
     Stump(feature=0, place=1, threshold=3.0, direction=1, right=3.0, wrong=0.0)
     """
 
-    def __init__(self, columns: tuple[Column, ...], criterion: str = "error") -> None:
+    def __init__(
+        self, columns: tuple[Column, ...], criterion: str = "error", least_share: float = 0.0
+    ) -> None:
         self.columns = columns
+        self._least_share = least_share
         self._gains = CRITERIA[criterion]
         sizes = [len(column.values) for column in columns]
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -157,6 +179,8 @@ class Search:
         gains = np.empty(tables.shape[1])
         self._gains(tables[0], tables[1], starts, gains)
         weight = tables[:, : starts[1]].sum()
+        if self._least_share > 0:
+            refuse_thin(tables[0], tables[1], starts, self._least_share * weight, gains)
         return int(first_best(gains, ROUNDING * weight))
 
     def _stump(self, feature: int, place: int, tables: np.ndarray) -> Stump:
