@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         StumpLogisticRegressionCV,
         StumpSVC,
         StumpSVCCV,
+        WeightedVoteClassifier,
     )
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ _HOME = {
     "StumpLogisticRegressionCV": "everystump.estimators",
     "StumpSVC": "everystump.estimators",
     "StumpSVCCV": "everystump.estimators",
+    "WeightedVoteClassifier": "everystump.estimators",
 }
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "StumpLogisticRegressionCV",
     "StumpSVC",
     "StumpSVCCV",
+    "WeightedVoteClassifier",
 ]
 
 

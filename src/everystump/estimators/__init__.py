@@ -6,6 +6,7 @@ from everystump.estimators.boosting import StumpBoostingClassifier
 from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 from everystump.estimators.stump import DecisionStumpClassifier
 from everystump.estimators.svc import StumpSVC, StumpSVCCV
+from everystump.estimators.weighted_vote import WeightedVoteClassifier
 
 __all__ = [
     "BoostedStumpSVC",
@@ -16,4 +17,5 @@ __all__ = [
     "StumpLogisticRegressionCV",
     "StumpSVC",
     "StumpSVCCV",
+    "WeightedVoteClassifier",
 ]

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.estimators.base import as_labels
 from everystump.estimators.finite import BinnedEnsemble
 from everystump.estimators.progress import count_done
 from everystump.estimators.table import Table
@@ -136,6 +137,6 @@ class StumpBaggingClassifier(BinnedEnsemble):
         self.oob_decision_function_ = votes[:, 0] if len(bags) == 1 else votes
         heard = self.oob_decision_function_[table.kept]
         some = ~np.isnan(votes[table.kept]).any(axis=1)
-        right = self._label(heard[some]) == self.classes_[table.label[some]]
+        right = as_labels(heard[some], self.classes_) == self.classes_[table.label[some]]
         weight = None if table.sample_weight is None else table.sample_weight[some]
         self.oob_score_ = float(np.average(right, weights=weight)) if some.any() else np.nan

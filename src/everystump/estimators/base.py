@@ -68,12 +68,7 @@ class ShapeClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Labels out of ``classes_``.
         """
-        return self._label(self.decision_function(X))
-
-    def _label(self, score: np.ndarray) -> np.ndarray:
-        if score.ndim == 1:
-            return self.classes_[(score > 0).astype(int)]
-        return self.classes_[score.argmax(axis=1)]
+        return as_labels(self.decision_function(X), self.classes_)
 
 
 class StumpMachine(ShapeClassifier):
@@ -254,6 +249,13 @@ class FixedCMachine(StumpMachine):
             self._store(table, design, self._solve(table, design, self.C))
         warn_unless_converged(self)
         return self
+
+
+def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the class that each score speaks for; a score of 0 for the first of two."""
+    if score.ndim == 1:
+        return classes[(score > 0).astype(int)]
+    return classes[score.argmax(axis=1)]
 
 
 def warn_unless_converged(estimator: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import check_cost, warn_unless_converged
+from everystump.estimators.base import as_labels, check_cost, warn_unless_converged
 from everystump.estimators.criteria import CRITERIA
 from everystump.estimators.design import Design
 from everystump.estimators.finite import BoostedEnsemble
@@ -298,7 +298,7 @@ class BoostedStumpSVC(BoostedEnsemble):
             Labels out of ``classes_``.
         """
         for score in self.staged_decision_function(X):
-            yield self._label(score)
+            yield as_labels(score, self.classes_)
 
 
 def _stage(n: int, machines: list[Machine]) -> Stage:

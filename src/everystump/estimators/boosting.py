@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from everystump.estimators.base import as_labels
 from everystump.estimators.finite import BoostedEnsemble, class_numbers
 from everystump.estimators.logistic import ProbabilityMixin
 from everystump.estimators.table import Table, check_rows
@@ -268,7 +269,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             Labels out of ``classes_``.
         """
         for score in self.staged_decision_function(X):
-            yield self._label(score)
+            yield as_labels(score, self.classes_)
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """Return the margin of each row: by how much the vote is for its class, from -1 to 1.

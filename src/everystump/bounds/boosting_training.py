@@ -1,0 +1,52 @@
+"""AdaBoost's training error falls exponentially (Freund & Schapire; Wang et al., eq. 15)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from everystump.bounds.adaboost import ASSUMPTIONS, is_adaboost, read_errors, share_of
+from everystump.bounds.bound import Bound
+
+
+def boosting_training_bound(
+    fitted: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
+) -> Bound:
+    """Bound the training error of AdaBoost by ``exp(-2 sum of gamma^2)``, gamma = 1/2 - error.
+
+    Parameters
+    ----------
+    fitted : StumpBoostingClassifier
+        Fitted with the exponential loss and ``learning_rate=1``.
+    X, y : array-like, optional
+        The training rows; with them ``observed`` is the training error itself.
+    sample_weight : array-like of shape (n_rows,), optional
+        The weights that were trained with.
+
+    Returns
+    -------
+    Bound
+        The bound and its assumptions.
+
+    Examples
+    --------
+    >>> from everystump import StumpBoostingClassifier
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> bound = boosting_training_bound(StumpBoostingClassifier().fit(X, y), X, y)
+    >>> bound.holds, bound.observed <= bound.value < 1
+    (True, True)
+    """
+    value = float(np.exp(-2 * np.sum((0.5 - read_errors(fitted)) ** 2)))
+    observed = None
+    if X is not None:
+        observed = share_of(fitted.predict(X) != np.asarray(y), sample_weight)
+    return Bound(
+        value,
+        ASSUMPTIONS,
+        is_adaboost(fitted),
+        value >= 1,
+        "Wang et al. (2019), eq. 15",
+        observed,
+    )

@@ -1,0 +1,65 @@
+"""AdaBoost's small margins become few (Schapire et al.; Wang et al., Theorem 2, eq. 13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import xlog1py, xlogy
+
+from everystump.bounds.adaboost import ASSUMPTIONS, is_adaboost, read_errors, share_of
+from everystump.bounds.bound import Bound
+
+
+def margin_distribution_bound(
+    fitted: Any, X: Any = None, y: Any = None, *, theta: float = 0.0, sample_weight: Any = None
+) -> Bound:
+    """Bound the share of training rows whose margin is at most ``theta``.
+
+    By ``2^T prod sqrt(e^(1 - theta) (1 - e)^(1 + theta))`` over the errors ``e`` of T rounds,
+    margins being divided by the sum of all weights.
+
+    Parameters
+    ----------
+    fitted : StumpBoostingClassifier
+        Fitted with the exponential loss and ``learning_rate=1``.
+    X, y : array-like, optional
+        The training rows; with them ``observed`` is the share itself.
+    theta : float, default=0.0
+        A margin, from -1 to 1.
+    sample_weight : array-like of shape (n_rows,), optional
+        The weights that were trained with.
+
+    Returns
+    -------
+    Bound
+        The bound and its assumptions.
+
+    Examples
+    --------
+    >>> from everystump import StumpBoostingClassifier
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> model = StumpBoostingClassifier(n_estimators=500).fit(X, y)
+    >>> bound = margin_distribution_bound(model, X, y, theta=0.05)
+    >>> bound.holds, bound.observed <= bound.value < 1
+    (True, True)
+    """
+    if not -1 <= theta <= 1:
+        raise ValueError(f"theta={theta} is no margin; pass a number from -1 to 1.")
+    errors = read_errors(fitted)
+    log_factors = (xlogy(1 - theta, errors) + xlog1py(1 + theta, -errors)) / 2
+    log_value = len(errors) * np.log(2) + np.sum(log_factors)
+    with np.errstate(over="ignore"):
+        value = float(np.exp(log_value))
+    observed = None
+    if X is not None:
+        observed = share_of(fitted.margins(X, y) <= theta, sample_weight)
+    return Bound(
+        value,
+        ASSUMPTIONS,
+        is_adaboost(fitted),
+        value >= 1,
+        "Wang et al. (2019), Theorem 2, eq. 13",
+        observed,
+    )

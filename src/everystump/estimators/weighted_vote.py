@@ -1,0 +1,174 @@
+"""A vote of any classifiers, with weights found on rows that they have not seen."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import train_test_split
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from everystump.estimators.base import as_labels
+
+
+class WeightedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Vote of any classifiers, with weights found on held-out rows (Sugiyama, section 30.4).
+
+    The weights, none of them negative, minimise the logistic loss of the vote on these rows.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        The voters, each with a name.
+    prefit : bool, default=False
+        Whether the voters are fitted already, so that all rows given to ``fit`` serve to find the
+        weights.
+    validation_fraction : float, default=0.25
+        Share of the rows that is held out to find the weights, unless `prefit`.
+    C : float, default=100.0
+        What a held-out row's loss costs against half the squared weights; it matters only where
+        some voters make no mistake.
+    random_state : int, RandomState instance or None, default=None
+        Draws the held-out rows.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_estimators,)
+        The weight of each voter's vote; they sum to 1 unless all are 0.
+    estimators_ : list of estimators
+        The fitted voters.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the table had any.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from everystump import StumpBoostingClassifier, WeightedVoteClassifier
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> voters = [("boosting", StumpBoostingClassifier()), ("neighbours", KNeighborsClassifier())]
+    >>> model = WeightedVoteClassifier(voters, random_state=0).fit(X, y)
+    >>> model.weights_.shape, model.score(X, y) > 0.95
+    ((2,), True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimators": [list],
+        "prefit": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimators: list,
+        *,
+        prefit: bool = False,
+        validation_fraction: float = 0.25,
+        C: float = 100.0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.prefit = prefit
+        self.validation_fraction = validation_fraction
+        self.C = C
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the weights, and fit the voters before unless they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows; what is allowed in them is up to the voters.
+        y : array-like of shape (n_rows,)
+            Labels.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._validate_params()
+        if not self.estimators:
+            raise ValueError("estimators=[] holds nobody to vote; pass (name, estimator) pairs.")
+        X, y = validate_data(self, X, y, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        voters = [voter for _, voter in self.estimators]
+        if not self.prefit:
+            X_fit, X, y_fit, y = train_test_split(
+                X, y, test_size=self.validation_fraction, random_state=self.random_state
+            )
+            voters = [clone(voter).fit(X_fit, y_fit) for voter in voters]
+        self.estimators_ = voters
+        found = _find_weights(self._votes(X), np.searchsorted(self.classes_, y), self.C)
+        self.weights_ = found / (found.sum() or 1.0)
+        return self
+
+    def _votes(self, X: np.ndarray) -> np.ndarray:
+        """Return 1 where a voter names a class, as (n_rows, n_classes, n_voters)."""
+        said = np.column_stack([voter.predict(X) for voter in self.estimators_])
+        return (said[:, None, :] == self.classes_[None, :, None]).astype(np.float64)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the weighted vote on each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            By how much more weight speaks for ``classes_[1]`` than for ``classes_[0]``, or the
+            weight that speaks for each class.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, ensure_all_finite="allow-nan")
+        score = self._votes(X) @ self.weights_
+        return score[:, 1] - score[:, 0] if len(self.classes_) == 2 else score
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``.
+        """
+        return as_labels(self.decision_function(X), self.classes_)
+
+
+def _find_weights(votes: np.ndarray, label: np.ndarray, C: float) -> np.ndarray:
+    """Minimise ``|w|^2 / 2 + C sum of -log softmax(votes w)[label]`` over ``w >= 0``."""
+    rows = np.arange(len(label))
+    own = votes[rows, label]
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        score = votes @ w
+        loss = logsumexp(score, axis=1).sum() - (own @ w).sum()
+        slope = np.einsum("ik,ikt->t", softmax(score, axis=1), votes) - own.sum(axis=0)
+        return float(w @ w) / 2 + C * float(loss), w + C * slope
+
+    start = np.zeros(votes.shape[2])
+    return minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start)
+    ).x
