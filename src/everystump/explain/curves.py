@@ -122,7 +122,9 @@ class CurvesDisplay:
 
     def _draw(self, axis: Any, k: int) -> None:
         shape = self.shapes[k]
-        low, high = float(shape.knots[0]), float(shape.knots[-1])
+        seen = shape.knots if self.samples is None else self.samples[k]
+        low = float(min(shape.knots[0], seen.min()))
+        high = float(max(shape.knots[-1], seen.max()))
         margin = 0.04 * (high - low) or 0.5
         if self.samples is not None:
             density = axis.twinx()

@@ -50,11 +50,16 @@ class Stumps(NamedTuple):
         """Return the first ``n`` stumps."""
         return type(self)(*(array[:n] for array in self))
 
+    def votes(self, X: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield each stump's votes on the rows of ``X``, 1 or -1."""
+        for d, threshold, direction in zip(*self[:3], strict=True):
+            yield np.where(X[:, d] >= threshold, 1.0, -1.0) * direction
+
     def staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the score of each row of ``X`` after each stump."""
         score = np.zeros(len(X))
-        for d, threshold, direction, weight in zip(*self[:4], strict=True):
-            score = score + np.where(X[:, d] >= threshold, weight, -weight) * direction
+        for weight, vote in zip(self.weight, self.votes(X), strict=True):
+            score = score + weight * vote
             yield score
 
     def shape_model(self, n_features: int, intercept: float = 0.0) -> ShapeModel:

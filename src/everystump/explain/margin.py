@@ -1,0 +1,77 @@
+"""The margin of AdaBoost+SVM against the number of stumps (Wang et al., Theorem 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+_LINE, _TEXT = "#1f5fa8", "#555555"
+
+
+@dataclass
+class MarginDisplay:
+    """How the margin of the machine grows with the stumps that AdaBoost gives it.
+
+    Attributes
+    ----------
+    n_estimators : ndarray of shape (n_stages,)
+        Numbers of stumps.
+    margin : ndarray of shape (n_stages,)
+        The margin ``1 / |beta|`` at each.
+    hard : bool
+        Whether it is the hard margin, which Theorem 4 says cannot shrink.
+    figure_, ax_ : matplotlib Figure and Axes
+        The picture, once drawn.
+    """
+
+    n_estimators: np.ndarray
+    margin: np.ndarray
+    hard: bool
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Any = None) -> Self:
+        """Draw the margins of a fitted `BoostedStumpSVC`.
+
+        Parameters
+        ----------
+        estimator : BoostedStumpSVC
+            Fitted, with several `stages`.
+        class_index : int, default=0
+            Which class's machine, for several classes.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        MarginDisplay
+            With ``figure_`` and ``ax_``.
+        """
+        stages = getattr(estimator, "stages_", None)
+        if stages is None:
+            raise ValueError(
+                f"estimator={estimator!r} has no stages; pass a fitted BoostedStumpSVC."
+            )
+        margins = [np.atleast_1d(stage.margin)[class_index] for stage in stages]
+        counts = np.array([stage.n_estimators for stage in stages])
+        return cls(counts, np.array(margins), bool(np.isinf(estimator.C))).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the margins on ``ax`` or on a new figure."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(5.4, 3.6), layout="constrained")
+        kind = "hard" if self.hard else "soft"
+        ax.plot(
+            self.n_estimators, self.margin, color=_LINE, linewidth=1.8, marker="o", markersize=4
+        )
+        ax.set_ylim(0, 1.1 * self.margin.max())
+        ax.set_xlim(0, None)
+        ax.set_xlabel("stumps of AdaBoost")
+        ax.set_ylabel(f"{kind} margin 1 / |β|")
+        ax.tick_params(colors=_TEXT)
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
