@@ -1,0 +1,203 @@
+"""The finite ensembles as scikit-learn sees them, and what they say to bad input."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table, with_one
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from everystump import (
+    BoostedStumpSVC,
+    DecisionStumpClassifier,
+    StumpBaggingClassifier,
+    StumpBoostingClassifier,
+    WeightedVoteClassifier,
+)
+
+KINDS = {
+    "stump": DecisionStumpClassifier(n_jobs=1),
+    "adaboost": StumpBoostingClassifier(n_estimators=20, n_jobs=1),
+    "madaboost": StumpBoostingClassifier("mada", n_estimators=20, n_jobs=1),
+    "logitboost": StumpBoostingClassifier("logistic", n_estimators=20, n_jobs=1),
+    "bagging": StumpBaggingClassifier(30, random_state=0, n_jobs=1),
+    "adaboost+svm": BoostedStumpSVC(30, n_jobs=1),
+}
+ENSEMBLES = [kind for kind in KINDS if kind != "stump"]
+
+
+@parametrize_with_checks(
+    [
+        DecisionStumpClassifier(),
+        DecisionStumpClassifier("random", random_state=0),
+        DecisionStumpClassifier(criterion="gini"),
+        StumpBoostingClassifier(),
+        StumpBoostingClassifier("mada", n_estimators=20),
+        StumpBoostingClassifier("logistic", n_estimators=20),
+        StumpBoostingClassifier(criterion="gini", n_estimators=20),
+        StumpBoostingClassifier(features="random", random_state=0),
+        StumpBaggingClassifier(50),
+        StumpBaggingClassifier(50, features="random", random_state=0),
+        BoostedStumpSVC(30),
+        BoostedStumpSVC(30, stages=[10]),
+        WeightedVoteClassifier(
+            [("boosting", StumpBoostingClassifier(n_estimators=20)), ("line", LogisticRegression())]
+        ),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=KINDS)
+def model(request):
+    return clone(KINDS[request.param])
+
+
+@pytest.fixture(params=ENSEMBLES)
+def ensemble(request):
+    return clone(KINDS[request.param])
+
+
+BAD_PARAMETERS = {
+    "features": (DecisionStumpClassifier("all"), r"'features' parameter .* Got 'all'"),
+    "criterion": (DecisionStumpClassifier(criterion="log"), r"'criterion' parameter .* Got 'log'"),
+    "leaf": (
+        StumpBoostingClassifier(min_weight_fraction_leaf=0.6),
+        r"'min_weight_fraction_leaf' parameter .* Got 0\.6",
+    ),
+    "loss": (StumpBoostingClassifier("hinge"), r"'loss' parameter .* Got 'hinge'"),
+    "no rounds": (StumpBoostingClassifier(n_estimators=0), r"'n_estimators' parameter .* Got 0"),
+    "half a round": (StumpBaggingClassifier(0.5), r"'n_estimators' parameter .* Got 0\.5"),
+    "learning_rate": (
+        StumpBoostingClassifier(learning_rate=0.0),
+        r"'learning_rate' parameter .* Got 0\.0",
+    ),
+    "validation_fraction": (
+        StumpBoostingClassifier(validation_fraction=1.0),
+        r"'validation_fraction' parameter .* Got 1\.0",
+    ),
+    "validation rows": (
+        StumpBoostingClassifier(validation_fraction=0.005),
+        r"validation_fraction=0\.005 of 90 rows cannot be held out",
+    ),
+    "max_bins": (StumpBoostingClassifier(max_bins=1), r"'max_bins' parameter .* Got 1"),
+    "max_bins word": (StumpBaggingClassifier(max_bins="all"), r"'max_bins' parameter .* Got 'all'"),
+    "n_jobs": (StumpBaggingClassifier(n_jobs=0), r"n_jobs=0 has no meaning"),
+    "C": (BoostedStumpSVC(C=0), r"'C' parameter of BoostedStumpSVC .* Got 0"),
+    "huge C": (BoostedStumpSVC(C=1e100), r"C=1e\+100 times the weights .* keep it between"),
+    "stages": (BoostedStumpSVC(30, stages=[10, 40]), r"stages=\[10, 40\] must be whole numbers"),
+    "stages of words": (BoostedStumpSVC(30, stages=["a"]), r"stages=\['a'\] must be whole"),
+    "half stages": (BoostedStumpSVC(30, stages=[1.5]), r"stages=\[1\.5\] must be whole"),
+    "no voters": (WeightedVoteClassifier([]), r"estimators=\[\] holds nobody to vote"),
+}
+
+
+@pytest.mark.parametrize(("estimator", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
+def test_bad_parameters(estimator, match):
+    estimator = clone(estimator)
+    assert_refused(lambda: estimator.fit(*table()), match)
+    assert not hasattr(estimator, "classes_")
+
+
+@pytest.mark.parametrize(("X", "y", "weight", "match"), BAD_TABLES.values(), ids=BAD_TABLES)
+def test_bad_tables(model, X, y, weight, match):
+    assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)
+    assert not hasattr(model, "shapes_")
+
+
+def test_prediction_checks_its_rows(model):
+    model.fit(X0, Y0)
+    assert_refused(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
+    assert_refused(lambda: model.predict(with_one(np.nan)), r"X contains NaN in row 4, feature 1")
+
+
+def test_an_unfitted_model_says_so(model):
+    for ask in (lambda: model.predict(X0), lambda: model.estimator_weights_):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            ask()
+
+
+def test_one_stump_is_for_two_classes():
+    X, y = table(3)
+    assert_refused(
+        lambda: DecisionStumpClassifier().fit(X, y),
+        r"y has 3 classes, .* use StumpBoostingClassifier, or wrap .* OneVsRestClassifier",
+    )
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames_keep_their_names(model, frame):
+    X = frame({"age": X0[:, 0], "height": X0[:, 1], "weight": X0[:, 2]})
+    model.fit(X, Y0)
+    assert model.feature_names_in_.tolist() == ["age", "height", "weight"]
+    plain = clone(model).fit(X0, Y0)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X0))
+
+
+def test_several_classes_are_each_against_the_rest(ensemble):
+    X, y = table(3)
+    names = np.array(["a", "b", "c"])
+    ensemble.fit(X, names[y])
+    assert len(ensemble.shapes_) == len(ensemble.estimator_weights_) == 3
+    score = ensemble.decision_function(X)
+    np.testing.assert_array_equal(ensemble.predict(X), names[score.argmax(axis=1)])
+    for k in range(3):
+        alone = clone(ensemble).fit(X, y == k)
+        np.testing.assert_allclose(alone.decision_function(X), score[:, k], atol=1e-9)
+
+
+def test_scores_are_the_vote_of_the_stumps(model):
+    model.fit(X0, Y0)
+    votes = np.array(list(model.stumps_.votes(X0)))
+    vote = model.estimator_weights_ @ votes + (getattr(model, "intercept_", 0.0))
+    np.testing.assert_allclose(model.decision_function(X0), vote, atol=1e-12)
+
+
+def test_threads_change_nothing(model):
+    a = clone(model).set_params(n_jobs=1).fit(X0, Y0)
+    b = clone(model).set_params(n_jobs=3).fit(X0, Y0)
+    np.testing.assert_array_equal(a.decision_function(X0), b.decision_function(X0))
+
+
+def test_pickles(model):
+    model.fit(X0, Y0)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X0), model.decision_function(X0))
+
+
+def test_sides_hold_their_share_of_the_weight():
+    """Otherwise the best stump sets three rows of 90 apart."""
+    y = X0[:, 0] >= np.sort(X0[:, 0])[-3]
+    thin = DecisionStumpClassifier().fit(X0, y)
+    stout = DecisionStumpClassifier(min_weight_fraction_leaf=0.1).fit(X0, y)
+    assert np.sum(X0[:, thin.feature_] >= thin.threshold_) == 3
+    assert np.isneginf(stout.threshold_) or min(np.bincount(stout.predict(X0))) >= 9
+
+
+def test_silence_by_default(model, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X0, Y0).predict(X0)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_verbose_counts_stumps(ensemble, capsys):
+    ensemble.set_params(verbose=1).fit(X0, Y0)
+    n = ensemble.n_estimators
+    assert f"stump {n} of {n}" in capsys.readouterr().err
+
+
+def test_large_tables_are_binned_and_say_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10_001, 2)), rng.random(10_001) > 0.5
+    model = StumpBoostingClassifier(n_estimators=2)
+    assert model.fit(X[:10_000], y[:10_000]).exact_ is True
+    assert model.fit(X, y).exact_ is False
+    assert model.set_params(max_bins=20_000).fit(X, y).exact_ is True

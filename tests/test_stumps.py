@@ -1,0 +1,430 @@
+"""The stumps room against plain NumPy: every stump tried, every loss integrated by hand."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from everystump import rowloops
+from everystump.columns import make_columns
+from everystump.packing import pack
+from everystump.shapes import Shape, ShapeModel
+from everystump.stumps import (
+    LOSSES,
+    BoostedRows,
+    Ending,
+    Search,
+    Stump,
+    Stumps,
+    best_of_all,
+    best_of_random,
+    boost,
+)
+from everystump.stumps.search import COIN, error_gains, first_best, gini_gains, refuse_thin
+
+SEEDS = range(8)
+
+
+def every_stump(X):
+    """Return features, thresholds and votes (a column a stump) of all cuts mid gap, and constants.
+
+    Each feature has its constant vote, minus infinity, and one threshold a gap.
+    """
+    cuts = [np.append(-np.inf, (v[1:] + v[:-1]) / 2) for v in map(np.unique, X.T)]
+    feature = np.repeat(np.arange(X.shape[1]), [len(c) for c in cuts])
+    threshold = np.concatenate(cuts)
+    return feature, threshold, np.where(X[:, feature] >= threshold, 1.0, -1.0)
+
+
+def least_error(X, y, weight):
+    """Return the smallest weighted error of all stumps in both directions."""
+    edges = every_stump(X)[2].T @ (weight * y)
+    return (1 - np.abs(edges).max() / weight.sum()) / 2
+
+
+def error_of(stump, X, y, weight):
+    return weight[stump.vote(X) != y].sum() / weight.sum()
+
+
+def random_table(seed, n=40):
+    """Return rows with ties, a constant and a continuous feature, sides and weights, some 0."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [rng.integers(0, 5, n), rng.normal(size=n), np.full(n, 3.0), rng.integers(0, 30, n)]
+    )
+    y = np.where(rng.random(n) < rng.choice([0.2, 0.5]), 1.0, -1.0)
+    y[:2] = -1, 1
+    return X, y, rng.uniform(0.1, 1, n) * (rng.random(n) < 0.6) + (np.arange(n) < 2)
+
+
+def bincounts(codes, sizes, y, weight):
+    """Return the weights of both sides at each place of each feature, end to end."""
+    return np.array(
+        [
+            np.concatenate(
+                [
+                    np.bincount(code, weights=weight * (y == side), minlength=size)
+                    for code, size in zip(codes, sizes, strict=True)
+                ]
+            )
+            for side in (1, -1)
+        ]
+    )
+
+
+def searched(X, y, weight, max_bins=1000, **given):
+    """Return the columns, a search over them, and the tables of the rows."""
+    columns = make_columns(X, max_bins=max_bins)
+    tables = bincounts(columns.codes, columns.sizes, y, weight)
+    return columns, Search(columns.columns, **given), tables
+
+
+@pytest.fixture(params=SEEDS)
+def flat(request):
+    """Return positive and negative weights of three features end to end, some places empty."""
+    rng = np.random.default_rng(request.param)
+    starts = np.array([0, 1, 8, 20])
+    tables = rng.uniform(size=(2, 20)) * (rng.random((2, 20)) < 0.7)
+    for a, b in zip(starts[:-1], starts[1:], strict=True):
+        tables[:, a:b] *= 1 / (tables[:, a:b].sum() or 1)
+    return tables, starts
+
+
+def sides(table, k):
+    """Return positive minus negative weight, and all weight, left and right of a cut after k."""
+    tilt, weight = table[0] - table[1], table.sum(axis=0)
+    parts = slice(None, k + 1), slice(k + 1, None)
+    return [tilt[p].sum() for p in parts], [weight[p].sum() for p in parts]
+
+
+def by_cut(tables, starts, gain):
+    pairs = zip(starts[:-1], starts[1:], strict=True)
+    return np.array([gain(*sides(tables[:, a:b], k)) for a, b in pairs for k in range(b - a)])
+
+
+def test_error_gains(flat):
+    tables, starts = flat
+    out = np.full(starts[-1], np.nan)
+    error_gains(tables[0], tables[1], starts, out)
+    expected = by_cut(tables, starts, lambda tilt, weight: abs(tilt[1] - tilt[0]))
+    np.testing.assert_allclose(out, expected, atol=1e-13)
+
+
+def test_gini_gains(flat):
+    tables, starts = flat
+    out = np.full(starts[-1], np.nan)
+    gini_gains(tables[0], tables[1], starts, out)
+
+    def gain(tilt, weight):
+        return sum(t**2 / w for t, w in zip(tilt, weight, strict=True) if w > 1e-15)
+
+    np.testing.assert_allclose(out, by_cut(tables, starts, gain), atol=1e-13)
+
+
+@pytest.mark.parametrize("least", [0.0, 0.1, 0.4])
+def test_refuse_thin(flat, least):
+    tables, starts = flat
+    gains = np.ones(starts[-1])
+    refuse_thin(tables[0], tables[1], starts, least, gains)
+    thin = by_cut(tables, starts, lambda tilt, weight: min(weight) < least)
+    thin[starts[1:] - 1] = False
+    np.testing.assert_array_equal(gains, np.where(thin, -1.0, 1.0))
+
+
+def test_first_best():
+    gains = np.array([0.5, 1.0 - 1e-9, 1.0, 1.0])
+    assert first_best(gains, 0.0) == 2
+    assert first_best(gains, 1e-6) == 1
+    assert first_best(gains, 1.0) == 0
+    assert first_best(np.array([-1.0, -3.0]), 0.0) == 0
+
+
+def test_advance():
+    rng = np.random.default_rng(0)
+    margin, vote = rng.normal(scale=200, size=100), rng.choice([-1.0, 1.0], size=100)
+    moved, out = margin.copy(), np.full(100, np.nan)
+    rowloops.advance(vote, 0.5, 2.0, 10.0, -300.0, 200.0, moved, out)
+    np.testing.assert_allclose(moved, margin + 0.5 * vote, rtol=1e-15)
+    np.testing.assert_allclose(out, np.clip(10 - 2 * moved, -300, 200), rtol=1e-15)
+
+
+TWINS = {
+    "mada": lambda odds, scale: np.minimum(odds, scale),
+    "logistic": lambda odds, scale: odds / (1 + odds / scale),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("scale", [1.0, 5.0, np.inf])
+def test_slopes_along_a_stump(name, scale):
+    """The summed weight after a step is exact, its fall that of central differences."""
+    rng = np.random.default_rng(1)
+    odds, cost = rng.lognormal(size=(2, 500))
+    vote = rng.choice([-1.0, 1.0], size=500)
+    kernel = getattr(rowloops, f"{name}_along")
+
+    def slope(t):
+        return np.sum(vote * cost * TWINS[name](odds * np.exp(-2 * t * vote), scale))
+
+    for t in (0.0, 0.7, -0.3):
+        found, fall = kernel(odds, vote, cost, np.exp(-2 * t), scale)
+        assert found == pytest.approx(slope(t), rel=1e-12, abs=1e-10)
+        assert fall == pytest.approx((slope(t - 1e-7) - slope(t + 1e-7)) / 2e-7, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_stump_beats_the_best(seed):
+    X, y, weight = random_table(seed)
+    _, search, tables = searched(X, y, weight)
+    stump = search.best(tables)
+    assert stump.error == pytest.approx(least_error(X, y, weight), abs=1e-12)
+    assert stump.error == pytest.approx(error_of(stump, X, y, weight), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_best_stump_cuts_in_the_middle_between_present_values(seed):
+    X, y, weight = random_table(seed)
+    _, search, tables = searched(X, y, weight)
+    stump = search.best(tables)
+    feature, threshold, _ = every_stump(X[weight > 0])
+    assert stump.threshold in threshold[feature == stump.feature]
+    assert (stump.place == -1) == np.isneginf(stump.threshold)
+    values = search.columns[stump.feature].values
+    np.testing.assert_array_equal(values >= stump.threshold, np.arange(len(values)) > stump.place)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_stump_of_bins_cuts_between_bins_and_knows_its_error(seed):
+    X, y, weight = random_table(seed, n=200)
+    columns, search, tables = searched(X, y, weight, max_bins=6)
+    stump = search.best(tables)
+    column = columns.columns[stump.feature]
+    assert stump.threshold in np.append(column.cuts, -np.inf)
+    assert stump.error == pytest.approx(error_of(stump, X, y, weight), abs=1e-12)
+    assert stump.error == pytest.approx(least_error(columns.codes.T * 1.0, y, weight), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_gini_against_every_split(seed):
+    X, y, weight = random_table(seed)
+    _, search, tables = searched(X, y, weight, criterion="gini")
+    stump = search.best(tables)
+
+    def gain(up):
+        parts = [(weight * y)[up == s].sum() ** 2 / weight[up == s].sum() for s in np.unique(up)]
+        return sum(parts)
+
+    X, y, weight = (a[weight > 0] for a in (X, y, weight))
+    feature, _, votes = every_stump(X)
+    most = max(gain(v) for v in votes.T)
+    if np.isfinite(stump.threshold):
+        assert gain(stump.vote(X)) == pytest.approx(most, abs=1e-11)
+        up = stump.vote(X) == stump.direction
+        assert (
+            (weight * y)[up].sum() * stump.direction
+            > 0
+            > (weight * y)[~up].sum() * (stump.direction)
+        )
+    else:
+        best = [v for v in votes.T if gain(v) > most - 1e-11][0]
+        assert np.all(np.sign([(weight * y)[best == s].sum() for s in (1, -1)]) == stump.direction)
+
+
+@pytest.mark.parametrize("least_share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_side_is_thin(seed, least_share):
+    X, y, weight = random_table(seed)
+    _, search, tables = searched(X, y, weight, least_share=least_share)
+    stump = search.best(tables)
+    votes = every_stump(X[weight > 0])[2]
+    kept, total = weight[weight > 0], weight.sum()
+    share = (votes > 0).T @ kept / total
+    allowed = (share == 1) | (np.minimum(share, 1 - share) >= least_share)
+    allowed |= np.isclose(share, 1)
+    edges = (votes.T @ (kept * y[weight > 0]))[allowed]
+    assert stump.error == pytest.approx((1 - np.abs(edges).max() / total) / 2, abs=1e-12)
+
+
+def test_among_equals_the_first_feature_and_the_lowest_threshold():
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    _, search, tables = searched(X, np.array([-1, 1, -1, 1]), np.ones(4))
+    assert search.best(tables)[:4] == (0, 0, 0.5, 1)
+    assert search.best_of(1, tables[:, 4:])[:4] == (1, 0, 0.5, 1)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_constant_vote_where_no_cut_is_better(side):
+    X = np.array([[5.0], [5.0], [6.0]])
+    _, search, tables = searched(X, side * np.array([1, -1, 1]), np.array([2.0, 1.0, 4.0]))
+    stump = search.best(tables)
+    assert stump[:4] == (0, -1, -np.inf, side)
+    np.testing.assert_array_equal(stump.vote(X), [side] * 3)
+    assert (stump.right, stump.wrong) == (6.0, 1.0)
+
+
+def test_error_and_coin():
+    assert Stump(0, 0, 0.0, 1, 3.0, 1.0).error == 0.25
+    assert Stump(0, 0, 0.0, 1, 1.0, 1.0 - 1e-13).is_coin
+    assert not Stump(0, 0, 0.0, 1, 1.0, 1.0 - 1e-9).is_coin
+    assert COIN.is_coin
+
+
+def test_a_vote_does_not_depend_on_the_type_of_the_rows():
+    """The middle of neighbouring numbers of 32 bits needs more of them."""
+    X = np.array([[1.0], [np.nextafter(np.float32(1), np.float32(2))]], dtype=np.float32)
+    _, search, tables = searched(X.astype(float), np.array([-1, 1]), np.ones(2))
+    np.testing.assert_array_equal(search.best(tables).vote(X), [-1, 1])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_judge_and_place(seed):
+    X, y, weight = random_table(seed)
+    _, search, tables = searched(X, y, weight)
+    stump = search.best(tables)
+    other = np.random.default_rng(seed).uniform(size=len(y))
+    judged = search.judge(stump, searched(X, y, other)[2])
+    assert judged[:4] == stump[:4]
+    assert judged.error == pytest.approx(error_of(stump, X, y, other), abs=1e-12)
+    assert search.place(stump.feature, stump.threshold) == stump.place
+    assert [search.place(0, a) for a in (-np.inf, 0.0, 0.5, np.inf)] == [-1, -1, 0, 4]
+
+
+@pytest.fixture
+def ensemble():
+    """Return random stumps, some twice and some constant, and rows of three features."""
+    rng = np.random.default_rng(3)
+    singles = [
+        Stump(int(d), 0, float(a), int(s), 0.75, 0.25)
+        for d, a, s in zip(
+            rng.choice([0, 2], 30), rng.integers(-2, 3, 30), rng.choice([-1, 1], 30), strict=True
+        )
+    ] + [Stump(1, -1, -np.inf, s, 0.75, 0.25) for s in (1, 1, -1)]
+    return singles, rng.uniform(size=33), rng.integers(-4, 5, size=(50, 3)).astype(float)
+
+
+def test_staged_scores_are_running_votes(ensemble):
+    singles, weights, X = ensemble
+    running = np.cumsum([w * s.vote(X) for s, w in zip(singles, weights, strict=True)], axis=0)
+    staged = list(Stumps.of(singles, weights).staged_scores(X))
+    np.testing.assert_allclose(staged, running, atol=1e-13)
+    assert len(list(Stumps.of(singles, weights).first(5).staged_scores(X))) == 5
+
+
+def test_the_shape_model_is_the_weighted_vote(ensemble):
+    singles, weights, X = ensemble
+    expected = 0.5 + sum(w * s.vote(X) for s, w in zip(singles, weights, strict=True))
+    model = Stumps.of(singles, weights).shape_model(3, intercept=0.5)
+    np.testing.assert_allclose(model.evaluate(X), expected, atol=1e-13)
+    np.testing.assert_array_equal(model[1](X[:, 1]), 0)
+    assert model.intercept == pytest.approx(0.5 + weights[30] + weights[31] - weights[32])
+    empty = Stumps.of([], []).shape_model(3, intercept=0.5)
+    np.testing.assert_array_equal(empty.evaluate(X), 0.5)
+
+
+def test_thresholds_keep_multiplicities(ensemble):
+    singles, weights, _ = ensemble
+    found = Stumps.of(singles, weights).thresholds(3)
+    for d in range(3):
+        expected = sorted(s.threshold for s in singles[:30] if s.feature == d)
+        assert sorted(found[d]) == expected
+
+
+def test_weights_from_a_model_of_steps(ensemble):
+    singles, weights, X = ensemble
+    stumps = Stumps.of(singles, weights)
+    cuts = np.arange(-2.0, 3.0)
+    levels = np.random.default_rng(4).normal(size=(2, 6))
+    curve = [Shape.steps(cuts, a - (a[0] + a[-1]) / 2) for a in levels]
+    model = ShapeModel((curve[0], Shape.steps(cuts[:0], np.zeros(1)), curve[1]), 0.0)
+    weighed = stumps.weighed_by(model)
+    np.testing.assert_allclose(weighed.shape_model(3).evaluate(X), model.evaluate(X), atol=1e-13)
+    np.testing.assert_array_equal(weighed.weight[30:], 0)
+    equal = (stumps.feature == 0) & (stumps.threshold == 1)
+    assert np.ptp((weighed.weight * stumps.direction)[equal]) < 1e-15
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 2), (2, 100, 3, 40, 4), (17, 30), (16, 16, 16, 2)])
+def test_homes_and_sums_by_feature(sizes):
+    rng = np.random.default_rng(5)
+    codes = np.stack([np.append(np.arange(s), rng.integers(0, s, 400 - s)) for s in sizes])
+    packing = pack(codes.astype(np.uint8), np.array(sizes))
+    y, weight = rng.choice([-1, 1], size=400), rng.uniform(size=400)
+    joint = bincounts(packing.codes, np.diff(packing.starts), y, weight)
+    expected = bincounts(codes, sizes, y, weight)
+    np.testing.assert_allclose(packing.by_feature(joint), expected, atol=1e-12)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    for d, home in enumerate(packing.homes):
+        np.testing.assert_array_equal(home.places[packing.codes[home.joint]], codes[d])
+        part = joint[:, packing.starts[home.joint] : packing.starts[home.joint + 1]]
+        np.testing.assert_allclose(home.own(part), expected[:, first[d] : first[d + 1]], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e5])
+def test_weights_are_minus_the_slope_of_the_loss(name, scale):
+    """Up to a factor; central differences of 1e-6 are good to about 1e-9."""
+    loss, margin = LOSSES[name], np.linspace(-4, 4, 102)
+    slope = (loss.value(margin + 1e-6) - loss.value(margin - 1e-6)) / 2e-6
+    ratio = loss.weight(scale * np.exp(-loss.rate * margin), scale) / -slope
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+
+
+def boosted_rows(X, y, weight, loss, *, joined=True):
+    columns = make_columns(X, max_bins=1000)
+    packing = pack(columns.codes, columns.sizes)
+    if not joined:
+        packing = _one_by_one(columns)
+    return columns, BoostedRows(packing, y > 0, weight, LOSSES[loss], 1)
+
+
+def _one_by_one(columns):
+    """Return a packing that joins nothing: every place is held to be one of many."""
+    singles = [pack(columns.codes[d : d + 1], columns.sizes[d : d + 1]) for d in range(4)]
+    whole = pack(np.zeros((4, 1), dtype=columns.codes.dtype), np.array([100] * 4))
+    starts = np.concatenate([[0], np.cumsum(columns.sizes)])
+    homes = tuple(p.homes[0]._replace(joint=d) for d, p in enumerate(singles))
+    parts = {"codes": columns.codes, "starts": starts, "members": whole.members, "homes": homes}
+    return type(whole)(**parts, places=(), expand=whole.expand)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_steps_minimise_the_summed_loss(name, seed):
+    """Two rounds; SciPy's minimiser sees the loss only, so steps agree to its root precision."""
+    X, y, weight = random_table(seed)
+    weight = weight + 0.1
+    columns, rows = boosted_rows(X, y, weight, name)
+    loss, score = LOSSES[name], np.zeros(len(y))
+    for _ in range(2):
+        stump = Search(columns.columns).best(rows.tables())
+        rows.hear(stump)
+        step = loss.step(stump, rows.along)
+        vote = stump.vote(X)
+
+        def summed(t, score=score, vote=vote):
+            return weight @ loss.value(y * (score + t * vote))
+
+        best = minimize_scalar(summed, bounds=(0, 10), method="bounded", options={"xatol": 1e-10})
+        assert step == pytest.approx(best.x, abs=1e-6)
+        rows.move(step, stump.right + stump.wrong)
+        score = score + step * vote
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("features", ["best", "random"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_joined_columns_change_nothing(name, features, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(60, 4)).astype(float)
+    y, weight = rng.choice([-1.0, 1.0], size=60), rng.uniform(0.5, 2, size=60)
+    found = []
+    for joined in (True, False):
+        columns, rows = boosted_rows(X, y, weight, name, joined=joined)
+        assert (len(rows.packing.members) < 4) == joined
+        choose = best_of_all
+        if features == "random":
+            choose = best_of_random(np.random.default_rng(seed), 4)
+        run = boost(rows, Search(columns.columns), choose, LOSSES[name], n_estimators=15)
+        assert run.ending is Ending.ROUNDS
+        found.append(run.stumps)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
