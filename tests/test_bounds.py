@@ -1,0 +1,106 @@
+"""Each bound on random data, against the closed form, and with its assumptions broken."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everystump import BoostedStumpSVC, StumpBoostingClassifier, StumpSVC
+from everystump.bounds import boosting_training_bound, margin_distribution_bound
+
+SEEDS = st.integers(0, 10_000)
+
+
+def random_rows(seed):
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(4, 60), rng.integers(1, 5)
+    X = np.round(rng.normal(size=(n, d)), rng.integers(0, 3))
+    y = X @ rng.normal(size=d) + rng.normal(size=n) > 0
+    y[:2] = [True, False]
+    return X, y, rng
+
+
+@pytest.mark.filterwarnings("ignore:StumpBoostingClassifier stopped")
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS, n_estimators=st.integers(1, 60), features=st.sampled_from(["best", "random"]))
+def test_bounds_of_adaboost_hold(seed, n_estimators, features):
+    X, y, rng = random_rows(seed)
+    weight = rng.uniform(0.1, 2.0, size=len(y))
+    model = StumpBoostingClassifier(
+        n_estimators=n_estimators, features=features, random_state=seed
+    ).fit(X, y, sample_weight=weight)
+    training = boosting_training_bound(model, X, y, sample_weight=weight)
+    assert training.holds
+    assert training.observed <= training.value * (1 + 1e-9)
+    for theta in (-0.5, 0.0, 0.1, 0.5):
+        margin = margin_distribution_bound(model, X, y, theta=theta, sample_weight=weight)
+        assert margin.observed <= margin.value * (1 + 1e-9)
+        assert margin.vacuous == (margin.value >= 1)
+
+
+def fitted(**parameters):
+    X, y, _ = random_rows(1)
+    return StumpBoostingClassifier(n_estimators=15, **parameters).fit(X, y)
+
+
+def test_closed_forms():
+    """Products taken one by one, as eqs 13 and 15 have them."""
+    model = fitted()
+    errors = model.estimator_errors_
+    expected = np.exp(-2 * np.sum((0.5 - errors) ** 2))
+    np.testing.assert_allclose(boosting_training_bound(model).value, expected)
+    theta = 0.2
+    factors = np.sqrt(errors ** (1 - theta) * (1 - errors) ** (1 + theta))
+    expected = 2.0 ** len(errors) * np.prod(factors)
+    np.testing.assert_allclose(margin_distribution_bound(model, theta=theta).value, expected)
+
+
+def test_many_rounds_do_not_overflow():
+    """``2^T`` alone is no number from T = 1024 on."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.random(40) > 0.5
+    model = StumpBoostingClassifier(n_estimators=3000).fit(X, y)
+    bound = margin_distribution_bound(model, X, y)
+    assert bound.observed <= bound.value < 1
+
+
+@pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
+@pytest.mark.parametrize("parameters", [{"loss": "logistic"}, {"learning_rate": 0.5}])
+def test_other_weights_are_not_covered(bound, parameters):
+    found = bound(fitted(**parameters))
+    assert not found.holds
+    assert any("as AdaBoost gives it" in text for text in found.assumptions)
+    assert "Wang et al." in found.reference
+
+
+@pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
+def test_the_weights_of_a_machine_are_not_covered(bound):
+    X, y, _ = random_rows(1)
+    assert not bound(BoostedStumpSVC(15).fit(X, y)).holds
+
+
+def test_a_perfect_stump_bounds_everything():
+    model = StumpBoostingClassifier().fit([[0.0], [1.0]], [0, 1])
+    assert margin_distribution_bound(model, [[0.0], [1.0]], [0, 1], theta=0.9).value == 0.0
+    assert boosting_training_bound(model).holds
+    assert margin_distribution_bound(model, theta=1.0).vacuous
+
+
+def test_no_rows_no_observation():
+    assert boosting_training_bound(fitted()).observed is None
+    assert margin_distribution_bound(fitted()).observed is None
+
+
+@pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
+def test_what_is_no_boosting_is_refused(bound):
+    X, y, _ = random_rows(1)
+    with pytest.raises(ValueError, match=r"fitted=StumpSVC\(\) has no errors of rounds"):
+        bound(StumpSVC().fit(X, y))
+    three = StumpBoostingClassifier(n_estimators=3).fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(ValueError, match=r"fitted has 3 classes"):
+        bound(three)
+
+
+def test_a_margin_beyond_one_is_refused():
+    with pytest.raises(ValueError, match=r"theta=1\.5 is no margin"):
+        margin_distribution_bound(fitted(), theta=1.5)

@@ -1,0 +1,85 @@
+"""A vote of any classifiers with weights found on held-out rows."""
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+from everystump import DecisionStumpClassifier, StumpBoostingClassifier, WeightedVoteClassifier
+from everystump.datasets import make_threenorm, make_twonorm
+
+X, Y = make_twonorm(300, random_state=0)
+X_OTHER, Y_OTHER = make_twonorm(300, random_state=1)
+
+
+def prefit_voters(labels=Y):
+    voters = {
+        "boosting": StumpBoostingClassifier(n_estimators=20),
+        "stump": DecisionStumpClassifier(),
+        "coin": DummyClassifier(strategy="uniform", random_state=0),
+    }
+    return [(name, voter.fit(X, labels)) for name, voter in voters.items()]
+
+
+def test_the_optimum_has_no_downhill_direction():
+    """Karush-Kuhn-Tucker: the slope is 0 where a weight is positive, not negative elsewhere."""
+    model = WeightedVoteClassifier(prefit_voters(), prefit=True, C=1.0).fit(X_OTHER, Y_OTHER)
+    votes = np.array(
+        [2.0 * (v.predict(X_OTHER) == model.classes_[1]) - 1 for v in model.estimators_]
+    )
+    side = np.where(model.classes_[1] == Y_OTHER, 1.0, -1.0)
+    best = _minimum(votes, side)
+    np.testing.assert_allclose(model.weights_, best / best.sum(), atol=1e-3)
+    assert model.weights_.argmax() == 0
+
+
+def _minimum(votes, side):
+    """Projected gradient on ``|w|^2 / 2 + sum of log(1 + exp(-y votes w))``."""
+    w = np.zeros(len(votes))
+    for _ in range(20_000):
+        p = 1 / (1 + np.exp(side * (w @ votes)))
+        w = np.maximum(0, w - 1e-3 * (w - votes @ (side * p)))
+    return w
+
+
+def test_a_voter_worse_than_a_coin_gets_nothing():
+    liar = KNeighborsClassifier().fit(X, np.where(Y.max() == Y, Y.min(), Y.max()))
+    model = WeightedVoteClassifier([*prefit_voters(), ("liar", liar)], prefit=True)
+    model.fit(X_OTHER, Y_OTHER)
+    assert model.weights_[-1] == 0.0
+    np.testing.assert_allclose(model.weights_.sum(), 1.0)
+
+
+def test_voters_given_unfitted_are_fitted_without_the_held_out_rows():
+    voters = [("near", KNeighborsClassifier(1)), ("line", LogisticRegression())]
+    rng = np.random.default_rng(0)
+    noisy = np.where(rng.random(300) < 0.3, rng.permutation(Y), Y)
+    model = WeightedVoteClassifier(voters, random_state=0).fit(X, noisy)
+    assert model.estimators_[0].n_samples_fit_ == 225
+    assert model.weights_[1] > 0.1
+    assert not hasattr(voters[0][1], "classes_")
+
+
+def test_several_classes():
+    rows, labels = make_threenorm(300, random_state=0)
+    three = np.where(rows[:, 0] > 1, "far", np.where(labels == labels.max(), "up", "down"))
+    voters = [("boosting", StumpBoostingClassifier()), ("near", KNeighborsClassifier())]
+    model = WeightedVoteClassifier(voters, random_state=0).fit(rows, three)
+    score = model.decision_function(rows)
+    assert score.shape == (300, 3)
+    np.testing.assert_allclose(score.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(rows), model.classes_[score.argmax(axis=1)])
+
+
+def test_perfect_voters_have_finite_weights():
+    voters = [("a", KNeighborsClassifier(1)), ("b", KNeighborsClassifier(1))]
+    rows, labels = np.repeat([[0.0], [9.0]], 20, axis=0), np.repeat([0, 1], 20)
+    model = WeightedVoteClassifier(voters, random_state=0).fit(rows, labels)
+    np.testing.assert_allclose(model.weights_, 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0, -1.0, "a"])
+def test_bad_costs(C):
+    with pytest.raises(ValueError, match=r"'C' parameter of WeightedVoteClassifier"):
+        WeightedVoteClassifier(prefit_voters(), C=C).fit(X, Y)
