@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from everystump.estimators.base import as_labels
 from everystump.estimators.finite import BinnedEnsemble
-from everystump.estimators.progress import count_done
+from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table
 from everystump.stumps import Bag, bag
 from everystump.threads import count_threads
@@ -18,6 +18,8 @@ class StumpBaggingClassifier(BinnedEnsemble):
     """Mean vote of decision stumps, each the best on a bootstrap sample of the rows.
 
     A bootstrap sample is a weight for each row, so no row is copied (Sugiyama, section 30.2).
+    Sample weights say how often a row is drawn: whole weights count rows, and a sample has as many
+    draws as they add up to; with other weights it has one draw a row.
 
     Parameters
     ----------
@@ -87,30 +89,12 @@ class StumpBaggingClassifier(BinnedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the best stump of each bootstrap sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes; more than two are set one against the rest.
-        sample_weight : array-like of shape (n_rows,), optional
-            How often a row is drawn: whole weights count rows, and a sample has as many draws as
-            they add up to; with other weights it has one draw a row.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        table = self._check(X, y, sample_weight)
+    def _learn(self, table: Table) -> None:
         coded = self._code(table.X, table.sample_weight)
         problems = table.problems()
         seed = self._seed()
         total = self.n_estimators * len(problems)
-        with count_done(self.verbose, f"{type(self).__name__}: stump", total) as tick:
+        with Rounds(self.verbose, type(self).__name__, total) as report:
             bags = [
                 bag(
                     coded.packing,
@@ -122,14 +106,13 @@ class StumpBaggingClassifier(BinnedEnsemble):
                     n_estimators=self.n_estimators,
                     seed=seed,
                     n_threads=count_threads(self.n_jobs),
-                    tick=tick,
+                    report=report,
                 )
                 for positive in problems
             ]
         found = [bag.stumps for bag in bags]
         self._store(table, found, self._vote(found), coded.columns.exact)
         self._store_out_of_bag(table, bags)
-        return self
 
     def _store_out_of_bag(self, table: Table, bags: list[Bag]) -> None:
         votes = np.full((table.n_given, len(bags)), np.nan)

@@ -25,11 +25,35 @@ from everystump.threads import count_threads, one_blas_thread
 _LEAST_COST, _MOST_COST = 1e-100, 1e18
 
 
-class ShapeClassifier(ClassifierMixin, BaseEstimator):
+class ScoreClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that goes by its scores."""
+
+    classes_: np.ndarray
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score of each row."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``.
+        """
+        return as_labels(self.decision_function(X), self.classes_)
+
+
+class ShapeClassifier(ScoreClassifier):
     """A classifier whose fitted state is one shape model a class (one for two classes)."""
 
     n_jobs: int | None
-    classes_: np.ndarray
     shapes_: ShapeModel | list[ShapeModel]
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -54,21 +78,6 @@ class ShapeClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(models, ShapeModel):
             return models.evaluate(X, n_threads=n_threads)
         return np.column_stack([m.evaluate(X, n_threads=n_threads) for m in models])
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``.
-        """
-        return as_labels(self.decision_function(X), self.classes_)
 
 
 class StumpMachine(ShapeClassifier):
@@ -258,7 +267,7 @@ def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return classes[score.argmax(axis=1)]
 
 
-def warn_unless_converged(estimator: Any) -> None:
+def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:
     """Warn if a fit stopped short of its tolerance."""
     certificates = estimator.certificate_
     listed = certificates if isinstance(certificates, list) else [certificates]
@@ -269,7 +278,7 @@ def warn_unless_converged(estimator: Any) -> None:
             f"relative duality gap of {worst.gap:.1e}, above tol={estimator.tol:g}; raise max_iter="
             f"{estimator.max_iter} or tol.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 

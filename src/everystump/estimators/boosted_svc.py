@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import as_labels, check_cost, warn_unless_converged
+from everystump.estimators.base import check_cost, warn_unless_converged
 from everystump.estimators.criteria import CRITERIA
 from everystump.estimators.design import Design
 from everystump.estimators.finite import BoostedEnsemble
@@ -161,24 +161,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Boost, then find the weights of the stumps.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes; more than two are set one against the rest.
-        sample_weight : array-like of shape (n_rows,), optional
-            A weight of 2 counts as the row twice, a weight of 0 as its absence.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        table = self._check(X, y, sample_weight)
+    def _learn(self, table: Table) -> None:
         check_cost(self.C, table.weight)
         counts = self._counts()
         self._fit_seed = self._seed()
@@ -192,8 +175,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         self._store(table, found, models, coded.columns.exact)
         self.stages_ = [_stage(n, ms) for n, ms in zip(counts, stages, strict=True) if ms]
         self._store_machines(boosted, stages[-1])
-        warn_unless_converged(self)
-        return self
+        warn_unless_converged(self, stacklevel=4)
 
     def _counts(self) -> list[int]:
         """Return the numbers of rounds at which weights are wanted, ascending."""
@@ -283,22 +265,6 @@ class BoostedStumpSVC(BoostedEnsemble):
         X = check_rows(self, X)
         for stage in self.stages_:
             yield self._scores(X, stage.shapes)
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the classes of the rows at each of ``stages_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``.
-        """
-        for score in self.staged_decision_function(X):
-            yield as_labels(score, self.classes_)
 
 
 def _stage(n: int, machines: list[Machine]) -> Stage:

@@ -6,14 +6,13 @@ import warnings
 from collections.abc import Iterator
 from itertools import zip_longest
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import as_labels
 from everystump.estimators.finite import BoostedEnsemble, class_numbers
 from everystump.estimators.logistic import ProbabilityMixin
 from everystump.estimators.table import Table, check_rows
@@ -142,24 +141,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Boost.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes; more than two are set one against the rest.
-        sample_weight : array-like of shape (n_rows,), optional
-            A weight of 2 counts as the row twice, a weight of 0 as its absence.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        table = self._check(X, y, sample_weight)
+    def _learn(self, table: Table) -> None:
         known = self._known(table)
         if known is None:
             self._fit_seed = self._seed()
@@ -176,7 +158,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         if self.validation_fraction is not None:
             losses = [np.array(watcher.losses) for watcher in watchers]
             self.validation_losses_ = losses[0] if len(losses) == 1 else losses
-        return self._warn_if_coins(runs)
+        self._warn_if_coins(runs)
 
     def _known(self, table: Table) -> list[Stumps] | None:
         """Return the stumps to go on from, if any."""
@@ -215,7 +197,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             ) from None
         return table.take(train), table.take(held_out)
 
-    def _warn_if_coins(self, runs: list[Boosted]) -> Self:
+    def _warn_if_coins(self, runs: list[Boosted]) -> None:
         for k, run in enumerate(runs):
             if run.ending is Ending.COIN:
                 of_class = "" if len(runs) == 1 else f" for class {self.classes_[k]!r}"
@@ -223,9 +205,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
                     f"{type(self).__name__} stopped after {len(run.stumps.weight)} of n_estimators="
                     f"{self.n_estimators} rounds{of_class}: every stump has a weighted error of "
                     f"one half, so no further one can lower the {self.loss} loss.",
-                    stacklevel=3,
+                    stacklevel=4,
                 )
-        return self
 
     def _log_odds(self, X: Any) -> np.ndarray:
         return 2 * self.decision_function(X)
@@ -254,22 +235,6 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
                 if column is not None:
                     scores[:, k] = column
             yield scores.copy()
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the classes of the rows after each round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``.
-        """
-        for score in self.staged_decision_function(X):
-            yield as_labels(score, self.classes_)
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """Return the margin of each row: by how much the vote is for its class, from -1 to 1.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import Columns, make_columns
-from everystump.estimators.base import ShapeClassifier
+from everystump.estimators.base import ShapeClassifier, as_labels
 from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table, check_table
 from everystump.packing import Packing, pack
@@ -65,11 +66,32 @@ class FiniteEnsemble(ShapeClassifier):
     _fit_seed: int
     stumps_: Stumps | list[Stumps]
 
-    def _check(self, X: Any, y: Any, sample_weight: Any) -> Table:
-        """Check parameters and data."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the stumps, and what their votes count.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels.  An ensemble sets more than two classes one against the rest; a single stump
+            is for two.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight of 2 counts as the row twice, a weight of 0 as its absence.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._validate_params()
         count_threads(self.n_jobs)
-        return check_table(self, X, y, sample_weight, self.class_weight)
+        self._learn(check_table(self, X, y, sample_weight, self.class_weight))
+        return self
+
+    def _learn(self, table: Table) -> None:
+        """Fit to a checked table."""
+        raise NotImplementedError
 
     def _most_places(self, n_rows: int) -> int:
         """Return how many places a feature may have."""
@@ -188,6 +210,26 @@ class BoostedEnsemble(BinnedEnsemble):
                 start=start,
                 watch=report_and_watch,
             )
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the scores of the rows at each stage."""
+        raise NotImplementedError
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the classes of the rows at each stage of `staged_decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``.
+        """
+        for score in self.staged_decision_function(X):
+            yield as_labels(score, self.classes_)
 
 
 def class_numbers(classifier: ShapeClassifier, X: Any, y: Any) -> np.ndarray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
 
 from everystump.estimators.finite import FiniteEnsemble
+from everystump.estimators.table import Table
 from everystump.stumps import BoostedRows, Stumps
 from everystump.stumps.losses import LOSSES
 from everystump.threads import count_threads
@@ -92,24 +93,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         tags.classifier_tags.poor_score = self.features == "random"
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the stump.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
-        y : array-like of shape (n_rows,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_rows,), optional
-            A weight of 2 counts as the row twice, a weight of 0 as its absence.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        table = self._check(X, y, sample_weight)
+    def _learn(self, table: Table) -> None:
         if len(table.classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is multiclass: y "
@@ -130,4 +114,3 @@ class DecisionStumpClassifier(FiniteEnsemble):
         self._store(table, found, self._vote(found), coded.columns.exact)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error
-        return self

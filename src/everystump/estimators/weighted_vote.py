@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from everystump.estimators.base import as_labels
+from everystump.estimators.base import ScoreClassifier
 
 
-class WeightedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WeightedVoteClassifier(MetaEstimatorMixin, ScoreClassifier):
     """Vote of any classifiers, with weights found on held-out rows (Sugiyama, section 30.4).
 
     The weights, none of them negative, minimise the logistic loss of the vote on these rows.
@@ -140,21 +140,6 @@ class WeightedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         X = validate_data(self, X, reset=False, ensure_all_finite="allow-nan")
         score = self._votes(X) @ self.weights_
         return score[:, 1] - score[:, 0] if len(self.classes_) == 2 else score
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``.
-        """
-        return as_labels(self.decision_function(X), self.classes_)
 
 
 def _find_weights(votes: np.ndarray, label: np.ndarray, C: float) -> np.ndarray:

@@ -62,7 +62,7 @@ def bag(
     n_estimators: int,
     seed: int,
     n_threads: int,
-    tick: Callable[[], None] = lambda: None,
+    report: Callable[[float], None] = lambda error: None,
 ) -> Bag:
     """Find the best stump of each of ``n_estimators`` bootstrap samples.
 
@@ -80,7 +80,7 @@ def bag(
             counts = draw(rng)
             stump = choice(rng)(search, _Sample(block, packing, counts * cost))
             lane.add(stump, counts)
-            tick()
+            report(lane.found[-1].error)
 
     n_lanes = min(n_threads, n_estimators)
     lanes = [_Lane(range(k, n_estimators, n_lanes), block, packing) for k in range(n_lanes)]
