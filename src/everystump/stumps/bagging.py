@@ -19,6 +19,10 @@ from everystump.stumps.search import COIN, Search, Stump
 from everystump.stumps.vote import Stumps
 from everystump.threads import share
 
+# Whole weights are drawn row by row up to this mean; beyond, their counts are drawn at once.
+_MOST_REPEATED = 10
+_MOST_DRAWS = 2**62
+
 
 class Bag(NamedTuple):
     """What bagging found.
@@ -132,18 +136,13 @@ def _drawer(n_rows: int, weight: np.ndarray | None) -> Callable[[np.random.Gener
 
     Whole weights count rows, and as many are drawn; with other weights it is one draw a row.
     """
-    if weight is not None and np.any(weight != np.floor(weight)):
-        upto = np.cumsum(weight)
-
-        def draw_rows(rng: np.random.Generator) -> np.ndarray:
-            return np.searchsorted(upto[:-1], upto[-1] * rng.random(n_rows), side="right")
-
-    else:
-        rows = np.arange(n_rows)
-        if weight is not None:
-            rows = np.repeat(rows, weight.astype(int))
-
-        def draw_rows(rng: np.random.Generator) -> np.ndarray:
-            return rows[rng.integers(len(rows), size=len(rows))]
-
-    return lambda rng: np.bincount(draw_rows(rng), minlength=n_rows)
+    if weight is None:
+        return lambda rng: np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
+    total = float(weight.sum())
+    whole = bool(np.all(weight == np.floor(weight)))
+    if whole and total <= _MOST_REPEATED * n_rows:
+        rows = np.repeat(np.arange(n_rows), weight.astype(int))
+        n_draws = len(rows)
+        return lambda rng: np.bincount(rows[rng.integers(n_draws, size=n_draws)], minlength=n_rows)
+    n_draws = int(min(total, _MOST_DRAWS)) if whole else n_rows
+    return lambda rng: rng.multinomial(n_draws, weight / total)
