@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks import (
     columns_speed,
     cs,
+    finite,
     measures,
     memory,
     path,
@@ -37,6 +38,11 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Absent]]] = {
     "path": path.against_one_fit,
     "prediction": prediction.against_trees_and_ebm,
     "startup": startup.second_process,
+    "boosting": finite.against_adaboost,
+    "boosting-lightgbm": finite.against_lightgbm,
+    "boosting-scores": finite.few_and_many_rounds,
+    "bagging": finite.against_bagging,
+    "chess": finite.chess,
 }
 STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "cs": cs.seven_cs,

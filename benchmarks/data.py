@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.preprocessing import minmax_scale
+from sklearn.preprocessing import OrdinalEncoder, minmax_scale
 
 from benchmarks.settings import Settings, say
 from everystump.datasets import flip_labels, load_dataset, make_twonorm
@@ -67,16 +67,17 @@ def correlated(n_rows: int, n_features: int = 30, rho: float = 0.99) -> tuple:
 
 def real(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
     """Load a table of the user's folder, in a quick run only some thousand rows of it."""
-    if not _is_there(name):
-        raise NotThereError(
-            f"{name}.csv is not in the folder that {FOLDER_VARIABLE} names "
-            f"({os.environ.get(FOLDER_VARIABLE) or 'not set'})"
-        )
-    X, y = load_dataset(name, return_X_y=True)
-    if settings.quick:
-        few = slice(None, None, -(-len(X) // _QUICK_ROWS))
-        X, y = np.ascontiguousarray(X[few]), y[few]
+    if name not in PACKAGED:
+        _file(name)
+    X, y = _some(*load_dataset(name, return_X_y=True), settings)
     return (minmax_scale(X, (-1, 1)), y) if scaled else (X, y)
+
+
+def categories(name: str, settings: Settings) -> tuple:
+    """Load a table of words from the user's folder, those of each column numbered by alphabet."""
+    words = np.loadtxt(_file(name), dtype=str, delimiter=",", skiprows=1)
+    codes = OrdinalEncoder().fit_transform(words)
+    return _some(np.ascontiguousarray(codes[:, :-1]), codes[:, -1].astype(int), settings)
 
 
 def those_there(
@@ -93,7 +94,20 @@ def those_there(
             yield name, X, y
 
 
-def _is_there(name: str) -> bool:
+def _file(name: str) -> Path:
     folder = os.environ.get(FOLDER_VARIABLE)
-    in_folder = folder and any((Path(folder) / f"{name}{end}").is_file() for end in SUFFIXES)
-    return name in PACKAGED or bool(in_folder)
+    paths = [Path(folder) / f"{name}{end}" for end in SUFFIXES] if folder else []
+    there = [path for path in paths if path.is_file()]
+    if not there:
+        raise NotThereError(
+            f"{name}.csv is not in the folder that {FOLDER_VARIABLE} names ({folder or 'not set'})"
+        )
+    return there[0]
+
+
+def _some(X: np.ndarray, y: np.ndarray, settings: Settings) -> tuple:
+    """Return some thousand of the rows in a quick run, else all."""
+    if not settings.quick:
+        return X, y
+    few = slice(None, None, -(-len(X) // _QUICK_ROWS))
+    return np.ascontiguousarray(X[few]), y[few]

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.settings import N_JOBS, Settings, say
 from benchmarks.timing import timed
@@ -55,6 +57,17 @@ def xgboost_trees() -> Any:
     from xgboost import XGBClassifier
 
     return XGBClassifier(n_jobs=N_JOBS)
+
+
+def adaboost(n_estimators: int) -> Any:
+    """Return scikit-learn's AdaBoost as it comes: trees of depth one."""
+    return AdaBoostClassifier(n_estimators=n_estimators, random_state=0)
+
+
+def bagged_stumps(n_estimators: int) -> Any:
+    """Return scikit-learn's bagging of trees of depth one."""
+    stump = DecisionTreeClassifier(max_depth=1)
+    return BaggingClassifier(stump, n_estimators=n_estimators, random_state=0, n_jobs=N_JOBS)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,17 @@ def seconds_a_call(work: Callable[[], Any], settings: Settings) -> float:
             work()
         best = min(best, (time.perf_counter() - start) / calls)
     return best
+
+
+def seconds_in_turns(works: Sequence[Callable[[], Any]], settings: Settings) -> list[float]:
+    """Return the best seconds of each work; they take turns, so that a disturbance hits all."""
+    seconds = np.full((10 * settings.repeats, len(works)), np.inf)
+    for turn in seconds:
+        for k, work in enumerate(works):
+            start = time.perf_counter()
+            work()
+            turn[k] = time.perf_counter() - start
+    return seconds.min(axis=0).tolist()
 
 
 def describe(model: Any) -> str:

@@ -246,3 +246,20 @@ def widest_margin(axes, y, *, bias):
     sides = np.hstack([-y[:, None] * votes, np.ones((n, 1))])
     found = linprog(np.append(np.zeros(d), -1.0), sides, np.zeros(n), bounds=[(-1, 1)] * (d + 1))
     return -found.fun
+
+
+def every_stump(X):
+    """Return features, thresholds and votes (a column a stump) of all cuts mid gap, and constants.
+
+    Each feature has its constant vote, minus infinity, and one threshold a gap.
+    """
+    cuts = [np.append(-np.inf, (v[1:] + v[:-1]) / 2) for v in map(np.unique, X.T)]
+    feature = np.repeat(np.arange(X.shape[1]), [len(c) for c in cuts])
+    threshold = np.concatenate(cuts)
+    return feature, threshold, np.where(X[:, feature] >= threshold, 1.0, -1.0)
+
+
+def least_error(X, y, weight):
+    """Return the smallest weighted error of all stumps in both directions."""
+    edges = every_stump(X)[2].T @ (weight * y)
+    return (1 - np.abs(edges).max() / weight.sum()) / 2

@@ -273,7 +273,7 @@ def test_extreme_gaps_are_cut(low, high):
 def check_lookup(cuts, x):
     """Check `Lookup` and `locate` against their NumPy twin."""
     lookup = Lookup.over(cuts)
-    found = [rowloops.locate(v, cuts, lookup.first, lookup.low, lookup.scale) for v in x]
+    found = [rowloops.locate(v, lookup.cuts, lookup.first, lookup.low, lookup.scale) for v in x]
     np.testing.assert_array_equal(found, np.searchsorted(cuts, x, side="right"))
 
 

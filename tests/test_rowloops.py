@@ -126,7 +126,7 @@ def test_encode(dtype, n_cuts):
     cuts = np.sort(rng.normal(size=n_cuts))
     x = np.concatenate([rng.normal(size=500), cuts])
     lookup, out = Lookup.over(cuts), np.empty(500 + n_cuts, dtype=dtype)
-    rowloops.encode(x, cuts, lookup.first, lookup.low, lookup.scale, out)
+    rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, out)
     np.testing.assert_array_equal(out, np.searchsorted(cuts, x, side="right"))
 
 
@@ -192,25 +192,27 @@ def test_hinge_total(margins):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_evaluate(n, dtype, order):
     rng = np.random.default_rng(4)
-    knots = [np.sort(rng.normal(size=k)) for k in (1, 2, 30)]
-    values = [rng.normal(size=len(k)) for k in knots]
-    lookups = [Lookup.over(k) for k in knots]
-    starts = np.cumsum([0, 1, 2, 30])
-    cells = np.cumsum([0] + [len(lookup.first) for lookup in lookups])
+    sizes = (0, 2, 30)
+    cuts = [np.sort(rng.normal(size=k)) for k in sizes]
+    lookups = [Lookup.over(c) for c in cuts]
+    level, slope, anchor = ([rng.normal(size=k + 1) for k in sizes] for _ in range(3))
     curves = rowloops.Curves(
-        starts,
-        np.concatenate(knots),
-        np.concatenate(values),
-        np.concatenate(
-            [np.append(np.diff(v) / np.diff(k), 0.0) for k, v in zip(knots, values, strict=True)]
-        ),
-        cells,
+        np.cumsum([0] + [k + 1 for k in sizes]),
+        np.concatenate([lookup.cuts for lookup in lookups]),
+        np.concatenate(level),
+        np.concatenate(slope),
+        np.concatenate(anchor),
+        np.cumsum([0] + [len(lookup.first) for lookup in lookups]),
         np.concatenate([lookup.first for lookup in lookups]),
         np.array([lookup.low for lookup in lookups]),
         np.array([lookup.scale for lookup in lookups]),
     )
+    slope[0][:] = curves.slope[0] = 0.0
     X = np.asarray(rng.normal(size=(n, 3)), dtype=dtype, order=order)
     out = np.full(n, np.nan)
     rowloops.evaluate(X, curves, 0.25, out)
-    expected = 0.25 + sum(np.interp(X[:, d], knots[d], values[d]) for d in range(3))
+    expected = np.full(n, 0.25)
+    for d in range(3):
+        k = np.searchsorted(cuts[d], X[:, d], side="right")
+        expected += level[d][k] + slope[d][k] * (X[:, d] - anchor[d][k])
     np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-12)

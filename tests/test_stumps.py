@@ -1,7 +1,10 @@
 """The stumps room against plain NumPy: every stump tried, every loss integrated by hand."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from oracles import every_stump, least_error
 from scipy.optimize import minimize_scalar
 
 from everystump import rowloops
@@ -22,23 +25,6 @@ from everystump.stumps import (
 from everystump.stumps.search import COIN, error_gains, first_best, gini_gains, refuse_thin
 
 SEEDS = range(8)
-
-
-def every_stump(X):
-    """Return features, thresholds and votes (a column a stump) of all cuts mid gap, and constants.
-
-    Each feature has its constant vote, minus infinity, and one threshold a gap.
-    """
-    cuts = [np.append(-np.inf, (v[1:] + v[:-1]) / 2) for v in map(np.unique, X.T)]
-    feature = np.repeat(np.arange(X.shape[1]), [len(c) for c in cuts])
-    threshold = np.concatenate(cuts)
-    return feature, threshold, np.where(X[:, feature] >= threshold, 1.0, -1.0)
-
-
-def least_error(X, y, weight):
-    """Return the smallest weighted error of all stumps in both directions."""
-    edges = every_stump(X)[2].T @ (weight * y)
-    return (1 - np.abs(edges).max() / weight.sum()) / 2
 
 
 def error_of(stump, X, y, weight):
@@ -84,7 +70,7 @@ def flat(request):
     rng = np.random.default_rng(request.param)
     starts = np.array([0, 1, 8, 20])
     tables = rng.uniform(size=(2, 20)) * (rng.random((2, 20)) < 0.7)
-    for a, b in zip(starts[:-1], starts[1:], strict=True):
+    for a, b in pairwise(starts):
         tables[:, a:b] *= 1 / (tables[:, a:b].sum() or 1)
     return tables, starts
 
@@ -97,8 +83,8 @@ def sides(table, k):
 
 
 def by_cut(tables, starts, gain):
-    pairs = zip(starts[:-1], starts[1:], strict=True)
-    return np.array([gain(*sides(tables[:, a:b], k)) for a, b in pairs for k in range(b - a)])
+    cuts = [(a, b, k) for a, b in pairwise(starts) for k in range(b - a)]
+    return np.array([gain(*sides(tables[:, a:b], k)) for a, b, k in cuts])
 
 
 def test_error_gains(flat):
@@ -115,7 +101,8 @@ def test_gini_gains(flat):
     gini_gains(tables[0], tables[1], starts, out)
 
     def gain(tilt, weight):
-        return sum(t**2 / w for t, w in zip(tilt, weight, strict=True) if w > 1e-15)
+        parts = (t**2 / w for t, w in zip(tilt, weight, strict=True) if w > 1e-15)
+        return np.sqrt(sum(weight) * sum(parts))
 
     np.testing.assert_allclose(out, by_cut(tables, starts, gain), atol=1e-13)
 
@@ -209,24 +196,22 @@ def test_gini_against_every_split(seed):
     _, search, tables = searched(X, y, weight, criterion="gini")
     stump = search.best(tables)
 
-    def gain(up):
-        parts = [(weight * y)[up == s].sum() ** 2 / weight[up == s].sum() for s in np.unique(up)]
-        return sum(parts)
-
     X, y, weight = (a[weight > 0] for a in (X, y, weight))
-    feature, _, votes = every_stump(X)
-    most = max(gain(v) for v in votes.T)
+
+    def tilts(vote):
+        return [(weight * y)[vote == s].sum() for s in np.unique(vote)]
+
+    def gain(vote):
+        weights = [weight[vote == s].sum() for s in np.unique(vote)]
+        return np.sum(np.square(tilts(vote)) / weights)
+
+    votes = every_stump(X)[2].T
+    best = next(v for v in votes if gain(v) > max(map(gain, votes)) - 1e-11)
     if np.isfinite(stump.threshold):
-        assert gain(stump.vote(X)) == pytest.approx(most, abs=1e-11)
-        up = stump.vote(X) == stump.direction
-        assert (
-            (weight * y)[up].sum() * stump.direction
-            > 0
-            > (weight * y)[~up].sum() * (stump.direction)
-        )
+        assert gain(stump.vote(X)) == pytest.approx(gain(best), abs=1e-11)
+        assert tilts(stump.vote(X))[0] < 0 < tilts(stump.vote(X))[1]
     else:
-        best = [v for v in votes.T if gain(v) > most - 1e-11][0]
-        assert np.all(np.sign([(weight * y)[best == s].sum() for s in (1, -1)]) == stump.direction)
+        assert np.all(np.sign(tilts(best)) == stump.direction)
 
 
 @pytest.mark.parametrize("least_share", [0.1, 0.3, 0.5])
@@ -235,13 +220,11 @@ def test_no_side_is_thin(seed, least_share):
     X, y, weight = random_table(seed)
     _, search, tables = searched(X, y, weight, least_share=least_share)
     stump = search.best(tables)
-    votes = every_stump(X[weight > 0])[2]
-    kept, total = weight[weight > 0], weight.sum()
-    share = (votes > 0).T @ kept / total
-    allowed = (share == 1) | (np.minimum(share, 1 - share) >= least_share)
-    allowed |= np.isclose(share, 1)
-    edges = (votes.T @ (kept * y[weight > 0]))[allowed]
-    assert stump.error == pytest.approx((1 - np.abs(edges).max() / total) / 2, abs=1e-12)
+    _, threshold, votes = every_stump(X)
+    share = (votes > 0).T @ weight / weight.sum()
+    allowed = np.isneginf(threshold) | (np.minimum(share, 1 - share) >= least_share)
+    edges = (votes.T @ (weight * y))[allowed] / weight.sum()
+    assert stump.error == pytest.approx((1 - np.abs(edges).max()) / 2, abs=1e-12)
 
 
 def test_among_equals_the_first_feature_and_the_lowest_threshold():
@@ -328,13 +311,18 @@ def test_thresholds_keep_multiplicities(ensemble):
         assert sorted(found[d]) == expected
 
 
+def _random_steps(thresholds):
+    """Return a curve that jumps at thresholds, its two ends each other's negative."""
+    cuts = np.unique(thresholds)
+    rises = np.random.default_rng(len(thresholds)).normal(size=len(cuts))
+    levels = np.append(0.0, np.cumsum(rises))
+    return Shape.steps(cuts, levels - rises.sum() / 2)
+
+
 def test_weights_from_a_model_of_steps(ensemble):
     singles, weights, X = ensemble
     stumps = Stumps.of(singles, weights)
-    cuts = np.arange(-2.0, 3.0)
-    levels = np.random.default_rng(4).normal(size=(2, 6))
-    curve = [Shape.steps(cuts, a - (a[0] + a[-1]) / 2) for a in levels]
-    model = ShapeModel((curve[0], Shape.steps(cuts[:0], np.zeros(1)), curve[1]), 0.0)
+    model = ShapeModel(tuple(map(_random_steps, stumps.thresholds(3))), 0.0)
     weighed = stumps.weighed_by(model)
     np.testing.assert_allclose(weighed.shape_model(3).evaluate(X), model.evaluate(X), atol=1e-13)
     np.testing.assert_array_equal(weighed.weight[30:], 0)

@@ -76,13 +76,14 @@ class Columns:
 class Lookup:
     """An even grid over sorted cuts, which makes finding the place of a value a few steps."""
 
+    cuts: np.ndarray
     low: float
     scale: float
     first: np.ndarray
 
     @classmethod
     def over(cls, cuts: np.ndarray) -> Lookup:
-        """Build the grid for ``cuts``."""
+        """Build the grid for ``cuts``, which get an infinite one at their end."""
         cells = max(1, min(_CELLS_PER_CUT * len(cuts), _MOST_CELLS))
         low, high = (float(cuts[0]), float(cuts[-1])) if len(cuts) else (0.0, 0.0)
         # Without a usable width everything falls into one cell, and halving does all the work.
@@ -90,7 +91,7 @@ class Lookup:
         scale = scale if scale < np.inf else 0.0
         first = np.empty(cells + 1, dtype=np.int32)
         rowloops.fill_lookup(cuts, low, scale, first)
-        return cls(low, scale, first)
+        return cls(np.append(cuts, np.inf), low, scale, first)
 
 
 def make_columns(
@@ -132,7 +133,7 @@ def make_columns(
         cuts = given[d]
         column = _make_column(x, sample_weight, max_bins) if cuts is None else _cut(x, cuts)
         lookup = Lookup.over(column.cuts)
-        rowloops.encode(x, column.cuts, lookup.first, lookup.low, lookup.scale, codes[d])
+        rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, codes[d])
         if cuts is not None:
             counts = np.bincount(codes[d], weights=sample_weight, minlength=len(cuts) + 1)
             column = replace(column, counts=counts.astype(np.float64))

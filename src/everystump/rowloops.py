@@ -132,31 +132,36 @@ def fill_lookup(cuts, low, scale, out):
 @kernel
 def _cell(x, low, scale, cells):
     position = (x - low) * scale
-    if not position > 0.0:
-        return 0
-    if position >= cells:
-        return cells - 1
-    return int(position)
+    position = position if position > 0.0 else 0.0
+    return int(position if position < cells - 1.0 else cells - 1.0)
 
 
 @kernel
 def locate(x, cuts, lookup, low, scale):
-    """Return how many cuts are at most ``x``: an even grid first, then halving inside its cell."""
+    """Return how many cuts are at most ``x``: an even grid first, then halving inside its cell.
+
+    ``cuts`` end with an infinite one that does not count.  Few cells hold more than one cut, and
+    the last comparison is made in empty cells as well: rows come in no order, so each branch left
+    out here is one that is not guessed wrong.
+    """
     cell = _cell(x, low, scale, lookup.shape[0] - 1)
     first = lookup[cell]
     last = lookup[cell + 1]
-    while first < last:
+    while last - first > 1:
         middle = (first + last) >> 1
         if x >= cuts[middle]:
             first = middle + 1
         else:
             last = middle
-    return first
+    return first + (1 if x >= cuts[first] else 0)
 
 
 @kernel
 def encode(x, cuts, lookup, low, scale, out):
-    """Write the place of each value, ``out[i]`` = how many cuts are at most ``x[i]``."""
+    """Write the place of each value, ``out[i]`` = how many cuts are at most ``x[i]``.
+
+    ``cuts`` end with an infinite one; see `locate`.
+    """
     for i in range(x.shape[0]):
         out[i] = locate(x[i], cuts, lookup, low, scale)
 
@@ -255,14 +260,16 @@ def logistic_along(odds, vote, cost, factor, scale):
 class Curves(NamedTuple):
     """Piecewise linear curves end to end; curve ``d`` is ``starts[d]`` to ``starts[d + 1]``.
 
-    ``slopes`` hold right of each knot; ``cells``, ``lookup``, ``low`` and ``scale`` are the grids
-    over the knots, see `locate`.
+    With ``k`` the number of cuts up to ``x``, a curve is ``level[k] + slope[k] (x - anchor[k])``.
+    Its cuts end with an infinite one; ``cells``, ``lookup``, ``low`` and ``scale`` are the grids
+    over them, see `locate`.
     """
 
     starts: np.ndarray
-    knots: np.ndarray
-    values: np.ndarray
-    slopes: np.ndarray
+    cuts: np.ndarray
+    level: np.ndarray
+    slope: np.ndarray
+    anchor: np.ndarray
     cells: np.ndarray
     lookup: np.ndarray
     low: np.ndarray
@@ -272,22 +279,22 @@ class Curves(NamedTuple):
 @kernel
 def evaluate(X, curves, intercept, out):
     """Write ``intercept`` plus the sum of the curves at each row of ``X``."""
-    starts, cells = curves.starts, curves.cells
     for i in range(out.shape[0]):
         out[i] = intercept
-    for d in range(starts.shape[0] - 1):
-        knots = curves.knots[starts[d] : starts[d + 1]]
-        values = curves.values[starts[d] : starts[d + 1]]
-        slopes = curves.slopes[starts[d] : starts[d + 1]]
-        lookup = curves.lookup[cells[d] : cells[d + 1]]
+    for d in range(curves.starts.shape[0] - 1):
+        first, last = curves.starts[d], curves.starts[d + 1]
+        cuts, level = curves.cuts[first:last], curves.level[first:last]
+        slope, anchor = curves.slope[first:last], curves.anchor[first:last]
+        lookup = curves.lookup[curves.cells[d] : curves.cells[d + 1]]
         low, scale = curves.low[d], curves.scale[d]
-        for i in range(out.shape[0]):
-            x = X[i, d]
-            k = locate(x, knots, lookup, low, scale)
-            if k == 0:
-                out[i] += values[0]
-            else:
-                out[i] += values[k - 1]
+        if last - first == 1:
+            for i in range(out.shape[0]):
+                out[i] += level[0]
+        else:
+            for i in range(out.shape[0]):
+                x = X[i, d]
+                k = locate(x, cuts, lookup, low, scale)
+                out[i] += level[k]
                 # A flat piece may be too long for its length to be a number.
-                if slopes[k - 1] != 0.0:
-                    out[i] += slopes[k - 1] * (x - knots[k - 1])
+                if slope[k] != 0.0:
+                    out[i] += slope[k] * (x - anchor[k])

@@ -153,14 +153,15 @@ class ShapeModel:
 
     @cached_property
     def _curves(self) -> rowloops.Curves:
-        """All curves end to end: knots, values, slopes, grids and where each begins."""
-        lookups = [Lookup.over(shape.knots) for shape in self.shapes]
-        slopes = [_slopes(shape) for shape in self.shapes]
+        """All curves end to end, ready for the loop over rows."""
+        pieces = [_pieces(shape) for shape in self.shapes]
+        lookups = [Lookup.over(piece.cuts) for piece in pieces]
         return rowloops.Curves(
-            _starts([shape.knots for shape in self.shapes]),
-            np.concatenate([shape.knots for shape in self.shapes]),
-            np.concatenate([shape.values for shape in self.shapes]),
-            np.concatenate(slopes),
+            _starts([piece.level for piece in pieces]),
+            np.concatenate([lookup.cuts for lookup in lookups]),
+            np.concatenate([piece.level for piece in pieces]),
+            np.concatenate([piece.slope for piece in pieces]),
+            np.concatenate([piece.anchor for piece in pieces]),
             _starts([lookup.first for lookup in lookups]),
             np.concatenate([lookup.first for lookup in lookups]),
             np.array([lookup.low for lookup in lookups]),
@@ -221,12 +222,30 @@ def _combine_shapes(shapes: Sequence[Shape], weights: Sequence[float]) -> Shape:
     return Shape(np.repeat(knots, times), values)
 
 
-def _slopes(shape: Shape) -> np.ndarray:
-    """Return the slope to the right of each knot, 0 at jumps and beyond the last."""
+class _Pieces(NamedTuple):
+    """A curve as ``level[k] + slope[k] (x - anchor[k])``, k being the number of cuts up to x."""
+
+    cuts: np.ndarray
+    level: np.ndarray
+    slope: np.ndarray
+    anchor: np.ndarray
+
+
+def _pieces(shape: Shape) -> _Pieces:
+    if len(shape.knots) == 1:
+        return _Pieces(np.empty(0), shape.values, np.zeros(1), np.zeros(1))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         width = np.diff(shape.knots)
         slope = np.diff(shape.values) / width
-    return np.append(np.where((width > 0) & np.isfinite(slope), slope, 0.0), 0.0)
+    slope = np.append(np.where((width > 0) & np.isfinite(slope), slope, 0.0), 0.0)
+    last = np.append(width > 0, True)  # of two knots at one place the right one holds
+    cuts = shape.knots[last]
+    return _Pieces(
+        cuts,
+        np.concatenate([shape.values[:1], shape.values[last]]),
+        np.concatenate([[0.0], slope[last]]),
+        np.concatenate([cuts[:1], cuts]),
+    )
 
 
 def _starts(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -47,7 +47,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
     min_weight_fraction_leaf : float, default=0.0
         Each side of a stump must hold this share of all weight at least.
     learning_rate : float, default=1.0
-        Factor of each stump's weight.
+        Factor of each stump's weight, below 2: at 2 the exponential loss no longer falls.
     validation_fraction : float, optional
         Share of the rows to hold out.  Boosting then ends when the loss on them has not fallen for
         `n_iter_no_change` rounds, and keeps the stumps up to the best round.
@@ -102,7 +102,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
     _parameter_constraints: ClassVar[dict] = {
         **BoostedEnsemble._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, 2, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
@@ -153,7 +153,9 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             watcher = _HeldOut(held_out, k, LOSSES[self.loss], self.n_iter_no_change, start)
             runs.append(self._boost(coded, train, k, positive, start=start, watch=watcher))
             watchers.append(watcher)
-        found = [w.cut(run) for w, run in zip(watchers, runs, strict=True)]
+        found = _let_perfect_stumps_decide(
+            [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
+        )
         self._store(table, found, self._vote(found), coded.columns.exact)
         if self.validation_fraction is not None:
             losses = [np.array(watcher.losses) for watcher in watchers]
@@ -168,6 +170,12 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             raise ValueError(
                 f"y has the classes {table.classes.tolist()}, but warm_start=True goes on from a "
                 f"model of {self.classes_.tolist()}; use warm_start=False."
+            )
+        n_known = len(self.shapes_[0] if isinstance(self.shapes_, list) else self.shapes_)
+        if table.X.shape[1] != n_known:
+            raise ValueError(
+                f"X has {table.X.shape[1]} features, but warm_start=True goes on from a model of "
+                f"{n_known}; use warm_start=False."
             )
         known = [self.stumps_] if isinstance(self.stumps_, Stumps) else self.stumps_
         most = max(len(stumps.weight) for stumps in known)
@@ -260,6 +268,20 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             return np.where(label == 1, score, -score) / (np.sum(weights) or 1.0)
         total = np.array([np.sum(w) or 1.0 for w in weights])
         return score[np.arange(len(label)), label] / total[label]
+
+
+def _let_perfect_stumps_decide(found: list[Stumps]) -> list[Stumps]:
+    """Return the ensembles of several classes with scores that can be compared.
+
+    A stump without an error stands for an infinite weight: it gets more than any other class has.
+    """
+    if len(found) == 1:
+        return found
+    most = 1.0 + max(float(stumps.weight.sum()) for stumps in found)
+    return [
+        stumps._replace(weight=np.array([most])) if np.any(stumps.error == 0.0) else stumps
+        for stumps in found
+    ]
 
 
 class _HeldOut:

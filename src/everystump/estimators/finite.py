@@ -36,6 +36,7 @@ from everystump.threads import count_threads
 # Up to this many rows every value is a place of its own; more rows are binned for speed.
 _ROWS_KEPT_EXACT = 10_000
 _BINS = 256
+_MOST_SPREAD = 1e24
 
 
 class Coded(NamedTuple):
@@ -86,7 +87,9 @@ class FiniteEnsemble(ShapeClassifier):
         """
         self._validate_params()
         count_threads(self.n_jobs)
-        self._learn(check_table(self, X, y, sample_weight, self.class_weight))
+        table = check_table(self, X, y, sample_weight, self.class_weight)
+        _check_spread(table.weight)
+        self._learn(table)
         return self
 
     def _learn(self, table: Table) -> None:
@@ -230,6 +233,16 @@ class BoostedEnsemble(BinnedEnsemble):
         """
         for score in self.staged_decision_function(X):
             yield as_labels(score, self.classes_)
+
+
+def _check_spread(weight: np.ndarray) -> None:
+    """Raise if sums of the weights would lose the small ones."""
+    low, high = weight.min(), weight.max()
+    if not low * _MOST_SPREAD >= high:
+        raise ValueError(
+            f"sample_weight times class_weight goes from {low:g} to {high:g}; keep it within a "
+            f"factor of {_MOST_SPREAD:g} (0 leaves a row out)."
+        )
 
 
 def class_numbers(classifier: ShapeClassifier, X: Any, y: Any) -> np.ndarray:

@@ -81,9 +81,10 @@ def bag(
     def work(lane: _Lane) -> None:
         for j in lane.turns:
             rng = np.random.default_rng(seeds[j])
-            counts = draw(rng)
-            stump = choice(rng)(search, _Sample(block, packing, counts * cost))
-            lane.add(stump, counts)
+            weight = draw(rng)
+            weight *= cost
+            stump = choice(rng)(search, _Sample(block, packing, weight))
+            lane.add(stump, weight == 0)
             report(lane.found[-1].error)
 
     n_lanes = min(n_threads, n_estimators)
@@ -108,10 +109,9 @@ class _Lane:
         self.times = np.zeros(len(block.index))
         self._vote = np.empty(len(block.index))
 
-    def add(self, stump: Stump | None, counts: np.ndarray) -> None:
+    def add(self, stump: Stump | None, unseen: np.ndarray) -> None:
         """Take a stump, and its votes on the rows that its sample did not hold."""
         self.found.append(stump or COIN)
-        unseen = counts == 0
         self.times += unseen
         if stump is not None:
             joint, votes = stump.votes_by_place(self._packing)
@@ -137,12 +137,22 @@ def _drawer(n_rows: int, weight: np.ndarray | None) -> Callable[[np.random.Gener
     Whole weights count rows, and as many are drawn; with other weights it is one draw a row.
     """
     if weight is None:
-        return lambda rng: np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows)
+        return lambda rng: _count(rng.integers(n_rows, size=n_rows, dtype=np.uint32), n_rows)
     total = float(weight.sum())
     whole = bool(np.all(weight == np.floor(weight)))
     if whole and total <= _MOST_REPEATED * n_rows:
-        rows = np.repeat(np.arange(n_rows), weight.astype(int))
+        rows = np.repeat(np.arange(n_rows, dtype=np.uint32), weight.astype(int))
         n_draws = len(rows)
-        return lambda rng: np.bincount(rows[rng.integers(n_draws, size=n_draws)], minlength=n_rows)
+        return lambda rng: _count(
+            rows[rng.integers(n_draws, size=n_draws, dtype=np.uint32)], n_rows
+        )
     n_draws = int(min(total, _MOST_DRAWS)) if whole else n_rows
-    return lambda rng: rng.multinomial(n_draws, weight / total)
+    return lambda rng: rng.multinomial(n_draws, weight / total).astype(np.float64)
+
+
+def _count(drawn: np.ndarray, n_rows: int) -> np.ndarray:
+    """Return how often each row was drawn: a scatter of ones."""
+    counts = np.empty(n_rows)
+    once = np.broadcast_to(1.0, drawn.shape)
+    rowloops.scatter(drawn[None, :], np.zeros(1, dtype=np.int64), once, 0, len(drawn), counts)
+    return counts

@@ -21,6 +21,7 @@ Slopes = Callable[[np.ndarray, np.ndarray, np.ndarray, float, float], tuple[floa
 # The same for all rows, given the kernel and the step.
 Along = Callable[[Slopes, float], tuple[float, float]]
 
+# The search ends when Newton's method would move by less than this.
 _ENOUGH = 1e-10
 _MOST_STEPS = 100
 
@@ -56,7 +57,7 @@ class Exponential:
 
     def step(self, stump: Stump, along: Along) -> float:
         """Return ``log((1 - R) / R) / 2``."""
-        return 0.5 * float(np.log(stump.right / stump.wrong))
+        return 0.5 * stump.log_odds
 
 
 class _LineSearched:
@@ -67,15 +68,16 @@ class _LineSearched:
 
     def step(self, stump: Stump, along: Along) -> float:
         """Return the root of the slope, by Newton's method inside a bracket."""
-        t, low, high = 0.25 * float(np.log(stump.right / stump.wrong)), 0.0, np.inf
+        t, low, high = 0.25 * stump.log_odds, 0.0, np.inf
         for _ in range(_MOST_STEPS):
             slope, curvature = along(self.slopes, t)
-            if abs(slope) <= _ENOUGH * (stump.right + stump.wrong):
+            if abs(slope) <= _ENOUGH * curvature:
                 break
             low, high = (t, high) if slope > 0 else (low, t)
+            far = min(2 * t + 1, high)
             t = t + slope / curvature if curvature > 0 else np.inf
-            if not low < t < high:
-                t = 2 * low if high == np.inf else (low + high) / 2
+            if not low < t < far:
+                t = far if high == np.inf else (low + high) / 2
         return t
 
 

@@ -6,8 +6,8 @@ what a cut gains:
 
 - error: ``|S_right - S_left|``, so that the largest gain is the smallest weighted error (the
   stump of Sugiyama and of Wang et al., over all n + 1 thresholds and both directions);
-- gini: ``S_left^2 / W_left + S_right^2 / W_right``, the split of a decision tree of depth one,
-  each side voting for its heavier class.
+- gini: ``sqrt(W (S_left^2 / W_left + S_right^2 / W_right))``, the split of a decision tree of depth
+  one, each side voting for its heavier class.  The root makes it a weight, as the error's gain is.
 """
 
 from __future__ import annotations
@@ -46,13 +46,21 @@ class Stump(NamedTuple):
         return self.wrong / (self.right + self.wrong)
 
     @property
+    def log_odds(self) -> float:
+        """The logarithm of ``(1 - error) / error``, finite however small the error is."""
+        return float(np.log(self.right) - np.log(max(self.wrong, np.finfo(np.float64).tiny)))
+
+    @property
     def is_coin(self) -> bool:
         """Whether the error is one half, up to rounding."""
         return self.right - self.wrong <= ROUNDING * (self.right + self.wrong)
 
     def vote(self, X: np.ndarray) -> np.ndarray:
         """Return the vote on each row of ``X``, 1 or -1."""
-        return np.where(X[:, self.feature] >= self.threshold, 1.0, -1.0) * self.direction
+        # As a plain float the threshold would be rounded to the type of the rows.
+        return (
+            np.where(X[:, self.feature] >= np.float64(self.threshold), 1.0, -1.0) * self.direction
+        )
 
     def votes_by_place(self, packing: Packing) -> tuple[int, np.ndarray]:
         """Return the joint column that the stump looks at, and its vote at each place there."""
@@ -91,6 +99,7 @@ def gini_gains(positive, negative, starts, out):
             out[k] = left * left / left_weight if left_weight > 0.0 else 0.0
             if right_weight > 0.0:
                 out[k] += right * right / right_weight
+            out[k] = np.sqrt(weight * out[k])
 
 
 @kernel

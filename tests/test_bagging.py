@@ -1,0 +1,202 @@
+"""Bagged stumps against stumps refitted one by one on rows drawn with replacement."""
+
+import numpy as np
+import pytest
+from oracles import every_stump, least_error
+from sklearn.datasets import load_iris
+
+from everystump import DecisionStumpClassifier, StumpBaggingClassifier
+from everystump.columns import make_columns
+from everystump.packing import pack
+from everystump.stumps.bagging import _order_of_their_own
+
+
+@pytest.fixture
+def table():
+    """Return 60 rows of 3 features, one of them tied, noisy labels, and new rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[:, 1] = np.round(2 * X[:, 1])
+    y = (X[:, 0] + X[:, 1] / 2 + rng.normal(size=60) > 0).astype(int)
+    return X, y, rng.normal(scale=1.5, size=(200, 3))
+
+
+def draws(X, y, random_state, n_estimators):
+    """Yield the rows of each bootstrap sample, and what goes on drawing for its stump."""
+    columns = make_columns(X, max_bins=len(X))
+    order = _order_of_their_own(pack(columns.codes, columns.sizes))
+    order = np.concatenate([order[y[order] == side] for side in (1, 0)])
+    seed = np.random.RandomState(random_state).randint(np.iinfo(np.int32).max)
+    for child in np.random.SeedSequence(int(seed)).spawn(n_estimators):
+        rng = np.random.default_rng(child)
+        yield order[rng.integers(len(y), size=len(y))], rng
+
+
+def refitted(X, y):
+    """Return feature, threshold and direction of the best stump of some rows; 0 for a coin.
+
+    A constant vote comes first if it is as good as any, else the first feature's lowest cut.
+    """
+    side = 2 * y - 1
+    feature, threshold, votes = every_stump(X)
+    edges = votes.T @ side
+    if np.abs(edges).max() == abs(side.sum()):
+        return 0, -np.inf, np.sign(side.sum())
+    j = np.argmax(np.abs(edges))
+    return feature[j], threshold[j], np.sign(edges[j])
+
+
+def votes_on(X, stumps):
+    """Return the vote of each stump (a row) on each row of X (a column)."""
+    feature, threshold, direction = np.array(stumps).T
+    up = threshold[:, None] <= X[:, feature.astype(int)].T
+    return np.where(up, 1, -1) * direction[:, None]
+
+
+def test_five_thousand_stumps_are_those_refitted_one_by_one(table):
+    X, y, new = table
+    model = StumpBaggingClassifier(5000, random_state=3).fit(X, y)
+    samples = [rows for rows, _ in draws(X, y, 3, 5000)]
+    stumps = [refitted(X[rows], y[rows]) for rows in samples]
+    expected = votes_on(new, stumps).mean(axis=0)
+    np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
+    voting = model.estimator_weights_ > 0
+    np.testing.assert_allclose(model.stumps_.threshold[voting], np.array(stumps)[voting, 1])
+    np.testing.assert_array_equal(model.estimator_weights_[voting], 1 / 5000)
+
+
+def test_out_of_bag_votes_are_those_of_stumps_that_did_not_see_the_row(table):
+    X, y, _ = table
+    for n_estimators in (300, 2):
+        model = StumpBaggingClassifier(n_estimators, random_state=1).fit(X, y)
+        samples = [rows for rows, _ in draws(X, y, 1, n_estimators)]
+        votes = votes_on(X, [refitted(X[rows], y[rows]) for rows in samples])
+        unseen = np.array([~np.isin(np.arange(60), rows) for rows in samples])
+        times = unseen.sum(axis=0)
+        expected = np.full(60, np.nan)
+        expected[times > 0] = (votes * unseen).sum(axis=0)[times > 0] / times[times > 0]
+        np.testing.assert_allclose(model.oob_decision_function_, expected, atol=1e-12)
+        right = (expected[times > 0] > 0) == y[times > 0]
+        assert model.oob_score_ == pytest.approx(right.mean())
+
+
+def test_each_stump_is_that_of_the_sample_alone(table):
+    X, y, _ = table
+    model = StumpBaggingClassifier(50, criterion="gini", random_state=2).fit(X, y)
+    for j, (rows, _) in enumerate(draws(X, y, 2, 50)):
+        alone = DecisionStumpClassifier(criterion="gini").fit(X[rows], y[rows])
+        own = [array[j] for array in model.stumps_]
+        assert own[:3] == [alone.feature_, pytest.approx(alone.threshold_), alone.direction_]
+        assert own[4] == pytest.approx(alone.error_, abs=1e-14)
+
+
+def test_a_random_feature_for_each_sample(table):
+    X, y, _ = table
+    model = StumpBaggingClassifier(200, features="random", random_state=4).fit(X, y)
+    for j, (rows, rng) in enumerate(draws(X, y, 4, 200)):
+        d = rng.permutation(3)[0]
+        error = least_error(X[rows][:, [d]], 2 * y[rows] - 1, np.ones(60))
+        if error < 0.5:
+            assert model.stumps_.feature[j] == d
+            assert model.stumps_.error[j] == pytest.approx(error, abs=1e-12)
+    assert set(model.stumps_.feature) == {0, 1, 2}
+
+
+def test_class_weights_count_once_rows_are_drawn(table):
+    X, y, _ = table
+    model = StumpBaggingClassifier(100, class_weight={0: 1, 1: 3}, random_state=5).fit(X, y)
+    for j, (rows, _) in enumerate(draws(X, y, 5, 100)):
+        error = least_error(X[rows], 2 * y[rows] - 1, 1.0 + 2 * y[rows])
+        assert model.stumps_.error[j] == pytest.approx(error, abs=1e-12)
+
+
+@pytest.mark.parametrize("features", ["best", "random"])
+@pytest.mark.parametrize("max_bins", ["auto", 8])
+def test_threads_and_the_order_of_rows_do_not_matter(table, features, max_bins):
+    X, y, _ = table
+    X, y = np.vstack([X, X[:5]]), np.append(y, 1 - y[:5])
+    given = {"features": features, "max_bins": max_bins, "random_state": 0}
+    one = StumpBaggingClassifier(101, n_jobs=1, **given).fit(X, y)
+    order = np.random.default_rng(1).permutation(len(y))
+    for n_jobs in (2, 3):
+        other = StumpBaggingClassifier(101, n_jobs=n_jobs, **given).fit(X[order], y[order])
+        for a, b in zip(one.stumps_, other.stumps_, strict=True):
+            np.testing.assert_array_equal(a, b)
+        found, expected = other.oob_decision_function_, one.oob_decision_function_[order]
+        if max_bins != "auto":  # rows of the same bins and label are one another's copies
+            found, expected = np.sort(found), np.sort(expected)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("features", ["best", "random"])
+@pytest.mark.parametrize("max_bins", ["auto", 8])
+def test_whole_weights_count_rows(table, features, max_bins):
+    X, y, _ = table
+    times = np.random.default_rng(2).integers(0, 4, size=60)
+    given = {"features": features, "max_bins": max_bins, "random_state": 0}
+    weighted = StumpBaggingClassifier(100, **given).fit(X, y, times)
+    rows = np.repeat(np.arange(60), times)
+    repeated = StumpBaggingClassifier(100, **given).fit(X[rows], y[rows])
+    for a, b in zip(weighted.stumps_, repeated.stumps_, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    np.testing.assert_array_equal(np.isnan(weighted.oob_decision_function_), times == 0)
+
+
+def test_rows_of_next_to_no_weight_are_never_drawn(table):
+    X, y, _ = table
+    weight = np.where(np.arange(60) < 5, 1e-12, np.random.default_rng(3).uniform(0.5, 2, 60))
+    model = StumpBaggingClassifier(300, random_state=0).fit(X, y, weight)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(model.oob_decision_function_[:5], scores[:5], atol=1e-12)
+    assert not np.allclose(model.oob_decision_function_[5:], scores[5:], atol=1e-3)
+    scaled = StumpBaggingClassifier(300, random_state=0).fit(X, y, weight / 1024)
+    np.testing.assert_array_equal(scaled.stumps_.threshold, model.stumps_.threshold)
+
+
+def test_weights_say_how_often_rows_are_drawn():
+    """A row in a share p of all draws is missing from (1 - p)^60 of the samples, 5 sigmas off."""
+    X = np.arange(60.0)[:, None]
+    y = (X[:, 0] == 59).astype(int)
+    weight = np.where(y == 1, 1.5, 0.7)
+    model = StumpBaggingClassifier(4000, random_state=0).fit(X, y, weight)
+    p = 1.5 / weight.sum()
+    missing = np.mean(np.isneginf(model.stumps_.threshold))
+    assert missing == pytest.approx((1 - p) ** 60, abs=5 * 0.5 / np.sqrt(4000))
+
+
+def test_samples_that_are_a_coin_do_not_vote():
+    X, y = np.ones((4, 2)), np.array([0, 0, 1, 1])
+    model = StumpBaggingClassifier(200, random_state=0).fit(X, y)
+    sides = [int(np.sign((2 * y - 1)[rows].sum())) for rows, _ in draws(X, y, 0, 200)]
+    np.testing.assert_array_equal(model.estimator_weights_, np.abs(sides) / 200)
+    np.testing.assert_allclose(model.decision_function([[7.0, 7.0]]), [np.mean(sides)], atol=1e-12)
+
+
+def test_one_row_a_class():
+    model = StumpBaggingClassifier(50, random_state=0).fit([[3.0], [5.0]], ["no", "yes"])
+    assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
+
+
+def test_no_row_out_of_bag_is_no_score():
+    X, y = np.array([[3.0], [5.0]]), np.array([0, 1])
+    unheard = []
+    for seed in range(20):
+        model = StumpBaggingClassifier(1, random_state=seed).fit(X, y)
+        rows = next(draws(X, y, seed, 1))[0]
+        unheard.append(len(set(rows)) == 2)
+        np.testing.assert_array_equal(np.isnan(model.oob_decision_function_), np.isin([0, 1], rows))
+        assert np.isnan(model.oob_score_) == unheard[-1]
+    assert 0 < sum(unheard) < 20
+
+
+def test_several_classes_are_one_against_the_rest():
+    X, y = load_iris(return_X_y=True)
+    model = StumpBaggingClassifier(100, random_state=0).fit(X, y)
+    scores = model.decision_function(X)
+    for k in range(3):
+        alone = StumpBaggingClassifier(100, random_state=0).fit(X, y == k)
+        np.testing.assert_allclose(scores[:, k], alone.decision_function(X), atol=1e-12)
+        oob = model.oob_decision_function_[:, k]
+        np.testing.assert_allclose(oob, alone.oob_decision_function_, atol=1e-12)
+    right = model.oob_decision_function_.argmax(axis=1) == y
+    assert model.oob_score_ == pytest.approx(right.mean())

@@ -1,0 +1,450 @@
+"""One stump and boosted stumps: against scikit-learn, plain twins, closed forms and edge cases."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import every_stump, least_error, search
+from random_tables import cases
+from scipy.optimize import brentq
+from scipy.special import expit
+from sklearn.datasets import load_iris
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+from everystump import DecisionStumpClassifier, StumpBoostingClassifier
+from everystump.datasets import make_twonorm
+
+LOSSES = {
+    "exponential": lambda m: np.exp(-m),
+    "mada": lambda m: np.where(m <= 0, 0.5 - m, np.exp(-2 * np.maximum(m, 0)) / 2),
+    "logistic": lambda m: np.logaddexp(0, -2 * m),
+}
+# Minus the derivatives, up to a factor.
+PULLS = {
+    "exponential": lambda m: np.exp(-m),
+    "mada": lambda m: np.exp(-2 * np.maximum(m, 0)),
+    "logistic": lambda m: expit(-2 * m),
+}
+SEEDS = range(5)
+
+
+def noisy_table(seed, n=200, d=4):
+    """Return rows without ties that 32 bits hold, labels 0 and 1, and weights."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.choice(2**20, size=n, replace=False) for _ in range(d)]) / 1024.0
+    centred = (X - 512) / 300
+    y = (centred[:, 0] - centred[:, 1] ** 2 + rng.normal(size=n) > -0.5).astype(int)
+    return X, y, rng.uniform(0.2, 2.0, size=n)
+
+
+def quietly(fit, *given, **more):
+    """Fit, and let it say that every stump has an error of one half."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "StumpBoostingClassifier stopped after .* one half")
+        return fit(*given, **more)
+
+
+def assert_same_stumps(one, other, rtol=1e-9):
+    for name in one._fields:
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol, err_msg=name)
+
+
+def assert_equals_peer(model, peer, X):
+    """Check weights, errors, votes and staged predictions of scikit-learn's AdaBoost.
+
+    Its classes have weights twice as large: it adds to the score of the class voted for.
+    """
+    stumps = model.stumps_
+    np.testing.assert_allclose(2 * stumps.weight, peer.estimator_weights_, rtol=1e-8)
+    np.testing.assert_allclose(stumps.error, peer.estimator_errors_, rtol=1e-9)
+    for j, estimator in enumerate(peer.estimators_):
+        up = X[:, stumps.feature[j]] >= stumps.threshold[j]
+        np.testing.assert_array_equal(estimator.predict(X), up == (stumps.direction[j] > 0))
+    np.testing.assert_array_equal(list(model.staged_predict(X)), list(peer.staged_predict(X)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("learning_rate", [1.0, 0.5])
+def test_gini_boosting_is_adaboost_on_trees_of_depth_one(seed, weighted, learning_rate):
+    """Scikit-learn's trees split by Gini impurity, at thresholds of 32 bits."""
+    X, y, weight = noisy_table(seed)
+    weight = weight if weighted else None
+    given = {"n_estimators": 40, "learning_rate": learning_rate}
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    peer = AdaBoostClassifier(tree, **given).fit(X, y, weight)
+    model = StumpBoostingClassifier(criterion="gini", **given).fit(X, y, weight)
+    assert_equals_peer(model, peer, X)
+    cuts = np.isfinite(model.stumps_.threshold)
+    assert cuts.sum() > 20
+    trees = [estimator.tree_ for estimator in peer.estimators_]
+    features = np.array([tree.feature[0] for tree in trees])
+    thresholds = np.array([tree.threshold[0] for tree in trees])
+    np.testing.assert_array_equal(model.stumps_.feature[cuts], features[cuts])
+    np.testing.assert_allclose(model.stumps_.threshold[cuts], thresholds[cuts], rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_boosting_is_adaboost_on_the_same_stumps(seed, weighted):
+    X, y, weight = noisy_table(seed, n=120)
+    weight = weight if weighted else None
+    peer = AdaBoostClassifier(DecisionStumpClassifier(), n_estimators=30).fit(X, y, weight)
+    model = StumpBoostingClassifier(n_estimators=30).fit(X, y, weight)
+    assert_equals_peer(model, peer, X)
+    np.testing.assert_array_equal(model.stumps_.feature, [e.feature_ for e in peer.estimators_])
+    np.testing.assert_array_equal(model.stumps_.threshold, [e.threshold_ for e in peer.estimators_])
+
+
+@search(100)
+@given(cases())
+def test_no_stump_has_a_smaller_error(case):
+    X, y, weight = case.table()
+    stump = DecisionStumpClassifier().fit(X, y, weight)
+    weight = np.ones(len(y)) if weight is None else weight
+    assert stump.error_ == pytest.approx(least_error(X, y, weight), abs=1e-12)
+    assert stump.error_ == pytest.approx(weight[stump.predict(X) != y].sum() / weight.sum())
+    feature, threshold, _ = every_stump(X)
+    own = threshold[feature == stump.feature_]
+    assert np.any(np.isclose(own, stump.threshold_, rtol=1e-12, atol=0))
+
+
+@pytest.mark.parametrize(("y", "direction"), [([0, 0, 1], 1), ([1, 1, 0], -1)])
+def test_a_stump_in_both_directions(y, direction):
+    stump = DecisionStumpClassifier().fit([[0.0], [1.0], [4.0]], y)
+    found = stump.feature_, stump.threshold_, stump.direction_, stump.error_
+    assert found == (0, 2.5, direction, 0.0)
+    np.testing.assert_array_equal(stump.predict([[2.5], [2.4]]), y[::-2])
+
+
+def test_a_stump_of_a_random_feature_is_the_best_of_that_feature():
+    X, y, weight = noisy_table(0)
+    seen = set()
+    for seed in range(30):
+        stump = DecisionStumpClassifier("random", random_state=seed).fit(X, y, weight)
+        seen.add(stump.feature_)
+        own = X[:, [stump.feature_]]
+        assert stump.error_ == pytest.approx(least_error(own, 2 * y - 1, weight), abs=1e-12)
+    assert seen == {0, 1, 2, 3}
+
+
+def test_weights_of_a_stump_count_rows():
+    X, y, _ = noisy_table(1)
+    times = np.random.default_rng(0).integers(0, 4, size=len(y))
+    weighted = DecisionStumpClassifier().fit(X, y, times)
+    repeated = DecisionStumpClassifier().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert_same_stumps(weighted.stumps_, repeated.stumps_)
+
+
+def test_one_stump_refuses_three_classes():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"3 classes.*use StumpBoostingClassifier"):
+        DecisionStumpClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@search(60)
+@given(
+    case=cases(),
+    features=st.sampled_from(["best", "random"]),
+    criterion=st.sampled_from(["error", "gini"]),
+    learning_rate=st.sampled_from([0.5, 1.0]),
+)
+def test_the_loss_never_rises(loss, case, features, criterion, learning_rate):
+    """Up to rounding, 1e-12 of the loss at the start."""
+    X, y, weight = case.table()
+    model = StumpBoostingClassifier(
+        loss,
+        n_estimators=40,
+        features=features,
+        criterion=criterion,
+        learning_rate=learning_rate,
+        random_state=case.seed,
+    )
+    quietly(model.fit, X, y, weight)
+    if np.any(model.estimator_errors_ == 0):
+        assert model.score(X, y) == 1
+        np.testing.assert_array_equal(model.estimator_weights_, [1.0])
+        return
+    staged = [np.zeros(len(y)), *model.staged_decision_function(X)]
+    losses = [np.average(LOSSES[loss](y * score), weights=weight) for score in staged]
+    assert np.all(np.diff(losses) <= 1e-12)
+
+
+def twin(loss, X, y, weight, rounds):
+    """Boost in plain NumPy: every stump tried, steps by a root finder; y in {-1, 1}."""
+    feature, threshold, votes = every_stump(X)
+    score, found = np.zeros(len(y)), []
+    for _ in range(rounds):
+        pull = weight * PULLS[loss](y * score)
+        edges = votes.T @ (pull * y) / pull.sum()
+        j = np.argmax(np.abs(edges))
+        vote = votes[:, j] * np.sign(edges[j])
+
+        def slope(t, score=score, vote=vote):
+            return np.sum(weight * PULLS[loss](y * (score + t * vote)) * y * vote)
+
+        step = brentq(slope, 0, 50, xtol=1e-14)
+        found.append((feature[j], threshold[j], np.sign(edges[j]), step, (1 - abs(edges[j])) / 2))
+        score = score + step * vote
+    return map(np.array, zip(*found, strict=True)), score
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_boosting_against_a_plain_twin(loss, seed):
+    """Steps solve for a slope of 1e-10, so weights agree to about as much."""
+    X, y, weight = noisy_table(seed, n=100)
+    model = StumpBoostingClassifier(loss, n_estimators=30).fit(X, y, weight)
+    stumps, score = twin(loss, X, 2 * y - 1, weight, 30)
+    cuts = np.isfinite(model.stumps_.threshold)
+    for name, expected in zip(model.stumps_._fields, stumps, strict=True):
+        kept = cuts if name == "feature" else slice(None)
+        found = getattr(model.stumps_, name)[kept]
+        np.testing.assert_allclose(found, expected[kept], rtol=1e-7, err_msg=name)
+    np.testing.assert_allclose(model.decision_function(X), score, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_probabilities_are_those_of_half_log_odds(loss):
+    X, y = make_twonorm(200, random_state=0)
+    model = StumpBoostingClassifier(loss, n_estimators=20).fit(X, y)
+    expected = expit(2 * model.decision_function(X))
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, rtol=1e-12)
+
+
+def test_margins_are_shares_of_the_vote():
+    X, y, _ = noisy_table(2)
+    model = StumpBoostingClassifier(n_estimators=25).fit(X, y)
+    stumps = model.stumps_
+    votes = np.where(X[:, stumps.feature] >= stumps.threshold, 1, -1) * stumps.direction
+    expected = (2 * y - 1) * (votes @ stumps.weight) / stumps.weight.sum()
+    np.testing.assert_allclose(model.margins(X, y), expected, atol=1e-12)
+    assert np.abs(model.margins(X, y)).max() <= 1
+    with pytest.raises(ValueError, match=r"classes \[0, 1\]"):
+        model.margins(X, y + 1)
+
+
+@pytest.mark.parametrize("features", ["best", "random"])
+@pytest.mark.parametrize("max_bins", ["auto", 8])
+def test_weights_count_rows_in_any_order(features, max_bins):
+    X, y, _ = noisy_table(1)
+    times = np.random.default_rng(0).integers(0, 4, size=len(y))
+    rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), times))
+    given = {"n_estimators": 30, "features": features, "max_bins": max_bins, "random_state": 0}
+    weighted = StumpBoostingClassifier(**given).fit(X, y, times)
+    repeated = StumpBoostingClassifier(**given).fit(X[rows], y[rows])
+    assert_same_stumps(weighted.stumps_, repeated.stumps_, rtol=1e-8)
+
+
+def test_class_weights_are_factors_of_the_weights():
+    X, y, weight = noisy_table(1)
+    by_class = StumpBoostingClassifier(class_weight={0: 2, 1: 5}).fit(X, y, weight)
+    by_row = StumpBoostingClassifier().fit(X, y, weight * (2 + 3 * y))
+    assert_same_stumps(by_class.stumps_, by_row.stumps_)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_threads_share_the_rows_of_large_tables(loss):
+    X, y = make_twonorm(150_000, n_features=3, random_state=0)
+    one, three = (StumpBoostingClassifier(loss, n_jobs=n, n_estimators=5) for n in (1, 3))
+    assert_same_stumps(one.fit(X, y).stumps_, three.fit(X, y).stumps_, rtol=1e-7)
+
+
+def test_several_classes_are_one_against_the_rest():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    model = StumpBoostingClassifier(n_estimators=15).fit(X, names)
+    scores, staged = model.decision_function(X), list(model.staged_decision_function(X))
+    np.testing.assert_allclose(staged[-1], scores, atol=1e-12)
+    np.testing.assert_array_equal(list(model.staged_predict(X))[-1], model.predict(X))
+    np.testing.assert_array_equal(model.predict(X), model.classes_[scores.argmax(axis=1)])
+    margins = model.margins(X, names)
+    for k in range(3):
+        alone = StumpBoostingClassifier(n_estimators=15).fit(X, y == k)
+        if k == 0:  # a perfect stump: with several classes it outweighs all others
+            assert model.stumps_[0].weight > max(model.stumps_[j].weight.sum() for j in (1, 2))
+            alone.stumps_ = alone.stumps_._replace(weight=model.stumps_[0].weight)
+        assert_same_stumps(model.stumps_[k], alone.stumps_)
+        np.testing.assert_allclose(scores[:, k], alone.decision_function(X), atol=1e-12)
+        own = y == k
+        np.testing.assert_allclose(margins[own], alone.margins(X, own)[own], atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("features", ["best", "random"])
+@pytest.mark.parametrize("max_bins", ["auto", 8])
+def test_warm_start_goes_on_where_it_stood(loss, features, max_bins):
+    """Weights are weighed anew by the margins, so rounds differ by rounding."""
+    X, y, weight = noisy_table(3)
+    given = {"features": features, "random_state": 7, "max_bins": max_bins, "learning_rate": 0.8}
+    warm = StumpBoostingClassifier(loss, n_estimators=20, warm_start=True, **given)
+    warm.fit(X, y, weight).set_params(n_estimators=50).fit(X, y, weight)
+    at_once = StumpBoostingClassifier(loss, n_estimators=50, **given).fit(X, y, weight)
+    assert_same_stumps(warm.stumps_, at_once.stumps_, rtol=1e-6)
+
+
+def test_warm_start_refuses_what_does_not_fit():
+    X, y, _ = noisy_table(3)
+    model = StumpBoostingClassifier(n_estimators=20, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="n_estimators=10 is less than the 20"):
+        model.set_params(n_estimators=10).fit(X, y)
+    model.set_params(n_estimators=30)
+    with pytest.raises(ValueError, match="warm_start=False"):
+        model.fit(X, y + 1)
+    for others in (X[:, :1], np.hstack([X, X])):
+        with pytest.raises(ValueError, match="warm_start"):
+            model.fit(others, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("patience", [1, 5])
+def test_early_stopping_keeps_the_best_round(loss, patience):
+    X, y, weight = noisy_table(5)
+    given = {"validation_fraction": 0.3, "n_iter_no_change": patience, "random_state": 0}
+    model = StumpBoostingClassifier(loss, n_estimators=2000, **given).fit(X, y, weight)
+    losses, best = model.validation_losses_, np.argmin(model.validation_losses_)
+    assert len(losses) == best + 1 + patience < 2000
+    assert len(model.estimator_weights_) == best + 1
+    longer = StumpBoostingClassifier(loss, n_estimators=best + 1, **given).fit(X, y, weight)
+    assert_same_stumps(model.stumps_, longer.stumps_)
+
+
+def test_validation_losses_are_those_of_the_held_out_rows():
+    X, y, weight = noisy_table(6)
+    given = {"n_estimators": 12, "n_iter_no_change": 100, "random_state": 3}
+    model = StumpBoostingClassifier(validation_fraction=0.25, **given).fit(X, y, weight)
+    rows = np.arange(len(y))
+    train, test = train_test_split(rows, test_size=0.25, stratify=y, random_state=model._fit_seed)
+    alone = StumpBoostingClassifier(**given).fit(X[train], y[train], weight[train])
+    staged = list(alone.staged_decision_function(X[test]))
+    losses = np.exp(-(2 * y[test] - 1) * np.array(staged))
+    expected = np.average(losses, axis=1, weights=weight[test])
+    np.testing.assert_allclose(model.validation_losses_, expected, rtol=1e-10)
+
+
+def test_too_few_rows_to_hold_out():
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.1 of 4 rows"):
+        StumpBoostingClassifier(validation_fraction=0.1).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_perfect_stump_is_kept_alone_however_late_it_is_found(loss):
+    X, y, weight = noisy_table(0)
+    X[:, 2] = y
+    perfect, late = [[2], [0.5], [1], [1.0], [0.0]], 0
+    best = StumpBoostingClassifier(loss).fit(X, y, weight)
+    assert [array.tolist() for array in best.stumps_] == perfect
+    for seed in range(20):
+        model = StumpBoostingClassifier(loss, features="random", random_state=seed)
+        assert [array.tolist() for array in model.fit(X, y, weight).stumps_] == perfect
+        late += model.set_params(n_estimators=1).fit(X, y, weight).stumps_.feature[0] != 2
+    assert late > 5
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("features", ["best", "random"])
+def test_nothing_to_learn_is_said(loss, features):
+    model = StumpBoostingClassifier(loss, features=features)
+    with pytest.warns(UserWarning, match=r"stopped after 0 of n_estimators=100 .* one half"):
+        model.fit([[1.0, 2.0]] * 4, [0, 1, 1, 0])
+    assert len(model.estimator_weights_) == 0
+    assert list(model.staged_predict([[1.0, 2.0]])) == []
+    np.testing.assert_array_equal(model.predict_proba([[5.0, 0.0]]), [[0.5, 0.5]])
+    np.testing.assert_array_equal(model.margins([[5.0, 0.0]], [1]), [0.0])
+    with pytest.warns(UserWarning, match="stopped after 1 of"):
+        model.fit([[1.0, 2.0]] * 4, [0, 1, 1, 1])
+    np.testing.assert_allclose(model.predict_proba([[5.0, 0.0]]), [[0.25, 0.75]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("features", ["best", "random"])
+def test_identical_rows_with_opposite_labels_get_their_log_odds(loss, features):
+    """Boosting ends where all three losses have their minimum: half the log-odds of each place.
+
+    It ends when edges are 1e-12, or after 1,000 rounds when they are about 1e-6.
+    """
+    positive, negative = np.array([1.0, 5, 2, 3]), np.array([2.0, 1, 4, 3])
+    X = np.tile([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 0.0]], (2, 1))
+    y, weight = np.repeat([1, 0], 4), np.concatenate([positive, negative])
+    model = StumpBoostingClassifier(loss, n_estimators=1000, features=features, random_state=0)
+    quietly(model.fit, X, y, weight)
+    expected = np.log(positive / negative) / 2
+    np.testing.assert_allclose(model.decision_function(X[:4]), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("criterion", ["error", "gini"])
+def test_boosting_stops_only_where_every_stump_is_a_coin(seed, criterion):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, size=(40, 2)).astype(float), rng.integers(0, 2, size=40)
+    model = StumpBoostingClassifier(criterion=criterion, n_estimators=20_000)
+    with pytest.warns(UserWarning, match="one half"):
+        model.fit(X, y)
+    side = 2 * y - 1
+    weight = np.exp(-side * model.decision_function(X))
+    assert least_error(X, side, weight) == pytest.approx(0.5, abs=1e-10)
+
+
+TINY = {
+    "separable": (np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])),
+    "not separable": (np.array([[0.0], [1.0], [2.0], [1.0]]), np.array([0, 1, 0, 0])),
+}
+LONG = [pytest.param(loss, marks=[pytest.mark.slow] * (loss != "exponential")) for loss in LOSSES]
+
+
+@pytest.mark.parametrize("loss", LONG)
+@pytest.mark.parametrize("table", TINY)
+def test_a_hundred_thousand_rounds(loss, table):
+    X, y = TINY[table]
+    model = quietly(StumpBoostingClassifier(loss, n_estimators=100_000).fit, X, y)
+    weights, score = model.estimator_weights_, model.decision_function(X)
+    assert np.all(np.isfinite(weights) & (weights > 0))
+    assert np.all(np.isfinite(score) & np.isfinite(model.predict_log_proba(X)).all(axis=1))
+    if table == "separable":
+        assert len(weights) == 100_000
+        np.testing.assert_array_equal(model.predict(X), y)
+        # The best margin is 1/3: each of the three cuts has a third of the vote.
+        np.testing.assert_allclose(model.margins(X, y).min(), 1 / 3, atol=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("features", ["best", "random"])
+@pytest.mark.parametrize("decades", [0, 4, 12])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_stump_just_used_is_a_coin(loss, features, decades, seed):
+    """The step ends where both sides weigh the same, also for weights of 24 orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, size=(12, 3)).astype(float), np.arange(12) % 2
+    weight = 10.0 ** rng.uniform(-decades, decades, size=12)
+    model = StumpBoostingClassifier(loss, n_estimators=30, features=features, random_state=seed)
+    quietly(model.fit, X, y, weight)
+    stumps, side = model.stumps_, 2 * y - 1
+    right = (X[:, stumps.feature] >= stumps.threshold) == (stumps.direction * side[:, None] > 0)
+    for j, score in enumerate(model.staged_decision_function(X)):
+        pull = weight * PULLS[loss](side * score)
+        assert pull[right[:, j]].sum() == pytest.approx(pull[~right[:, j]].sum(), rel=1e-6)
+
+
+def test_one_row_a_class():
+    model = StumpBoostingClassifier("mada").fit([[3.0], [5.0]], ["no", "yes"])
+    assert [array.tolist() for array in model.stumps_] == [[0], [4.0], [1], [1.0], [0.0]]
+    assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("learning_rate", [3.0, 100.0])
+def test_weights_are_finite_at_any_learning_rate(loss, learning_rate):
+    X, y, weight = TINY["separable"][0][[0, 0, 1, 1]], [0, 1, 0, 1], [1.0, 2.0, 5.0, 1.0]
+    model = StumpBoostingClassifier(loss, n_estimators=300, learning_rate=learning_rate)
+    try:
+        quietly(model.fit, X, y, weight)
+    except ValueError as error:
+        assert "learning_rate" in str(error)
+    else:
+        assert np.all(np.isfinite(model.estimator_weights_))
