@@ -157,6 +157,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
         )
         self._store(table, found, self._vote(found), coded.columns.exact)
+        vars(self).pop("validation_losses_", None)
         if self.validation_fraction is not None:
             losses = [np.array(watcher.losses) for watcher in watchers]
             self.validation_losses_ = losses[0] if len(losses) == 1 else losses
@@ -279,7 +280,7 @@ def _let_perfect_stumps_decide(found: list[Stumps]) -> list[Stumps]:
         return found
     most = 1.0 + max(float(stumps.weight.sum()) for stumps in found)
     return [
-        stumps._replace(weight=np.array([most])) if np.any(stumps.error == 0.0) else stumps
+        stumps._replace(weight=np.array([most])) if stumps.error.tolist() == [0.0] else stumps
         for stumps in found
     ]
 
