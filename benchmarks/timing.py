@@ -74,7 +74,7 @@ def seconds_a_call(work: Callable[[], Any], settings: Settings) -> float:
 
 def seconds_in_turns(works: Sequence[Callable[[], Any]], settings: Settings) -> list[float]:
     """Return the best seconds of each work; they take turns, so that a disturbance hits all."""
-    seconds = np.full((10 * settings.repeats, len(works)), np.inf)
+    seconds = np.full((30 * settings.repeats, len(works)), np.inf)
     for turn in seconds:
         for k, work in enumerate(works):
             start = time.perf_counter()
