@@ -16,7 +16,7 @@ from everystump import rowloops
 from everystump.threads import share
 
 _CELLS_PER_CUT = 16
-_MOST_CELLS = 65536
+_LEAST_CELLS, _MOST_CELLS = 256, 65536
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,9 @@ class Lookup:
     @classmethod
     def over(cls, cuts: np.ndarray) -> Lookup:
         """Build the grid for ``cuts``, which get an infinite one at their end."""
-        cells = max(1, min(_CELLS_PER_CUT * len(cuts), _MOST_CELLS))
+        cells = 1
+        if len(cuts) > 1:
+            cells = int(np.clip(_CELLS_PER_CUT * len(cuts), _LEAST_CELLS, _MOST_CELLS))
         low, high = (float(cuts[0]), float(cuts[-1])) if len(cuts) else (0.0, 0.0)
         # Without a usable width everything falls into one cell, and halving does all the work.
         scale = cells / (high - low) if 0.0 < high - low < np.inf else 0.0
