@@ -157,7 +157,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
         )
         self._store(table, found, self._vote(found), coded.columns.exact)
-        vars(self).pop("validation_losses_", None)
+        if hasattr(self, "validation_losses_"):
+            del self.validation_losses_
         if self.validation_fraction is not None:
             losses = [np.array(watcher.losses) for watcher in watchers]
             self.validation_losses_ = losses[0] if len(losses) == 1 else losses
