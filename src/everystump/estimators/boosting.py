@@ -77,7 +77,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
     estimator_errors_ : ndarray of shape (n_stumps,), or a list of them
         Their weighted errors.
     validation_losses_ : ndarray of shape (n_rounds,), or a list of them
-        Mean loss on the held-out rows after each round; only with `validation_fraction`.
+        Mean loss on the held-out rows after each round; empty without `validation_fraction`.
     shapes_ : ShapeModel, or a list of them for several classes
         The weighted vote as one curve a feature.
     classes_ : ndarray of shape (n_classes,)
@@ -157,11 +157,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
         )
         self._store(table, found, self._vote(found), coded.columns.exact)
-        if hasattr(self, "validation_losses_"):
-            del self.validation_losses_
-        if self.validation_fraction is not None:
-            losses = [np.array(watcher.losses) for watcher in watchers]
-            self.validation_losses_ = losses[0] if len(losses) == 1 else losses
+        losses = [np.array(watcher.losses) for watcher in watchers]
+        self.validation_losses_ = losses[0] if len(losses) == 1 else losses
         self._warn_if_coins(runs)
 
     def _known(self, table: Table) -> list[Stumps] | None:
