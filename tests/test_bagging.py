@@ -7,8 +7,9 @@ from sklearn.datasets import load_iris
 
 from everystump import DecisionStumpClassifier, StumpBaggingClassifier
 from everystump.columns import make_columns
+from everystump.datasets import make_twonorm
 from everystump.packing import pack
-from everystump.stumps.bagging import _order_of_their_own
+from everystump.stumps.bagging import _drawer, _order_of_their_own
 
 
 @pytest.fixture
@@ -177,6 +178,7 @@ def test_one_row_a_class():
     assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
 
 
+@pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no row was left out")
 def test_no_row_out_of_bag_is_no_score():
     X, y = np.array([[3.0], [5.0]]), np.array([0, 1])
     unheard = []
@@ -187,6 +189,24 @@ def test_no_row_out_of_bag_is_no_score():
         np.testing.assert_array_equal(np.isnan(model.oob_decision_function_), np.isin([0, 1], rows))
         assert np.isnan(model.oob_score_) == unheard[-1]
     assert 0 < sum(unheard) < 20
+
+
+def test_large_whole_weights_leave_nobody_out_and_say_so():
+    """A weight of 1000 is a thousand rows, of which a sample of as many hardly misses one class."""
+    X, y = make_twonorm(40, random_state=0)
+    with pytest.warns(UserWarning, match=r"no row was left out .* divide them by their mean"):
+        model = StumpBaggingClassifier(20, random_state=0).fit(X, y, np.full(40, 1000.0))
+    assert np.isnan(model.oob_score_)
+    model.fit(X, y, np.full(40, 1000.5))
+    assert model.oob_score_ > 0.5
+
+
+def test_large_whole_weights_are_drawn_as_often_as_they_say():
+    """Of two rows the one of a hundredfold weight is drawn a hundred times as often."""
+    draw = _drawer(2, np.array([1000.0, 10.0]))
+    counts = np.array([draw(np.random.default_rng(seed)) for seed in range(300)])
+    np.testing.assert_array_equal(counts.sum(axis=1), 1010)
+    assert counts[:, 1].mean() == pytest.approx(10, abs=4 * np.sqrt(10 / 300))
 
 
 def test_several_classes_are_one_against_the_rest():

@@ -103,6 +103,8 @@ def test_too_few_stumps_for_a_hard_margin():
     X, y = TWO_NORM
     with pytest.raises(ValueError, match=r"n_estimators=2 rounds do not .* raise n_estimators"):
         BoostedStumpSVC(2, C=np.inf).fit(X, y)
+    with pytest.raises(ValueError, match=r"1 stumps of .*=9 rounds do not .*; use a finite C"):
+        BoostedStumpSVC(9, C=np.inf).fit(np.zeros((5, 1)), [0, 0, 1, 1, 0])
 
 
 def test_several_classes_have_a_machine_each():
@@ -117,6 +119,9 @@ def test_several_classes_have_a_machine_each():
 def test_nothing_but_constant_votes():
     """Two equal columns of zeros: AdaBoost finds the majority, and the bias says the same."""
     y = np.arange(9) < 3
-    model = BoostedStumpSVC(5).fit(np.zeros((9, 2)), y)
+    with pytest.warns(UserWarning, match="stopped after 1 of n_estimators=5 rounds") as caught:
+        model = BoostedStumpSVC(5, stages=[2]).fit(np.zeros((9, 2)), y)
+    assert caught[0].filename == __file__
+    assert [stage.n_estimators for stage in model.stages_] == [1]
     np.testing.assert_array_equal(model.predict(np.zeros((9, 2))), False)
     np.testing.assert_array_equal(model.estimator_weights_, 0.0)

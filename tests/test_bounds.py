@@ -1,5 +1,7 @@
 """Each bound on random data, against the closed form, and with its assumptions broken."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,6 +79,39 @@ def test_other_weights_are_not_covered(bound, parameters):
 def test_the_weights_of_a_machine_are_not_covered(bound):
     X, y, _ = random_rows(1)
     assert not bound(BoostedStumpSVC(15).fit(X, y)).holds
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("class_weight", [{False: 1.0, True: 30.0}, "balanced"])
+def test_class_weights_count_in_the_observed_share(seed, class_weight):
+    X, y, rng = random_rows(seed)
+    weight = rng.uniform(0.1, 2.0, size=len(y))
+    model = StumpBoostingClassifier(n_estimators=5, class_weight=class_weight)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "StumpBoostingClassifier stopped")
+        model.fit(X, y, sample_weight=weight)
+    bound = boosting_training_bound(model, X, y, sample_weight=weight)
+    assert bound.holds
+    assert bound.observed <= bound.value * (1 + 1e-9)
+
+
+def test_held_out_rows_are_not_covered():
+    X, y, _ = random_rows(1)
+    model = StumpBoostingClassifier(validation_fraction=0.3, random_state=0).fit(X, y)
+    assert boosting_training_bound(model).holds
+    assert not boosting_training_bound(model, X, y).holds
+
+
+@pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
+def test_rows_and_labels_belong_together(bound):
+    X, y, _ = random_rows(1)
+    for rows in ((X,), (None, y)):
+        with pytest.raises(ValueError, match="X and y belong together"):
+            bound(fitted(), *rows)
+    with pytest.raises(ValueError, match="y must hold one of the classes"):
+        bound(fitted(), X, y[:-1])
+    with pytest.raises(ValueError, match="y must hold one of the classes"):
+        bound(fitted(), X, np.full(len(y), "x"))
 
 
 def test_a_perfect_stump_bounds_everything():

@@ -51,6 +51,8 @@ ENSEMBLES = [kind for kind in KINDS if kind != "stump"]
         ),
     ]
 )
+@pytest.mark.filterwarnings("ignore:estimators. no voter is better than a coin")
+@pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no row was left out")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -78,6 +80,10 @@ BAD_PARAMETERS = {
     "learning_rate": (
         StumpBoostingClassifier(learning_rate=0.0),
         r"'learning_rate' parameter .* Got 0\.0",
+    ),
+    "learning_rate too large": (
+        StumpBoostingClassifier(learning_rate=2.0),
+        r"'learning_rate' parameter .* Got 2\.0",
     ),
     "validation_fraction": (
         StumpBoostingClassifier(validation_fraction=1.0),
@@ -110,6 +116,14 @@ def test_bad_parameters(estimator, match):
 def test_bad_tables(model, X, y, weight, match):
     assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)
     assert not hasattr(model, "shapes_")
+
+
+def test_weights_too_far_apart(model):
+    weight = np.where(np.arange(90) < 45, 1e-13, 1e13)
+    assert_refused(
+        lambda: model.fit(X0, Y0, sample_weight=weight),
+        r"sample_weight times class_weight goes from 1e-13 to 1e\+13; keep it within",
+    )
 
 
 def test_prediction_checks_its_rows(model):

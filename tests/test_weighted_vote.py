@@ -1,10 +1,14 @@
 """A vote of any classifiers with weights found on held-out rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from everystump import DecisionStumpClassifier, StumpBoostingClassifier, WeightedVoteClassifier
 from everystump.datasets import make_threenorm, make_twonorm
@@ -77,6 +81,29 @@ def test_perfect_voters_have_finite_weights():
     rows, labels = np.repeat([[0.0], [9.0]], 20, axis=0), np.repeat([0, 1], 20)
     model = WeightedVoteClassifier(voters, random_state=0).fit(rows, labels)
     np.testing.assert_allclose(model.weights_, 0.5, atol=1e-6)
+
+
+def test_frames_reach_the_voters_as_they_are():
+    """A pipeline over a column of words votes, and no voter misses its names."""
+    frame = pd.DataFrame({"x": X[:, 0], "word": np.where(X[:, 1] > 0, "high", "low")})
+    words = make_column_transformer((OneHotEncoder(), ["word"]), remainder="passthrough")
+    voters = [("words", make_pipeline(words, LogisticRegression())), ("coin", DummyClassifier())]
+    model = WeightedVoteClassifier(voters, random_state=0).fit(frame, Y)
+    assert model.score(frame, Y) > 0.6
+    assert model.feature_names_in_.tolist() == ["x", "word"]
+
+
+def test_voters_that_know_nothing_share_the_vote():
+    liars = [("liar", LogisticRegression().fit(X, np.where(Y.max() == Y, Y.min(), Y.max())))] * 1
+    with pytest.warns(UserWarning, match="no voter is better than a coin"):
+        model = WeightedVoteClassifier(liars, prefit=True).fit(X, Y)
+    np.testing.assert_array_equal(model.weights_, 1.0)
+
+
+def test_parameters_of_the_voters_can_be_set():
+    model = WeightedVoteClassifier([("line", LogisticRegression())])
+    model.set_params(line__C=0.5)
+    assert model.get_params()["line"].C == 0.5
 
 
 @pytest.mark.parametrize("C", [0, -1.0, "a"])

@@ -1,15 +1,20 @@
-"""What the bounds of AdaBoost read from a fitted ensemble."""
+"""What the bounds of AdaBoost share: the ensemble that they read and the rows they speak of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
-ASSUMPTIONS = (
+from everystump.bounds.bound import Bound
+from everystump.labels import class_numbers
+
+_ASSUMPTIONS = (
     "two classes",
     "each stump has the weight log((1 - error) / error) / 2, as AdaBoost gives it",
-    "the error is that of the rows that were boosted on, weighted as they were",
+    "the rows are those that were boosted on, weighted as they were",
 )
 
 
@@ -28,7 +33,29 @@ def read_errors(fitted: Any) -> np.ndarray:
     return np.asarray(errors)
 
 
-def is_adaboost(fitted: Any) -> bool:
+def adaboost_bound(
+    value: float,
+    reference: str,
+    happens: Callable[[np.ndarray], np.ndarray],
+    fitted: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+) -> Bound:
+    """Return a bound on the share of rows to whose margins something happens."""
+    if (X is None) != (y is None):
+        raise ValueError("X and y belong together: pass the training rows with their labels.")
+    observed = None
+    if X is not None:
+        margins, weight = _margins(fitted, X, y, sample_weight)
+        observed = float(np.average(happens(margins), weights=weight))
+    # With rows held out, those given are not the ones that were boosted on.
+    on_other_rows = X is not None and getattr(fitted, "validation_fraction", None) is not None
+    holds = _is_adaboost(fitted) and not on_other_rows
+    return Bound(value, _ASSUMPTIONS, holds, value >= 1, reference, observed)
+
+
+def _is_adaboost(fitted: Any) -> bool:
     """Tell whether the stumps have AdaBoost's weights; a perfect stump alone has any."""
     errors, weights = read_errors(fitted), np.asarray(fitted.estimator_weights_)
     if len(errors) == 1 and errors[0] == 0.0:
@@ -37,7 +64,15 @@ def is_adaboost(fitted: Any) -> bool:
         return np.allclose(weights, 0.5 * np.log((1 - errors) / errors), rtol=1e-6, atol=1e-9)
 
 
-def share_of(happens: np.ndarray, sample_weight: Any) -> float:
-    """Return the weighted share of rows for which something happens."""
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return float(np.average(happens, weights=weights))
+def _margins(fitted: Any, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the margin of each row, from -1 to 1, and what the row counted in training."""
+    score = fitted.decision_function(X)
+    label = class_numbers(y, fitted.classes_, len(score))
+    total = np.abs(fitted.estimator_weights_).sum() or 1.0
+    weight = np.ones(len(score))
+    if sample_weight is not None:
+        weight = weight * np.asarray(sample_weight, dtype=np.float64)
+    factor = compute_class_weight(
+        fitted.class_weight, classes=fitted.classes_, y=np.asarray(y), sample_weight=weight
+    )
+    return np.where(label == 1, score, -score) / total, weight * factor[label]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump.bounds.adaboost import ASSUMPTIONS, is_adaboost, read_errors, share_of
+from everystump.bounds.adaboost import adaboost_bound, read_errors
 from everystump.bounds.bound import Bound
 
 
@@ -22,7 +22,7 @@ def boosting_training_bound(
     X, y : array-like, optional
         The training rows; with them ``observed`` is the training error itself.
     sample_weight : array-like of shape (n_rows,), optional
-        The weights that were trained with.
+        The weights that were trained with; class weights are known.
 
     Returns
     -------
@@ -39,14 +39,9 @@ def boosting_training_bound(
     (True, True)
     """
     value = float(np.exp(-2 * np.sum((0.5 - read_errors(fitted)) ** 2)))
-    observed = None
-    if X is not None:
-        observed = share_of(fitted.predict(X) != np.asarray(y), sample_weight)
-    return Bound(
-        value,
-        ASSUMPTIONS,
-        is_adaboost(fitted),
-        value >= 1,
-        "Wang et al. (2019), eq. 15",
-        observed,
-    )
+    reference = "Wang et al. (2019), eq. 15"
+
+    def is_wrong(margins: np.ndarray) -> np.ndarray:
+        return margins < 0
+
+    return adaboost_bound(value, reference, is_wrong, fitted, X, y, sample_weight)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from everystump.bounds.adaboost import ASSUMPTIONS, is_adaboost, read_errors, share_of
+from everystump.bounds.adaboost import adaboost_bound, read_errors
 from everystump.bounds.bound import Bound
 
 
@@ -28,7 +28,7 @@ def margin_distribution_bound(
     theta : float, default=0.0
         A margin, from -1 to 1.
     sample_weight : array-like of shape (n_rows,), optional
-        The weights that were trained with.
+        The weights that were trained with; class weights are known.
 
     Returns
     -------
@@ -52,14 +52,9 @@ def margin_distribution_bound(
     log_value = len(errors) * np.log(2) + np.sum(log_factors)
     with np.errstate(over="ignore"):
         value = float(np.exp(log_value))
-    observed = None
-    if X is not None:
-        observed = share_of(fitted.margins(X, y) <= theta, sample_weight)
-    return Bound(
-        value,
-        ASSUMPTIONS,
-        is_adaboost(fitted),
-        value >= 1,
-        "Wang et al. (2019), Theorem 2, eq. 13",
-        observed,
-    )
+    reference = "Wang et al. (2019), Theorem 2, eq. 13"
+
+    def is_small(margins: np.ndarray) -> np.ndarray:
+        return margins <= theta
+
+    return adaboost_bound(value, reference, is_small, fitted, X, y, sample_weight)

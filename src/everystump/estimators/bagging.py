@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from everystump.estimators.base import as_labels
 from everystump.estimators.finite import BinnedEnsemble
 from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table
+from everystump.labels import as_labels
 from everystump.stumps import Bag, bag
 from everystump.threads import count_threads
 
@@ -119,6 +120,13 @@ class StumpBaggingClassifier(BinnedEnsemble):
         votes[table.kept] = np.column_stack([bag.out_of_bag for bag in bags])
         self.oob_decision_function_ = votes[:, 0] if len(bags) == 1 else votes
         heard = self.oob_decision_function_[table.kept]
+        if np.all(np.isnan(heard)):
+            warnings.warn(
+                f"{type(self).__name__}: no row was left out of any sample, so there is no "
+                f"out-of-bag score; whole numbers in sample_weight count rows: divide them by "
+                f"their mean if they are not meant to, or raise n_estimators={self.n_estimators}.",
+                stacklevel=4,
+            )
         some = ~np.isnan(votes[table.kept]).any(axis=1)
         right = as_labels(heard[some], self.classes_) == self.classes_[table.label[some]]
         weight = None if table.sample_weight is None else table.sample_weight[some]

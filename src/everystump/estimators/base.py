@@ -17,6 +17,7 @@ from everystump.estimators.criteria import Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, as_numbers, check_rows, check_table
+from everystump.labels import as_labels
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, Solution
@@ -258,13 +259,6 @@ class FixedCMachine(StumpMachine):
             self._store(table, design, self._solve(table, design, self.C))
         warn_unless_converged(self)
         return self
-
-
-def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the class that each score speaks for; a score of 0 for the first of two."""
-    if score.ndim == 1:
-        return classes[(score > 0).astype(int)]
-    return classes[score.argmax(axis=1)]
 
 
 def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:

@@ -104,9 +104,9 @@ class BoostedStumpSVC(BoostedEnsemble):
     margin_ : float, or a list of them
         ``1 / |beta|``.
     stages_ : list of Stage
-        One record for each number in `stages` and a last one for `n_estimators`: number of stumps,
+        One record for each number in `stages` and a last one for all stumps: number of stumps,
         shapes, certificate, margin.  With ``C=inf`` those at which the stumps do not separate the
-        classes are left out.
+        classes are left out, and so are numbers that boosting did not reach.
     shapes_, intercept_, certificate_, n_iter_
         As in `StumpSVC`.
     classes_, exact_, n_features_in_, feature_names_in_
@@ -167,7 +167,10 @@ class BoostedStumpSVC(BoostedEnsemble):
         self._fit_seed = self._seed()
         coded = self._code(table.X, table.sample_weight)
         problems = table.problems()
-        boosted = [self._boost(coded, table, k, problems[k]).stumps for k in range(len(problems))]
+        runs = [self._boost(coded, table, k, positive) for k, positive in enumerate(problems)]
+        boosted = [run.stumps for run in runs]
+        most = max(len(stumps.weight) for stumps in boosted)
+        counts = sorted({min(n, most) for n in counts})
         with one_blas_thread:
             stages = [self._machines(table, boosted, n) for n in counts]
         found = [machine.stumps for machine in stages[-1]]
@@ -175,6 +178,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         self._store(table, found, models, coded.columns.exact)
         self.stages_ = [_stage(n, ms) for n, ms in zip(counts, stages, strict=True) if ms]
         self._store_machines(boosted, stages[-1])
+        self._warn_if_coins(runs)
         warn_unless_converged(self, stacklevel=4)
 
     def _counts(self) -> list[int]:
@@ -199,11 +203,13 @@ class BoostedStumpSVC(BoostedEnsemble):
                 for k, (positive, stumps) in enumerate(zip(table.problems(), boosted, strict=True))
             ]
         except InseparableError as error:
-            if n < self.n_estimators:
+            most = max(len(stumps.weight) for stumps in boosted)
+            if n < most:
                 return []
+            more = "raise n_estimators or " if most == self.n_estimators else ""
             raise InseparableError(
-                f"C=inf asks for a hard margin, but the stumps of n_estimators={n} rounds do not "
-                f"separate the classes; raise n_estimators or use a finite C."
+                f"C=inf asks for a hard margin, but the {n} stumps of n_estimators="
+                f"{self.n_estimators} rounds do not separate the classes; {more}use a finite C."
             ) from error
 
     def _machine(self, table: Table, positive: np.ndarray, stumps: Stumps, k: int) -> Machine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from itertools import zip_longest
 from numbers import Integral, Real
@@ -13,9 +12,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.finite import BoostedEnsemble, class_numbers
+from everystump.estimators.finite import BoostedEnsemble
 from everystump.estimators.logistic import ProbabilityMixin
 from everystump.estimators.table import Table, check_rows
+from everystump.labels import class_numbers
 from everystump.stumps import (
     LOSSES,
     Boosted,
@@ -37,7 +37,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
     ----------
     loss : {"exponential", "mada", "logistic"}, default="exponential"
         AdaBoost's ``exp(-m)``; MadaBoost's, which grows only linearly with a wrong margin;
-        LogitBoost's ``log(1 + exp(-2m))``, whose probabilities are the best calibrated.
+        LogitBoost's ``log(1 + exp(-2m))``, the likelihood of its probabilities.
     n_estimators : int, default=100
         Rounds at most.
     features : {"best", "random"}, default="best"
@@ -153,28 +153,24 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             watcher = _HeldOut(held_out, k, LOSSES[self.loss], self.n_iter_no_change, start)
             runs.append(self._boost(coded, train, k, positive, start=start, watch=watcher))
             watchers.append(watcher)
-        found = _let_perfect_stumps_decide(
-            [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
-        )
+        found = [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
+        _let_perfect_stumps_decide(found, runs)
         self._store(table, found, self._vote(found), coded.columns.exact)
         losses = [np.array(watcher.losses) for watcher in watchers]
         self.validation_losses_ = losses[0] if len(losses) == 1 else losses
         self._warn_if_coins(runs)
 
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "stumps_")
+
     def _known(self, table: Table) -> list[Stumps] | None:
         """Return the stumps to go on from, if any."""
-        if not self.warm_start or not hasattr(self, "stumps_"):
+        if not self._goes_on():
             return None
         if not np.array_equal(table.classes, self.classes_):
             raise ValueError(
                 f"y has the classes {table.classes.tolist()}, but warm_start=True goes on from a "
                 f"model of {self.classes_.tolist()}; use warm_start=False."
-            )
-        n_known = len(self.shapes_[0] if isinstance(self.shapes_, list) else self.shapes_)
-        if table.X.shape[1] != n_known:
-            raise ValueError(
-                f"X has {table.X.shape[1]} features, but warm_start=True goes on from a model of "
-                f"{n_known}; use warm_start=False."
             )
         known = [self.stumps_] if isinstance(self.stumps_, Stumps) else self.stumps_
         most = max(len(stumps.weight) for stumps in known)
@@ -203,17 +199,6 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
                 f"validation_fraction=None."
             ) from None
         return table.take(train), table.take(held_out)
-
-    def _warn_if_coins(self, runs: list[Boosted]) -> None:
-        for k, run in enumerate(runs):
-            if run.ending is Ending.COIN:
-                of_class = "" if len(runs) == 1 else f" for class {self.classes_[k]!r}"
-                warnings.warn(
-                    f"{type(self).__name__} stopped after {len(run.stumps.weight)} of n_estimators="
-                    f"{self.n_estimators} rounds{of_class}: every stump has a weighted error of "
-                    f"one half, so no further one can lower the {self.loss} loss.",
-                    stacklevel=4,
-                )
 
     def _log_odds(self, X: Any) -> np.ndarray:
         return 2 * self.decision_function(X)
@@ -260,8 +245,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             against the rest.
         """
         check_is_fitted(self)
-        label = class_numbers(self, X, y)
         score = self.decision_function(X)
+        label = class_numbers(y, self.classes_, len(score))
         weights = self.estimator_weights_
         if score.ndim == 1:
             return np.where(label == 1, score, -score) / (np.sum(weights) or 1.0)
@@ -269,22 +254,19 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         return score[np.arange(len(label)), label] / total[label]
 
 
-def _let_perfect_stumps_decide(found: list[Stumps]) -> list[Stumps]:
-    """Return the ensembles of several classes with scores that can be compared.
+def _let_perfect_stumps_decide(found: list[Stumps], runs: list[Boosted]) -> None:
+    """Give perfect stumps the weight that makes scores of several classes comparable.
 
     A stump without an error stands for an infinite weight: it gets more than any other class has.
     """
-    if len(found) == 1:
-        return found
     most = 1.0 + max(float(stumps.weight.sum()) for stumps in found)
-    return [
-        stumps._replace(weight=np.array([most])) if stumps.error.tolist() == [0.0] else stumps
-        for stumps in found
-    ]
+    for k, run in enumerate(runs):
+        if len(runs) > 1 and run.ending is Ending.PERFECT:
+            found[k] = found[k]._replace(weight=np.array([most]))
 
 
 class _HeldOut:
-    """Watches the loss on held-out rows."""
+    """Watches the loss on held-out rows, of the known stumps as of the new ones."""
 
     def __init__(
         self,
@@ -296,24 +278,27 @@ class _HeldOut:
     ) -> None:
         self._table, self._loss, self._patience = table, loss, patience
         self.losses: list[float] = []
-        self._n_known = 0 if start is None else len(start.weight)
         if table is not None:
             self._side = np.where(table.problems()[problem], 1.0, -1.0)
             self._margin = np.zeros(len(table.X))
-            if start is not None:
-                self._margin = self._side * start.shape_model(table.X.shape[1]).evaluate(table.X)
+            for score in () if start is None else start.staged_scores(table.X):
+                self._margin = self._side * score
+                self._take_loss(table)
 
     def __call__(self, stump: Stump, weight: float) -> bool:
         """Add a stump; return whether the last rounds brought nothing."""
         if self._table is None:
             return False
         self._margin += weight * self._side * stump.vote(self._table.X)
-        losses = self._loss.value(self._margin)
-        self.losses.append(float(np.average(losses, weights=self._table.weight)))
+        self._take_loss(self._table)
         return len(self.losses) - int(np.argmin(self.losses)) > self._patience
+
+    def _take_loss(self, table: Table) -> None:
+        losses = self._loss.value(self._margin)
+        self.losses.append(float(np.average(losses, weights=table.weight)))
 
     def cut(self, run: Boosted) -> Stumps:
         """Return the stumps up to the best round."""
         if not self.losses or run.ending is Ending.PERFECT:
             return run.stumps
-        return run.stumps.first(self._n_known + int(np.argmin(self.losses)) + 1)
+        return run.stumps.first(int(np.argmin(self.losses)) + 1)

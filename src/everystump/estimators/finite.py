@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,17 +13,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import Columns, make_columns
-from everystump.estimators.base import ShapeClassifier, as_labels
+from everystump.estimators.base import ShapeClassifier
 from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table, check_table
+from everystump.labels import as_labels
 from everystump.packing import Packing, pack
 from everystump.shapes import ShapeModel
 from everystump.stumps import (
-    CRITERIA,
+    GAINS,
     LOSSES,
     Boosted,
     BoostedRows,
     Choice,
+    Ending,
     Search,
     Stump,
     Stumps,
@@ -52,7 +55,7 @@ class FiniteEnsemble(ShapeClassifier):
 
     _parameter_constraints: ClassVar[dict] = {
         "features": [StrOptions({"best", "random"})],
-        "criterion": [StrOptions(set(CRITERIA))],
+        "criterion": [StrOptions(set(GAINS))],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "class_weight": [dict, str, None],
         "random_state": ["random_state"],
@@ -87,10 +90,15 @@ class FiniteEnsemble(ShapeClassifier):
         """
         self._validate_params()
         count_threads(self.n_jobs)
-        table = check_table(self, X, y, sample_weight, self.class_weight)
+        reset = not self._goes_on()
+        table = check_table(self, X, y, sample_weight, self.class_weight, reset=reset)
         _check_spread(table.weight)
         self._learn(table)
         return self
+
+    def _goes_on(self) -> bool:
+        """Tell whether a fit goes on from what is there."""
+        return False
 
     def _learn(self, table: Table) -> None:
         """Fit to a checked table."""
@@ -214,6 +222,18 @@ class BoostedEnsemble(BinnedEnsemble):
                 watch=report_and_watch,
             )
 
+    def _warn_if_coins(self, runs: list[Boosted]) -> None:
+        """Say so if boosting stopped at an error of one half."""
+        for k, run in enumerate(runs):
+            if run.ending is Ending.COIN:
+                of_class = "" if len(runs) == 1 else f" for class {self.classes_[k]!r}"
+                warnings.warn(
+                    f"{type(self).__name__} stopped after {len(run.stumps.weight)} of n_estimators="
+                    f"{self.n_estimators} rounds{of_class}: every stump has a weighted error of "
+                    f"one half, so no further one can lower the {self.loss} loss.",
+                    stacklevel=4,
+                )
+
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the scores of the rows at each stage."""
         raise NotImplementedError
@@ -236,21 +256,10 @@ class BoostedEnsemble(BinnedEnsemble):
 
 
 def _check_spread(weight: np.ndarray) -> None:
-    """Raise if sums of the weights would lose the small ones."""
+    """Raise if the weights differ by more than boosting can make up for."""
     low, high = weight.min(), weight.max()
     if not low * _MOST_SPREAD >= high:
         raise ValueError(
             f"sample_weight times class_weight goes from {low:g} to {high:g}; keep it within a "
             f"factor of {_MOST_SPREAD:g} (0 leaves a row out)."
         )
-
-
-def class_numbers(classifier: ShapeClassifier, X: Any, y: Any) -> np.ndarray:
-    """Return the number of each row's class in a fitted classifier's ``classes_``."""
-    classes, y = classifier.classes_, np.asarray(y)
-    label = np.searchsorted(classes, y)
-    if y.shape != (len(X),) or not np.all(classes[np.minimum(label, len(classes) - 1)] == y):
-        raise ValueError(
-            f"y must hold one of the classes {classes.tolist()} for each of the {len(X)} rows of X."
-        )
-    return label

@@ -9,8 +9,7 @@ from sklearn.utils import Tags
 
 from everystump.estimators.finite import FiniteEnsemble
 from everystump.estimators.table import Table
-from everystump.stumps import BoostedRows, Stumps
-from everystump.stumps.losses import LOSSES
+from everystump.stumps import LOSSES, BoostedRows, Stumps
 from everystump.threads import count_threads
 
 

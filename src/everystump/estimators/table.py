@@ -69,12 +69,21 @@ class Table:
 
 
 def check_table(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, class_weight: Any
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any,
+    *,
+    reset: bool = True,
 ) -> Table:
-    """Check a training table, or say in one sentence what is wrong with it."""
+    """Check a training table, or say in one sentence what is wrong with it.
+
+    Without ``reset`` it must have the columns of the table that the estimator knows.
+    """
     kinds = (np.float64, np.float32)
     try:
-        X, y = validate_data(estimator, X, y, dtype=kinds, ensure_all_finite=False)
+        X, y = validate_data(estimator, X, y, dtype=kinds, ensure_all_finite=False, reset=reset)
     except (TypeError, ValueError):
         _refuse_text(X)
         raise

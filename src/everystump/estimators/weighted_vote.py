@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import clone
+from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from everystump.estimators.base import ScoreClassifier
 
 
-class WeightedVoteClassifier(MetaEstimatorMixin, ScoreClassifier):
+class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
     """Vote of any classifiers, with weights found on held-out rows (Sugiyama, section 30.4).
 
     The weights, none of them negative, minimise the logistic loss of the vote on these rows.
@@ -40,7 +43,7 @@ class WeightedVoteClassifier(MetaEstimatorMixin, ScoreClassifier):
     Attributes
     ----------
     weights_ : ndarray of shape (n_estimators,)
-        The weight of each voter's vote; they sum to 1 unless all are 0.
+        The weight of each voter's vote; they sum to 1.
     estimators_ : list of estimators
         The fitted voters.
     classes_ : ndarray of shape (n_classes,)
@@ -103,21 +106,41 @@ class WeightedVoteClassifier(MetaEstimatorMixin, ScoreClassifier):
         self._validate_params()
         if not self.estimators:
             raise ValueError("estimators=[] holds nobody to vote; pass (name, estimator) pairs.")
-        X, y = validate_data(self, X, y, ensure_all_finite="allow-nan")
+        _, voters = self._validate_estimators()
+        y = validate_data(self, y=y)
+        X = self._rows(X)
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        voters = [voter for _, voter in self.estimators]
+        check_consistent_length(X, y)
+        self.classes_, label = np.unique(y, return_inverse=True)
         if not self.prefit:
-            X_fit, X, y_fit, y = train_test_split(
-                X, y, test_size=self.validation_fraction, random_state=self.random_state
+            seen, held_out = train_test_split(
+                np.arange(len(y)),
+                test_size=self.validation_fraction,
+                stratify=label if np.bincount(label).min() > 1 else None,
+                random_state=self.random_state,
             )
-            voters = [clone(voter).fit(X_fit, y_fit) for voter in voters]
+            rows = _safe_indexing(X, seen)
+            voters = [clone(voter).fit(rows, y[seen]) for voter in voters]
+            X, label = _safe_indexing(X, held_out), label[held_out]
         self.estimators_ = voters
-        found = _find_weights(self._votes(X), np.searchsorted(self.classes_, y), self.C)
-        self.weights_ = found / (found.sum() or 1.0)
+        found = _find_weights(self._votes(X), label, self.C)
+        if not found.any():
+            warnings.warn(
+                "estimators: no voter is better than a coin on the held-out rows, so all get the "
+                "same weight; pass better voters or more rows.",
+                stacklevel=2,
+            )
+            found = np.ones(len(voters))
+        self.weights_ = found / found.sum()
         return self
 
-    def _votes(self, X: np.ndarray) -> np.ndarray:
+    def _rows(self, X: Any, reset: bool = True) -> Any:
+        """Check rows; frames reach the voters as they are, who may want their names and words."""
+        if hasattr(X, "columns"):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        return validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+
+    def _votes(self, X: Any) -> np.ndarray:
         """Return 1 where a voter names a class, as (n_rows, n_classes, n_voters)."""
         said = np.column_stack([voter.predict(X) for voter in self.estimators_])
         return (said[:, None, :] == self.classes_[None, :, None]).astype(np.float64)
@@ -137,7 +160,7 @@ class WeightedVoteClassifier(MetaEstimatorMixin, ScoreClassifier):
             weight that speaks for each class.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, ensure_all_finite="allow-nan")
+        X = self._rows(X, reset=False)
         score = self._votes(X) @ self.weights_
         return score[:, 1] - score[:, 0] if len(self.classes_) == 2 else score
 

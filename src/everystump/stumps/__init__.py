@@ -12,11 +12,11 @@ from everystump.stumps.boosting import (
 )
 from everystump.stumps.losses import LOSSES, BoostingLoss
 from everystump.stumps.rows import BoostedRows
-from everystump.stumps.search import CRITERIA, Search, Stump
+from everystump.stumps.search import GAINS, Search, Stump
 from everystump.stumps.vote import Stumps
 
 __all__ = [
-    "CRITERIA",
+    "GAINS",
     "LOSSES",
     "Bag",
     "Boosted",

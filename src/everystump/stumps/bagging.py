@@ -40,7 +40,7 @@ class Bag(NamedTuple):
 
 
 class _Sample:
-    """A bootstrap sample as weights; what `boosting.Rows` asks for."""
+    """A bootstrap sample as weights; what `boosting.WeighedRows` asks for."""
 
     def __init__(self, block: Block, packing: Packing, weight: np.ndarray) -> None:
         self._block, self._packing, self._weight = block, packing, weight

@@ -43,7 +43,7 @@ class Boosted(NamedTuple):
 Watch = Callable[[Stump, float], bool]
 
 
-class Rows(Protocol):
+class WeighedRows(Protocol):
     """Rows that a stump can be sought for."""
 
     def tables(self) -> np.ndarray:
@@ -54,10 +54,10 @@ class Rows(Protocol):
 
 
 # How the next stump is chosen; None if there is none better than a coin.
-Choice = Callable[[Search, Rows], Stump | None]
+Choice = Callable[[Search, WeighedRows], Stump | None]
 
 
-def best_of_all(search: Search, rows: Rows) -> Stump | None:
+def best_of_all(search: Search, rows: WeighedRows) -> Stump | None:
     """Return the best stump of all features."""
     stump = search.best(rows.tables())
     return None if stump.is_coin else stump
@@ -69,7 +69,7 @@ def best_of_random(rng: np.random.Generator, n_features: int) -> Choice:
     Where that feature has none better than a coin, another one is drawn.
     """
 
-    def choose(search: Search, rows: Rows) -> Stump | None:
+    def choose(search: Search, rows: WeighedRows) -> Stump | None:
         stumps = (search.best_of(d, rows.tables_of(d)) for d in rng.permutation(n_features))
         return next((stump for stump in stumps if not stump.is_coin), None)
 
@@ -95,12 +95,18 @@ def boost(
     found: list[Stump] = []
     weights: list[float] = []
 
+    def is_perfect(stump: Stump) -> bool:
+        # Under the first weights: the later ones of a wrong row may be too small to be seen.
+        return search.judge(stump, rows.cost_tables).wrong == 0.0
+
     def add(stump: Stump, weight: float) -> None:
         found.append(stump)
         weights.append(weight)
         rows.move(weight, stump.right + stump.wrong)
 
     for stump, weight in _known(search, start):
+        if is_perfect(stump):
+            return Boosted(Stumps.of([stump], [1.0]), Ending.PERFECT)
         rows.hear(stump)
         add(stump, weight)
     if found:
@@ -111,7 +117,7 @@ def boost(
         if chosen is None:
             ending = Ending.COIN
             break
-        if search.judge(chosen, rows.cost_tables).wrong == 0.0:
+        if is_perfect(chosen):
             return Boosted(Stumps.of([chosen], [1.0]), Ending.PERFECT)
         rows.hear(chosen)
         add(chosen, learning_rate * loss.step(chosen, rows.along))

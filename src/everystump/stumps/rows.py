@@ -7,7 +7,7 @@ import numpy as np
 from everystump import rowloops
 from everystump.blocks import Block, Blocks
 from everystump.packing import Packing
-from everystump.stumps.losses import BoostingLoss, Slopes
+from everystump.stumps.losses import BoostingLoss, SlopeKernel
 from everystump.stumps.search import Stump
 
 # Exponents are kept where neither the weights nor their sums leave the normal numbers.
@@ -39,7 +39,7 @@ class BoostedBlock(Block):
         np.exp(self.odds, out=self.odds)
         np.multiply(self.cost, loss.weight(self.odds, scale), out=self.weight)
 
-    def along(self, slopes: Slopes, factor: float, scale: float) -> np.ndarray:
+    def along(self, slopes: SlopeKernel, factor: float, scale: float) -> np.ndarray:
         """Return minus the slope, and the curvature, of the summed loss after a step."""
         return np.array(slopes(self.odds, self.vote, self.cost, factor, scale))
 
@@ -104,7 +104,7 @@ class BoostedRows(Blocks[BoostedBlock]):
         joint, votes = stump.votes_by_place(self.packing)
         self.each(lambda block: block.hear(joint, votes), self.n_rows / self.n_joint)
 
-    def along(self, slopes: Slopes, step: float) -> tuple[float, float]:
+    def along(self, slopes: SlopeKernel, step: float) -> tuple[float, float]:
         """Return minus the slope, and the curvature, of the summed loss after a step."""
         factor, scale = float(np.exp(-self._loss.rate * step)), self._scale
         slope, curvature = sum(
@@ -122,5 +122,5 @@ class BoostedRows(Blocks[BoostedBlock]):
     def resume(self) -> None:
         """Weigh the rows by their margins alone."""
         least = min(float(block.margin.min()) for block in self.blocks)
-        self._log_scale = self._loss.rate * least
+        self._log_scale = self._loss.rate * (max(least, 0.0) if self._loss.saturates else least)
         self.move(0.0, self.n_rows)

@@ -25,6 +25,12 @@ from everystump.packing import Packing
 ROUNDING = 1e-12
 
 
+def cast_votes(x: np.ndarray, threshold: float, direction: int) -> np.ndarray:
+    """Return a stump's votes, 1 or -1, given the values of its feature."""
+    # A plain float would be rounded to the type of the values.
+    return np.where(x >= np.float64(threshold), 1.0, -1.0) * direction
+
+
 class Stump(NamedTuple):
     """A stump and how it did: rows with ``x >= threshold`` get the vote ``direction``.
 
@@ -132,11 +138,11 @@ def first_best(gains, slack):
 
 
 Gains = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
-CRITERIA: dict[str, Gains] = {"error": error_gains, "gini": gini_gains}
+GAINS: dict[str, Gains] = {"error": error_gains, "gini": gini_gains}
 
 
 class Search:
-    """Finds stumps of the features ``columns``, by a criterion of `CRITERIA`.
+    """Finds stumps of the features ``columns``, by a criterion of `GAINS`.
 
     Each side of a stump is to hold ``least_share`` of all weight at least.
 
@@ -154,7 +160,7 @@ class Search:
     ) -> None:
         self.columns = columns
         self._least_share = least_share
-        self._gains = CRITERIA[criterion]
+        self._gains = GAINS[criterion]
         sizes = [len(column.values) for column in columns]
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
 

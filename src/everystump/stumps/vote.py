@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from everystump.shapes import Shape, ShapeModel
-from everystump.stumps.search import Stump
+from everystump.stumps.search import Stump, cast_votes
 
 
 class Stumps(NamedTuple):
@@ -53,7 +53,7 @@ class Stumps(NamedTuple):
     def votes(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield each stump's votes on the rows of ``X``, 1 or -1."""
         for d, threshold, direction in zip(*self[:3], strict=True):
-            yield np.where(X[:, d] >= threshold, 1.0, -1.0) * direction
+            yield cast_votes(X[:, d], threshold, direction)
 
     def staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the score of each row of ``X`` after each stump."""

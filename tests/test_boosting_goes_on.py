@@ -1,0 +1,112 @@
+"""Boosting that goes on from known stumps, and boosting that stops early."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import train_test_split
+from test_boosting import LOSSES, assert_same_stumps, noisy_table
+
+from everystump import StumpBoostingClassifier, blocks
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("features", ["best", "random"])
+@pytest.mark.parametrize("max_bins", ["auto", 8])
+def test_warm_start_goes_on_where_it_stood(loss, features, max_bins):
+    """Weights are weighed anew by the margins, so rounds differ by rounding."""
+    X, y, weight = noisy_table(3)
+    given = {"features": features, "random_state": 7, "max_bins": max_bins, "learning_rate": 0.8}
+    warm = StumpBoostingClassifier(loss, n_estimators=20, warm_start=True, **given)
+    warm.fit(X, y, weight).set_params(n_estimators=50).fit(X, y, weight)
+    at_once = StumpBoostingClassifier(loss, n_estimators=50, **given).fit(X, y, weight)
+    assert_same_stumps(warm.stumps_, at_once.stumps_, rtol=1e-6)
+
+
+def test_warm_start_refuses_what_does_not_fit():
+    X, y, _ = noisy_table(3)
+    model = StumpBoostingClassifier(n_estimators=20, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="n_estimators=10 is less than the 20"):
+        model.set_params(n_estimators=10).fit(X, y)
+    model.set_params(n_estimators=30)
+    with pytest.raises(ValueError, match="warm_start=False"):
+        model.fit(X, y + 1)
+    before = model.decision_function(X)
+    for others in (X[:, :1], np.hstack([X, X])):
+        with pytest.raises(ValueError, match=r"features, but .* is expecting 4"):
+            model.fit(others, y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_going_on_after_early_stopping_makes_nothing_worse(loss):
+    """The held-out losses of known stumps count as well, so the best round stays the best."""
+    X, y, _ = noisy_table(5)
+    model = StumpBoostingClassifier(
+        loss,
+        n_estimators=500,
+        warm_start=True,
+        validation_fraction=0.3,
+        n_iter_no_change=5,
+        random_state=0,
+    ).fit(X, y)
+    stumps, losses = model.stumps_, model.validation_losses_
+    for _ in range(3):
+        model.fit(X, y)
+        assert_same_stumps(model.stumps_, stumps)
+        np.testing.assert_allclose(model.validation_losses_, losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n_rows_per_block", [65536, 50])
+def test_going_on_with_other_labels(monkeypatch, loss, n_rows_per_block):
+    """Margins far below 0 are weighed as well as those above: the loss falls."""
+    monkeypatch.setattr(blocks, "_ROWS_PER_BLOCK", n_rows_per_block)
+    monkeypatch.setattr(blocks, "_ROWS_ALONE", n_rows_per_block)
+    X, y, _ = noisy_table(3)
+    y = (X[:, 0] + X[:, 1] > 1024).astype(int)
+    model = StumpBoostingClassifier(loss, n_estimators=3000, warm_start=True).fit(X, y)
+    margin = (1 - 2 * y) * model.decision_function(X)
+    assert margin.max() < -5
+    model.set_params(n_estimators=3050).fit(X, 1 - y)
+    after = (1 - 2 * y) * model.decision_function(X)
+    with np.errstate(over="ignore"):
+        assert LOSSES[loss](after).sum() < LOSSES[loss](margin).sum()
+
+
+def test_a_perfect_stump_stays_alone_when_boosting_goes_on():
+    X, y, _ = noisy_table(0)
+    X[:, 2] = y
+    for seed in range(50):  # until the perfect feature is drawn first
+        model = StumpBoostingClassifier(
+            n_estimators=1, features="random", warm_start=True, random_state=seed
+        ).fit(X, y)
+        if model.stumps_.error[0] == 0:
+            break
+    model.set_params(n_estimators=3).fit(X, y)
+    assert model.stumps_.feature.tolist() == [2]
+    assert model.estimator_weights_.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("patience", [1, 5])
+def test_early_stopping_keeps_the_best_round(loss, patience):
+    X, y, weight = noisy_table(5)
+    given = {"validation_fraction": 0.3, "n_iter_no_change": patience, "random_state": 0}
+    model = StumpBoostingClassifier(loss, n_estimators=2000, **given).fit(X, y, weight)
+    losses, best = model.validation_losses_, np.argmin(model.validation_losses_)
+    assert len(losses) == best + 1 + patience < 2000
+    assert len(model.estimator_weights_) == best + 1
+    longer = StumpBoostingClassifier(loss, n_estimators=best + 1, **given).fit(X, y, weight)
+    assert_same_stumps(model.stumps_, longer.stumps_)
+
+
+def test_validation_losses_are_those_of_the_held_out_rows():
+    X, y, weight = noisy_table(6)
+    given = {"n_estimators": 12, "n_iter_no_change": 100, "random_state": 3}
+    model = StumpBoostingClassifier(validation_fraction=0.25, **given).fit(X, y, weight)
+    rows = np.arange(len(y))
+    train, test = train_test_split(rows, test_size=0.25, stratify=y, random_state=model._fit_seed)
+    alone = StumpBoostingClassifier(**given).fit(X[train], y[train], weight[train])
+    staged = list(alone.staged_decision_function(X[test]))
+    losses = np.exp(-(2 * y[test] - 1) * np.array(staged))
+    expected = np.average(losses, axis=1, weights=weight[test])
+    np.testing.assert_allclose(model.validation_losses_, expected, rtol=1e-10)
