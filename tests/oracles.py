@@ -263,3 +263,24 @@ def least_error(X, y, weight):
     """Return the smallest weighted error of all stumps in both directions."""
     edges = every_stump(X)[2].T @ (weight * y)
     return (1 - np.abs(edges).max() / weight.sum()) / 2
+
+
+BOOSTING_LOSSES = {
+    "exponential": lambda m: np.exp(-m),
+    "mada": lambda m: np.where(m <= 0, 0.5 - m, np.exp(-2 * np.maximum(m, 0)) / 2),
+    "logistic": lambda m: np.logaddexp(0, -2 * m),
+}
+
+
+def noisy_table(seed, n=200, d=4):
+    """Return rows without ties that 32 bits hold, labels 0 and 1, and weights."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.choice(2**20, size=n, replace=False) for _ in range(d)]) / 1024.0
+    centred = (X - 512) / 300
+    y = (centred[:, 0] - centred[:, 1] ** 2 + rng.normal(size=n) > -0.5).astype(int)
+    return X, y, rng.uniform(0.2, 2.0, size=n)
+
+
+def assert_same_stumps(one, other, rtol=1e-9):
+    for name in one._fields:
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol, err_msg=name)

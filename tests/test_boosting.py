@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import every_stump, least_error, search
+from oracles import (
+    BOOSTING_LOSSES,
+    assert_same_stumps,
+    every_stump,
+    least_error,
+    noisy_table,
+    search,
+)
 from random_tables import cases
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -17,11 +24,6 @@ from sklearn.tree import DecisionTreeClassifier
 from everystump import DecisionStumpClassifier, StumpBoostingClassifier
 from everystump.datasets import make_twonorm
 
-LOSSES = {
-    "exponential": lambda m: np.exp(-m),
-    "mada": lambda m: np.where(m <= 0, 0.5 - m, np.exp(-2 * np.maximum(m, 0)) / 2),
-    "logistic": lambda m: np.logaddexp(0, -2 * m),
-}
 # Minus the derivatives, up to a factor.
 PULLS = {
     "exponential": lambda m: np.exp(-m),
@@ -31,25 +33,11 @@ PULLS = {
 SEEDS = range(5)
 
 
-def noisy_table(seed, n=200, d=4):
-    """Return rows without ties that 32 bits hold, labels 0 and 1, and weights."""
-    rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.choice(2**20, size=n, replace=False) for _ in range(d)]) / 1024.0
-    centred = (X - 512) / 300
-    y = (centred[:, 0] - centred[:, 1] ** 2 + rng.normal(size=n) > -0.5).astype(int)
-    return X, y, rng.uniform(0.2, 2.0, size=n)
-
-
 def quietly(fit, *given, **more):
     """Fit, and let it say that every stump has an error of one half."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "StumpBoostingClassifier stopped after .* one half")
         return fit(*given, **more)
-
-
-def assert_same_stumps(one, other, rtol=1e-9):
-    for name in one._fields:
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol, err_msg=name)
 
 
 def assert_equals_peer(model, peer, X):
@@ -145,7 +133,7 @@ def test_one_stump_refuses_three_classes():
         DecisionStumpClassifier().fit(X, y)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @search(60)
 @given(
     case=cases(),
@@ -170,7 +158,7 @@ def test_the_loss_never_rises(loss, case, features, criterion, learning_rate):
         np.testing.assert_array_equal(model.estimator_weights_, [1.0])
         return
     staged = [np.zeros(len(y)), *model.staged_decision_function(X)]
-    losses = [np.average(LOSSES[loss](y * score), weights=weight) for score in staged]
+    losses = [np.average(BOOSTING_LOSSES[loss](y * score), weights=weight) for score in staged]
     assert np.all(np.diff(losses) <= 1e-12)
 
 
@@ -193,7 +181,7 @@ def twin(loss, X, y, weight, rounds):
     return map(np.array, zip(*found, strict=True)), score
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_boosting_against_a_plain_twin(loss, seed):
     """Steps solve for a slope of 1e-10, so weights agree to about as much."""
@@ -208,7 +196,7 @@ def test_boosting_against_a_plain_twin(loss, seed):
     np.testing.assert_allclose(model.decision_function(X), score, atol=1e-7)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 def test_probabilities_are_those_of_half_log_odds(loss):
     X, y = make_twonorm(200, random_state=0)
     model = StumpBoostingClassifier(loss, n_estimators=20).fit(X, y)
@@ -248,7 +236,7 @@ def test_class_weights_are_factors_of_the_weights():
     assert_same_stumps(by_class.stumps_, by_row.stumps_)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 def test_threads_share_the_rows_of_large_tables(loss):
     X, y = make_twonorm(150_000, n_features=3, random_state=0)
     one, three = (StumpBoostingClassifier(loss, n_jobs=n, n_estimators=5) for n in (1, 3))
@@ -281,7 +269,7 @@ def test_too_few_rows_to_hold_out():
         StumpBoostingClassifier(validation_fraction=0.1).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 def test_a_perfect_stump_is_kept_alone_however_late_it_is_found(loss):
     X, y, weight = noisy_table(0)
     X[:, 2] = y
@@ -295,7 +283,7 @@ def test_a_perfect_stump_is_kept_alone_however_late_it_is_found(loss):
     assert late > 5
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
 def test_nothing_to_learn_is_said(loss, features):
     model = StumpBoostingClassifier(loss, features=features)
@@ -310,7 +298,7 @@ def test_nothing_to_learn_is_said(loss, features):
     np.testing.assert_allclose(model.predict_proba([[5.0, 0.0]]), [[0.25, 0.75]], rtol=1e-9)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
 def test_identical_rows_with_opposite_labels_get_their_log_odds(loss, features):
     """Boosting ends where all three losses have their minimum: half the log-odds of each place.
@@ -343,7 +331,10 @@ TINY = {
     "separable": (np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])),
     "not separable": (np.array([[0.0], [1.0], [2.0], [1.0]]), np.array([0, 1, 0, 0])),
 }
-LONG = [pytest.param(loss, marks=[pytest.mark.slow] * (loss != "exponential")) for loss in LOSSES]
+LONG = [
+    pytest.param(loss, marks=[pytest.mark.slow] * (loss != "exponential"))
+    for loss in BOOSTING_LOSSES
+]
 
 
 @pytest.mark.parametrize("loss", LONG)
@@ -361,7 +352,7 @@ def test_a_hundred_thousand_rounds(loss, table):
         np.testing.assert_allclose(model.margins(X, y).min(), 1 / 3, atol=1e-3)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
 @pytest.mark.parametrize("decades", [0, 4, 12])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -385,7 +376,7 @@ def test_one_row_a_class():
     assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("learning_rate", [1.5, 1.99])
 def test_weights_are_finite_up_to_twice_the_step(loss, learning_rate):
     X, y, weight = TINY["separable"][0][[0, 0, 1, 1]], [0, 1, 0, 1], [1.0, 2.0, 5.0, 1.0]

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from oracles import BOOSTING_LOSSES, assert_same_stumps, noisy_table
 from sklearn.model_selection import train_test_split
-from test_boosting import LOSSES, assert_same_stumps, noisy_table
 
 from everystump import StumpBoostingClassifier, blocks
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
 @pytest.mark.parametrize("max_bins", ["auto", 8])
 def test_warm_start_goes_on_where_it_stood(loss, features, max_bins):
@@ -36,7 +36,7 @@ def test_warm_start_refuses_what_does_not_fit():
     np.testing.assert_array_equal(model.decision_function(X), before)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 def test_going_on_after_early_stopping_makes_nothing_worse(loss):
     """The held-out losses of known stumps count as well, so the best round stays the best."""
     X, y, _ = noisy_table(5)
@@ -55,7 +55,7 @@ def test_going_on_after_early_stopping_makes_nothing_worse(loss):
         np.testing.assert_allclose(model.validation_losses_, losses, rtol=1e-9)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("n_rows_per_block", [65536, 50])
 def test_going_on_with_other_labels(monkeypatch, loss, n_rows_per_block):
     """Margins far below 0 are weighed as well as those above: the loss falls."""
@@ -69,7 +69,7 @@ def test_going_on_with_other_labels(monkeypatch, loss, n_rows_per_block):
     model.set_params(n_estimators=3050).fit(X, 1 - y)
     after = (1 - 2 * y) * model.decision_function(X)
     with np.errstate(over="ignore"):
-        assert LOSSES[loss](after).sum() < LOSSES[loss](margin).sum()
+        assert BOOSTING_LOSSES[loss](after).sum() < BOOSTING_LOSSES[loss](margin).sum()
 
 
 def test_a_perfect_stump_stays_alone_when_boosting_goes_on():
@@ -86,7 +86,7 @@ def test_a_perfect_stump_stays_alone_when_boosting_goes_on():
     assert model.estimator_weights_.tolist() == [1.0]
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("patience", [1, 5])
 def test_early_stopping_keeps_the_best_round(loss, patience):
     X, y, weight = noisy_table(5)
