@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from everystump import BoostedStumpSVC, StumpBoostingClassifier, StumpSVC
 from everystump.bounds import boosting_training_bound, margin_distribution_bound
+from everystump.datasets import make_twonorm
 
 SEEDS = st.integers(0, 10_000)
 
@@ -136,6 +137,24 @@ def test_what_is_no_boosting_is_refused(bound):
         bound(three)
 
 
-def test_a_margin_beyond_one_is_refused():
-    with pytest.raises(ValueError, match=r"theta=1\.5 is no margin"):
-        margin_distribution_bound(fitted(), theta=1.5)
+@pytest.mark.parametrize("theta", [1.5, "a", None, np.nan])
+def test_what_is_no_margin_is_refused(theta):
+    with pytest.raises(ValueError, match=r"theta=.* is no margin"):
+        margin_distribution_bound(fitted(), theta=theta)
+
+
+@pytest.mark.parametrize("weight", [np.ones(3), 0.0, -1.0])
+def test_bad_weights_are_refused(weight):
+    X, y, _ = random_rows(1)
+    weight = weight if np.ndim(weight) else np.full(len(y), weight)
+    with pytest.raises(ValueError, match="sample_weight must hold one weight for each"):
+        boosting_training_bound(fitted(), X, y, sample_weight=weight)
+
+
+def test_other_rows_that_break_the_bound_are_seen():
+    X, y = make_twonorm(60, random_state=0)
+    y = y > 0
+    model = StumpBoostingClassifier(n_estimators=40).fit(X, y)
+    bound = boosting_training_bound(model, X, ~y)
+    assert bound.observed > bound.value
+    assert not bound.holds

@@ -178,6 +178,10 @@ def test_prediction_checks_its_rows(single):
 def test_an_unfitted_model_says_so(model):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         model.predict(X0)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(with_one(np.nan), Y0)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        model.predict(X0)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "no bias"])

@@ -92,3 +92,18 @@ def test_curves_reach_as_far_as_the_data():
         x = HEART.data[:, HEART.feature_names.index(name)]
         low, high = axis.get_xlim()
         assert low <= x.min() and x.max() <= high
+
+
+def test_features_that_never_vote_are_not_drawn():
+    model = StumpBoostingClassifier(n_estimators=2).fit(HEART.data, HEART.target)
+    display = CurvesDisplay.from_estimator(model, HEART.data, feature_names=HEART.feature_names)
+    assert len(display.names) == len(np.unique(model.stumps_.feature)) == 2
+
+
+def test_large_tables_are_drawn_in_part():
+    X, y = make_twonorm(5000, random_state=0)
+    model = BoostedStumpSVC(5).fit(X, y)
+    display = FeatureLearningDisplay.from_estimator(model, X, y)
+    assert 1000 < len(display.X) <= 2000
+    with pytest.raises(ValueError, match="y must hold one of the classes"):
+        FeatureLearningDisplay.from_estimator(model, X, y[:-1])

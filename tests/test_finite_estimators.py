@@ -101,6 +101,10 @@ BAD_PARAMETERS = {
     "stages": (BoostedStumpSVC(30, stages=[10, 40]), r"stages=\[10, 40\] must be whole numbers"),
     "stages of words": (BoostedStumpSVC(30, stages=["a"]), r"stages=\['a'\] must be whole"),
     "half stages": (BoostedStumpSVC(30, stages=[1.5]), r"stages=\[1\.5\] must be whole"),
+    "voters without names": (
+        WeightedVoteClassifier([LogisticRegression()]),
+        r"estimators=\[LogisticRegression\(\)\] must be \(name, estimator\) pairs",
+    ),
     "no voters": (WeightedVoteClassifier([]), r"estimators=\[\] holds nobody to vote"),
 }
 
@@ -133,9 +137,18 @@ def test_prediction_checks_its_rows(model):
 
 
 def test_an_unfitted_model_says_so(model):
-    for ask in (lambda: model.predict(X0), lambda: model.estimator_weights_):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
-            ask()
+    for _ in range(2):
+        for ask in (lambda: model.predict(X0), lambda: model.estimator_weights_):
+            with pytest.raises(NotFittedError, match="not fitted yet"):
+                ask()
+        with pytest.raises(ValueError, match="NaN"):  # a fit that fails leaves it unfitted
+            model.fit(with_one(np.nan), Y0)
+
+
+def test_huge_weights_are_refused(model):
+    assert_refused(
+        lambda: model.fit(X0, Y0, sample_weight=np.full(90, 1e306)), r"goes from 1e\+306 .* below"
+    )
 
 
 def test_one_stump_is_for_two_classes():

@@ -120,3 +120,23 @@ def test_wide_codes_keep_their_type():
     assert packing.codes.dtype == np.uint16
     assert packing.members == ((0, 2), (1,))
     np.testing.assert_array_equal(packing.codes[1], codes[1])
+
+
+def test_constant_columns_share_one_place():
+    """However many there are, they cost the row loops one column and the solver nothing."""
+    codes = np.zeros((500, 6), dtype=np.uint8)
+    codes[7] = codes[450] = [0, 1, 0, 1, 1, 0]
+    sizes = np.where(codes.any(axis=1), 2, 1)
+    packing = pack(codes, sizes)
+    assert sorted(len(members) for members in packing.members) == [2, 498]
+    table = np.random.default_rng(0).normal(size=sizes.sum())
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    scores = (packing.expand @ table)[packing.codes + packing.starts[:-1, None]].sum(axis=0)
+    np.testing.assert_allclose(scores, table[starts[:, None] + codes].sum(axis=0))
+
+
+def test_a_joint_column_has_few_places_of_its_members():
+    """A thousand copies of one column have two joint places, but not one block of a thousand."""
+    codes = np.tile(np.array([0, 1, 1, 0], dtype=np.uint8), (1000, 1))
+    packing = pack(codes, np.full(1000, 2))
+    assert max(len(members) for members in packing.members) == 128

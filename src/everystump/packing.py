@@ -106,10 +106,11 @@ def _homes(joints: list[_Joint]) -> tuple[Home, ...]:
 
 
 def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
-    alone: list[_Joint] = []
+    constant = np.flatnonzero(sizes == 1).tolist()
+    alone = [_Joint(constant, codes[constant[0]], 1)] if constant else []
     joined: list[_Joint] = []
-    for d, size in enumerate(sizes.tolist()):
-        joint = _Joint(d, codes[d], size)
+    for d in np.flatnonzero(sizes > 1).tolist():
+        joint = _Joint([d], codes[d], size := int(sizes[d]))
         if size > _FEW_PLACES:
             alone.append(joint)
         elif not joined or not joined[-1].join(joint):
@@ -120,14 +121,20 @@ def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
 class _Joint:
     """A joint column in the making."""
 
-    def __init__(self, d: int, codes: np.ndarray, size: int) -> None:
-        self.members = [d]
+    def __init__(self, members: list[int], codes: np.ndarray, size: int) -> None:
+        self.members = members
         self.codes = codes
-        self.places = np.arange(size)[:, None]
+        self.places = np.repeat(np.arange(size)[:, None], len(members), axis=1)
+        self._n_own = size
 
     def join(self, other: _Joint) -> bool:
-        """Take another column in, unless too many joint places would occur."""
+        """Take another column in, unless too many joint places would occur.
+
+        The members' own places are limited as well: they share a dense block of the preconditioner.
+        """
         size = len(other.places)
+        if self._n_own + size > _MOST_PLACES:
+            return False
         pair = self.codes.astype(np.int32) * size + other.codes
         seen = np.flatnonzero(np.bincount(pair, minlength=len(self.places) * size))
         if len(seen) > _MOST_PLACES:
@@ -136,5 +143,6 @@ class _Joint:
         joint_code[seen] = np.arange(len(seen))
         self.codes = joint_code[pair]
         self.places = np.hstack([self.places[seen // size], other.places[seen % size]])
-        self.members += other.members
+        self.members = self.members + other.members
+        self._n_own += size
         return True

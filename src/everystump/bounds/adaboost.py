@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from everystump.bounds.bound import Bound
 from everystump.labels import class_numbers
 
+_ROUNDING = 1e-9
 _ASSUMPTIONS = (
     "two classes",
     "each stump has the weight log((1 - error) / error) / 2, as AdaBoost gives it",
@@ -49,9 +50,10 @@ def adaboost_bound(
     if X is not None:
         margins, weight = _margins(fitted, X, y, sample_weight)
         observed = float(np.average(happens(margins), weights=weight))
-    # With rows held out, those given are not the ones that were boosted on.
+    # Rows that break the bound, or were held out in part, are not the ones that were boosted on.
     on_other_rows = X is not None and getattr(fitted, "validation_fraction", None) is not None
-    holds = _is_adaboost(fitted) and not on_other_rows
+    broken = observed is not None and observed > value * (1 + _ROUNDING)
+    holds = _is_adaboost(fitted) and not on_other_rows and not broken
     return Bound(value, _ASSUMPTIONS, holds, value >= 1, reference, observed)
 
 
@@ -71,7 +73,12 @@ def _margins(fitted: Any, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarra
     total = np.abs(fitted.estimator_weights_).sum() or 1.0
     weight = np.ones(len(score))
     if sample_weight is not None:
-        weight = weight * np.asarray(sample_weight, dtype=np.float64)
+        weight = np.asarray(sample_weight, dtype=np.float64)
+        if weight.shape != score.shape or not np.all(weight >= 0) or not weight.any():
+            raise ValueError(
+                f"sample_weight must hold one weight for each of the {len(score)} rows of X, none "
+                f"negative and not all 0."
+            )
     factor = compute_class_weight(
         fitted.class_weight, classes=fitted.classes_, y=np.asarray(y), sample_weight=weight
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,8 @@ def margin_distribution_bound(
     >>> bound.holds, bound.observed <= bound.value < 1
     (True, True)
     """
-    if not -1 <= theta <= 1:
-        raise ValueError(f"theta={theta} is no margin; pass a number from -1 to 1.")
+    if not isinstance(theta, Real) or not -1 <= theta <= 1:
+        raise ValueError(f"theta={theta!r} is no margin; pass a number from -1 to 1.")
     errors = read_errors(fitted)
     log_factors = (xlogy(1 - theta, errors) + xlog1py(1 + theta, -errors)) / 2
     log_value = len(errors) * np.log(2) + np.sum(log_factors)

@@ -70,7 +70,7 @@ class ShapeClassifier(ScoreClassifier):
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             Positive numbers speak for ``classes_[1]``, or for the column's class.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "shapes_")
         X = check_rows(self, X)
         return self._scores(X, self.shapes_)
 

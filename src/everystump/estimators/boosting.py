@@ -216,7 +216,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             As `decision_function`; a class whose boosting ended early keeps its last scores.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "stumps_")
         X = check_rows(self, X)
         if isinstance(self.stumps_, Stumps):
             yield from self.stumps_.staged_scores(X)
@@ -244,7 +244,6 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             ``y f(x)`` over the sum of all weights; for several classes that of the row's own class
             against the rest.
         """
-        check_is_fitted(self)
         score = self.decision_function(X)
         label = class_numbers(y, self.classes_, len(score))
         weights = self.estimator_weights_

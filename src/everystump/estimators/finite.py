@@ -39,7 +39,7 @@ from everystump.threads import count_threads
 # Up to this many rows every value is a place of its own; more rows are binned for speed.
 _ROWS_KEPT_EXACT = 10_000
 _BINS = 256
-_MOST_SPREAD = 1e24
+_MOST_SPREAD, _MOST_WEIGHT = 1e24, 1e100
 
 
 class Coded(NamedTuple):
@@ -154,7 +154,7 @@ class FiniteEnsemble(ShapeClassifier):
         return [stumps.shape_model(self.n_features_in_) for stumps in found]
 
     def _of_stumps(self, name: str) -> Any:
-        check_is_fitted(self)
+        check_is_fitted(self, "stumps_")
         if isinstance(self.stumps_, Stumps):
             return getattr(self.stumps_, name)
         return [getattr(stumps, name) for stumps in self.stumps_]
@@ -256,10 +256,10 @@ class BoostedEnsemble(BinnedEnsemble):
 
 
 def _check_spread(weight: np.ndarray) -> None:
-    """Raise if the weights differ by more than boosting can make up for."""
+    """Raise if sums of the weights are no numbers, or boosting could not make up for them."""
     low, high = weight.min(), weight.max()
-    if not low * _MOST_SPREAD >= high:
+    if not (low * _MOST_SPREAD >= high and high <= _MOST_WEIGHT):
         raise ValueError(
             f"sample_weight times class_weight goes from {low:g} to {high:g}; keep it within a "
-            f"factor of {_MOST_SPREAD:g} (0 leaves a row out)."
+            f"factor of {_MOST_SPREAD:g} and below {_MOST_WEIGHT:g} (0 leaves a row out)."
         )

@@ -104,14 +104,17 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             The fitted estimator.
         """
         self._validate_params()
-        if not self.estimators:
-            raise ValueError("estimators=[] holds nobody to vote; pass (name, estimator) pairs.")
-        _, voters = self._validate_estimators()
+        voters = self._voters()
         y = validate_data(self, y=y)
         X = self._rows(X)
         check_classification_targets(y)
         check_consistent_length(X, y)
         self.classes_, label = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y: only one class, {self.classes_.tolist()[0]!r}; {type(self).__name__} needs at "
+                f"least two classes."
+            )
         if not self.prefit:
             seen, held_out = train_test_split(
                 np.arange(len(y)),
@@ -133,6 +136,14 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             found = np.ones(len(voters))
         self.weights_ = found / found.sum()
         return self
+
+    def _voters(self) -> list:
+        if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):
+            raise ValueError(f"estimators={self.estimators!r} must be (name, estimator) pairs.")
+        if all(voter == "drop" for _, voter in self.estimators):
+            raise ValueError(f"estimators={self.estimators!r} holds nobody to vote; name some.")
+        _, voters = self._validate_estimators()
+        return [voter for voter in voters if voter != "drop"]
 
     def _rows(self, X: Any, reset: bool = True) -> Any:
         """Check rows; frames reach the voters as they are, who may want their names and words."""
@@ -159,7 +170,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             By how much more weight speaks for ``classes_[1]`` than for ``classes_[0]``, or the
             weight that speaks for each class.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "weights_")
         X = self._rows(X, reset=False)
         score = self._votes(X) @ self.weights_
         return score[:, 1] - score[:, 0] if len(self.classes_) == 2 else score

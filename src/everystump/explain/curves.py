@@ -88,7 +88,7 @@ class CurvesDisplay:
             np.std(shape(shape.knots if values is None else values[:, d]))
             for d, shape in enumerate(model)
         ]
-        order = np.argsort(spread)[::-1][:max_features]
+        order = np.argsort(spread)[::-1][: max(1, min(max_features, np.count_nonzero(spread)))]
         return cls(
             [str(names[d]) for d in order],
             [model[d] for d in order],

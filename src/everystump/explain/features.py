@@ -7,11 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.labels import class_numbers
 from everystump.stumps import Stumps
 
 _SIDES = ("#c2571a", "#1f5fa8")
 _PALE = ("#f6d9c4", "#c9d6e6")
 _LINE, _TEXT = "#9aa4b1", "#555555"
+_MOST_ROWS = 2000
 
 
 @dataclass
@@ -21,7 +23,8 @@ class FeatureLearningDisplay:
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features)
-        Rows, those of ``classes[0]`` first, each class in the order of its scores.
+        Rows, 2,000 of them at most, those of ``classes[0]`` first, each class in the order of its
+        scores.
     label : ndarray of int, shape (n_rows,)
         The class number of each.
     stumps : Stumps
@@ -76,8 +79,10 @@ class FeatureLearningDisplay:
         values = np.asarray(X, dtype=np.float64)
         if names is None:
             names = [f"x{d}" for d in range(values.shape[1])]
-        label = (np.asarray(y) == estimator.classes_[1]).astype(int)
-        order = np.lexsort((estimator.decision_function(X), label))
+        score = estimator.decision_function(X)
+        label = class_numbers(y, estimator.classes_, len(score))
+        order = np.lexsort((score, label))
+        order = order[:: -(-len(order) // _MOST_ROWS)]
         return cls(
             values[order],
             label[order],

@@ -21,14 +21,13 @@ class BlockPreconditioner:
     def __init__(self, problem: Problem) -> None:
         self._chains = problem.chains
         packing = problem.packing
-        self._joint = [
-            (
-                slice(packing.starts[g], packing.starts[g + 1]),
-                *self._chains.votes(members, packing.places[g]),
-            )
-            for g, members in enumerate(packing.members)
-            if len(members) > 1
-        ]
+        self._joint = []
+        for g, members in enumerate(packing.members):
+            if len(members) > 1:
+                entries, votes = self._chains.votes(members, packing.places[g])
+                voting = votes.any(axis=0)  # a weight without a vote is right as it is
+                own = slice(packing.starts[g], packing.starts[g + 1])
+                self._joint.append((own, entries[voting], votes[:, voting]))
 
     def factor(self, diagonal: np.ndarray, joint: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place."""
