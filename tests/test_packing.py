@@ -139,4 +139,4 @@ def test_a_joint_column_has_few_places_of_its_members():
     """A thousand copies of one column have two joint places, but not one block of a thousand."""
     codes = np.tile(np.array([0, 1, 1, 0], dtype=np.uint8), (1000, 1))
     packing = pack(codes, np.full(1000, 2))
-    assert max(len(members) for members in packing.members) == 128
+    assert max(len(members) for members in packing.members) == 512

@@ -450,4 +450,7 @@ def test_curves_display_of_steps_and_constants():
     X = np.column_stack([X0[:, 0], np.full(120, 3.0)])
     display = CurvesDisplay.from_estimator(StumpSVC(measure="middle").fit(X, Y0), X)
     display.figure_.canvas.draw()
-    assert display.names == ["x0", "x1"]
+    assert display.names == ["x0"]
+    flat = CurvesDisplay.from_estimator(StumpSVC().fit(X[:, 1:], Y0), X[:, 1:])
+    flat.figure_.canvas.draw()
+    assert flat.names == ["x0"]

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 _MOST_PLACES = 256
+_MOST_OWN_PLACES = 1024
 _FEW_PLACES = 16
 
 
@@ -133,7 +134,7 @@ class _Joint:
         The members' own places are limited as well: they share a dense block of the preconditioner.
         """
         size = len(other.places)
-        if self._n_own + size > _MOST_PLACES:
+        if self._n_own + size > _MOST_OWN_PLACES:
             return False
         pair = self.codes.astype(np.int32) * size + other.codes
         seen = np.flatnonzero(np.bincount(pair, minlength=len(self.places) * size))

@@ -258,7 +258,7 @@ class BoostedEnsemble(BinnedEnsemble):
 def _check_spread(weight: np.ndarray) -> None:
     """Raise if sums of the weights are no numbers, or boosting could not make up for them."""
     low, high = weight.min(), weight.max()
-    if not (low * _MOST_SPREAD >= high and high <= _MOST_WEIGHT):
+    if low < high / _MOST_SPREAD or high > _MOST_WEIGHT:
         raise ValueError(
             f"sample_weight times class_weight goes from {low:g} to {high:g}; keep it within a "
             f"factor of {_MOST_SPREAD:g} and below {_MOST_WEIGHT:g} (0 leaves a row out)."

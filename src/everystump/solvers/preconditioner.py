@@ -25,9 +25,9 @@ class BlockPreconditioner:
         for g, members in enumerate(packing.members):
             if len(members) > 1:
                 entries, votes = self._chains.votes(members, packing.places[g])
-                voting = votes.any(axis=0)  # a weight without a vote is right as it is
                 own = slice(packing.starts[g], packing.starts[g + 1])
-                self._joint.append((own, entries[voting], votes[:, voting]))
+                if votes.any():  # constant columns have no votes, and need no block
+                    self._joint.append((own, entries, votes))
 
     def factor(self, diagonal: np.ndarray, joint: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place."""
