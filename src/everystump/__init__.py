@@ -9,30 +9,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from everystump.estimators import (
-        BoostedStumpSVC,
-        DecisionStumpClassifier,
-        StumpBaggingClassifier,
-        StumpBoostingClassifier,
-        StumpLogisticRegression,
-        StumpLogisticRegressionCV,
-        StumpSVC,
-        StumpSVCCV,
-        WeightedVoteClassifier,
-    )
+    from everystump.estimators.bagging import StumpBaggingClassifier
+    from everystump.estimators.boosted_svc import BoostedStumpSVC
+    from everystump.estimators.boosting import StumpBoostingClassifier
+    from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
+    from everystump.estimators.stump import DecisionStumpClassifier
+    from everystump.estimators.svc import StumpSVC, StumpSVCCV
+    from everystump.estimators.weighted_vote import WeightedVoteClassifier
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "BoostedStumpSVC": "everystump.estimators",
-    "DecisionStumpClassifier": "everystump.estimators",
-    "StumpBaggingClassifier": "everystump.estimators",
-    "StumpBoostingClassifier": "everystump.estimators",
-    "StumpLogisticRegression": "everystump.estimators",
-    "StumpLogisticRegressionCV": "everystump.estimators",
-    "StumpSVC": "everystump.estimators",
-    "StumpSVCCV": "everystump.estimators",
-    "WeightedVoteClassifier": "everystump.estimators",
+    "BoostedStumpSVC": "everystump.estimators.boosted_svc",
+    "DecisionStumpClassifier": "everystump.estimators.stump",
+    "StumpBaggingClassifier": "everystump.estimators.bagging",
+    "StumpBoostingClassifier": "everystump.estimators.boosting",
+    "StumpLogisticRegression": "everystump.estimators.logistic",
+    "StumpLogisticRegressionCV": "everystump.estimators.logistic",
+    "StumpSVC": "everystump.estimators.svc",
+    "StumpSVCCV": "everystump.estimators.svc",
+    "WeightedVoteClassifier": "everystump.estimators.weighted_vote",
 }
 
 __all__ = [

@@ -23,7 +23,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from everystump.datasets import load_dataset
-from everystump.estimators import StumpSVCCV
+from everystump.estimators.svc import StumpSVCCV
 
 
 def main() -> None:
