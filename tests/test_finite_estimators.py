@@ -228,3 +228,16 @@ def test_large_tables_are_binned_and_say_so():
     assert model.fit(X[:10_000], y[:10_000]).exact_ is True
     assert model.fit(X, y).exact_ is False
     assert model.set_params(max_bins=20_000).fit(X, y).exact_ is True
+
+
+def test_stumps_print_in_one_line():
+    model = StumpBoostingClassifier(n_estimators=50).fit(X0, Y0)
+    assert repr(model.stumps_) == "<Stumps: 50 stumps on 3 features>"
+    assert repr(model.shapes_.ensemble()).startswith("<Ensemble: ")
+
+
+def test_verbose_is_sparing_in_a_pipe(capsys):
+    BoostedStumpSVC(30, stages=range(5, 30, 5), verbose=1).fit(X0, Y0)
+    lines = capsys.readouterr().err.splitlines()
+    assert 6 * 2 <= len(lines) < 40
+    assert sum("30 stumps" in line and "gap" in line for line in lines) >= 1

@@ -83,6 +83,10 @@ class Ensemble(NamedTuple):
     weight: np.ndarray
     constant: float
 
+    def __repr__(self) -> str:
+        n_features = len(np.unique(self.feature))
+        return f"<Ensemble: {len(self.weight)} smooth stumps on {n_features} features>"
+
     def vote(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted vote on each row of ``X``, stump by stump."""
         X = np.asarray(X)

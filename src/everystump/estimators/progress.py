@@ -15,12 +15,14 @@ _PAUSE = 0.2
 
 
 class _Line:
-    """A line on standard error that is rewritten in place, or a line a time where it cannot be."""
+    """A line on standard error that is rewritten in place, or new lines where it cannot be."""
 
     def __init__(self, verbose: int, title: str) -> None:
         self.verbose, self.title = verbose, title
         self._start = time.perf_counter()
         self._live = sys.stderr.isatty()
+        self._shown: float | None = None
+        self._waiting: str | None = None
 
     @property
     def seconds(self) -> float:
@@ -28,15 +30,24 @@ class _Line:
         return time.perf_counter() - self._start
 
     def show(self, text: str) -> None:
-        """Show a text after the title."""
+        """Show a text after the title, a few times a second at most; the last is always shown."""
         if self.verbose:
+            self._waiting = text
+            if self._shown is None or self.seconds - self._shown >= _PAUSE:
+                self._print()
+
+    def _print(self) -> None:
+        if self._waiting is not None:
             start, end = ("\r\x1b[K", "") if self._live else ("", "\n")
-            print(f"{start}{self.title}{text}", end=end, file=sys.stderr, flush=True)
+            line = f"{start}{self.title}{self._waiting}"
+            print(line, end=end, file=sys.stderr, flush=True)
+            self._shown, self._waiting = self.seconds, None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._print()
         if self.verbose and self._live:
             print(file=sys.stderr)
 
@@ -61,20 +72,16 @@ class Reporter(_Line):
 
 
 class Rounds(_Line):
-    """Reports the rounds of an ensemble, a few times a second at most."""
+    """Reports the rounds of an ensemble."""
 
     def __init__(self, verbose: int, title: str, total: int) -> None:
         super().__init__(verbose, title)
-        self._total, self._done, self._shown = total, 0, -_PAUSE
+        self._total, self._done = total, count(1)
 
     def __call__(self, error: float) -> None:
         """Report one more stump and its weighted error."""
-        self._done += 1
-        if self._done == self._total or self.seconds - self._shown >= _PAUSE:
-            self._shown = self.seconds
-            self.show(
-                f": stump {self._done} of {self._total}, error {error:.4f}, {self._shown:.1f} s"
-            )
+        done = next(self._done)
+        self.show(f": stump {done} of {self._total}, error {error:.4f}, {self.seconds:.1f} s")
 
 
 @contextmanager

@@ -35,6 +35,10 @@ class Stumps(NamedTuple):
     weight: np.ndarray
     error: np.ndarray
 
+    def __repr__(self) -> str:
+        n_features = len(np.unique(self.feature[~self._constant]))
+        return f"<Stumps: {len(self.weight)} stumps on {n_features} features>"
+
     @classmethod
     def of(cls, stumps: Sequence[Stump], weights: Sequence[float]) -> Self:
         """Gather single stumps."""

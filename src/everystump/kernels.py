@@ -1,0 +1,305 @@
+"""Kernels that embody hypotheses: stumps, middle stumps, perceptrons, trees, and any others.
+
+All take tables ``X`` and ``Y`` (``X`` again by default) and return the matrix of their rows'
+products, as the kernels of scikit-learn do.  Constants matter to machines without a bias only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import check_pairwise_arrays
+from sklearn.metrics.pairwise import laplacian_kernel as _laplacian
+from sklearn.metrics.pairwise import rbf_kernel as _gaussian
+from sklearn.utils import check_random_state
+
+# Maps rows to the votes, 1 or -1, of all hypotheses: (n_rows, n_hypotheses).
+Votes = Callable[[np.ndarray], np.ndarray]
+
+
+def stump_kernel(X: Any, Y: Any = None, *, feature_range: Any = None) -> np.ndarray:
+    """Return ``sum of (R - L) / 2 - |x - y|_1``: all stumps with thresholds in [L, R].
+
+    Definition 2 of Lin & Li.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Rows.
+    Y : array-like of shape (n_other_rows, n_features), optional
+        Other rows.
+    feature_range : (low, high) or array-like of shape (n_features, 2), optional
+        The ranges [L, R]; those of ``X`` by default.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_other_rows)
+        The kernel matrix.
+
+    Examples
+    --------
+    >>> stump_kernel([[0.0], [1.0], [4.0]])
+    array([[ 2.,  1., -2.],
+           [ 1.,  2., -1.],
+           [-2., -1.,  2.]])
+    """
+    X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
+    low, high = _limits(X, feature_range)
+    return (high - low).sum() / 2 + simplified_stump_kernel(X, Y)
+
+
+def simplified_stump_kernel(X: Any, Y: Any = None) -> np.ndarray:
+    """Return ``-|x - y|_1``, which is as good as the stump kernel where there is a bias.
+
+    Parameters
+    ----------
+    X, Y
+        As in `stump_kernel`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_other_rows)
+        The kernel matrix, positive definite on weights that sum to 0.
+    """
+    X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
+    return -cdist(X, Y, "cityblock")
+
+
+def middle_stump_kernel(X: Any, Y: Any = None, *, training: Any = None) -> np.ndarray:
+    """Return the kernel of the stumps at the middles between neighbouring training values.
+
+    Each pair of a stump and its negation has the weight that it has in the stump kernel for a gap
+    of length 1: half the number of middles, less the number of middles between x and y.
+
+    Parameters
+    ----------
+    X, Y
+        As in `stump_kernel`.
+    training : array-like of shape (n_training_rows, n_features), optional
+        The rows between whose values the middles lie; ``X`` by default.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_other_rows)
+        The kernel matrix.
+
+    Examples
+    --------
+    >>> middle_stump_kernel([[0.0], [1.0], [4.0]])
+    array([[ 1.,  0., -1.],
+           [ 0.,  1.,  0.],
+           [-1.,  0.,  1.]])
+    """
+    X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
+    given = X if training is None else check_pairwise_arrays(training, X, dtype=np.float64)[0]
+    values = [np.unique(column) for column in given.T]
+    middles = [v[:-1] / 2 + v[1:] / 2 for v in values]
+
+    def places(rows: np.ndarray) -> np.ndarray:
+        columns = zip(middles, rows.T, strict=True)
+        return np.column_stack([np.searchsorted(m, x, side="right") for m, x in columns])
+
+    between = cdist(places(X).astype(np.float64), places(Y).astype(np.float64), "cityblock")
+    return sum(len(m) for m in middles) / 2 - between
+
+
+def perceptron_kernel(X: Any, Y: Any = None) -> np.ndarray:
+    """Return ``-|x - y|_2``: all perceptrons, up to a constant and a factor.
+
+    Parameters
+    ----------
+    X, Y
+        As in `stump_kernel`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_other_rows)
+        The kernel matrix, positive definite on weights that sum to 0.
+    """
+    X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
+    return -cdist(X, Y)
+
+
+def laplacian_kernel(X: Any, Y: Any = None, *, gamma: float | None = None) -> np.ndarray:
+    """Return ``exp(-gamma |x - y|_1)``: infinite ensembles of decision trees.
+
+    Parameters
+    ----------
+    X, Y
+        As in `stump_kernel`.
+    gamma : float, optional
+        ``1 / n_features`` by default.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_other_rows)
+        The kernel matrix.
+    """
+    return _laplacian(X, Y, gamma=gamma)
+
+
+def gaussian_kernel(X: Any, Y: Any = None, *, gamma: float | None = None) -> np.ndarray:
+    """Return ``exp(-gamma |x - y|_2^2)``.
+
+    Parameters
+    ----------
+    X, Y
+        As in `stump_kernel`.
+    gamma : float, optional
+        ``1 / n_features`` by default.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_other_rows)
+        The kernel matrix.
+    """
+    return _gaussian(X, Y, gamma=gamma)
+
+
+class EmbodiedKernel:
+    """The kernel of a set of hypotheses, ``sum of r^2 h(x) h(y)`` (Definition 1 of Lin & Li).
+
+    Each hypothesis stands for itself and its negation, each with weight ``r``, so that an ensemble
+    needs no negative weights; a constant hypothesis and its negation are added with a weight of
+    their own.  Hypotheses drawn at random stand for the integral over all of them: the error falls
+    as ``1 / sqrt(n_hypotheses)``.
+
+    Parameters
+    ----------
+    votes : callable
+        Maps rows to the votes of all hypotheses, an array of 1 and -1 of shape
+        (n_rows, n_hypotheses).
+    r : float or array-like of shape (n_hypotheses,), default=1.0
+        The weight of each hypothesis, positive.
+    constant : float, default=0.0
+        The weight of the constant hypothesis.
+
+    Examples
+    --------
+    >>> two_stumps = EmbodiedKernel(lambda X: np.where(X >= [[0.0, 2.0]], 1, -1), r=0.5)
+    >>> two_stumps([[-1.0], [1.0], [3.0]]).round(6) + 0.0
+    array([[ 1.,  0., -1.],
+           [ 0.,  1.,  0.],
+           [-1.,  0.,  1.]])
+    """
+
+    def __init__(self, votes: Votes, *, r: Any = 1.0, constant: float = 0.0) -> None:
+        self._votes = votes
+        self._r = np.asarray(r, dtype=np.float64)
+        self._constant = float(constant)
+        if not (np.all(np.isfinite(self._r)) and np.all(self._r > 0) and self._constant >= 0):
+            raise ValueError(
+                f"r={r!r} must be positive and constant={constant!r} must not be negative."
+            )
+
+    @classmethod
+    def of_stumps(cls, feature_range: Any, n_hypotheses: int, *, random_state: Any = None) -> Self:
+        """Draw stumps with thresholds in ``feature_range``: the limit is `stump_kernel`.
+
+        Parameters
+        ----------
+        feature_range : array-like of shape (n_features, 2)
+            The range of thresholds of each feature.
+        n_hypotheses : int
+            How many stumps to draw.
+        random_state : int, RandomState instance or None, default=None
+            Draws them.
+
+        Returns
+        -------
+        EmbodiedKernel
+            The kernel of these stumps.
+        """
+        rng = check_random_state(random_state)
+        low, high = np.asarray(feature_range, dtype=np.float64).T
+        length = high - low
+        feature = rng.choice(len(low), size=n_hypotheses, p=length / length.sum())
+        threshold = rng.uniform(low[feature], high[feature])
+        return cls(
+            lambda X: np.where(X[:, feature] >= threshold, 1.0, -1.0),
+            r=np.sqrt(length.sum() / n_hypotheses) / 2,
+        )
+
+    @classmethod
+    def of_perceptrons(
+        cls, n_features: int, radius: float, n_hypotheses: int, *, random_state: Any = None
+    ) -> Self:
+        """Draw perceptrons whose planes meet the ball of a radius around 0.
+
+        The limit is ``radius + E|cos| perceptron_kernel`` inside the ball, E|cos| being the mean
+        of the absolute cosine of an angle to a fixed direction.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features.
+        radius : float
+            Thresholds lie between minus and plus this.
+        n_hypotheses : int
+            How many perceptrons to draw.
+        random_state : int, RandomState instance or None, default=None
+            Draws them.
+
+        Returns
+        -------
+        EmbodiedKernel
+            The kernel of these perceptrons.
+        """
+        rng = check_random_state(random_state)
+        direction = rng.normal(size=(n_features, n_hypotheses))
+        direction /= np.linalg.norm(direction, axis=0)
+        threshold = rng.uniform(-radius, radius, size=n_hypotheses)
+        return cls(
+            lambda X: np.where(X @ direction >= threshold, 1.0, -1.0),
+            r=np.sqrt(2 * radius / n_hypotheses) / 2,
+        )
+
+    def features(self, X: Any) -> np.ndarray:
+        """Return the rows as features whose inner products are the kernel.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_hypotheses + 1)
+            The weighted votes; a hypothesis and its negation share a column, and the last one is
+            the constant's.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        votes = np.asarray(self._votes(X), dtype=np.float64)
+        if votes.ndim != 2 or len(votes) != len(X) or not np.all(np.abs(votes) == 1):
+            raise ValueError(
+                f"votes: {len(X)} rows gave an array of shape {votes.shape}; it must hold 1 or -1 "
+                f"for each row and hypothesis."
+            )
+        if self._r.ndim and self._r.shape != votes.shape[1:]:
+            raise ValueError(
+                f"r has shape {self._r.shape}, but there are {votes.shape[1]} hypotheses; pass one "
+                f"weight for each."
+            )
+        constant = np.full((len(X), 1), self._constant)
+        return np.sqrt(2) * np.hstack([votes * self._r, constant])
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Return the kernel matrix of the rows of ``X`` and ``Y``."""
+        own = self.features(X)
+        return own @ (own if Y is None else self.features(Y)).T
+
+
+def _limits(X: np.ndarray, feature_range: Any) -> tuple[np.ndarray, np.ndarray]:
+    if feature_range is None:
+        return X.min(axis=0), X.max(axis=0)
+    limits = np.asarray(feature_range, dtype=np.float64)
+    if limits.shape not in {(2,), (X.shape[1], 2)} or np.any(limits[..., 0] > limits[..., 1]):
+        raise ValueError(
+            f"feature_range={feature_range!r} must be (low, high), or one such pair for each of "
+            f"the {X.shape[1]} features."
+        )
+    low, high = np.broadcast_to(limits, (X.shape[1], 2)).T
+    return low, high
