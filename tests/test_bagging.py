@@ -79,6 +79,7 @@ def test_out_of_bag_votes_are_those_of_stumps_that_did_not_see_the_row(table):
         np.testing.assert_allclose(model.oob_decision_function_, expected, atol=1e-12)
         right = (expected[times > 0] > 0) == y[times > 0]
         assert model.oob_score_ == pytest.approx(right.mean())
+        assert model.oob_error_ == pytest.approx(1 - right.mean())
 
 
 def test_each_stump_is_that_of_the_sample_alone(table):

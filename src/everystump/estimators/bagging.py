@@ -52,8 +52,8 @@ class StumpBaggingClassifier(BinnedEnsemble):
     oob_decision_function_ : ndarray of shape (n_rows,) or (n_rows, n_classes)
         The mean vote on each row of the stumps whose samples did not hold it; NaN where there are
         none.
-    oob_score_ : float
-        Weighted accuracy of these votes, over the rows that have some.
+    oob_score_, oob_error_ : float
+        Weighted accuracy of these votes, over the rows that have some, and what it lacks to 1.
     shapes_, classes_, exact_, n_features_in_, feature_names_in_
         As in `StumpBoostingClassifier`.
 
@@ -131,3 +131,4 @@ class StumpBaggingClassifier(BinnedEnsemble):
         right = as_labels(heard[some], self.classes_) == self.classes_[table.label[some]]
         weight = None if table.sample_weight is None else table.sample_weight[some]
         self.oob_score_ = float(np.average(right, weights=weight)) if some.any() else np.nan
+        self.oob_error_ = 1.0 - self.oob_score_
