@@ -221,3 +221,13 @@ def test_several_classes_are_one_against_the_rest():
         np.testing.assert_allclose(oob, alone.oob_decision_function_, atol=1e-12)
     right = model.oob_decision_function_.argmax(axis=1) == y
     assert model.oob_score_ == pytest.approx(right.mean())
+
+
+def test_the_out_of_bag_score_is_weighted():
+    X, y = make_twonorm(60, random_state=0)
+    noisy = np.where(np.random.default_rng(0).random(60) < 0.3, -y, y)
+    weight = np.random.default_rng(1).uniform(0.1, 5.0, size=60)
+    model = StumpBaggingClassifier(100, random_state=0).fit(X, noisy, weight)
+    right = np.where(model.oob_decision_function_ > 0, 1, -1) == noisy
+    assert model.oob_score_ == pytest.approx(np.average(right, weights=weight))
+    assert model.oob_score_ != pytest.approx(right.mean(), abs=1e-3)
