@@ -22,7 +22,7 @@ from everystump.stumps import (
     best_of_random,
     boost,
 )
-from everystump.stumps.search import COIN, error_gains, first_best, gini_gains, refuse_thin
+from everystump.stumps.search import COIN, error_gains, first_at_least, gini_gains, refuse_thin
 
 SEEDS = range(8)
 
@@ -117,12 +117,11 @@ def test_refuse_thin(flat, least):
     np.testing.assert_array_equal(gains, np.where(thin, -1.0, 1.0))
 
 
-def test_first_best():
+def test_first_at_least():
     gains = np.array([0.5, 1.0 - 1e-9, 1.0, 1.0])
-    assert first_best(gains, 0.0) == 2
-    assert first_best(gains, 1e-6) == 1
-    assert first_best(gains, 1.0) == 0
-    assert first_best(np.array([-1.0, -3.0]), 0.0) == 0
+    assert first_at_least(gains, 1.0) == 2
+    assert first_at_least(gains, 1.0 - 1e-6) == 1
+    assert first_at_least(gains, 0.0) == 0
 
 
 def test_advance():

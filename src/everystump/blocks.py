@@ -49,14 +49,21 @@ class Block:
         """Return what was given row by row in the block's own order."""
         return of_rows[self._order]
 
-    def scatter_sides(self, r: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
+    def scatter_sides(
+        self,
+        r: np.ndarray,
+        first: int = 0,
+        last: int | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Return the sums of ``r`` by joint place, over positive and over negative rows.
 
-        Only joint columns from ``first`` up to ``last`` are looked at.
+        Only joint columns from ``first`` up to ``last`` are looked at.  ``out`` is where to write:
+        large tables cost less in memory that was used before.
         """
         codes = self.codes[first:last]
         starts = self.starts[first : first + len(codes) + 1] - self.starts[first]
-        tables = np.empty((2, starts[-1]))
+        tables = np.empty((2, starts[-1])) if out is None else out
         rowloops.scatter(codes, starts, r, 0, self.n_positive, tables[0])
         rowloops.scatter(codes, starts, r, self.n_positive, len(r), tables[1])
         return tables

@@ -42,12 +42,14 @@ class Bag(NamedTuple):
 class _Sample:
     """A bootstrap sample as weights; what `boosting.WeighedRows` asks for."""
 
-    def __init__(self, block: Block, packing: Packing, weight: np.ndarray) -> None:
-        self._block, self._packing, self._weight = block, packing, weight
+    def __init__(
+        self, block: Block, packing: Packing, weight: np.ndarray, sums: np.ndarray
+    ) -> None:
+        self._block, self._packing, self._weight, self._sums = block, packing, weight, sums
 
     def tables(self) -> np.ndarray:
         """Return the weights of both sides at each place of each feature."""
-        return self._packing.by_feature(self._block.scatter_sides(self._weight))
+        return self._packing.by_feature(self._block.scatter_sides(self._weight, out=self._sums))
 
     def tables_of(self, feature: int) -> np.ndarray:
         """Return the weights of both sides at each place of a feature."""
@@ -83,7 +85,7 @@ def bag(
             rng = np.random.default_rng(seeds[j])
             weight = draw(rng)
             weight *= cost
-            stump = choice(rng)(search, _Sample(block, packing, weight))
+            stump = choice(rng)(search, _Sample(block, packing, weight, lane.sums))
             lane.add(stump, weight == 0)
             report(lane.found[-1].error)
 
@@ -107,6 +109,7 @@ class _Lane:
         self.found: list[Stump] = []
         self.votes = np.zeros(len(block.index))
         self.times = np.zeros(len(block.index))
+        self.sums = np.empty((2, packing.starts[-1]))
         self._vote = np.empty(len(block.index))
 
     def add(self, stump: Stump | None, unseen: np.ndarray) -> None:

@@ -26,6 +26,7 @@ class BoostedBlock(Block):
         self.vote = np.zeros(len(index))
         self.odds = np.ones(len(index))
         self.weight = self.cost.copy()
+        self.sums = np.empty((2, self.starts[-1]))
 
     def hear(self, joint: int, votes: np.ndarray) -> None:
         """Take the votes, 1 where they agree with a row's class, else -1."""
@@ -78,7 +79,7 @@ class BoostedRows(Blocks[BoostedBlock]):
         super().__init__(packing, len(index), block, n_threads)
         self._loss = loss
         self._log_scale = 0.0
-        self.cost_tables = self.tables()
+        self.cost_tables = self.tables().copy()
 
     @property
     def _scale(self) -> float:
@@ -86,8 +87,18 @@ class BoostedRows(Blocks[BoostedBlock]):
             return float(np.exp(self._log_scale))
 
     def tables(self) -> np.ndarray:
-        """Return the weights of positive and of negative rows at each place of each feature."""
-        joint = sum(self.each(lambda block: block.scatter_sides(block.weight), self.n_rows))
+        """Return the weights of positive and of negative rows at each place of each feature.
+
+        The next call writes over them.
+        """
+
+        def scatter(block: BoostedBlock) -> np.ndarray:
+            return block.scatter_sides(block.weight, out=block.sums)
+
+        parts = self.each(scatter, self.n_rows)
+        joint = parts[0]
+        for part in parts[1:]:
+            joint += part
         return self.packing.by_feature(joint)
 
     def tables_of(self, feature: int) -> np.ndarray:

@@ -126,13 +126,10 @@ def refuse_thin(positive, negative, starts, least, gains):
 
 
 @kernel
-def first_best(gains, slack):
-    """Return the first place whose gain is the largest, up to ``slack``."""
-    most = gains[0]
+def first_at_least(gains, least):
+    """Return the first place whose gain is at least so much."""
     for k in range(gains.shape[0]):
-        most = max(most, gains[k])
-    for k in range(gains.shape[0]):
-        if gains[k] >= most - slack:
+        if gains[k] >= least:
             return k
     return 0
 
@@ -196,7 +193,7 @@ class Search:
         weight = tables[:, : starts[1]].sum()
         if self._least_share > 0:
             refuse_thin(tables[0], tables[1], starts, self._least_share * weight, gains)
-        return int(first_best(gains, ROUNDING * weight))
+        return int(first_at_least(gains, gains.max() - ROUNDING * weight))
 
     def _stump(self, feature: int, place: int, tables: np.ndarray) -> Stump:
         """Return the stump of a cut, each side voting for its heavier class."""
