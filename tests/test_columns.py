@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import everystump
 from everystump import rowloops
-from everystump.columns import Lookup, _middles, make_columns
+from everystump.columns import Lookup, make_columns, middles
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TINY = 5e-324
@@ -246,7 +246,7 @@ def test_middles_lie_in_the_gap(a, b):
     if a == b:
         return
     low, high = min(a, b), max(a, b)
-    middle = _middles(np.array([low]), np.array([high]))[0]
+    middle = middles(np.array([low]), np.array([high]))[0]
     assert low < middle <= high
     if np.nextafter(low, high) < high:
         assert middle < high

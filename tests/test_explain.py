@@ -74,7 +74,11 @@ def test_one_feature_is_enough():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 1))
     y = X[:, 0] + rng.normal(size=40) > 0
-    FeatureLearningDisplay.from_estimator(BoostedStumpSVC(5).fit(X, y), X, y)
+    model = BoostedStumpSVC(5).fit(X, y)
+    display = FeatureLearningDisplay.from_estimator(model, X, y)
+    assert display.axes_[0].get_xlabel() == display.axes_[0].get_ylabel() == "x0"
+    with pytest.raises(ValueError, match="feature_names holds 2 names"):
+        FeatureLearningDisplay.from_estimator(model, X, y, feature_names=["a", "b"])
 
 
 @pytest.mark.parametrize("display", [FeatureLearningDisplay, MarginDisplay])

@@ -154,13 +154,13 @@ def _make_column(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Col
     values, counts = _distinct(x, weight)
     low, high = float(values[0]), float(values[-1])
     if len(values) <= max_bins:
-        return Column(values, _middles(values[:-1], values[1:]), counts, low, high, exact=True)
+        return Column(values, middles(values[:-1], values[1:]), counts, low, high, exact=True)
     starts = _bin_starts(counts, max_bins)
     ends = np.append(starts[1:], len(values)) - 1
     totals = np.add.reduceat(counts, starts)
     share_of_bin = counts / np.repeat(totals, ends - starts + 1)
     means = np.clip(np.add.reduceat(share_of_bin * values, starts), values[starts], values[ends])
-    cuts = _middles(values[ends[:-1]], values[starts[1:]])
+    cuts = middles(values[ends[:-1]], values[starts[1:]])
     return Column(means, cuts, totals, low, high, exact=False)
 
 
@@ -205,7 +205,7 @@ def _bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     return np.flatnonzero(np.diff(bins, prepend=-1))
 
 
-def _middles(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def middles(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return thresholds ``low < a <= high`` at the middle of each gap."""
     middle = low / 2 + high / 2
     return np.where(middle > low, middle, high)

@@ -16,6 +16,9 @@ from sklearn.metrics.pairwise import laplacian_kernel as _laplacian
 from sklearn.metrics.pairwise import rbf_kernel as _gaussian
 from sklearn.utils import check_random_state
 
+from everystump.arguments import check_range
+from everystump.columns import middles
+
 # Maps rows to the votes, 1 or -1, of all hypotheses: (n_rows, n_hypotheses).
 Votes = Callable[[np.ndarray], np.ndarray]
 
@@ -47,8 +50,11 @@ def stump_kernel(X: Any, Y: Any = None, *, feature_range: Any = None) -> np.ndar
            [-2., -1.,  2.]])
     """
     X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
-    low, high = _limits(X, feature_range)
-    return (high - low).sum() / 2 + simplified_stump_kernel(X, Y)
+    if feature_range is None:
+        length = np.ptp(X, axis=0)
+    else:
+        length = np.diff(check_range(feature_range, X.shape[1]))
+    return length.sum() / 2 + simplified_stump_kernel(X, Y)
 
 
 def simplified_stump_kernel(X: Any, Y: Any = None) -> np.ndarray:
@@ -96,14 +102,14 @@ def middle_stump_kernel(X: Any, Y: Any = None, *, training: Any = None) -> np.nd
     X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
     given = X if training is None else check_pairwise_arrays(training, X, dtype=np.float64)[0]
     values = [np.unique(column) for column in given.T]
-    middles = [v[:-1] / 2 + v[1:] / 2 for v in values]
+    cuts = [middles(v[:-1], v[1:]) for v in values]
 
     def places(rows: np.ndarray) -> np.ndarray:
-        columns = zip(middles, rows.T, strict=True)
-        return np.column_stack([np.searchsorted(m, x, side="right") for m, x in columns])
+        columns = zip(cuts, rows.T, strict=True)
+        return np.column_stack([np.searchsorted(c, x, side="right") for c, x in columns])
 
     between = cdist(places(X).astype(np.float64), places(Y).astype(np.float64), "cityblock")
-    return sum(len(m) for m in middles) / 2 - between
+    return sum(len(c) for c in cuts) / 2 - between
 
 
 def perceptron_kernel(X: Any, Y: Any = None) -> np.ndarray:
@@ -214,7 +220,7 @@ class EmbodiedKernel:
             The kernel of these stumps.
         """
         rng = check_random_state(random_state)
-        low, high = np.asarray(feature_range, dtype=np.float64).T
+        low, high = check_range(feature_range, len(feature_range)).T
         length = high - low
         feature = rng.choice(len(low), size=n_hypotheses, p=length / length.sum())
         threshold = rng.uniform(low[feature], high[feature])
@@ -290,16 +296,3 @@ class EmbodiedKernel:
         """Return the kernel matrix of the rows of ``X`` and ``Y``."""
         own = self.features(X)
         return own @ (own if Y is None else self.features(Y)).T
-
-
-def _limits(X: np.ndarray, feature_range: Any) -> tuple[np.ndarray, np.ndarray]:
-    if feature_range is None:
-        return X.min(axis=0), X.max(axis=0)
-    limits = np.asarray(feature_range, dtype=np.float64)
-    if limits.shape not in {(2,), (X.shape[1], 2)} or np.any(limits[..., 0] > limits[..., 1]):
-        raise ValueError(
-            f"feature_range={feature_range!r} must be (low, high), or one such pair for each of "
-            f"the {X.shape[1]} features."
-        )
-    low, high = np.broadcast_to(limits, (X.shape[1], 2)).T
-    return low, high

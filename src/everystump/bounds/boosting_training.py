@@ -20,7 +20,8 @@ def boosting_training_bound(
     fitted : StumpBoostingClassifier
         Fitted with the exponential loss and ``learning_rate=1``.
     X, y : array-like, optional
-        The training rows; with them ``observed`` is the training error itself.
+        The training rows; with them ``observed`` is the training error itself, a tied vote
+        counting as an error.
     sample_weight : array-like of shape (n_rows,), optional
         The weights that were trained with; class weights are known.
 
@@ -42,6 +43,6 @@ def boosting_training_bound(
     reference = "Wang et al. (2019), eq. 15"
 
     def is_wrong(margins: np.ndarray) -> np.ndarray:
-        return margins < 0
+        return margins <= 0
 
     return adaboost_bound(value, reference, is_wrong, fitted, X, y, sample_weight)

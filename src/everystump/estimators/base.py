@@ -13,10 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from everystump.arguments import check_range
 from everystump.estimators.criteria import Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
-from everystump.estimators.table import Table, as_numbers, check_rows, check_table
+from everystump.estimators.table import Table, check_rows, check_table
 from everystump.labels import as_labels
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
@@ -135,12 +136,15 @@ class StumpMachine(ShapeClassifier):
         measure = as_measure(self.measure)
         n_threads = count_threads(self.n_jobs)
         table = check_table(self, X, y, sample_weight, self.class_weight)
+        limits = self.feature_range
+        if limits is not None:
+            limits = check_range(limits, table.X.shape[1])
         design = Design.of(
             table.X,
             measure=measure,
             max_bins=self._most_places(len(table.X)),
             fit_intercept=self.fit_intercept,
-            feature_range=_check_range(self.feature_range, table.X.shape[1]),
+            feature_range=limits,
             sample_weight=table.sample_weight,
             n_threads=n_threads,
         )
@@ -163,8 +167,7 @@ class StumpMachine(ShapeClassifier):
         problems = table.problems()
         solutions = []
         for k, positive in enumerate(problems):
-            of_class = "" if len(problems) == 1 else f", class {table.classes[k]}"
-            title = f"{type(self).__name__}, C={C:g}{of_class}"
+            title = f"{type(self).__name__}, C={C:g}{table.title(k)}"
             with Reporter(self.verbose if verbose is None else verbose, title) as report:
                 solution = design.solve(
                     self._criterion(),
@@ -187,12 +190,11 @@ class StumpMachine(ShapeClassifier):
         certificates = [solution.certificate for solution in solutions]
         dual_coef = np.zeros((len(solutions), table.n_given))
         dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
-        two_classes = len(models) == 1
         self.classes_ = table.classes
-        self.shapes_ = models[0] if two_classes else models
-        self.certificate_ = certificates[0] if two_classes else certificates
+        self.shapes_ = per_class(models)
+        self.certificate_ = per_class(certificates)
         self.intercept_ = np.array([model.intercept for model in models])
-        self.dual_coef_ = dual_coef[0] if two_classes else dual_coef
+        self.dual_coef_ = dual_coef[0] if len(dual_coef) == 1 else dual_coef
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.columns.exact
         return self
@@ -261,6 +263,11 @@ class FixedCMachine(StumpMachine):
         return self
 
 
+def per_class(parts: list) -> Any:
+    """Return what estimators show: one thing for two classes, a list of them for several."""
+    return parts[0] if len(parts) == 1 else parts
+
+
 def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:
     """Warn if a fit stopped short of its tolerance."""
     certificates = estimator.certificate_
@@ -284,17 +291,3 @@ def check_cost(C: float, weight: np.ndarray) -> None:
             f"C={C:g} times the weights of the rows goes from {low:g} to {high:g}; keep it between "
             f"{_LEAST_COST:g} and {_MOST_COST:g} (C=inf is the hard margin)."
         )
-
-
-def _check_range(feature_range: Any, n_features: int) -> np.ndarray | None:
-    if feature_range is None:
-        return None
-    wanted = (
-        f"(low, high), or one such pair of finite numbers for each of the {n_features} features"
-    )
-    limits = as_numbers(feature_range, "feature_range", wanted)
-    if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
-        raise ValueError(f"feature_range={feature_range!r} must be {wanted}.")
-    if np.any(limits[..., 0] > limits[..., 1]):
-        raise ValueError(f"feature_range={feature_range!r} has a low above its high; swap them.")
-    return limits

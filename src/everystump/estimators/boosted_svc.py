@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import check_cost, warn_unless_converged
+from everystump.arguments import as_numbers
+from everystump.estimators.base import check_cost, per_class, warn_unless_converged
 from everystump.estimators.criteria import CRITERIA
 from everystump.estimators.design import Design
 from everystump.estimators.finite import BoostedEnsemble
 from everystump.estimators.progress import Reporter
-from everystump.estimators.table import Table, as_numbers, check_rows
+from everystump.estimators.table import Table, check_rows
 from everystump.measure import ChosenStumps
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, InseparableError
@@ -222,8 +223,8 @@ class BoostedStumpSVC(BoostedEnsemble):
             sample_weight=table.sample_weight,
             n_threads=count_threads(self.n_jobs),
         )
-        of_class = "" if len(table.classes) == 2 else f", class {table.classes[k]}"
-        title = f"{type(self).__name__}, {len(stumps.weight)} stumps, C={self.C:g}{of_class}"
+        name = type(self).__name__
+        title = f"{name}, {len(stumps.weight)} stumps, C={self.C:g}{table.title(k)}"
         with Reporter(self.verbose, title) as report:
             solution = design.solve(
                 CRITERIA["hinge"],
@@ -248,8 +249,7 @@ class BoostedStumpSVC(BoostedEnsemble):
 
     def _store_machines(self, boosted: list[Stumps], machines: list[Machine]) -> None:
         last = self.stages_[-1]
-        alpha = [stumps.weight for stumps in boosted]
-        self.boosting_weights_ = alpha[0] if len(alpha) == 1 else alpha
+        self.boosting_weights_ = per_class([stumps.weight for stumps in boosted])
         self.certificate_, self.margin_ = last.certificate, last.margin
         self.intercept_ = np.array([machine.model.intercept for machine in machines])
         self.n_iter_ = max(1, max(machine.n_iter for machine in machines))
@@ -275,6 +275,4 @@ class BoostedStumpSVC(BoostedEnsemble):
 
 def _stage(n: int, machines: list[Machine]) -> Stage:
     _, models, certificates, margins, _ = (list(part) for part in zip(*machines, strict=True))
-    if len(machines) == 1:
-        return Stage(n, models[0], certificates[0], margins[0])
-    return Stage(n, models, certificates, margins)
+    return Stage(n, per_class(models), per_class(certificates), per_class(margins))

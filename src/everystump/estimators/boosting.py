@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from everystump.estimators.base import per_class
 from everystump.estimators.finite import BoostedEnsemble
 from everystump.estimators.logistic import ProbabilityMixin
 from everystump.estimators.table import Table, check_rows
@@ -156,8 +157,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         found = [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
         _let_perfect_stumps_decide(found, runs)
         self._store(table, found, self._vote(found), coded.columns.exact)
-        losses = [np.array(watcher.losses) for watcher in watchers]
-        self.validation_losses_ = losses[0] if len(losses) == 1 else losses
+        self.validation_losses_ = per_class([np.array(watcher.losses) for watcher in watchers])
         self._warn_if_coins(runs)
 
     def _goes_on(self) -> bool:

@@ -175,7 +175,7 @@ def _check_masses(measure: Measure, column: Column, d: int) -> Masses:
 
 def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
     """Return the columns with the ranges [L, R] that the user gave."""
-    low, high = np.broadcast_to(feature_range, (len(columns.columns), 2)).T
+    low, high = feature_range.T
     for d, column in enumerate(columns.columns):
         if not (low[d] <= column.low and column.high <= high[d]):
             raise ValueError(

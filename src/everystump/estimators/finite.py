@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import Columns, make_columns
-from everystump.estimators.base import ShapeClassifier
+from everystump.estimators.base import ShapeClassifier, per_class
 from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table, check_table
 from everystump.labels import as_labels
@@ -134,10 +134,9 @@ class FiniteEnsemble(ShapeClassifier):
         self, table: Table, found: list[Stumps], models: list[ShapeModel], exact: bool
     ) -> None:
         """Keep the ensembles and the curves that they add up to."""
-        two_classes = len(found) == 1
         self.classes_ = table.classes
-        self.stumps_ = found[0] if two_classes else found
-        self.shapes_ = models[0] if two_classes else models
+        self.stumps_ = per_class(found)
+        self.shapes_ = per_class(models)
         self.exact_ = exact
 
     @property
@@ -203,8 +202,7 @@ class BoostedEnsemble(BinnedEnsemble):
                 rng.permutation(self.n_features_in_)
         loss = LOSSES[self.loss]
         rows = BoostedRows(coded.packing, positive, table.weight, loss, count_threads(self.n_jobs))
-        of_class = "" if len(table.classes) == 2 else f", class {table.classes[k]}"
-        title = f"{type(self).__name__}{of_class}"
+        title = f"{type(self).__name__}{table.title(k)}"
         with Rounds(self.verbose, title, self.n_estimators) as report:
 
             def report_and_watch(stump: Stump, weight: float) -> bool:

@@ -17,10 +17,11 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from everystump.arguments import as_numbers
 from everystump.estimators.base import FixedCMachine, StumpMachine, warn_unless_converged
 from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
-from everystump.estimators.table import Table, as_numbers
+from everystump.estimators.table import Table
 from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread, share
 

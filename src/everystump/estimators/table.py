@@ -12,6 +12,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from everystump.arguments import as_numbers
+
 
 @dataclass(frozen=True)
 class Table:
@@ -61,6 +63,10 @@ class Table:
             kept=self.kept[index],
         )
 
+    def title(self, k: int) -> str:
+        """Return what a report adds to name the problem of class ``k``: nothing for two classes."""
+        return "" if len(self.classes) == 2 else f", class {self.classes[k]}"
+
     def problems(self) -> list[np.ndarray]:
         """Return which rows are positive: one problem for two classes, else one a class."""
         if len(self.classes) == 2:
@@ -97,11 +103,7 @@ def check_table(
         kept = np.flatnonzero(weight)
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     classes, label = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y: only one class, {classes.tolist()[0]!r}, has rows of positive weight; "
-            f"{type(estimator).__name__} needs at least two classes."
-        )
+    refuse_one_class(classes, estimator)
     by_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
     if not np.all((by_class > 0) & (by_class < np.inf)):
         raise ValueError(
@@ -134,6 +136,15 @@ def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
     )
     refuse_nonfinite(X, estimator)
     return X
+
+
+def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
+    """Raise if there is nothing to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y: only one class, {classes.tolist()[0]!r}, has rows of positive weight; "
+            f"{type(estimator).__name__} needs at least two classes."
+        )
 
 
 def _refuse_text(X: Any) -> None:
@@ -172,14 +183,6 @@ def refuse_nonfinite(X: np.ndarray, estimator: BaseEstimator) -> None:
         f"X contains {what} in row {row}, {feature}; {type(estimator).__name__} does not accept "
         f"missing values or infinity: impute or remove them first."
     )
-
-
-def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
-    """Return ``value`` as an array of numbers, or say that the argument ``name`` is not one."""
-    try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}={value!r} must be {wanted}.") from None
 
 
 def _rows(X: np.ndarray, kept: np.ndarray) -> np.ndarray:

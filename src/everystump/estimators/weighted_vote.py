@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from everystump.estimators.base import ScoreClassifier
+from everystump.estimators.table import refuse_one_class
 
 
 class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
@@ -110,11 +111,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         check_classification_targets(y)
         check_consistent_length(X, y)
         self.classes_, label = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y: only one class, {self.classes_.tolist()[0]!r}; {type(self).__name__} needs at "
-                f"least two classes."
-            )
+        refuse_one_class(self.classes_, self)
         if not self.prefit:
             seen, held_out = train_test_split(
                 np.arange(len(y)),

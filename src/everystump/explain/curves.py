@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from everystump.explain.names import feature_names as names_of
 from everystump.shapes import Shape, ShapeModel
 
 _COLUMNS = 4
@@ -81,16 +82,16 @@ class CurvesDisplay:
                 f"number from 0 to {len(models) - 1}."
             )
         model = models[class_index]
-        names = feature_names if feature_names is not None else _names(estimator, len(model))
+        names = names_of(estimator, len(model), feature_names)
         values = None if X is None else np.asarray(X, dtype=np.float64)
-        _check_lengths(len(model), names, values)
+        _check_columns(len(model), values)
         spread = [
             np.std(shape(shape.knots if values is None else values[:, d]))
             for d, shape in enumerate(model)
         ]
         order = np.argsort(spread)[::-1][: max(1, min(max_features, np.count_nonzero(spread)))]
         return cls(
-            [str(names[d]) for d in order],
+            [names[d] for d in order],
             [model[d] for d in order],
             None if values is None else [values[:, d] for d in order],
             _caption(estimator, models, class_index, len(order), len(model)),
@@ -153,18 +154,9 @@ def _caption(
     return ", ".join(parts)
 
 
-def _check_lengths(n_features: int, names: Any, values: np.ndarray | None) -> None:
-    if len(names) != n_features:
-        raise ValueError(
-            f"feature_names holds {len(names)} names; pass one for each of {n_features} features."
-        )
+def _check_columns(n_features: int, values: np.ndarray | None) -> None:
     if values is not None and (values.ndim != 2 or values.shape[1] != n_features):
         raise ValueError(
             f"X has shape {values.shape}, but the model has {n_features} features; pass a table "
             f"with one column for each."
         )
-
-
-def _names(estimator: Any, n_features: int) -> list[str]:
-    given = getattr(estimator, "feature_names_in_", None)
-    return [f"x{d}" for d in range(n_features)] if given is None else list(given)

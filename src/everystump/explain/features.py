@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.explain.names import feature_names as names_of
 from everystump.labels import class_numbers
 from everystump.stumps import Stumps
 
@@ -73,12 +74,7 @@ class FeatureLearningDisplay:
             raise ValueError(
                 f"estimator={estimator!r} must be a BoostedStumpSVC that was fitted to two classes."
             )
-        names = feature_names
-        if names is None:
-            names = getattr(estimator, "feature_names_in_", None)
         values = np.asarray(X, dtype=np.float64)
-        if names is None:
-            names = [f"x{d}" for d in range(values.shape[1])]
         score = estimator.decision_function(X)
         label = class_numbers(y, estimator.classes_, len(score))
         order = np.lexsort((score, label))
@@ -88,7 +84,7 @@ class FeatureLearningDisplay:
             label[order],
             stumps,
             np.asarray(estimator.boosting_weights_),
-            [str(name) for name in names],
+            names_of(estimator, values.shape[1], feature_names),
             [str(name) for name in estimator.classes_],
         ).plot()
 

@@ -1,0 +1,28 @@
+"""Arguments that several rooms take, checked in one place and in one voice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
+    """Return ``value`` as an array of numbers, or say that the argument ``name`` is not one."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r} must be {wanted}.") from None
+
+
+def check_range(feature_range: Any, n_features: int) -> np.ndarray:
+    """Return the range [low, high] of each feature, as (n_features, 2)."""
+    wanted = (
+        f"(low, high), or one such pair of finite numbers for each of the {n_features} features"
+    )
+    limits = as_numbers(feature_range, "feature_range", wanted)
+    if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
+        raise ValueError(f"feature_range={feature_range!r} must be {wanted}.")
+    if np.any(limits[..., 0] > limits[..., 1]):
+        raise ValueError(f"feature_range={feature_range!r} has a low above its high; swap them.")
+    return np.broadcast_to(limits, (n_features, 2))
