@@ -142,6 +142,9 @@ BAD = {
     "negative constant": (lambda: EmbodiedKernel(np.sign, constant=-1), r"constant=-1"),
     "range": (lambda: stump_kernel(X, feature_range=[(0, 1)] * 2), r"feature_range=.* 3 features"),
     "range reversed": (lambda: stump_kernel(X, feature_range=(1, 0)), r"feature_range=\(1, 0\)"),
+    "no stumps": (lambda: EmbodiedKernel.of_stumps(RANGE, 0), r"n_hypotheses=0 must be positive"),
+    "no range": (lambda: EmbodiedKernel.of_stumps([(1, 1)], 5), r"range=0\.0 must be positive"),
+    "radius": (lambda: EmbodiedKernel.of_perceptrons(3, -1.0, 5), r"radius=-1\.0 must be positive"),
     "columns": (lambda: perceptron_kernel(X, Y[:, :2]), r"Incompatible dimension"),
 }
 

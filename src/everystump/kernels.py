@@ -222,6 +222,7 @@ class EmbodiedKernel:
         rng = check_random_state(random_state)
         low, high = check_range(feature_range, len(feature_range)).T
         length = high - low
+        _check_positive(n_hypotheses=n_hypotheses, length_of_feature_range=length.sum())
         feature = rng.choice(len(low), size=n_hypotheses, p=length / length.sum())
         threshold = rng.uniform(low[feature], high[feature])
         return cls(
@@ -254,6 +255,7 @@ class EmbodiedKernel:
         EmbodiedKernel
             The kernel of these perceptrons.
         """
+        _check_positive(n_features=n_features, radius=radius, n_hypotheses=n_hypotheses)
         rng = check_random_state(random_state)
         direction = rng.normal(size=(n_features, n_hypotheses))
         direction /= np.linalg.norm(direction, axis=0)
@@ -296,3 +298,9 @@ class EmbodiedKernel:
         """Return the kernel matrix of the rows of ``X`` and ``Y``."""
         own = self.features(X)
         return own @ (own if Y is None else self.features(Y)).T
+
+
+def _check_positive(**arguments: float) -> None:
+    for name, value in arguments.items():
+        if not value > 0:
+            raise ValueError(f"{name}={value} must be positive.")
