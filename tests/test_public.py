@@ -13,6 +13,7 @@ import everystump
 NAMES = [
     "BoostedStumpSVC",
     "DecisionStumpClassifier",
+    "KernelSVC",
     "StumpBaggingClassifier",
     "StumpBoostingClassifier",
     "StumpLogisticRegression",

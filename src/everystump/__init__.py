@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from everystump.estimators.bagging import StumpBaggingClassifier
     from everystump.estimators.boosted_svc import BoostedStumpSVC
     from everystump.estimators.boosting import StumpBoostingClassifier
+    from everystump.estimators.kernel_svc import KernelSVC
     from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
     from everystump.estimators.stump import DecisionStumpClassifier
     from everystump.estimators.svc import StumpSVC, StumpSVCCV
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 _HOME = {
     "BoostedStumpSVC": "everystump.estimators.boosted_svc",
     "DecisionStumpClassifier": "everystump.estimators.stump",
+    "KernelSVC": "everystump.estimators.kernel_svc",
     "StumpBaggingClassifier": "everystump.estimators.bagging",
     "StumpBoostingClassifier": "everystump.estimators.boosting",
     "StumpLogisticRegression": "everystump.estimators.logistic",
@@ -34,6 +36,7 @@ _HOME = {
 __all__ = [
     "BoostedStumpSVC",
     "DecisionStumpClassifier",
+    "KernelSVC",
     "StumpBaggingClassifier",
     "StumpBoostingClassifier",
     "StumpLogisticRegression",

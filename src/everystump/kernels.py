@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.special import gammaln
 from sklearn.metrics.pairwise import check_pairwise_arrays
 from sklearn.metrics.pairwise import laplacian_kernel as _laplacian
 from sklearn.metrics.pairwise import rbf_kernel as _gaussian
@@ -112,21 +113,31 @@ def middle_stump_kernel(X: Any, Y: Any = None, *, training: Any = None) -> np.nd
     return sum(len(c) for c in cuts) / 2 - between
 
 
-def perceptron_kernel(X: Any, Y: Any = None) -> np.ndarray:
+def perceptron_kernel(X: Any, Y: Any = None, *, radius: float | None = None) -> np.ndarray:
     """Return ``-|x - y|_2``: all perceptrons, up to a constant and a factor.
 
     Parameters
     ----------
     X, Y
         As in `stump_kernel`.
+    radius : float, optional
+        Adds the constant of the perceptrons whose planes meet a ball of this radius, which makes
+        the matrix of rows within such a ball positive definite.
 
     Returns
     -------
     ndarray of shape (n_rows, n_other_rows)
-        The kernel matrix, positive definite on weights that sum to 0.
+        The kernel matrix; without a radius positive definite on weights that sum to 0.
     """
     X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
-    return -cdist(X, Y)
+    constant = 0.0 if radius is None else radius / mean_abs_cosine(X.shape[1])
+    return constant - cdist(X, Y)
+
+
+def mean_abs_cosine(n_features: int) -> float:
+    """Return the mean of ``|cos|`` of the angle between a random and a fixed direction."""
+    half = n_features / 2
+    return float(np.exp(gammaln(half) - gammaln(half + 0.5)) / np.sqrt(np.pi))
 
 
 def laplacian_kernel(X: Any, Y: Any = None, *, gamma: float | None = None) -> np.ndarray:
@@ -236,8 +247,8 @@ class EmbodiedKernel:
     ) -> Self:
         """Draw perceptrons whose planes meet the ball of a radius around 0.
 
-        The limit is ``radius + E|cos| perceptron_kernel`` inside the ball, E|cos| being the mean
-        of the absolute cosine of an angle to a fixed direction.
+        The limit is ``E|cos|`` times `perceptron_kernel` with this radius, E|cos| being
+        `mean_abs_cosine`.
 
         Parameters
         ----------

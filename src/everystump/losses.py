@@ -4,18 +4,27 @@ A record belongs to some rows and carries their ``cost``, C times the sample wei
 is ``-d loss / d m``, never negative; at the optimum it is the row's dual variable ``a``.
 ``dual(a)`` is the row's part of the dual problem, ``min over m of loss(m) + a m``.
 ``flat_beyond_one`` says whether a margin of 1 or more costs nothing, ``climbs`` whether a large C
-is best reached from smaller ones.
+is best reached from smaller ones.  Where ``dual(a)`` is ``a - ridge a^2 / 2`` between two limits,
+``box`` gives these.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import entr, expit, xlog1py
 
 from everystump import rowloops
+
+
+class Box(NamedTuple):
+    """A quadratic dual, ``a - ridge a^2 / 2`` for ``low <= a <= high``, of each row."""
+
+    ridge: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,11 @@ class Hinge:
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return ``a``, the dual part of ``0 <= a <= cost``."""
         return a
+
+    def box(self) -> Box:
+        """Return the limits of ``a``."""
+        none = np.zeros_like(self.cost)
+        return Box(none, none, self.cost)
 
 
 @dataclass(frozen=True)
@@ -107,6 +121,30 @@ class SquaredHinge(_Smooth):
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the dual part of ``a >= 0``."""
         return a - a * a / (4.0 * self.cost)
+
+    def box(self) -> Box:
+        """Return the limits of ``a`` and its ridge."""
+        return Box(0.5 / self.cost, np.zeros_like(self.cost), np.full_like(self.cost, np.inf))
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """``cost * (1 - m)^2``, the squared distance of the score from the label."""
+
+    cost: np.ndarray
+
+    def total(self, margin: np.ndarray) -> float:
+        """Return the summed loss."""
+        return float(self.cost @ (1.0 - margin) ** 2)
+
+    def dual(self, a: np.ndarray) -> np.ndarray:
+        """Return the dual part of any ``a``."""
+        return a - a * a / (4.0 * self.cost)
+
+    def box(self) -> Box:
+        """Return the ridge of ``a``, which has no limits."""
+        free = np.full_like(self.cost, np.inf)
+        return Box(0.5 / self.cost, -free, free)
 
 
 @dataclass(frozen=True)

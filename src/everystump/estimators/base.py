@@ -275,7 +275,7 @@ def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:
     worst = max(listed, key=lambda certificate: certificate.gap)
     if not worst.converged:
         warnings.warn(
-            f"{type(estimator).__name__} stopped after {estimator.n_iter_} Newton steps at a "
+            f"{type(estimator).__name__} stopped after {estimator.n_iter_} steps at a "
             f"relative duality gap of {worst.gap:.1e}, above tol={estimator.tol:g}; raise max_iter="
             f"{estimator.max_iter} or tol.",
             ConvergenceWarning,

@@ -1,5 +1,6 @@
-"""Solvers of the chain problem, each result with its certificate."""
+"""Solvers of the chain problem and of kernel machines, each result with its certificate."""
 
+from everystump.solvers.box import BoxSolution, Products, QuadraticLoss, WholeMatrix, solve_box
 from everystump.solvers.certificate import Certificate, InseparableError
 from everystump.solvers.hinge import solve_hinge
 from everystump.solvers.problem import Problem, Progress, Solution
@@ -7,12 +8,17 @@ from everystump.solvers.rows import Rows
 from everystump.solvers.smooth import solve_smooth
 
 __all__ = [
+    "BoxSolution",
     "Certificate",
     "InseparableError",
     "Problem",
+    "Products",
     "Progress",
+    "QuadraticLoss",
     "Rows",
     "Solution",
+    "WholeMatrix",
+    "solve_box",
     "solve_hinge",
     "solve_smooth",
 ]

@@ -1,0 +1,265 @@
+"""Support vector machine with any kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.estimators.base import ScoreClassifier, check_cost, per_class, warn_unless_converged
+from everystump.estimators.precomputed import check_products
+from everystump.estimators.progress import Reporter
+from everystump.estimators.table import Table, check_rows, check_table
+from everystump.estimators.training import refuse_other_table, training_signs
+from everystump.machines import (
+    KERNELS,
+    LOSSES,
+    Combination,
+    Expansion,
+    Gram,
+    Kernel,
+    Machine,
+    Task,
+    Trained,
+    leave_each_out,
+    make_kernel,
+    train,
+)
+
+_GIGABYTE = 10**9
+
+
+class KernelSVC(ScoreClassifier):
+    """Support vector machine with any kernel, with or without a bias, and proven optimal.
+
+    Solves ``min |f|^2 / 2 + C sum of loss(y f(x))`` over the functions of a kernel.  Without a
+    bias it is the machine whose leave-one-out error `everystump.bounds` can bound.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="gaussian"
+        "gaussian", "stump", "middle", "perceptron", "laplacian", "linear", "precomputed", or a
+        function of two tables that returns the matrix of their rows' products.
+    C : float, default=1.0
+        What a unit of loss costs.
+    gamma : float, "scale" or "auto", default="scale"
+        Of the Gaussian and the Laplacian kernel; "scale" is one over the number of features times
+        their variance, "auto" one over the number of features.
+    fit_intercept : bool, default=True
+        Whether to add a free constant; kernels that are positive definite only with one are
+        given the constant that makes them so without.
+    loss : {"hinge", "squared_hinge", "least_squares"}, default="hinge"
+        The loss of a margin.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C for each class.
+    tol : float, default=1e-3
+        The relative duality gap to reach.
+    max_iter : int, default=1000
+        Groups of rows to solve for at most; LIBSVM, which trains the hinge with a bias, goes on
+        until it is done.
+    memory_limit : float, default=2.0
+        Gigabytes that may be used beside the table.  If the kernel matrix does not fit, parts of it
+        are computed again and again, or the fit is refused where that cannot be.
+    verbose : int, default=0
+        1 shows live progress.
+
+    Attributes
+    ----------
+    support_ : ndarray of int, shape (n_support,)
+        The rows whose dual variables are not 0.
+    dual_coef_ : ndarray of shape (n_rows,) or (n_classes, n_rows)
+        Signed dual variables, zeros kept.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The biases.
+    expansion_ : Expansion
+        Kernel, support vectors, coefficients.
+    training_scores_ : ndarray of shape (n_rows,) or (n_classes, n_rows)
+        The scores of the training rows; NaN for those of weight 0.
+    row_costs_ : ndarray of shape (n_rows,)
+        C times the weight of each training row and its class.
+    certificate_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As in `StumpSVC`.
+
+    Examples
+    --------
+    >>> from everystump import KernelSVC
+    >>> from everystump.bounds import loo_bound
+    >>> from everystump.datasets import make_threenorm
+    >>> X, y = make_threenorm(300, random_state=0)
+    >>> model = KernelSVC(C=0.5, gamma=0.02, fit_intercept=False).fit(X, y)
+    >>> bound = loo_bound(model, X, y)
+    >>> bound.holds, bound.value < 0.5, model.certificate_.converged
+    (True, True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "kernel": [StrOptions({*KERNELS, "precomputed"}), callable],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "loss": [StrOptions(set(LOSSES))],
+        "class_weight": [dict, str, None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "memory_limit": [Interval(Real, 0, None, closed="neither")],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        C: float = 1.0,
+        gamma: Any = "scale",
+        fit_intercept: bool = True,
+        loss: str = "hinge",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_limit: float = 2.0,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.fit_intercept = fit_intercept
+        self.loss = loss
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that precomputed products are rows and columns at once."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the machine, one for each class if there are more than two.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; with ``kernel="precomputed"`` the products of all rows with each other.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes; more than two are set one against the rest.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight of 2 counts as the row twice, a weight of 0 as its absence.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._validate_params()
+        table = check_table(self, X, y, sample_weight, self.class_weight)
+        check_cost(self.C, table.weight)
+        rows = self._training_rows(table)
+        kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
+        gram = Gram(kernel, rows, self.memory_limit * _GIGABYTE)
+        trained = []
+        for k, positive in enumerate(table.problems()):
+            task = self._task(positive, self.C * table.weight)
+            title = f"{type(self).__name__}, {len(rows)} rows, C={self.C:g}{table.title(k)}"
+            with Reporter(self.verbose, title) as report:
+                trained.append(train(kernel, rows, gram, task, report))
+        self._store(table, kernel, rows, trained)
+        warn_unless_converged(self)
+        return self
+
+    def _training_rows(self, table: Table) -> np.ndarray:
+        """Return the rows between which products are taken."""
+        if self.kernel == "precomputed":
+            return check_products(table, bias=self.fit_intercept)
+        return np.asarray(table.X, dtype=np.float64)
+
+    def _task(self, positive: np.ndarray, cost: np.ndarray) -> Task:
+        sign = np.where(positive, 1.0, -1.0)
+        return Task(sign, LOSSES[self.loss](cost), self.fit_intercept, self.tol, self.max_iter)
+
+    def _store(
+        self, table: Table, kernel: Kernel, rows: np.ndarray, trained: list[Trained]
+    ) -> None:
+        signs = [np.where(positive, 1.0, -1.0) for positive in table.problems()]
+        pairs = list(zip(trained, signs, strict=True))
+        coef = np.array([machine.a * sign for machine, sign in pairs])
+        scores = np.array([machine.margin * sign for machine, sign in pairs])
+        support = np.flatnonzero(coef.any(axis=0))
+        self.classes_ = table.classes
+        self.intercept_ = np.array([machine.b for machine in trained])
+        self.support_ = table.kept[support]
+        kept = kernel.keep(rows, support, self.support_)
+        self.expansion_ = Expansion(kernel, kept, coef[:, support].T, self.intercept_)
+        self.dual_coef_ = _spread(coef, table, 0.0)
+        self.training_scores_ = _spread(scores, table, np.nan)
+        self.row_costs_ = _spread(self.C * table.weight[None], table, 0.0)
+        self.certificate_ = per_class([machine.certificate for machine in trained])
+        self.n_iter_ = max(1, max(machine.n_iter for machine in trained))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score of each row: one number for two classes, else one a class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows; with ``kernel="precomputed"`` their products with all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Positive numbers speak for ``classes_[1]``, or for the column's class.
+        """
+        check_is_fitted(self, "expansion_")
+        scores = self.expansion_.evaluate(np.asarray(check_rows(self, X), dtype=np.float64))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _combination(self, X: Any, y: Any) -> Combination:
+        """Return the machine as `everystump.bounds` reads it, on the table it was trained on."""
+        check_is_fitted(self, "expansion_")
+        X = np.asarray(check_rows(self, X), dtype=np.float64)
+        sign = training_signs(self, y, len(X), len(self.row_costs_))
+        kernel = self.expansion_.kernel
+        kept = kernel.keep(X, self.support_, self.support_)
+        refuse_other_table(self, not np.array_equal(kept, self.expansion_.kept))
+        a = self.dual_coef_ * sign
+        refuse_other_table(self, self.loss != "least_squares" and bool(np.any(a < 0)))
+        used = np.flatnonzero(self.row_costs_)
+        rows = kernel.restrict(X, used)
+        diagonal = kernel.diagonal(rows)
+        margin = self.training_scores_[used] * sign[used]
+        trained = Trained(a[used], float(self.intercept_[0]), margin, self.certificate_, 0)
+        task = self._task(sign[used] > 0, self.row_costs_[used])
+        machine = Machine(
+            rows=np.arange(len(used)),
+            a=trained.a,
+            diagonal=diagonal,
+            limit=float(diagonal.max()) if kernel.limit is None else kernel.limit,
+            limit_is_known=kernel.limit is not None,
+            C=float(self.row_costs_.max()),
+            hinge=self.loss == "hinge",
+            biased=self.fit_intercept,
+            fixed_kernel=kernel.fixed,
+            leave_each_out=partial(self._leave_each_out, rows, task, trained),
+        )
+        return Combination((machine,), np.ones(1), margin)
+
+    def _leave_each_out(
+        self, rows: np.ndarray, task: Task, trained: Trained
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        gram = Gram(self.expansion_.kernel, rows, self.memory_limit * _GIGABYTE)
+        return leave_each_out(gram.square, task, trained)
+
+
+def _spread(by_row: np.ndarray, table: Table, absent: float) -> np.ndarray:
+    """Return what was found for the rows that count for all rows of the user's table."""
+    out = np.full((len(by_row), table.n_given), absent)
+    out[:, table.kept] = by_row
+    return out[0] if len(out) == 1 else out

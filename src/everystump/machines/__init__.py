@@ -1,0 +1,23 @@
+"""Kernel machines: expansions with and without a bias, trained within a given memory."""
+
+from everystump.machines.combination import Combination, Machine
+from everystump.machines.expansion import Expansion
+from everystump.machines.gram import Gram
+from everystump.machines.kernel import KERNELS, Kernel, make_kernel
+from everystump.machines.leave_out import leave_each_out
+from everystump.machines.train import LOSSES, Task, Trained, train
+
+__all__ = [
+    "KERNELS",
+    "LOSSES",
+    "Combination",
+    "Expansion",
+    "Gram",
+    "Kernel",
+    "Machine",
+    "Task",
+    "Trained",
+    "leave_each_out",
+    "make_kernel",
+    "train",
+]

@@ -1,0 +1,88 @@
+"""Trained kernel machines as theorems see them, alone or in a vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One kernel machine (Evgeniou et al., eq. 3).
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n_own_rows,)
+        The rows of the whole training table that it was trained on.
+    a : ndarray of shape (n_own_rows,)
+        Their dual variables.
+    diagonal : ndarray of shape (n_own_rows,)
+        The kernel of each row with itself.
+    limit : float
+        The most that the kernel of a row with itself can be.
+    limit_is_known : bool
+        Whether that is so for all rows there are, not only for those of the training table.
+    C : float
+        The most that a row's loss costs.
+    hinge : bool
+        Whether the loss is the hinge.
+    biased : bool
+        Whether it has a bias that is not in the kernel.
+    fixed_kernel : bool
+        Whether its kernel was known before the rows were.
+    leave_each_out : callable or None
+        Gives each of its own rows that matters with the margins of all own rows for the machine
+        without that row; None if there is no quicker way than to train it again.
+    """
+
+    rows: np.ndarray
+    a: np.ndarray
+    diagonal: np.ndarray
+    limit: float
+    limit_is_known: bool
+    C: float
+    hinge: bool
+    biased: bool
+    fixed_kernel: bool
+    leave_each_out: Callable[[], Iterator[tuple[int, np.ndarray]]] | None = None
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A vote ``F = sum of c_t f_t`` of kernel machines; a single machine is a vote of one.
+
+    Attributes
+    ----------
+    machines : tuple of Machine
+        The machines.
+    weights : ndarray of shape (n_machines,)
+        Their weights ``c_t``.
+    margin : ndarray of shape (n_rows,)
+        ``y_i F(x_i)`` on the training table.
+    votes : bool
+        Whether the machines' signs are combined instead of their scores.
+    subsample : int or None
+        How many rows each machine was given at random; None if all.
+    """
+
+    machines: tuple[Machine, ...]
+    weights: np.ndarray
+    margin: np.ndarray
+    votes: bool = False
+    subsample: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the training table has."""
+        return len(self.margin)
+
+    @cached_property
+    def influence(self) -> np.ndarray:
+        """``sum of c_t a_i K_t(x_i, x_i)``: by how much a row may raise its own margin."""
+        out = np.zeros(self.n_rows)
+        for c, machine in zip(self.weights, self.machines, strict=True):
+            out[machine.rows] += c * machine.a * machine.diagonal
+        return out

@@ -1,0 +1,209 @@
+"""Kernels whose parameters are known, each under the name that a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.metrics.pairwise import linear_kernel
+
+from everystump import kernels
+
+_DIAGONAL_ROWS = 64
+
+# Maps two tables of rows to the matrix of their products.
+PairFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class Kernel(Protocol):
+    """Products of rows."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it was known before the training rows were."""
+
+    @property
+    def limit(self) -> float | None:
+        """How large the product of a row with itself can be, None if only the rows can tell."""
+
+    @property
+    def libsvm(self) -> dict[str, Any] | None:
+        """The kernel in LIBSVM's own words, None if LIBSVM does not know it."""
+
+    def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """Return what must be kept of some training rows to take products with them later.
+
+        ``number`` are the rows' numbers in the user's table, ``index`` those in ``X``.
+        """
+
+    def between(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Return the products of new rows with kept ones."""
+
+    def rows(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return the products of some training rows with all of them."""
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Return the product of each training row with itself."""
+
+    def restrict(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return a training table of fewer rows."""
+
+
+@dataclass(frozen=True)
+class PairKernel:
+    """A kernel that is a function of two rows."""
+
+    function: PairFunction
+    fixed: bool = True
+    limit: float | None = None
+    libsvm: dict[str, Any] | None = field(default=None)
+
+    def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """Return the rows themselves."""
+        return X[index]
+
+    def between(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Return the products of new rows with kept ones."""
+        given = self.function(X, kept)
+        products = np.asarray(given, dtype=np.float64)
+        if products.shape != (len(X), len(kept)):
+            raise ValueError(
+                f"kernel={self.function!r} returned an array of shape {products.shape} for "
+                f"{len(X)} and {len(kept)} rows; it must return one of shape "
+                f"{(len(X), len(kept))}."
+            )
+        if not np.isfinite(products.sum()):
+            raise ValueError(
+                f"kernel={self.function!r} returned NaN or infinity; scale the features or use "
+                f"another kernel."
+            )
+        return products
+
+    def rows(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return the products of some training rows with all of them."""
+        return self.between(X[index], X)
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Return the product of each row with itself."""
+        blocks = [X[k : k + _DIAGONAL_ROWS] for k in range(0, len(X), _DIAGONAL_ROWS)]
+        return np.concatenate([np.diag(self.between(block, block)) for block in blocks])
+
+    def restrict(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return the rows themselves."""
+        return X[index]
+
+
+@dataclass(frozen=True)
+class PrecomputedKernel:
+    """The user's own products: a table of them stands for the rows."""
+
+    fixed: bool = True
+    limit: float | None = None
+    libsvm: dict[str, Any] | None = field(default=None)
+
+    def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """Return the numbers of the rows."""
+        return number
+
+    def between(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Return the columns of the kept rows."""
+        return X[:, kept]
+
+    def rows(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return some rows of the matrix."""
+        return X[index]
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Return the matrix's diagonal."""
+        return np.diag(X)
+
+    def restrict(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return the products of these rows with each other."""
+        return X[np.ix_(index, index)]
+
+
+def make_kernel(
+    name: str | PairFunction, X: np.ndarray, *, gamma: Any, weight: np.ndarray | None
+) -> Kernel:
+    """Return a kernel ready for products, its open parameters taken from the training rows.
+
+    Parameters
+    ----------
+    name : str or callable
+        One of ``KERNELS``, "precomputed", or a function of two tables.
+    X : ndarray of shape (n_rows, n_features)
+        The training rows.
+    gamma : float, "scale" or "auto"
+        For the kernels that have one: "scale" is 1 over the number of features times their
+        variance, "auto" 1 over the number of features.
+    weight : ndarray of shape (n_rows,) or None
+        How often each row counts in the variance.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+    """
+    if callable(name):
+        return PairKernel(name)
+    if name == "precomputed":
+        return PrecomputedKernel()
+    return KERNELS[name](X, _as_gamma(gamma, X, weight))
+
+
+def _as_gamma(gamma: Any, X: np.ndarray, weight: np.ndarray | None) -> tuple[float, bool]:
+    """Return gamma, and whether it was known before the rows were."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1], True
+    if gamma != "scale":
+        return float(gamma), True
+    mean = np.average(X, axis=0, weights=weight)
+    overall = mean.mean()
+    variance = np.average((X - overall) ** 2, axis=0, weights=weight).mean()
+    return (1.0 / (X.shape[1] * variance) if variance > 0 else 1.0), False
+
+
+def _gaussian(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
+    value, fixed = gamma
+    function = partial(kernels.gaussian_kernel, gamma=value)
+    return PairKernel(function, fixed, 1.0, {"kernel": "rbf", "gamma": value})
+
+
+def _laplacian(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
+    value, fixed = gamma
+    return PairKernel(partial(kernels.laplacian_kernel, gamma=value), fixed, 1.0)
+
+
+def _linear(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
+    return PairKernel(linear_kernel, libsvm={"kernel": "linear"})
+
+
+def _stump(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
+    limits = np.column_stack([X.min(axis=0), X.max(axis=0)]).astype(np.float64)
+    function = partial(kernels.stump_kernel, feature_range=limits)
+    return PairKernel(function, fixed=False, limit=float(np.diff(limits).sum()) / 2)
+
+
+def _middle(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
+    return PairKernel(partial(kernels.middle_stump_kernel, training=X), fixed=False)
+
+
+def _perceptron(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
+    centre = (X.min(axis=0) + X.max(axis=0)) / 2
+    radius = float(np.linalg.norm(X - centre, axis=1).max())
+    function = partial(kernels.perceptron_kernel, radius=radius)
+    limit = radius / kernels.mean_abs_cosine(X.shape[1])
+    return PairKernel(function, fixed=False, limit=limit)
+
+
+KERNELS: dict[str, Callable[[np.ndarray, tuple[float, bool]], PairKernel]] = {
+    "gaussian": _gaussian,
+    "laplacian": _laplacian,
+    "linear": _linear,
+    "middle": _middle,
+    "perceptron": _perceptron,
+    "stump": _stump,
+}
