@@ -14,12 +14,15 @@ NAMES = [
     "BoostedStumpSVC",
     "DecisionStumpClassifier",
     "KernelSVC",
+    "LooBoundSearch",
+    "PerceptronSVC",
     "StumpBaggingClassifier",
     "StumpBoostingClassifier",
     "StumpLogisticRegression",
     "StumpLogisticRegressionCV",
     "StumpSVC",
     "StumpSVCCV",
+    "SubsampleVotingClassifier",
     "WeightedVoteClassifier",
 ]
 SOURCES = str(Path(everystump.__file__).parents[1])

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from everystump.estimators.boosting import StumpBoostingClassifier
     from everystump.estimators.kernel_svc import KernelSVC
     from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
+    from everystump.estimators.loo_search import LooBoundSearch
+    from everystump.estimators.perceptron import PerceptronSVC
     from everystump.estimators.stump import DecisionStumpClassifier
+    from everystump.estimators.subsample_voting import SubsampleVotingClassifier
     from everystump.estimators.svc import StumpSVC, StumpSVCCV
     from everystump.estimators.weighted_vote import WeightedVoteClassifier
 
@@ -24,12 +27,15 @@ _HOME = {
     "BoostedStumpSVC": "everystump.estimators.boosted_svc",
     "DecisionStumpClassifier": "everystump.estimators.stump",
     "KernelSVC": "everystump.estimators.kernel_svc",
+    "LooBoundSearch": "everystump.estimators.loo_search",
+    "PerceptronSVC": "everystump.estimators.perceptron",
     "StumpBaggingClassifier": "everystump.estimators.bagging",
     "StumpBoostingClassifier": "everystump.estimators.boosting",
     "StumpLogisticRegression": "everystump.estimators.logistic",
     "StumpLogisticRegressionCV": "everystump.estimators.logistic",
     "StumpSVC": "everystump.estimators.svc",
     "StumpSVCCV": "everystump.estimators.svc",
+    "SubsampleVotingClassifier": "everystump.estimators.subsample_voting",
     "WeightedVoteClassifier": "everystump.estimators.weighted_vote",
 }
 
@@ -37,12 +43,15 @@ __all__ = [
     "BoostedStumpSVC",
     "DecisionStumpClassifier",
     "KernelSVC",
+    "LooBoundSearch",
+    "PerceptronSVC",
     "StumpBaggingClassifier",
     "StumpBoostingClassifier",
     "StumpLogisticRegression",
     "StumpLogisticRegressionCV",
     "StumpSVC",
     "StumpSVCCV",
+    "SubsampleVotingClassifier",
     "WeightedVoteClassifier",
 ]
 

@@ -45,10 +45,12 @@ class Masses:
 class Measure(ABC):
     """A measure over thresholds.
 
-    ``step`` tells whether curves jump at the cuts or run from place to place.
+    ``step`` tells whether curves jump at the cuts or run from place to place, ``follows_rows``
+    whether masses depend on more of the rows than their range.
     """
 
     step = False
+    follows_rows = True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -76,6 +78,8 @@ class Measure(ABC):
 class Lebesgue(Measure):
     """Length in the feature's own units: the stump kernel of Definition 2 exactly."""
 
+    follows_rows = False
+
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap."""
         return _lengths(column, 1.0)
@@ -83,6 +87,8 @@ class Lebesgue(Measure):
 
 class Uniform(Measure):
     """Length, each feature's range scaled to 2: the paper's SVM-Stump without a scaler."""
+
+    follows_rows = False
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap, relative to half the range."""
@@ -178,6 +184,7 @@ class Density(Measure):
         constant 1 is `Lebesgue`.
     """
 
+    follows_rows = False
     _PIECES = 32
 
     def __init__(self, function: Function | Sequence[Function]) -> None:

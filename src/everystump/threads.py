@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import joblib
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
@@ -61,6 +62,25 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
         if not other.cancel():
             other.result()
     return results
+
+
+def shares_memory() -> bool:
+    """Tell whether joblib's workers see our arrays: threads, unless a user chose other workers."""
+    return get_active_backend(prefer="threads")[0].supports_sharedmem
+
+
+def spread(
+    work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, verbose: int = 0
+) -> list[R]:
+    """Return ``[work(item) for item in items]`` by joblib's workers.
+
+    They are threads, all cores of them if ``n_jobs`` is None, unless ``joblib.parallel_config``
+    says otherwise.  ``verbose`` is joblib's.
+    """
+    if n_jobs is None and shares_memory() and joblib.effective_n_jobs(None) == 1:
+        n_jobs = count_threads(None)
+    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", verbose=verbose)
+    return list(parallel(joblib.delayed(work)(item) for item in items))
 
 
 class _OneBlasThread(AbstractContextManager):

@@ -14,11 +14,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.arguments import check_range
-from everystump.estimators.criteria import Criterion
+from everystump.estimators.criteria import CRITERIA, Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
+from everystump.estimators.training import refuse_other_table, training_signs
 from everystump.labels import as_labels
+from everystump.machines import Combination, Machine
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, Solution
@@ -191,13 +193,39 @@ class StumpMachine(ShapeClassifier):
         dual_coef = np.zeros((len(solutions), table.n_given))
         dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
         self.classes_ = table.classes
+        self._largest_cost = float(solutions[0].C * table.weight.max())
         self.shapes_ = per_class(models)
         self.certificate_ = per_class(certificates)
         self.intercept_ = np.array([model.intercept for model in models])
         self.dual_coef_ = dual_coef[0] if len(dual_coef) == 1 else dual_coef
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.columns.exact
+        self.half_mass_ = design.half_mass
         return self
+
+    def _combinations(self, X: Any, y: Any) -> list[Combination]:
+        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
+        scores = np.atleast_2d(self.decision_function(X).T)
+        signs = training_signs(self, y, scores.shape[1], self.dual_coef_.shape[-1])
+        duals = signs * self.dual_coef_
+        refuse_other_table(self, bool(np.any(duals < 0)))
+        return [self._combination(a, m) for a, m in zip(duals, signs * scores, strict=True)]
+
+    def _combination(self, a: np.ndarray, margin: np.ndarray) -> Combination:
+        ranges_known = self.feature_range is not None and self.exact_
+        machine = Machine(
+            rows=np.arange(len(a)),
+            a=a,
+            margin=margin,
+            diagonal=np.full(len(a), self.half_mass_),  # no stump lies between a row and itself
+            limit=self.half_mass_,
+            limit_is_known=True,
+            C=self._largest_cost,
+            hinge=self._criterion() is CRITERIA["hinge"],
+            biased=self.fit_intercept,
+            fixed_kernel=ranges_known and not as_measure(self.measure).follows_rows,
+        )
+        return Combination((machine,), np.ones(1), margin)
 
 
 class FixedCMachine(StumpMachine):
@@ -268,11 +296,14 @@ def per_class(parts: list) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
 
+def each_class(shown: Any) -> list:
+    """Return as a list what `per_class` made of one."""
+    return shown if isinstance(shown, list) else [shown]
+
+
 def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:
     """Warn if a fit stopped short of its tolerance."""
-    certificates = estimator.certificate_
-    listed = certificates if isinstance(certificates, list) else [certificates]
-    worst = max(listed, key=lambda certificate: certificate.gap)
+    worst = max(each_class(estimator.certificate_), key=lambda certificate: certificate.gap)
     if not worst.converged:
         warnings.warn(
             f"{type(estimator).__name__} stopped after {estimator.n_iter_} steps at a "

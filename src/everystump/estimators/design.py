@@ -57,6 +57,11 @@ class Design:
         chains = Chains.of(masses, centred=not fit_intercept)
         return cls(columns, measure, masses, chains, pack(columns.codes, columns.sizes))
 
+    @property
+    def half_mass(self) -> float:
+        """The kernel of any row with itself: half the mass of all stumps."""
+        return float(sum(m.inside.sum() + m.outside for m in self.masses)) / 2
+
     def solve(
         self,
         criterion: Criterion,

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +28,7 @@ from everystump.machines import (
     Machine,
     Task,
     Trained,
+    gamma_scale,
     leave_each_out,
     make_kernel,
     train,
@@ -163,17 +165,35 @@ class KernelSVC(ScoreClassifier):
         table = check_table(self, X, y, sample_weight, self.class_weight)
         check_cost(self.C, table.weight)
         rows = self._training_rows(table)
+        self._learn(table, rows, self._gram(table, rows))
+        warn_unless_converged(self)
+        return self
+
+    def _gram(self, table: Table, rows: np.ndarray) -> Gram:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
-        gram = Gram(kernel, rows, self.memory_limit * _GIGABYTE)
+        return Gram(kernel, rows, self.memory_limit * _GIGABYTE)
+
+    def _with_fixed_gamma(self, X: np.ndarray) -> KernelSVC:
+        """Return an unfitted machine whose gamma is that of the rows ``X`` from now on."""
+        if self.gamma != "scale":
+            return self
+        return clone(self).set_params(gamma=gamma_scale(X, None))
+
+    def _fit_part(self, table: Table, index: np.ndarray, gram: Gram) -> None:
+        """Train on some rows of a checked table, whose products are known."""
+        self.n_features_in_ = gram.X.shape[1]
+        self._learn(table.alone(index, self.class_weight), gram.X, gram)
+        warn_unless_converged(self)
+
+    def _learn(self, table: Table, rows: np.ndarray, gram: Gram) -> None:
+        """Train on the rows of a checked table and their products."""
         trained = []
         for k, positive in enumerate(table.problems()):
             task = self._task(positive, self.C * table.weight)
             title = f"{type(self).__name__}, {len(rows)} rows, C={self.C:g}{table.title(k)}"
             with Reporter(self.verbose, title) as report:
-                trained.append(train(kernel, rows, gram, task, report))
-        self._store(table, kernel, rows, trained)
-        warn_unless_converged(self)
-        return self
+                trained.append(train(gram, task, report))
+        self._store(table, gram.kernel, rows, trained)
 
     def _training_rows(self, table: Table) -> np.ndarray:
         """Return the rows between which products are taken."""
@@ -221,41 +241,48 @@ class KernelSVC(ScoreClassifier):
         scores = self.expansion_.evaluate(np.asarray(check_rows(self, X), dtype=np.float64))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _combination(self, X: Any, y: Any) -> Combination:
-        """Return the machine as `everystump.bounds` reads it, on the table it was trained on."""
+    def _combinations(self, X: Any, y: Any) -> list[Combination]:
+        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
         check_is_fitted(self, "expansion_")
         X = np.asarray(check_rows(self, X), dtype=np.float64)
-        sign = training_signs(self, y, len(X), len(self.row_costs_))
+        signs = training_signs(self, y, len(X), len(self.row_costs_))
         kernel = self.expansion_.kernel
         kept = kernel.keep(X, self.support_, self.support_)
         refuse_other_table(self, not np.array_equal(kept, self.expansion_.kept))
-        a = self.dual_coef_ * sign
-        refuse_other_table(self, self.loss != "least_squares" and bool(np.any(a < 0)))
+        duals = signs * self.dual_coef_
+        refuse_other_table(self, self.loss != "least_squares" and bool(np.any(duals < 0)))
         used = np.flatnonzero(self.row_costs_)
         rows = kernel.restrict(X, used)
+        margins = signs * self.training_scores_
+        parts = zip(signs[:, used], duals[:, used], margins[:, used], strict=True)
+        return [self._combination(rows, *part) for part in parts]
+
+    def _combination(
+        self, rows: np.ndarray, sign: np.ndarray, a: np.ndarray, margin: np.ndarray
+    ) -> Combination:
+        kernel, cost = self.expansion_.kernel, self.row_costs_[self.row_costs_ > 0]
         diagonal = kernel.diagonal(rows)
-        margin = self.training_scores_[used] * sign[used]
-        trained = Trained(a[used], float(self.intercept_[0]), margin, self.certificate_, 0)
-        task = self._task(sign[used] > 0, self.row_costs_[used])
+        task = self._task(sign > 0, cost)
         machine = Machine(
-            rows=np.arange(len(used)),
-            a=trained.a,
+            rows=np.arange(len(rows)),
+            a=a,
+            margin=margin,
             diagonal=diagonal,
             limit=float(diagonal.max()) if kernel.limit is None else kernel.limit,
             limit_is_known=kernel.limit is not None,
-            C=float(self.row_costs_.max()),
+            C=float(cost.max()),
             hinge=self.loss == "hinge",
             biased=self.fit_intercept,
             fixed_kernel=kernel.fixed,
-            leave_each_out=partial(self._leave_each_out, rows, task, trained),
+            leave_each_out=partial(self._leave_each_out, rows, task, a, margin),
         )
         return Combination((machine,), np.ones(1), margin)
 
     def _leave_each_out(
-        self, rows: np.ndarray, task: Task, trained: Trained
+        self, rows: np.ndarray, task: Task, a: np.ndarray, margin: np.ndarray
     ) -> Iterator[tuple[int, np.ndarray]]:
         gram = Gram(self.expansion_.kernel, rows, self.memory_limit * _GIGABYTE)
-        return leave_each_out(gram.square, task, trained)
+        return leave_each_out(gram.square, task, a, margin)
 
 
 def _spread(by_row: np.ndarray, table: Table, absent: float) -> np.ndarray:

@@ -18,6 +18,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from everystump.arguments import as_numbers
+from everystump.bounds import loo_bound
 from everystump.estimators.base import FixedCMachine, StumpMachine, warn_unless_converged
 from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
@@ -31,6 +32,10 @@ _EXTENSION = 4
 # Choosing C needs less accuracy than the model that is kept: ten times tol, but no more than this.
 _ROUGHER, _ROUGHEST = 10.0, 0.02
 _CODES_WORTH_SHARING = 500_000
+
+
+# Says how good a fitted model is; more is better.
+Score = Callable[[StumpMachine], float]
 
 
 @dataclass
@@ -56,7 +61,7 @@ class PathMachine(StumpMachine):
         "Cs": [Interval(Integral, 2, None, closed="left"), "array-like"],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
-        "selection": [StrOptions({"cv", "cv-1se"})],
+        "selection": [StrOptions({"cv", "cv-1se", "loo-bound"})],
     }
 
     def __init__(
@@ -125,15 +130,16 @@ class PathMachine(StumpMachine):
         return self
 
     def _fold_tol(self) -> float:
+        if self.selection == "loo-bound":
+            return self.tol
         return max(self.tol, min(_ROUGHER * self.tol, _ROUGHEST))
 
     def _select(self, table: Table, design: Design, grid: list[float]) -> None:
         """Walk the path, and further where the best C lies at its edge."""
-        scorer = check_scoring(self, scoring=self.scoring)
-        folds = self._split(table)
+        folds, scores = self._judges(table)
         done: list[float] = []
         while grid:
-            self._walk(table, design, scorer, folds, grid)
+            self._walk(table, design, folds, scores, grid)
             done = sorted([*done, *grid])
             results = _results(done, folds)
             grid = _extension(results) if isinstance(self.Cs, Integral) else []
@@ -142,6 +148,15 @@ class PathMachine(StumpMachine):
         self.cv_results_ = results
         self.C_ = float(done[best])
         self.best_score_ = float(results["mean_test_score"][best])
+
+    def _judges(self, table: Table) -> tuple[list[_Fold], list[Score]]:
+        """Return the folds, and what scores a model on each."""
+        if self.selection == "loo-bound":
+            every = np.arange(len(table.label))
+            return [_Fold(every, every)], [_by_loo_bound(table)]
+        scorer = check_scoring(self, scoring=self.scoring)
+        folds = self._split(table)
+        return folds, [_scoring(table, scorer, fold.test) for fold in folds]
 
     def _warn_of_folds(self, results: dict[str, Any]) -> None:
         worst = float(np.max(results["max_gap"]))
@@ -177,8 +192,8 @@ class PathMachine(StumpMachine):
         self,
         table: Table,
         design: Design,
-        scorer: Any,
         folds: list[_Fold],
+        scores: list[Score],
         grid: Sequence[float],
     ) -> None:
         """Fit and score every fold for every C of ``grid``."""
@@ -189,19 +204,19 @@ class PathMachine(StumpMachine):
             self.verbose, f"{type(self).__name__}: fits", len(folds) * len(grid)
         ) as tick:
 
-            def work(fold: _Fold) -> None:
-                score = _scoring(table, scorer, fold.test)
+            def work(judge: tuple[_Fold, Score]) -> None:
+                fold, score = judge
                 for C in grid:
                     self._visit(table, design, score, fold, C)
                     tick()
 
-            share(work, folds, n_threads)
+            share(work, zip(folds, scores, strict=True), n_threads)
 
     def _visit(
         self,
         table: Table,
         design: Design,
-        score: Callable[[StumpMachine], float],
+        score: Score,
         fold: _Fold,
         C: float,
     ) -> None:
@@ -244,13 +259,24 @@ def _warn_of_absent_classes(cv: Any, table: Table, folds: list[_Fold]) -> None:
             return
 
 
-def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Callable[[StumpMachine], float]:
+def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Score:
     """Return the function that scores a model on the rows ``test``."""
     X, y = table.X[test], table.classes[table.label[test]]
     weight = {}
     if table.sample_weight is not None and _takes_weights(scorer):
         weight = {"sample_weight": table.sample_weight[test]}
     return lambda model: float(scorer(model, X, y, **weight))
+
+
+def _by_loo_bound(table: Table) -> Score:
+    """Return the function that scores a model by one minus its leave-one-out bound."""
+    X, y = table.X, table.classes[table.label]
+
+    def score(model: StumpMachine) -> float:
+        model.dual_coef_ = model.dual_coef_[..., table.kept]
+        return 1.0 - loo_bound(model, X, y, sample_weight=table.sample_weight).value
+
+    return score
 
 
 def _takes_weights(scorer: Callable) -> bool:
@@ -322,7 +348,7 @@ def _choose(results: dict[str, Any], selection: str) -> int:
     """
     mean = results["mean_test_score"]
     best = int(np.argmax(mean))
-    if selection == "cv":
+    if selection != "cv-1se":
         return best
     error = results["std_test_score"][best] / np.sqrt(max(results["n_splits"] - 1, 1))
     return int(np.flatnonzero(mean >= mean[best] - error)[0])

@@ -133,8 +133,9 @@ class StumpSVCCV(PathMachine):
         Folds, as in scikit-learn.
     scoring : str or callable, optional
         Any scikit-learn scorer; accuracy by default.
-    selection : {"cv", "cv-1se"}, default="cv"
-        Take the best mean score, or the smallest C within one standard error of it.
+    selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
+        Take the best mean score, or the smallest C within one standard error of it, or the least
+        bound on the leave-one-out error, which needs no folds (`everystump.bounds.loo_bound`).
     measure, max_bins, fit_intercept, feature_range, class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 

@@ -63,6 +63,14 @@ class Table:
             kept=self.kept[index],
         )
 
+    def alone(self, index: np.ndarray, class_weight: Any) -> Table:
+        """Return some of the rows as a table that knows of no others."""
+        part = self.take(index)
+        factor = _class_factors(class_weight, self.classes, part.label, part.sample_weight)
+        return replace(
+            part, class_factor=factor[part.label], kept=np.arange(len(index)), n_given=len(index)
+        )
+
     def title(self, k: int) -> str:
         """Return what a report adds to name the problem of class ``k``: nothing for two classes."""
         return "" if len(self.classes) == 2 else f", class {self.classes[k]}"
@@ -104,13 +112,23 @@ def check_table(
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     classes, label = np.unique(y, return_inverse=True)
     refuse_one_class(classes, estimator)
-    by_class = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weight)
+    by_class = _class_factors(class_weight, classes, label, weight)
+    return Table(X, label, classes, weight, by_class[label], kept, n_given)
+
+
+def _class_factors(
+    class_weight: Any, classes: np.ndarray, label: np.ndarray, weight: np.ndarray | None
+) -> np.ndarray:
+    """Return the weight of each class."""
+    by_class = compute_class_weight(
+        class_weight, classes=classes, y=classes[label], sample_weight=weight
+    )
     if not np.all((by_class > 0) & (by_class < np.inf)):
         raise ValueError(
             f"class_weight={class_weight!r} must hold positive finite numbers; leave a class out "
             f"of the training table, or give its rows sample_weight=0, to do without it."
         )
-    return Table(X, label, classes, weight, by_class[label], kept, n_given)
+    return by_class
 
 
 def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:

@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 
 from everystump.labels import class_numbers
+from everystump.machines import Machine
 
 
 def training_signs(fitted: Any, y: Any, n_rows: int, n_trained: int) -> np.ndarray:
-    """Return the labels of the training rows as 1 and -1, or say why there are none."""
-    if len(fitted.classes_) > 2:
-        raise ValueError(
-            f"fitted has {len(fitted.classes_)} classes, and the bounds are for two; fit one class "
-            f"against the rest."
-        )
+    """Return the labels of the training rows as 1 and -1: (n_problems, n_rows).
+
+    Two classes are one problem; of several, each against the rest is one.
+    """
     refuse_other_table(fitted, n_rows != n_trained)
-    return 2.0 * class_numbers(y, fitted.classes_, n_rows) - 1.0
+    label = class_numbers(y, fitted.classes_, n_rows)
+    n_classes = len(fitted.classes_)
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return np.array([np.where(label == k, 1.0, -1.0) for k in positive])
 
 
 def refuse_other_table(fitted: Any, other: bool) -> None:
@@ -27,3 +29,14 @@ def refuse_other_table(fitted: Any, other: bool) -> None:
             f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
             f"in their order."
         )
+
+
+def read_machines(machine: Any, X: np.ndarray, y: np.ndarray) -> list[Machine]:
+    """Return a machine of a vote as the bounds read it, one for each problem."""
+    read = getattr(machine, "_combinations", None)
+    if read is None:
+        raise ValueError(
+            f"estimator={machine!r} is no kernel machine, and the bounds are for votes of "
+            f"KernelSVC or StumpSVC; validation_bound is for any classifier."
+        )
+    return [combination.machines[0] for combination in read(X, y)]

@@ -3,7 +3,7 @@
 from everystump.machines.combination import Combination, Machine
 from everystump.machines.expansion import Expansion
 from everystump.machines.gram import Gram
-from everystump.machines.kernel import KERNELS, Kernel, make_kernel
+from everystump.machines.kernel import KERNELS, Kernel, gamma_scale, make_kernel
 from everystump.machines.leave_out import leave_each_out
 from everystump.machines.train import LOSSES, Task, Trained, train
 
@@ -17,6 +17,7 @@ __all__ = [
     "Machine",
     "Task",
     "Trained",
+    "gamma_scale",
     "leave_each_out",
     "make_kernel",
     "train",

@@ -19,6 +19,8 @@ class Machine:
         The rows of the whole training table that it was trained on.
     a : ndarray of shape (n_own_rows,)
         Their dual variables.
+    margin : ndarray of shape (n_own_rows,)
+        Their margins ``y_i f(x_i)``.
     diagonal : ndarray of shape (n_own_rows,)
         The kernel of each row with itself.
     limit : float
@@ -40,6 +42,7 @@ class Machine:
 
     rows: np.ndarray
     a: np.ndarray
+    margin: np.ndarray
     diagonal: np.ndarray
     limit: float
     limit_is_known: bool
@@ -48,6 +51,16 @@ class Machine:
     biased: bool
     fixed_kernel: bool
     leave_each_out: Callable[[], Iterator[tuple[int, np.ndarray]]] | None = None
+
+    @property
+    def squared_norm(self) -> float:
+        """``|f|^2``, one over the squared margin of an SVM."""
+        return float(self.a @ self.margin)
+
+    @property
+    def squared_radius(self) -> float:
+        """The squared radius of the ball around 0 that holds the support vectors."""
+        return float(self.diagonal[self.a > 0].max(initial=0.0))
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,18 @@ class Gram:
     Attributes
     ----------
     width : int
-        How many rows of the matrix may be asked for at once.
+        How many rows of the matrix may be asked for at once; all if the whole matrix fits.
     """
 
     def __init__(self, kernel: Kernel, X: np.ndarray, memory: float) -> None:
-        self._kernel, self._X = kernel, X
+        self.kernel, self.X = kernel, X
         self.n_rows, self.memory = len(X), memory
         self.width = _width(self.n_rows, memory)
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """The products of the rows with themselves."""
+        return self.kernel.diagonal(self.X)
 
     @cached_property
     def square(self) -> np.ndarray:
@@ -53,6 +58,13 @@ class Gram:
         if len(index) == self.n_rows:
             return self.square
         return self.square[index] if "square" in self.__dict__ else self._compute(index)
+
+    def part(self, index: np.ndarray) -> Gram:
+        """Return the matrix of some of the rows, cut out of this one."""
+        part = Gram(self.kernel, self.kernel.restrict(self.X, index), self.memory)
+        part.__dict__["square"] = self.square[np.ix_(index, index)]
+        part.__dict__["diagonal"] = self.diagonal[index]
+        return part
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         """Return the matrix times some coefficients, few of which need to differ from 0."""
@@ -68,7 +80,7 @@ class Gram:
         step = _block_rows(self.n_rows)
         for first in range(0, len(index), step):
             part = index[first : first + step]
-            out[first : first + step] = self._kernel.rows(self._X, part)
+            out[first : first + step] = self.kernel.rows(self.X, part)
         return out
 
 

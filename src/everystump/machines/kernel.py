@@ -154,16 +154,18 @@ def make_kernel(
     return KERNELS[name](X, _as_gamma(gamma, X, weight))
 
 
+def gamma_scale(X: np.ndarray, weight: np.ndarray | None) -> float:
+    """Return one over the number of features times their variance, 1 if that is 0."""
+    centre = np.average(X, axis=0, weights=weight).mean()
+    variance = np.average((X - centre) ** 2, axis=0, weights=weight).mean()
+    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+
+
 def _as_gamma(gamma: Any, X: np.ndarray, weight: np.ndarray | None) -> tuple[float, bool]:
     """Return gamma, and whether it was known before the rows were."""
-    if gamma == "auto":
-        return 1.0 / X.shape[1], True
-    if gamma != "scale":
-        return float(gamma), True
-    mean = np.average(X, axis=0, weights=weight)
-    overall = mean.mean()
-    variance = np.average((X - overall) ** 2, axis=0, weights=weight).mean()
-    return (1.0 / (X.shape[1] * variance) if variance > 0 else 1.0), False
+    if gamma == "scale":
+        return gamma_scale(X, weight), False
+    return (1.0 / X.shape[1] if gamma == "auto" else float(gamma)), True
 
 
 def _gaussian(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:

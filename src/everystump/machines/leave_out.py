@@ -13,8 +13,8 @@ import numpy as np
 from everystump.losses import Box
 from everystump.machines.gram import Gram
 from everystump.machines.kernel import PrecomputedKernel
-from everystump.machines.train import Task, Trained, train
-from everystump.solvers import BoxSolution, QuadraticLoss, WholeMatrix, solve_box
+from everystump.machines.train import Task, train
+from everystump.solvers import QuadraticLoss, WholeMatrix, solve_box
 
 # Margins of machines without a row are wanted to many digits: a bound may be met exactly.
 _TOL = 1e-10
@@ -42,7 +42,7 @@ class _Without:
 
 
 def leave_each_out(
-    square: np.ndarray, task: Task, whole: Trained
+    square: np.ndarray, task: Task, a: np.ndarray, margin: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each row that matters, with all margins of the machine that is trained without it.
 
@@ -52,24 +52,28 @@ def leave_each_out(
         The kernel matrix.
     task : Task
         What was trained.
-    whole : Trained
-        The machine with all rows.
+    a, margin : ndarray of shape (n_rows,)
+        Dual variables and margins of the machine with all rows.
 
     Yields
     ------
     (int, ndarray of shape (n_rows,))
         The row and the margins.
     """
-    left_out = _with_bias if task.bias else _without_bias
-    for row in np.flatnonzero(whole.a):
-        yield int(row), left_out(square, task, whole, int(row))
+    for row in np.flatnonzero(a).tolist():
+        if task.bias:
+            yield row, _with_bias(square, task, row)
+        else:
+            yield row, _without_bias(square, task, row, a, margin)
 
 
-def _without_bias(square: np.ndarray, task: Task, whole: Trained, row: int) -> np.ndarray:
-    a = whole.a.copy()
-    a[row] = 0.0
-    change = whole.a[row] * task.sign[row]
-    start = BoxSolution(a, whole.margin - change * task.sign * square[row], whole.certificate, 0)
+def _without_bias(
+    square: np.ndarray, task: Task, row: int, a: np.ndarray, margin: np.ndarray
+) -> np.ndarray:
+    rest = a.copy()
+    rest[row] = 0.0
+    change = a[row] * task.sign[row]
+    start = rest, margin - change * task.sign * square[row]
     return solve_box(
         WholeMatrix(square),
         task.sign,
@@ -80,12 +84,12 @@ def _without_bias(square: np.ndarray, task: Task, whole: Trained, row: int) -> n
     ).margin
 
 
-def _with_bias(square: np.ndarray, task: Task, whole: Trained, row: int) -> np.ndarray:
+def _with_bias(square: np.ndarray, task: Task, row: int) -> np.ndarray:
     rest = np.delete(np.arange(len(square)), row)
     sign = task.sign[rest]
     if len(np.unique(sign)) < 2:
         return task.sign * sign[0]
-    kernel, products = PrecomputedKernel(), square[np.ix_(rest, rest)]
     part = replace(task, sign=sign, loss=replace(task.loss, cost=task.loss.cost[rest]), tol=_TOL)
-    found = train(kernel, products, Gram(kernel, products, np.inf), part, lambda *_: None)
+    gram = Gram(PrecomputedKernel(), square[np.ix_(rest, rest)], np.inf)
+    found = train(gram, part, lambda n_iter, primal, dual: None)
     return task.sign * ((found.a * sign) @ square[rest] + found.b)

@@ -17,7 +17,6 @@ from sklearn.svm import SVC
 
 from everystump.losses import Hinge, LeastSquares, SquaredHinge
 from everystump.machines.gram import Gram
-from everystump.machines.kernel import Kernel
 from everystump.solvers import Certificate, Progress, solve_box
 from everystump.solvers.box import MOST_FREE
 
@@ -73,12 +72,12 @@ class Task:
     max_iter: int
 
 
-def train(kernel: Kernel, X: np.ndarray, gram: Gram, task: Task, progress: Progress) -> Trained:
+def train(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Train a machine on the rows of a kernel matrix."""
     if not task.bias:
         return _without_bias(gram, task, progress)
     solve = _with_hinge if isinstance(task.loss, Hinge) else _with_squares
-    return solve(kernel, X, gram, task, progress)
+    return solve(gram, task, progress)
 
 
 def _without_bias(gram: Gram, task: Task, progress: Progress) -> Trained:
@@ -107,13 +106,11 @@ def _certified(task: Task, largest: float, a: np.ndarray, b: float, margin: np.n
     return Trained(a, b, margin, Certificate.of(primal, dual, task.tol, 0.0), 0)
 
 
-def _with_hinge(
-    kernel: Kernel, X: np.ndarray, gram: Gram, task: Task, progress: Progress
-) -> Trained:
+def _with_hinge(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Train by LIBSVM, then go to the optimum over the rows between their limits."""
-    largest = float(kernel.diagonal(X).max())
+    largest = float(gram.diagonal.max())
     for accuracy in sorted({max(task.tol / 2, _ROUGH), task.tol / 2}, reverse=True):
-        a, b, n_iter = _libsvm(kernel, X, gram, task, accuracy)
+        a, b, n_iter = _libsvm(gram, task, accuracy)
         margin = task.sign * (gram.scores(a * task.sign) + b)
         found = _certified(task, largest, a, b, margin)
         better = _certified(task, largest, *_polish(gram, task, found))
@@ -133,17 +130,15 @@ def _between(low: float, high: float) -> float:
     return -2.0 * abs(high) - 1.0 if np.isinf(low) else (low + high) / 2
 
 
-def _libsvm(
-    kernel: Kernel, X: np.ndarray, gram: Gram, task: Task, accuracy: float
-) -> tuple[np.ndarray, float, int]:
+def _libsvm(gram: Gram, task: Task, accuracy: float) -> tuple[np.ndarray, float, int]:
     """Return LIBSVM's dual variables, bias and number of iterations."""
     cost = task.loss.box().high
-    if kernel.libsvm is not None:
-        rows, settings = X, {**kernel.libsvm, "cache_size": gram.memory / _MEGABYTE}
+    if gram.kernel.libsvm is not None:
+        rows, settings = gram.X, {**gram.kernel.libsvm, "cache_size": gram.memory / _MEGABYTE}
     else:
         rows, settings = gram.square, {"kernel": "precomputed", "cache_size": _CACHE}
     machine = SVC(C=1.0, tol=accuracy, **settings).fit(rows, task.sign, sample_weight=cost)
-    a = np.zeros(len(X))
+    a = np.zeros(len(cost))
     a[machine.support_] = np.abs(machine.dual_coef_[0])
     return a, float(machine.intercept_[0]), int(machine.n_iter_[0])
 
@@ -179,11 +174,9 @@ def _polish(gram: Gram, task: Task, rough: Trained) -> tuple[np.ndarray, float, 
     return a, b, margin
 
 
-def _with_squares(
-    kernel: Kernel, X: np.ndarray, gram: Gram, task: Task, progress: Progress
-) -> Trained:
+def _with_squares(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Solve without a bias, then with one for the rows between their limits, and so on."""
-    largest = float(kernel.diagonal(X).max())
+    largest = float(gram.diagonal.max())
     b, n_iter, tol, start = 0.0, 0, task.tol, None
     low, high = -np.inf, np.inf
     for _ in range(_MOST_BIASES):
@@ -205,7 +198,7 @@ def _with_squares(
         # The sum of y a falls as the bias rises: its sign tells where the best one lies.
         low, high = (b, high) if box.a @ task.sign > 0 else (low, b)
         wanted = found.b if low < found.b < high else _between(low, high)
-        start = replace(box, margin=box.margin + (wanted - b) * task.sign)
+        start = box.a, box.margin + (wanted - b) * task.sign
         b, tol = wanted, max(_FINER * tol, _FINEST)
     best = min(found, rough, key=lambda machine: machine.certificate.gap)
     return replace(best, n_iter=n_iter)

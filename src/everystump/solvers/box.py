@@ -91,7 +91,7 @@ def solve_box(
     b: float = 0.0,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    start: BoxSolution | None = None,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
     progress: Progress = lambda n_iter, primal, dual: None,
 ) -> BoxSolution:
     """Solve the problem to a relative duality gap of ``tol``.
@@ -110,8 +110,8 @@ def solve_box(
         The relative duality gap to reach.
     max_iter : int, default=1000
         Groups of rows at most.
-    start : BoxSolution, optional
-        Of a problem nearby, with the same ``b``.
+    start : (ndarray, ndarray) of shape (n_rows,), optional
+        Dual variables to start from, within their limits, and the margins that they make.
     progress : callable, optional
         Told of each group.
 
@@ -121,8 +121,8 @@ def solve_box(
         The dual variables and their certificate.
     """
     box = loss.box()
-    a = np.zeros(len(sign)) if start is None else start.a.copy()
-    margin = b * sign if start is None else start.margin.copy()
+    given = (np.zeros(len(sign)), b * sign) if start is None else start
+    a, margin = given[0].copy(), given[1].copy()
     group = np.empty(0, dtype=int)
     accuracy, passes = _FIRST_ACCURACY, 0.0
     for n_iter in range(max_iter + 1):

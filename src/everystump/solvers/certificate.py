@@ -46,7 +46,7 @@ class Certificate:
     def of(cls, primal: float, dual: float, tol: float, passes: float) -> Certificate:
         """Return the certificate of a primal and a dual value."""
         gap = relative_gap(primal, dual)
-        return cls(primal, dual, gap, gap <= tol, passes)
+        return cls(float(primal), float(dual), gap, bool(gap <= tol), passes)
 
 
 def relative_gap(primal: float, dual: float) -> float:
@@ -56,4 +56,4 @@ def relative_gap(primal: float, dual: float) -> float:
     """
     if not (math.isfinite(primal) and math.isfinite(dual)) or dual > primal * (1 + _ROUNDING):
         return math.inf
-    return max(0.0, 1.0 - dual / primal) if primal > 0.0 else 0.0
+    return float(max(0.0, 1.0 - dual / primal)) if primal > 0.0 else 0.0

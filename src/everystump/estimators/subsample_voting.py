@@ -1,0 +1,381 @@
+"""Votes of machines that each saw a part of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.arguments import as_numbers
+from everystump.estimators.base import ShapeClassifier, each_class, per_class
+from everystump.estimators.kernel_svc import KernelSVC
+from everystump.estimators.subsamples import (
+    Share,
+    Trainer,
+    count_rows,
+    draw_features,
+    draw_rows,
+    make_trainer,
+    pick,
+    seeded,
+)
+from everystump.estimators.table import Table, check_rows, check_table
+from everystump.estimators.training import read_machines, training_signs
+from everystump.machines import Combination, Machine
+from everystump.shapes import combine
+from everystump.threads import one_blas_thread, shares_memory, spread
+
+
+class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
+    """Vote of machines, each trained on some rows drawn without replacement.
+
+    The voting (VCC) and adaptive (ACC) combinations of Evgeniou, Pontil & Elisseeff (2004), a
+    variant of bagging whose leave-one-out error can be bounded; see `everystump.bounds`.
+
+    Parameters
+    ----------
+    estimator : estimator or list of estimators
+        The machine.  A list is dealt out in turn, so that machines differ in kernel or parameters.
+    n_estimators : int, default=30
+        How many machines, T.
+    subsample : float or int, default=0.4
+        The share or the number, r, of the rows that each machine gets.
+    combine : {"mean", "svm"}, default="mean"
+        "mean" weighs the machines by `weights`; "svm" learns weights by a linear SVM on the
+        machines' outputs on all rows.
+    weights : array-like of shape (n_estimators,), optional
+        The weights c_t for ``combine="mean"``, none negative, summing to 1; equal by default.
+    outputs : {"scores", "votes"}, default="scores"
+        Whether scores are combined or their signs (for several classes, the winning class).
+    feature_subsets : float, int or list of lists, optional
+        The features of each machine: a share or a number of them drawn at random, or lists of
+        numbers or names that are dealt out in turn; all by default.
+    C : float, default=1.0
+        Of the linear SVM.
+    random_state : int, RandomState instance or None, default=None
+        Draws rows and features.
+    n_jobs : int, optional
+        Threads; all cores by default.  ``joblib.parallel_config`` can send the machines elsewhere.
+    verbose : int, default=0
+        1 shows progress.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted machines.  ``gamma="scale"`` of a `KernelSVC` is taken from all rows once.
+    estimators_samples_ : list of ndarray of int
+        The rows of each machine.
+    estimators_features_ : list of ndarray of int or None
+        The features of each machine, None if all.
+    weights_ : ndarray of shape (n_estimators,)
+        The weights; with ``combine="svm"`` and several classes of shape
+        (n_classes, n_estimators * n_classes).
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        What the linear SVM adds, else 0.
+    certificate_ : Certificate or None, or a list of them
+        Of the linear SVM.
+    shapes_ : ShapeModel, or a list of them for several classes
+        The whole vote as one shape model, if all machines are ensembles of stumps on all features
+        and scores are combined.
+    training_scores_ : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        The vote on the training rows, where it came cheaply.
+    classes_, n_features_in_, feature_names_in_
+        As in `StumpSVC`.
+
+    Examples
+    --------
+    >>> from everystump import KernelSVC, SubsampleVotingClassifier
+    >>> from everystump.bounds import det_loo_bound
+    >>> from everystump.datasets import make_threenorm
+    >>> X, y = make_threenorm(300, random_state=0)
+    >>> machine = KernelSVC(C=0.5, gamma=0.02, fit_intercept=False)
+    >>> model = SubsampleVotingClassifier(machine, random_state=0).fit(X, y)
+    >>> len(model.estimators_), det_loo_bound(model, X, y).value < 0.5
+    (30, True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": [HasMethods(["fit", "predict"]), list],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "subsample": [
+            Interval(Real, 0, 1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+        ],
+        "combine": [StrOptions({"mean", "svm"})],
+        "weights": ["array-like", None],
+        "outputs": [StrOptions({"scores", "votes"})],
+        "feature_subsets": [
+            Interval(Real, 0, 1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            list,
+            None,
+        ],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_estimators: int = 30,
+        subsample: float = 0.4,
+        combine: str = "mean",
+        weights: Any = None,
+        outputs: str = "scores",
+        feature_subsets: Any = None,
+        C: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.subsample = subsample
+        self.combine = combine
+        self.weights = weights
+        self.outputs = outputs
+        self.feature_subsets = feature_subsets
+        self.C = C
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that precomputed products are rows and columns at once."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_pairwise()
+        return tags
+
+    def _templates(self) -> list:
+        return self.estimator if isinstance(self.estimator, list) else [self.estimator]
+
+    def _is_pairwise(self) -> bool:
+        return any(get_tags(template).input_tags.pairwise for template in self._templates())
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train the machines and weigh them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Numbers; a pandas or polars frame keeps its column names.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._validate_params()
+        self._check_templates()
+        weights = self._check_weights()
+        table = check_table(self, X, y, None, None)
+        r = count_rows(self.subsample, len(table.label), len(table.classes))
+        shares = self._deal(table, r)
+        with one_blas_thread:
+            machines, scores = self._train(table, shares)
+        self.estimators_ = machines
+        self.estimators_samples_ = [share.rows for share in shares]
+        self.estimators_features_ = [share.features for share in shares]
+        self.classes_, self._n_trained = table.classes, table.n_given
+        self._weigh(table, weights, scores)
+        self._collapse()
+        return self
+
+    def _check_templates(self) -> None:
+        for template in self._templates():
+            if not (hasattr(template, "fit") and hasattr(template, "predict")):
+                raise ValueError(
+                    f"estimator holds {template!r}, which is no classifier; pass one or a list of "
+                    f"classifiers such as KernelSVC()."
+                )
+        if not self._templates():
+            raise ValueError("estimator=[] holds no machine; pass one or a list of classifiers.")
+        if self._is_pairwise() and self.feature_subsets is not None:
+            raise ValueError(
+                f"feature_subsets={self.feature_subsets!r} cannot be taken from precomputed "
+                f"products; leave it None."
+            )
+
+    def _check_weights(self) -> np.ndarray:
+        if self.weights is None:
+            return np.full(self.n_estimators, 1.0 / self.n_estimators)
+        wanted = f"one weight for each of the n_estimators={self.n_estimators} machines"
+        weights = as_numbers(self.weights, "weights", wanted)
+        if self.combine == "svm":
+            raise ValueError('weights are learned with combine="svm"; leave weights=None.')
+        if weights.shape != (self.n_estimators,):
+            raise ValueError(f"weights has shape {weights.shape}; pass {wanted}.")
+        if not np.all(weights >= 0):
+            raise ValueError(
+                f"weights holds {weights.min():g}; the weights of a vote must not be negative."
+            )
+        if not np.isclose(weights.sum(), 1.0, rtol=0, atol=1e-8):
+            raise ValueError(
+                f"weights sums to {weights.sum():g} and must sum to 1; divide it by its sum."
+            )
+        return weights
+
+    def _deal(self, table: Table, r: int) -> list[Share]:
+        """Draw what each machine gets."""
+        rng = check_random_state(self.random_state)
+        names = getattr(self, "feature_names_in_", None)
+        templates = [self._known(template, table) for template in self._templates()]
+        shares = []
+        for t in range(self.n_estimators):
+            template = templates[t % len(templates)]
+            rows = draw_rows(table.label, r, rng)
+            features = draw_features(self.feature_subsets, t, table.X.shape[1], names, rng)
+            if get_tags(template).input_tags.pairwise:
+                features = rows
+            shares.append(Share(template, seeded(template, rng), rows, features))
+        return shares
+
+    def _known(self, template: Any, table: Table) -> Any:
+        """Return a template whose kernel no longer depends on the rows, where that can be."""
+        if isinstance(template, KernelSVC) and self.feature_subsets is None:
+            return template._with_fixed_gamma(table.X)
+        return template
+
+    def _train(self, table: Table, shares: list[Share]) -> tuple[list, list]:
+        sharing = self.feature_subsets is None and shares_memory()
+        templates = {id(share.template): share.template for share in shares}
+        trainers = {
+            key: make_trainer(template, table, sharing=sharing)
+            for key, template in templates.items()
+        }
+        work = [(trainers[id(share.template)], share) for share in shares]
+        found = spread(_fit_one, work, self.n_jobs, self.verbose)
+        machines, scores = zip(*found, strict=True)
+        return list(machines), list(scores)
+
+    def _weigh(self, table: Table, weights: np.ndarray, scores: list) -> None:
+        """Combine the machines; learn how, if that is asked for."""
+        known = all(score is not None for score in scores)
+        outputs = [self._as_output(score) for score in scores] if known else None
+        if self.combine == "mean":
+            self.weights_, self.certificate_ = weights, None
+            self.intercept_ = np.zeros(self._n_outputs())
+            if outputs is not None:
+                self.training_scores_ = self._vote(outputs)
+            return
+        inputs = np.concatenate(outputs or self._outputs(table.X), axis=1)
+        judge = KernelSVC("linear", C=self.C).fit(inputs, table.classes[table.label])
+        coef = judge.expansion_.coef.T @ judge.expansion_.kept
+        self.weights_ = coef[0] if len(coef) == 1 else coef
+        self.certificate_, self.intercept_ = judge.certificate_, judge.intercept_
+
+    def _coef(self) -> np.ndarray:
+        """Return the weight of each machine's each output in each output of the vote."""
+        if self.combine == "mean":
+            return np.kron(self.weights_, np.eye(self._n_outputs()))
+        return np.atleast_2d(self.weights_)
+
+    def _vote(self, outputs: list[np.ndarray]) -> np.ndarray:
+        scores = np.concatenate(outputs, axis=1) @ self._coef().T + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _collapse(self) -> None:
+        """Make one shape model of a vote of shape models."""
+        whole = all(features is None for features in self.estimators_features_)
+        stumps = all(hasattr(machine, "shapes_") for machine in self.estimators_)
+        if not (whole and stumps and self.outputs == "scores"):
+            return
+        flat = [model for machine in self.estimators_ for model in each_class(machine.shapes_)]
+        votes = [combine(flat, coef.tolist()) for coef in self._coef()]
+        constants = zip(votes, self.intercept_, strict=True)
+        self.shapes_ = per_class(
+            [replace(v, intercept=v.intercept + float(b)) for v, b in constants]
+        )
+
+    def _n_outputs(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _as_output(self, score: np.ndarray) -> np.ndarray:
+        """Return scores as they enter the vote, (n_rows, n_outputs)."""
+        score = score.reshape(len(score), -1)
+        if self.outputs == "scores":
+            return score
+        if score.shape[1] == 1:
+            return np.where(score > 0, 1.0, -1.0)
+        return (score.argmax(axis=1)[:, None] == np.arange(score.shape[1])).astype(np.float64)
+
+    def _outputs(self, X: np.ndarray) -> list[np.ndarray]:
+        """Return what each machine says of the rows."""
+        pairs = zip(self.estimators_, self.estimators_features_, strict=True)
+        with one_blas_thread:
+            said = spread(partial(_score_one, X), list(pairs), self.n_jobs)
+        return [self._as_output(score) for score in said]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the vote on each row: one number for two classes, else one a class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Positive numbers speak for ``classes_[1]``, or for the column's class.
+        """
+        check_is_fitted(self, "weights_")
+        X = check_rows(self, X)
+        if hasattr(self, "shapes_"):
+            return self._scores(X, self.shapes_)
+        return self._vote(self._outputs(X))
+
+    def _combinations(self, X: Any, y: Any) -> list[Combination]:
+        """Return the votes as `everystump.bounds` reads them, on the table of their training."""
+        check_is_fitted(self, "weights_")
+        if self.combine == "svm":
+            raise ValueError(
+                'combine="svm" learns the weights of the vote from the rows, and the bounds are '
+                'for fixed ones; use combine="mean", or validation_bound on held-out rows.'
+            )
+        X = check_rows(self, X)
+        signs = training_signs(self, y, len(X), self._n_trained)
+        y = np.asarray(y)
+        adaptive = any(getattr(t, "gamma", None) == "scale" for t in self._templates())
+        by_problem: list[list[Machine]] = [[] for _ in signs]
+        for machine, rows, features in zip(
+            self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
+        ):
+            read = read_machines(machine, pick(X[rows], features), y[rows])
+            for problem, one in zip(by_problem, read, strict=True):
+                fixed = one.fixed_kernel and not adaptive
+                problem.append(replace(one, rows=rows, fixed_kernel=fixed))
+        known = hasattr(self, "training_scores_")
+        scores = self.training_scores_ if known else self.decision_function(X)
+        votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
+        return [
+            Combination(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
+            for machines, margin in zip(by_problem, signs * scores.T, strict=True)
+        ]
+
+
+def _fit_one(work: tuple[Trainer, Share]) -> tuple[Any, np.ndarray | None]:
+    trainer, share = work
+    return trainer.fit(share)
+
+
+def _score_one(X: np.ndarray, machine: tuple[Any, np.ndarray | None]) -> np.ndarray:
+    """Return the scores of a machine; chances of two classes count from -1 to 1."""
+    fitted, features = machine
+    rows = pick(X, features)
+    if hasattr(fitted, "decision_function"):
+        return fitted.decision_function(rows)
+    chances = fitted.predict_proba(rows)
+    return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
