@@ -1,7 +1,8 @@
 """Kernels that embody hypotheses: stumps, middle stumps, perceptrons, trees, and any others.
 
 All take tables ``X`` and ``Y`` (``X`` again by default) and return the matrix of their rows'
-products, as the kernels of scikit-learn do.  Constants matter to machines without a bias only.
+products, as the kernels of scikit-learn do, in an array ``out`` if one is given.  Constants matter
+to machines without a bias only.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 from sklearn.metrics.pairwise import check_pairwise_arrays
-from sklearn.metrics.pairwise import laplacian_kernel as _laplacian
-from sklearn.metrics.pairwise import rbf_kernel as _gaussian
 from sklearn.utils import check_random_state
 
 from everystump.arguments import check_range
@@ -24,7 +23,9 @@ from everystump.columns import middles
 Votes = Callable[[np.ndarray], np.ndarray]
 
 
-def stump_kernel(X: Any, Y: Any = None, *, feature_range: Any = None) -> np.ndarray:
+def stump_kernel(
+    X: Any, Y: Any = None, *, feature_range: Any = None, out: np.ndarray | None = None
+) -> np.ndarray:
     """Return ``sum of (R - L) / 2 - |x - y|_1``: all stumps with thresholds in [L, R].
 
     Definition 2 of Lin & Li.
@@ -37,6 +38,8 @@ def stump_kernel(X: Any, Y: Any = None, *, feature_range: Any = None) -> np.ndar
         Other rows.
     feature_range : (low, high) or array-like of shape (n_features, 2), optional
         The ranges [L, R]; those of ``X`` by default.
+    out : ndarray of shape (n_rows, n_other_rows), optional
+        Where to write the matrix.
 
     Returns
     -------
@@ -55,15 +58,16 @@ def stump_kernel(X: Any, Y: Any = None, *, feature_range: Any = None) -> np.ndar
         length = np.ptp(X, axis=0)
     else:
         length = np.diff(check_range(feature_range, X.shape[1]))
-    return length.sum() / 2 + simplified_stump_kernel(X, Y)
+    between = cdist(X, Y, "cityblock", out=out)
+    return np.subtract(length.sum() / 2, between, out=between)
 
 
-def simplified_stump_kernel(X: Any, Y: Any = None) -> np.ndarray:
+def simplified_stump_kernel(X: Any, Y: Any = None, *, out: np.ndarray | None = None) -> np.ndarray:
     """Return ``-|x - y|_1``, which is as good as the stump kernel where there is a bias.
 
     Parameters
     ----------
-    X, Y
+    X, Y, out
         As in `stump_kernel`.
 
     Returns
@@ -72,10 +76,13 @@ def simplified_stump_kernel(X: Any, Y: Any = None) -> np.ndarray:
         The kernel matrix, positive definite on weights that sum to 0.
     """
     X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
-    return -cdist(X, Y, "cityblock")
+    between = cdist(X, Y, "cityblock", out=out)
+    return np.negative(between, out=between)
 
 
-def middle_stump_kernel(X: Any, Y: Any = None, *, training: Any = None) -> np.ndarray:
+def middle_stump_kernel(
+    X: Any, Y: Any = None, *, training: Any = None, out: np.ndarray | None = None
+) -> np.ndarray:
     """Return the kernel of the stumps at the middles between neighbouring training values.
 
     Each pair of a stump and its negation has the weight that it has in the stump kernel for a gap
@@ -87,6 +94,8 @@ def middle_stump_kernel(X: Any, Y: Any = None, *, training: Any = None) -> np.nd
         As in `stump_kernel`.
     training : array-like of shape (n_training_rows, n_features), optional
         The rows between whose values the middles lie; ``X`` by default.
+    out
+        As in `stump_kernel`.
 
     Returns
     -------
@@ -107,13 +116,16 @@ def middle_stump_kernel(X: Any, Y: Any = None, *, training: Any = None) -> np.nd
 
     def places(rows: np.ndarray) -> np.ndarray:
         columns = zip(cuts, rows.T, strict=True)
-        return np.column_stack([np.searchsorted(c, x, side="right") for c, x in columns])
+        number = [np.searchsorted(c, x, side="right") for c, x in columns]
+        return np.column_stack(number).astype(np.float64)
 
-    between = cdist(places(X).astype(np.float64), places(Y).astype(np.float64), "cityblock")
-    return sum(len(c) for c in cuts) / 2 - between
+    between = cdist(places(X), places(Y), "cityblock", out=out)
+    return np.subtract(sum(len(c) for c in cuts) / 2, between, out=between)
 
 
-def perceptron_kernel(X: Any, Y: Any = None, *, radius: float | None = None) -> np.ndarray:
+def perceptron_kernel(
+    X: Any, Y: Any = None, *, radius: float | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
     """Return ``-|x - y|_2``: all perceptrons, up to a constant and a factor.
 
     Parameters
@@ -123,6 +135,8 @@ def perceptron_kernel(X: Any, Y: Any = None, *, radius: float | None = None) -> 
     radius : float, optional
         Adds the constant of the perceptrons whose planes meet a ball of this radius, which makes
         the matrix of rows within such a ball positive definite.
+    out
+        As in `stump_kernel`.
 
     Returns
     -------
@@ -131,7 +145,8 @@ def perceptron_kernel(X: Any, Y: Any = None, *, radius: float | None = None) -> 
     """
     X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
     constant = 0.0 if radius is None else radius / mean_abs_cosine(X.shape[1])
-    return constant - cdist(X, Y)
+    between = cdist(X, Y, out=out)
+    return np.subtract(constant, between, out=between)
 
 
 def mean_abs_cosine(n_features: int) -> float:
@@ -140,7 +155,9 @@ def mean_abs_cosine(n_features: int) -> float:
     return float(np.exp(gammaln(half) - gammaln(half + 0.5)) / np.sqrt(np.pi))
 
 
-def laplacian_kernel(X: Any, Y: Any = None, *, gamma: float | None = None) -> np.ndarray:
+def laplacian_kernel(
+    X: Any, Y: Any = None, *, gamma: float | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
     """Return ``exp(-gamma |x - y|_1)``: infinite ensembles of decision trees.
 
     Parameters
@@ -149,16 +166,23 @@ def laplacian_kernel(X: Any, Y: Any = None, *, gamma: float | None = None) -> np
         As in `stump_kernel`.
     gamma : float, optional
         ``1 / n_features`` by default.
+    out
+        As in `stump_kernel`.
 
     Returns
     -------
     ndarray of shape (n_rows, n_other_rows)
         The kernel matrix.
     """
-    return _laplacian(X, Y, gamma=gamma)
+    X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
+    between = cdist(X, Y, "cityblock", out=out)
+    between *= -_positive_gamma(gamma, X.shape[1])
+    return np.exp(between, out=between)
 
 
-def gaussian_kernel(X: Any, Y: Any = None, *, gamma: float | None = None) -> np.ndarray:
+def gaussian_kernel(
+    X: Any, Y: Any = None, *, gamma: float | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
     """Return ``exp(-gamma |x - y|_2^2)``.
 
     Parameters
@@ -167,13 +191,22 @@ def gaussian_kernel(X: Any, Y: Any = None, *, gamma: float | None = None) -> np.
         As in `stump_kernel`.
     gamma : float, optional
         ``1 / n_features`` by default.
+    out
+        As in `stump_kernel`.
 
     Returns
     -------
     ndarray of shape (n_rows, n_other_rows)
         The kernel matrix.
     """
-    return _gaussian(X, Y, gamma=gamma)
+    X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
+    gamma = _positive_gamma(gamma, X.shape[1])
+    out = np.empty((len(X), len(Y))) if out is None else out
+    np.dot((2.0 * gamma) * X, Y.T, out=out)
+    out -= gamma * np.einsum("ij,ij->i", X, X)[:, None]
+    out -= gamma * np.einsum("ij,ij->i", Y, Y)
+    np.minimum(out, 0.0, out=out)  # equal rows, but for rounding
+    return np.exp(out, out=out)
 
 
 class EmbodiedKernel:
@@ -309,6 +342,13 @@ class EmbodiedKernel:
         """Return the kernel matrix of the rows of ``X`` and ``Y``."""
         own = self.features(X)
         return own @ (own if Y is None else self.features(Y)).T
+
+
+def _positive_gamma(gamma: float | None, n_features: int) -> float:
+    if gamma is None:
+        return 1.0 / n_features
+    _check_positive(gamma=gamma)
+    return float(gamma)
 
 
 def _check_positive(**arguments: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,7 @@ from everystump.estimators.criteria import CRITERIA, Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.training import refuse_other_table, training_signs
+from everystump.estimators.training import one_by_one, refuse_other_table, training_signs
 from everystump.labels import as_labels
 from everystump.machines import Combination, Machine
 from everystump.measure import Measure, as_measure
@@ -205,27 +205,30 @@ class StumpMachine(ShapeClassifier):
 
     def _combinations(self, X: Any, y: Any) -> list[Combination]:
         """Return the machines as `everystump.bounds` reads them, on the table of their training."""
-        scores = np.atleast_2d(self.decision_function(X).T)
-        signs = training_signs(self, y, scores.shape[1], self.dual_coef_.shape[-1])
-        duals = signs * self.dual_coef_
-        refuse_other_table(self, bool(np.any(duals < 0)))
-        return [self._combination(a, m) for a, m in zip(duals, signs * scores, strict=True)]
+        check_is_fitted(self, "shapes_")
+        X = check_rows(self, X)
+        signs = training_signs(self, y, len(X), self.dual_coef_.shape[-1])
+        refuse_other_table(self, bool(np.any(signs * self.dual_coef_ < 0)))
+        return one_by_one(self._as_machines(lambda: X, signs))
 
-    def _combination(self, a: np.ndarray, margin: np.ndarray) -> Combination:
+    def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+        margins = signs * np.atleast_2d(self._scores(rows(), self.shapes_).T)
         ranges_known = self.feature_range is not None and self.exact_
-        machine = Machine(
-            rows=np.arange(len(a)),
-            a=a,
-            margin=margin,
-            diagonal=np.full(len(a), self.half_mass_),  # no stump lies between a row and itself
-            limit=self.half_mass_,
-            limit_is_known=True,
-            C=self._largest_cost,
-            hinge=self._criterion() is CRITERIA["hinge"],
-            biased=self.fit_intercept,
-            fixed_kernel=ranges_known and not as_measure(self.measure).follows_rows,
-        )
-        return Combination((machine,), np.ones(1), margin)
+        return [
+            Machine(
+                rows=np.arange(len(a)),
+                a=a,
+                margin=margin,
+                diagonal=np.full(len(a), self.half_mass_),  # no stump between a row and itself
+                limit=self.half_mass_,
+                limit_is_known=True,
+                C=self._largest_cost,
+                hinge=self._criterion() is CRITERIA["hinge"],
+                biased=self.fit_intercept,
+                fixed_kernel=ranges_known and not as_measure(self.measure).follows_rows,
+            )
+            for a, margin in zip(signs * self.dual_coef_, margins, strict=True)
+        ]
 
 
 class FixedCMachine(StumpMachine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -17,7 +17,12 @@ from everystump.estimators.base import ScoreClassifier, check_cost, per_class, w
 from everystump.estimators.precomputed import check_products
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.training import refuse_other_table, training_signs
+from everystump.estimators.training import (
+    fingerprint,
+    one_by_one,
+    refuse_other_table,
+    training_signs,
+)
 from everystump.machines import (
     KERNELS,
     LOSSES,
@@ -169,9 +174,9 @@ class KernelSVC(ScoreClassifier):
         warn_unless_converged(self)
         return self
 
-    def _gram(self, table: Table, rows: np.ndarray) -> Gram:
+    def _gram(self, table: Table, rows: np.ndarray, n_threads: int = 1) -> Gram:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
-        return Gram(kernel, rows, self.memory_limit * _GIGABYTE)
+        return Gram(kernel, rows, self.memory_limit * _GIGABYTE, n_threads=n_threads)
 
     def _with_fixed_gamma(self, X: np.ndarray) -> KernelSVC:
         """Return an unfitted machine whose gamma is that of the rows ``X`` from now on."""
@@ -214,6 +219,7 @@ class KernelSVC(ScoreClassifier):
         scores = np.array([machine.margin * sign for machine, sign in pairs])
         support = np.flatnonzero(coef.any(axis=0))
         self.classes_ = table.classes
+        self._fingerprint = fingerprint(rows, np.array(signs))
         self.intercept_ = np.array([machine.b for machine in trained])
         self.support_ = table.kept[support]
         kept = kernel.keep(rows, support, self.support_)
@@ -246,42 +252,41 @@ class KernelSVC(ScoreClassifier):
         check_is_fitted(self, "expansion_")
         X = np.asarray(check_rows(self, X), dtype=np.float64)
         signs = training_signs(self, y, len(X), len(self.row_costs_))
-        kernel = self.expansion_.kernel
-        kept = kernel.keep(X, self.support_, self.support_)
-        refuse_other_table(self, not np.array_equal(kept, self.expansion_.kept))
-        duals = signs * self.dual_coef_
-        refuse_other_table(self, self.loss != "least_squares" and bool(np.any(duals < 0)))
         used = np.flatnonzero(self.row_costs_)
-        rows = kernel.restrict(X, used)
-        margins = signs * self.training_scores_
-        parts = zip(signs[:, used], duals[:, used], margins[:, used], strict=True)
-        return [self._combination(rows, *part) for part in parts]
+        rows = self.expansion_.kernel.restrict(X, used)
+        refuse_other_table(self, fingerprint(rows, signs[:, used]) != self._fingerprint)
+        return one_by_one(self._as_machines(lambda: rows, signs))
 
-    def _combination(
-        self, rows: np.ndarray, sign: np.ndarray, a: np.ndarray, margin: np.ndarray
-    ) -> Combination:
-        kernel, cost = self.expansion_.kernel, self.row_costs_[self.row_costs_ > 0]
-        diagonal = kernel.diagonal(rows)
-        task = self._task(sign > 0, cost)
-        machine = Machine(
-            rows=np.arange(len(rows)),
-            a=a,
-            margin=margin,
-            diagonal=diagonal,
-            limit=float(diagonal.max()) if kernel.limit is None else kernel.limit,
-            limit_is_known=kernel.limit is not None,
-            C=float(cost.max()),
-            hinge=self.loss == "hinge",
-            biased=self.fit_intercept,
-            fixed_kernel=kernel.fixed,
-            leave_each_out=partial(self._leave_each_out, rows, task, a, margin),
-        )
-        return Combination((machine,), np.ones(1), margin)
+    def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+        used = np.flatnonzero(self.row_costs_)
+        cost, kernel = self.row_costs_[used], self.expansion_.kernel
+        known = kernel.own is not None
+        diagonal = np.full(len(cost), kernel.own) if known else kernel.diagonal(rows())
+        duals, margins = signs * self.dual_coef_, signs * self.training_scores_
+        machines = []
+        for sign, a, margin in zip(signs[:, used], duals[:, used], margins[:, used], strict=True):
+            machines.append(
+                Machine(
+                    rows=np.arange(len(cost)),
+                    a=a,
+                    margin=margin,
+                    diagonal=diagonal,
+                    limit=float(diagonal.max()),
+                    limit_is_known=known,
+                    C=float(cost.max()),
+                    hinge=self.loss == "hinge",
+                    biased=self.fit_intercept,
+                    fixed_kernel=kernel.fixed,
+                    leave_each_out=partial(self._leave_each_out, rows, sign, a, margin),
+                )
+            )
+        return machines
 
     def _leave_each_out(
-        self, rows: np.ndarray, task: Task, a: np.ndarray, margin: np.ndarray
+        self, rows: Callable[[], np.ndarray], sign: np.ndarray, a: np.ndarray, margin: np.ndarray
     ) -> Iterator[tuple[int, np.ndarray]]:
-        gram = Gram(self.expansion_.kernel, rows, self.memory_limit * _GIGABYTE)
+        task = self._task(sign > 0, self.row_costs_[self.row_costs_ > 0])
+        gram = Gram(self.expansion_.kernel, rows(), self.memory_limit * _GIGABYTE)
         return leave_each_out(gram.square, task, a, margin)
 
 

@@ -18,7 +18,6 @@ from everystump.estimators.base import ShapeClassifier, each_class, per_class
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsamples import (
     Share,
-    Trainer,
     count_rows,
     draw_features,
     draw_rows,
@@ -27,10 +26,16 @@ from everystump.estimators.subsamples import (
     seeded,
 )
 from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.training import read_machines, training_signs
+from everystump.estimators.training import (
+    fingerprint,
+    read_machines,
+    refuse_other_table,
+    training_signs,
+)
+from everystump.labels import class_numbers
 from everystump.machines import Combination, Machine
 from everystump.shapes import combine
-from everystump.threads import one_blas_thread, shares_memory, spread
+from everystump.threads import count_threads, one_blas_thread, spread
 
 
 class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
@@ -183,12 +188,12 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         table = check_table(self, X, y, None, None)
         r = count_rows(self.subsample, len(table.label), len(table.classes))
         shares = self._deal(table, r)
+        self.classes_ = table.classes
         with one_blas_thread:
-            machines, scores = self._train(table, shares)
-        self.estimators_ = machines
+            scores = self._train(table, shares)
         self.estimators_samples_ = [share.rows for share in shares]
         self.estimators_features_ = [share.features for share in shares]
-        self.classes_, self._n_trained = table.classes, table.n_given
+        self._fingerprint = fingerprint(table.X, table.label)
         self._weigh(table, weights, scores)
         self._collapse()
         return self
@@ -248,22 +253,26 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             return template._with_fixed_gamma(table.X)
         return template
 
-    def _train(self, table: Table, shares: list[Share]) -> tuple[list, list]:
-        sharing = self.feature_subsets is None and shares_memory()
-        templates = {id(share.template): share.template for share in shares}
-        trainers = {
-            key: make_trainer(template, table, sharing=sharing)
-            for key, template in templates.items()
-        }
-        work = [(trainers[id(share.template)], share) for share in shares]
-        found = spread(_fit_one, work, self.n_jobs, self.verbose)
-        machines, scores = zip(*found, strict=True)
-        return list(machines), list(scores)
+    def _train(self, table: Table, shares: list[Share]) -> list[np.ndarray] | None:
+        """Train the machines; return their scores on all rows if they come cheaply."""
+        groups: dict[int, list[int]] = {}
+        for t, share in enumerate(shares):
+            groups.setdefault(id(share.template), []).append(t)
+        machines: dict[int, Any] = {}
+        scores: dict[int, np.ndarray] = {}
+        # One kernel matrix at a time is enough for the memory.
+        for group in groups.values():
+            own = [shares[t] for t in group]
+            trainer = make_trainer(table, own, n_threads=count_threads(self.n_jobs))
+            fitted = spread(trainer.fit, own, self.n_jobs, self.verbose)
+            machines |= dict(zip(group, fitted, strict=True))
+            scores |= dict(zip(group, trainer.scores(own, fitted), strict=False))
+        self.estimators_ = [machines[t] for t in range(len(shares))]
+        return [scores[t] for t in range(len(shares))] if len(scores) == len(shares) else None
 
-    def _weigh(self, table: Table, weights: np.ndarray, scores: list) -> None:
+    def _weigh(self, table: Table, weights: np.ndarray, scores: list[np.ndarray] | None) -> None:
         """Combine the machines; learn how, if that is asked for."""
-        known = all(score is not None for score in scores)
-        outputs = [self._as_output(score) for score in scores] if known else None
+        outputs = None if scores is None else [self._as_output(score) for score in scores]
         if self.combine == "mean":
             self.weights_, self.certificate_ = weights, None
             self.intercept_ = np.zeros(self._n_outputs())
@@ -346,14 +355,15 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
                 'for fixed ones; use combine="mean", or validation_bound on held-out rows.'
             )
         X = check_rows(self, X)
-        signs = training_signs(self, y, len(X), self._n_trained)
-        y = np.asarray(y)
+        signs = training_signs(self, y, len(X), len(X))
+        label = class_numbers(y, self.classes_, len(X))
+        refuse_other_table(self, fingerprint(X, label) != self._fingerprint)
         adaptive = any(getattr(t, "gamma", None) == "scale" for t in self._templates())
         by_problem: list[list[Machine]] = [[] for _ in signs]
         for machine, rows, features in zip(
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
         ):
-            read = read_machines(machine, pick(X[rows], features), y[rows])
+            read = read_machines(machine, partial(_part, X, rows, features), signs[:, rows])
             for problem, one in zip(by_problem, read, strict=True):
                 fixed = one.fixed_kernel and not adaptive
                 problem.append(replace(one, rows=rows, fixed_kernel=fixed))
@@ -366,9 +376,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         ]
 
 
-def _fit_one(work: tuple[Trainer, Share]) -> tuple[Any, np.ndarray | None]:
-    trainer, share = work
-    return trainer.fit(share)
+def _part(X: np.ndarray, rows: np.ndarray, features: np.ndarray | None) -> np.ndarray:
+    """Return the table of one machine."""
+    return np.asarray(pick(X[rows], features), dtype=np.float64)
 
 
 def _score_one(X: np.ndarray, machine: tuple[Any, np.ndarray | None]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from everystump.arguments import as_numbers
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.table import Table
 from everystump.machines import Gram
+from everystump.threads import shares_memory
 
 _MOST_DRAWS = 1000
 
@@ -31,8 +33,11 @@ class Share:
 class Trainer(Protocol):
     """Trains machines."""
 
-    def fit(self, share: Share) -> tuple[Any, np.ndarray | None]:
-        """Return a fitted machine, and its scores on all rows where they come cheaply."""
+    def fit(self, share: Share) -> Any:
+        """Return a fitted machine."""
+
+    def scores(self, shares: list[Share], machines: list) -> list[np.ndarray]:
+        """Return the scores of fitted machines on all rows, or nothing if that takes long."""
 
 
 class SeparateTrainer:
@@ -41,10 +46,14 @@ class SeparateTrainer:
     def __init__(self, table: Table) -> None:
         self._X, self._y = table.X, table.classes[table.label]
 
-    def fit(self, share: Share) -> tuple[Any, np.ndarray | None]:
+    def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
         X = pick(self._X[share.rows], share.features)
-        return share.machine.fit(X, self._y[share.rows]), None
+        return share.machine.fit(X, self._y[share.rows])
+
+    def scores(self, shares: list[Share], machines: list) -> list[np.ndarray]:
+        """Return nothing: each machine would have to look at every row."""
+        return []
 
 
 class SharingTrainer:
@@ -52,23 +61,40 @@ class SharingTrainer:
 
     def __init__(self, table: Table, gram: Gram) -> None:
         self._table, self._gram = table, gram
+        gram.compute()
+        # Fresh memory is slow to come by, so that each thread keeps its own.
+        self._rooms = threading.local()
 
-    def fit(self, share: Share) -> tuple[Any, np.ndarray | None]:
-        """Return a fitted machine and its scores on all rows, (n_rows, n_outputs)."""
-        machine = share.machine
-        machine._fit_part(self._table, share.rows, self._gram.part(share.rows))
-        support = share.rows[machine.support_]
-        scores = self._gram.square[:, support] @ machine.expansion_.coef
-        return machine, scores + machine.intercept_
+    def fit(self, share: Share) -> Any:
+        """Return a fitted machine."""
+        n = len(share.rows)
+        if not hasattr(self._rooms, "room"):
+            self._rooms.room = np.empty((n, n))
+        part = self._gram.part(share.rows, self._rooms.room)
+        share.machine._fit_part(self._table, share.rows, part)
+        return share.machine
+
+    def scores(self, shares: list[Share], machines: list) -> list[np.ndarray]:
+        """Return the matrix times the machines' coefficients."""
+        n_outputs = len(machines[0].intercept_)
+        coef = np.zeros((len(machines), n_outputs, len(self._table.label)))
+        for t, (share, machine) in enumerate(zip(shares, machines, strict=True)):
+            coef[t][:, share.rows[machine.support_]] = machine.expansion_.coef.T
+        scores = self._gram.square @ coef.reshape(-1, coef.shape[2]).T
+        each = np.split(scores, len(machines), axis=1)
+        return [score + machine.intercept_ for score, machine in zip(each, machines, strict=True)]
 
 
-def make_trainer(template: BaseEstimator, table: Table, *, sharing: bool) -> Trainer:
-    """Return what trains the machines of a template, of one kernel matrix where that can be."""
-    if not (sharing and isinstance(template, KernelSVC)):
+def make_trainer(table: Table, shares: list[Share], *, n_threads: int) -> Trainer:
+    """Return what trains machines of one template, on one kernel matrix where that pays."""
+    template, r = shares[0].template, len(shares[0].rows)
+    whole = all(share.features is None or share.features is share.rows for share in shares)
+    pays = len(shares) * r**2 >= len(table.label) ** 2
+    if not (isinstance(template, KernelSVC) and whole and pays and shares_memory()):
         return SeparateTrainer(table)
     template._validate_params()
     rows = template._training_rows(table)
-    gram = template._gram(table, rows)
+    gram = template._gram(table, rows, n_threads)
     if not gram.kernel.fixed or gram.width < len(rows):
         return SeparateTrainer(table)
     return SharingTrainer(table, gram)

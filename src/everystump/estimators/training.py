@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from everystump.labels import class_numbers
-from everystump.machines import Machine
+from everystump.machines import Combination, Machine
 
 
 def training_signs(fitted: Any, y: Any, n_rows: int, n_trained: int) -> np.ndarray:
@@ -31,12 +34,23 @@ def refuse_other_table(fitted: Any, other: bool) -> None:
         )
 
 
-def read_machines(machine: Any, X: np.ndarray, y: np.ndarray) -> list[Machine]:
+def fingerprint(rows: np.ndarray, signs: np.ndarray) -> int:
+    """Return a number that tells training tables apart."""
+    parts = (np.ascontiguousarray(part).data for part in (rows, signs))
+    return reduce(lambda number, part: zlib.crc32(part, number), parts, 0)
+
+
+def read_machines(machine: Any, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
     """Return a machine of a vote as the bounds read it, one for each problem."""
-    read = getattr(machine, "_combinations", None)
+    read = getattr(machine, "_as_machines", None)
     if read is None:
         raise ValueError(
             f"estimator={machine!r} is no kernel machine, and the bounds are for votes of "
             f"KernelSVC or StumpSVC; validation_bound is for any classifier."
         )
-    return [combination.machines[0] for combination in read(X, y)]
+    return read(rows, signs)
+
+
+def one_by_one(machines: list[Machine]) -> list[Combination]:
+    """Return each machine as a vote of one."""
+    return [Combination((machine,), np.ones(1), machine.margin) for machine in machines]

@@ -6,11 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
+from everystump.jit import kernel as compiled
 from everystump.machines.kernel import Kernel
 from everystump.solvers.box import MOST_FREE
+from everystump.threads import share
 
 _BYTES = 8
-_BLOCK_ENTRIES = 2_000_000
+_BLOCK_ENTRIES = 500_000
 # A function of two tables may need this many arrays of the size that it returns.
 _WORK_ARRAYS = 3
 # Fewer rows at a time would make a machine crawl.
@@ -29,6 +31,8 @@ class Gram:
         The training rows.
     memory : float
         Bytes that may be used.
+    n_threads : int, default=1
+        Threads that compute it.
 
     Attributes
     ----------
@@ -36,9 +40,9 @@ class Gram:
         How many rows of the matrix may be asked for at once; all if the whole matrix fits.
     """
 
-    def __init__(self, kernel: Kernel, X: np.ndarray, memory: float) -> None:
+    def __init__(self, kernel: Kernel, X: np.ndarray, memory: float, *, n_threads: int = 1) -> None:
         self.kernel, self.X = kernel, X
-        self.n_rows, self.memory = len(X), memory
+        self.n_rows, self.memory, self._n_threads = len(X), memory, n_threads
         self.width = _width(self.n_rows, memory)
 
     @cached_property
@@ -53,16 +57,21 @@ class Gram:
             _refuse(self.n_rows, self.memory, self.n_rows)
         return self._compute(np.arange(self.n_rows))
 
+    def compute(self) -> None:
+        """Compute the whole matrix, before threads share it."""
+        _ = self.square
+
     def rows(self, index: np.ndarray) -> np.ndarray:
         """Return some rows of the matrix."""
         if len(index) == self.n_rows:
             return self.square
         return self.square[index] if "square" in self.__dict__ else self._compute(index)
 
-    def part(self, index: np.ndarray) -> Gram:
-        """Return the matrix of some of the rows, cut out of this one."""
+    def part(self, index: np.ndarray, room: np.ndarray) -> Gram:
+        """Return the matrix of some of the rows, cut out of this one into ``room``."""
         part = Gram(self.kernel, self.kernel.restrict(self.X, index), self.memory)
-        part.__dict__["square"] = self.square[np.ix_(index, index)]
+        _cut(self.square, index, room)
+        part.__dict__["square"] = room
         part.__dict__["diagonal"] = self.diagonal[index]
         return part
 
@@ -78,10 +87,22 @@ class Gram:
     def _compute(self, index: np.ndarray) -> np.ndarray:
         out = np.empty((len(index), self.n_rows))
         step = _block_rows(self.n_rows)
-        for first in range(0, len(index), step):
-            part = index[first : first + step]
-            out[first : first + step] = self.kernel.rows(self.X, part)
+
+        def fill(first: int) -> None:
+            block = slice(first, first + step)
+            self.kernel.fill(self.X, index[block], out[block])
+
+        share(fill, range(0, len(index), step), self._n_threads)
         return out
+
+
+@compiled
+def _cut(square: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+    """Write ``square[index][:, index]``."""
+    for i in range(len(index)):
+        row = square[index[i]]
+        for j in range(len(index)):
+            out[i, j] = row[index[j]]
 
 
 def bytes_needed(n_rows: int, width: int) -> float:

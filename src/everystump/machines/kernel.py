@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ from everystump import kernels
 _DIAGONAL_ROWS = 64
 
 # Maps two tables of rows to the matrix of their products.
-PairFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+PairFunction = Callable[..., np.ndarray]
 
 
 class Kernel(Protocol):
@@ -26,8 +26,8 @@ class Kernel(Protocol):
         """Whether it was known before the training rows were."""
 
     @property
-    def limit(self) -> float | None:
-        """How large the product of a row with itself can be, None if only the rows can tell."""
+    def own(self) -> float | None:
+        """The product of every row with itself, None if it is not the same for all."""
 
     @property
     def libsvm(self) -> dict[str, Any] | None:
@@ -42,8 +42,8 @@ class Kernel(Protocol):
     def between(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Return the products of new rows with kept ones."""
 
-    def rows(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Return the products of some training rows with all of them."""
+    def fill(self, X: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+        """Write the products of some training rows with all of them."""
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return the product of each training row with itself."""
@@ -54,12 +54,13 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True)
 class PairKernel:
-    """A kernel that is a function of two rows."""
+    """A kernel that is a function of two rows, perhaps one that can write into a given array."""
 
     function: PairFunction
     fixed: bool = True
-    limit: float | None = None
-    libsvm: dict[str, Any] | None = field(default=None)
+    own: float | None = None
+    libsvm: dict[str, Any] | None = None
+    writes: bool = False
 
     def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Return the rows themselves."""
@@ -82,12 +83,17 @@ class PairKernel:
             )
         return products
 
-    def rows(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Return the products of some training rows with all of them."""
-        return self.between(X[index], X)
+    def fill(self, X: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+        """Write the products of some training rows with all of them."""
+        if self.writes:
+            self.function(X[index], X, out=out)
+        else:
+            out[:] = self.between(X[index], X)
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return the product of each row with itself."""
+        if self.own is not None:
+            return np.full(len(X), self.own)
         blocks = [X[k : k + _DIAGONAL_ROWS] for k in range(0, len(X), _DIAGONAL_ROWS)]
         return np.concatenate([np.diag(self.between(block, block)) for block in blocks])
 
@@ -101,8 +107,8 @@ class PrecomputedKernel:
     """The user's own products: a table of them stands for the rows."""
 
     fixed: bool = True
-    limit: float | None = None
-    libsvm: dict[str, Any] | None = field(default=None)
+    own: float | None = None
+    libsvm: dict[str, Any] | None = None
 
     def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Return the numbers of the rows."""
@@ -112,9 +118,9 @@ class PrecomputedKernel:
         """Return the columns of the kept rows."""
         return X[:, kept]
 
-    def rows(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Return some rows of the matrix."""
-        return X[index]
+    def fill(self, X: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+        """Write some rows of the matrix."""
+        out[:] = X[index]
 
     def diagonal(self, X: np.ndarray) -> np.ndarray:
         """Return the matrix's diagonal."""
@@ -171,12 +177,12 @@ def _as_gamma(gamma: Any, X: np.ndarray, weight: np.ndarray | None) -> tuple[flo
 def _gaussian(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
     value, fixed = gamma
     function = partial(kernels.gaussian_kernel, gamma=value)
-    return PairKernel(function, fixed, 1.0, {"kernel": "rbf", "gamma": value})
+    return PairKernel(function, fixed, 1.0, {"kernel": "rbf", "gamma": value}, writes=True)
 
 
 def _laplacian(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
     value, fixed = gamma
-    return PairKernel(partial(kernels.laplacian_kernel, gamma=value), fixed, 1.0)
+    return PairKernel(partial(kernels.laplacian_kernel, gamma=value), fixed, 1.0, writes=True)
 
 
 def _linear(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
@@ -186,19 +192,21 @@ def _linear(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
 def _stump(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
     limits = np.column_stack([X.min(axis=0), X.max(axis=0)]).astype(np.float64)
     function = partial(kernels.stump_kernel, feature_range=limits)
-    return PairKernel(function, fixed=False, limit=float(np.diff(limits).sum()) / 2)
+    return PairKernel(function, False, float(np.diff(limits).sum()) / 2, writes=True)
 
 
 def _middle(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
-    return PairKernel(partial(kernels.middle_stump_kernel, training=X), fixed=False)
+    n_middles = sum(len(np.unique(column)) - 1 for column in X.T)
+    function = partial(kernels.middle_stump_kernel, training=X)
+    return PairKernel(function, False, n_middles / 2, writes=True)
 
 
 def _perceptron(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
     centre = (X.min(axis=0) + X.max(axis=0)) / 2
     radius = float(np.linalg.norm(X - centre, axis=1).max())
     function = partial(kernels.perceptron_kernel, radius=radius)
-    limit = radius / kernels.mean_abs_cosine(X.shape[1])
-    return PairKernel(function, fixed=False, limit=limit)
+    own = radius / kernels.mean_abs_cosine(X.shape[1])
+    return PairKernel(function, False, own, writes=True)
 
 
 KERNELS: dict[str, Callable[[np.ndarray, tuple[float, bool]], PairKernel]] = {
