@@ -74,8 +74,7 @@ class CurvesDisplay:
         check_is_fitted(estimator)
         if max_features < 1:
             raise ValueError(f"max_features={max_features} must be at least 1.")
-        models = estimator.shapes_
-        models = [models] if isinstance(models, ShapeModel) else models
+        models = _models(estimator)
         if not 0 <= class_index < len(models):
             raise ValueError(
                 f"class_index={class_index}: the model has {len(models)} set(s) of curves; pass a "
@@ -143,10 +142,21 @@ class CurvesDisplay:
         axis.spines[["top", "right"]].set_visible(False)
 
 
+def _models(estimator: Any) -> list[ShapeModel]:
+    """Return the curves of each class; a `PerceptronSVC` has those of its axes."""
+    models = getattr(estimator, "shapes_", None) or getattr(estimator, "axis_shapes_", None)
+    if models is None:
+        raise ValueError(
+            f"estimator={estimator!r} has no curves; pass an ensemble of stumps, or a "
+            f"PerceptronSVC with include_axes=True."
+        )
+    return [models] if isinstance(models, ShapeModel) else models
+
+
 def _caption(
     estimator: Any, models: list[ShapeModel], class_index: int, n_drawn: int, n_features: int
 ) -> str:
-    parts = []
+    parts = ["the axes' part of the score"] if hasattr(estimator, "axis_shapes_") else []
     if len(models) > 1:
         parts.append(f"class {estimator.classes_[class_index]} against the rest")
     if n_drawn < n_features:

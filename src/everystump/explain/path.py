@@ -51,8 +51,12 @@ class PathDisplay:
                 f"estimator={estimator!r} has no path; pass a fitted StumpSVCCV or "
                 f"StumpLogisticRegressionCV."
             )
-        scoring = estimator.scoring
-        scorer = scoring if isinstance(scoring, str) else "score" if scoring else "accuracy"
+        if estimator.selection == "loo-bound":
+            scorer = "1 - leave-one-out bound"
+        else:
+            scoring = estimator.scoring
+            name = scoring if isinstance(scoring, str) else "score" if scoring else "accuracy"
+            scorer = f"{name} on held-out folds"
         return cls(estimator.cv_results_, estimator.C_, scorer).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
@@ -75,7 +79,7 @@ class PathDisplay:
             capsize=2.5,
             marker="o",
             markersize=4,
-            label="mean over folds, with standard error",
+            label="mean over folds, with standard error" if n_splits > 1 else None,
         )
         ax.axvline(
             self.chosen,
@@ -86,7 +90,7 @@ class PathDisplay:
         )
         ax.set_xscale("log", base=2)
         ax.set_xlabel("C")
-        ax.set_ylabel(f"{self.scorer} on held-out folds")
+        ax.set_ylabel(self.scorer)
         ax.legend(frameon=False, fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure

@@ -1,0 +1,111 @@
+"""Bounds of candidates beside their errors on other rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+_BOUND, _ERROR, _TEXT = "#1f5fa8", "#c2571a", "#555555"
+
+
+@dataclass
+class BoundSearchDisplay:
+    """The bound and the test error of each candidate of a `LooBoundSearch`.
+
+    Attributes
+    ----------
+    values : ndarray
+        The values of the parameter, ascending, or the candidates' places by bound.
+    bounds, errors : ndarray
+        The leave-one-out bound and the error on the test rows of each.
+    chosen : float
+        The value of the chosen candidate.
+    label : str
+        What the values are.
+    figure_, ax_ : matplotlib Figure and Axes
+        The picture, once drawn.
+    """
+
+    values: np.ndarray
+    bounds: np.ndarray
+    errors: np.ndarray
+    chosen: float
+    label: str
+
+    @classmethod
+    def from_search(
+        cls, search: Any, X: Any, y: Any, *, param: str | None = None, ax: Any = None
+    ) -> Self:
+        """Draw the candidates of a fitted search.
+
+        Parameters
+        ----------
+        search : LooBoundSearch
+            Fitted.
+        X, y : array-like
+            Rows that had no part in training.
+        param : str, optional
+            The parameter to go along, a number for each candidate; the only one by default, and
+            the candidates in the order of their bounds if there are several.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        BoundSearchDisplay
+            With ``figure_`` and ``ax_``.
+        """
+        check_is_fitted(search, "candidates_")
+        results = search.cv_results_
+        names = [name for name in results if name.startswith("param_")]
+        errors = np.array([1.0 - model.score(X, y) for model in search.candidates_])
+        if param is None and len(names) == 1:
+            param = names[0].removeprefix("param_")
+        if param is None:
+            values, label = np.argsort(np.argsort(results["bound"])) + 1.0, "place by bound"
+        else:
+            values, label = _numbers(results, param), param
+        order = np.argsort(values, kind="stable")
+        chosen = float(values[search.best_index_])
+        return cls(values[order], results["bound"][order], errors[order], chosen, label).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw both curves on ``ax`` or on a new figure."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
+        ax.plot(self.values, self.bounds, "o--", color=_BOUND, markersize=4, label="bound")
+        ax.plot(self.values, self.errors, "o-", color=_ERROR, markersize=4, label="test error")
+        ax.axvline(
+            self.chosen,
+            color=_TEXT,
+            linestyle=(0, (4, 4)),
+            linewidth=1.0,
+            label=f"chosen: {self.chosen:.3g}",
+        )
+        if self.values[0] > 0 and self.values[-1] > 20 * self.values[0]:
+            ax.set_xscale("log")
+        ax.set_ylim(bottom=0.0)
+        ax.set_xlabel(self.label)
+        ax.set_ylabel("error")
+        ax.legend(frameon=False, fontsize=9)
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _numbers(results: dict[str, Any], param: str) -> np.ndarray:
+    """Return the values of a parameter, or say that it has none to go along."""
+    column = results.get(f"param_{param}", [None])
+    try:
+        values = np.array([float(value) for value in column], dtype=np.float64)
+    except (TypeError, ValueError):
+        known = sorted(name.removeprefix("param_") for name in results if "param_" in name)
+        raise ValueError(
+            f"param={param!r} is not a number for each candidate; pass one that is, of {known}."
+        ) from None
+    return values
