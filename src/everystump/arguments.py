@@ -26,3 +26,10 @@ def check_range(feature_range: Any, n_features: int) -> np.ndarray:
     if np.any(limits[..., 0] > limits[..., 1]):
         raise ValueError(f"feature_range={feature_range!r} has a low above its high; swap them.")
     return np.broadcast_to(limits, (n_features, 2))
+
+
+def check_positive(**arguments: float) -> None:
+    """Raise if an argument is not positive."""
+    for name, value in arguments.items():
+        if not value > 0:
+            raise ValueError(f"{name}={value} must be positive.")

@@ -66,7 +66,7 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
 
 def shares_memory() -> bool:
     """Tell whether joblib's workers see our arrays: threads, unless a user chose other workers."""
-    return get_active_backend(prefer="threads")[0].supports_sharedmem
+    return bool(getattr(get_active_backend(prefer="threads")[0], "supports_sharedmem", False))
 
 
 def spread(
@@ -80,6 +80,15 @@ def spread(
     if n_jobs is None and shares_memory() and joblib.effective_n_jobs(None) == 1:
         n_jobs = count_threads(None)
     parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", verbose=verbose)
+    return list(parallel(joblib.delayed(work)(item) for item in items))
+
+
+def spread_out(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None) -> list[R]:
+    """Return ``[work(item) for item in items]`` by joblib's processes, one of them by default.
+
+    For work in many small steps of Python, at which threads only wait for each other.
+    """
+    parallel = joblib.Parallel(n_jobs=n_jobs)
     return list(parallel(joblib.delayed(work)(item) for item in items))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from everystump.bounds.refitting import as_arrays, margin_without, score_of
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
-from everystump.threads import one_blas_thread, spread
+from everystump.threads import one_blas_thread, spread_out
 
 
 class _Part(NamedTuple):
@@ -39,7 +39,7 @@ def det_loo_error(
     delta : float, default=0.0
         Margins from 0 to this count in part; see `soft_margin_loss`.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Processes; one by default, or what ``joblib.parallel_config`` says.
 
     Returns
     -------
@@ -58,23 +58,26 @@ def det_loo_error(
     """
     check_delta(delta)
     X, y = as_arrays(X, y)
-    margin = left_out_margins(fitted, X, y, n_jobs)
+    margin = left_out_margins(fitted, X, y, "det_loo_error", n_jobs)
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def left_out_margins(fitted: Any, X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def left_out_margins(
+    fitted: Any, X: np.ndarray, y: np.ndarray, name: str, n_jobs: int | None
+) -> np.ndarray:
     """Return ``y_i F^i(x_i)`` of each row for the vote whose machines have not seen it."""
     if getattr(fitted, "estimators_samples_", None) is None or fitted.combine != "mean":
         raise ValueError(
-            f"fitted={fitted!r} is no vote with fixed weights; det_loo_error is for a fitted "
+            f"fitted={fitted!r} is no vote with fixed weights; {name} is for a fitted "
             f'SubsampleVotingClassifier with combine="mean", and loo_error for any classifier.'
         )
+    fitted._check_training_table(X, y)
     sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
     margin = sign * fitted.decision_function(X)
     parts = [_Part(*part) for part in _parts(fitted, X, y)]
     work = partial(_changes, votes=fitted.outputs == "votes")
     with one_blas_thread:
-        for part, change in zip(parts, spread(work, parts, n_jobs), strict=True):
+        for part, change in zip(parts, spread_out(work, parts, n_jobs), strict=True):
             margin[part.rows] += part.weight * change
     return margin
 
@@ -111,4 +114,4 @@ def _left_out(machine: Any, X: np.ndarray, y: np.ndarray) -> Any:
     if quick is None:
         yield from ((row, margin_without(machine, X, y, row)) for row in range(len(y)))
     else:
-        yield from ((row, margins[row]) for row, margins in quick())
+        yield from ((row, margins[row]) for row, margins in quick(X))

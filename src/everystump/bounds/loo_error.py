@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from everystump.bounds.refitting import as_arrays, margin_without
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
-from everystump.threads import spread
+from everystump.threads import spread_out
 
 
 def loo_error(
@@ -18,10 +18,10 @@ def loo_error(
 ) -> float:
     """Return the share of rows that the estimator gets wrong when trained on all others.
 
-    Any classifier is trained again for each row.  A single `KernelSVC` is not: its kernel stays as
-    it was fitted, only rows with a dual variable can change it, and each starts from the optimum
-    with all rows.  A `SubsampleVotingClassifier` draws new rows for its machines each time, as
-    many as before.
+    Any classifier is trained again for each row, without weights of rows.  A single `KernelSVC` is
+    not: its kernel stays as it was fitted, only rows with a dual variable can change it, and each
+    starts from the optimum with all rows.  A `SubsampleVotingClassifier` draws new rows for its
+    machines each time, as many as before.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def loo_error(
     delta : float, default=0.0
         Margins from 0 to this count in part; see `soft_margin_loss`.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Processes; one by default, or what ``joblib.parallel_config`` says.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def loo_error(
     margin = _quick_margins(fitted, X, y)
     if margin is None:
         work = partial(margin_without, _redrawing(fitted), X, y)
-        margin = np.array(spread(work, range(len(y)), n_jobs))
+        margin = np.array(spread_out(work, range(len(y)), n_jobs))
     return float(soft_margin_loss(margin, delta).mean())
 
 
@@ -61,10 +61,10 @@ def _quick_margins(fitted: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray | No
     if not hasattr(fitted, "_combinations") or hasattr(fitted, "estimators_samples_"):
         return None
     ((machine,),) = (problem.machines for problem in fitted._combinations(X, y))
-    if machine.leave_each_out is None or len(machine.rows) < len(y):
+    if machine.leave_each_out is None:
         return None
     margin = machine.margin.copy()
-    for row, margins in machine.leave_each_out():
+    for row, margins in machine.leave_each_out(X):
         margin[row] = margins[row]
     return margin
 

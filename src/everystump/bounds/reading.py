@@ -55,6 +55,8 @@ def count_doubtful(problems: list[Combination], theorem: str, sample_weight: Any
     classes a row is right if it is so in every class against the rest.
     """
     doubtful = [vote.influence - vote.margin > -_ROUNDING for vote in problems]
+    if sample_weight is not None and len(sample_weight) > len(doubtful[0]):
+        sample_weight = np.asarray(sample_weight)[np.asarray(sample_weight) > 0]
     value = float(np.average(np.any(doubtful, axis=0), weights=sample_weight))
     holds = all(is_plain(vote) for vote in problems)
     assumptions = ("fixed weights of the vote", NO_BIAS, FIXED_KERNEL, OPTIMAL)

@@ -19,9 +19,9 @@ FACTORS = {"proven": 1.0, "paper": 0.5}
 def uniform_stability(fitted: Any, X: Any, y: Any, *, constants: str = "proven") -> float:
     """Return ``beta``: no score changes by more when any one row is left out of any table.
 
-    It is ``C kappa`` for a machine with the hinge loss, ``kappa`` being the most that the kernel of
-    a row with itself can be, and ``r / n_rows`` times the mean of that for the expected vote over
-    subsamples of r rows.
+    It is ``C kappa`` for a machine with the hinge or the logistic loss, ``kappa`` being the most
+    that the kernel of a row with itself can be, and ``r / n_rows`` times the mean of that for the
+    expected vote over subsamples of r rows.
 
     Parameters
     ----------
@@ -52,6 +52,11 @@ def stability_of(vote: Combination, constants: str) -> float:
     """Return the stability of a machine, or of the expected vote."""
     if constants not in FACTORS:
         raise ValueError(f"constants={constants!r} must be one of {sorted(FACTORS)}.")
+    if not all(machine.capped for machine in vote.machines):
+        raise ValueError(
+            "the stability of squared losses has no such bound; it is for machines with the hinge "
+            "or the logistic loss."
+        )
     each = np.array([machine.C * machine.limit for machine in vote.machines])
     share = 1.0 if vote.subsample is None else vote.subsample / vote.n_rows
     return FACTORS[constants] * share * float(vote.weights @ each)
@@ -70,12 +75,12 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     X, y : array-like
         The table that it was fitted to.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Processes; one by default, or what ``joblib.parallel_config`` says.
 
     Returns
     -------
     float
-        At most `uniform_stability`.
+        At most `uniform_stability` for a machine without a bias.
 
     Examples
     --------
@@ -90,14 +95,15 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     if hasattr(fitted, "estimators_samples_"):
         sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
         before = sign * fitted.decision_function(X)
-        return float(np.abs(left_out_margins(fitted, X, y, n_jobs) - before).max())
+        after = left_out_margins(fitted, X, y, "measured_stability", n_jobs)
+        return float(np.abs(after - before).max())
     (machine,) = read_combination(fitted, X, y, "measured_stability").machines
     if machine.leave_each_out is None:
         raise ValueError(
             f"fitted={fitted!r} has no quick way to leave rows out; measured_stability is for a "
             f"fitted KernelSVC or SubsampleVotingClassifier."
         )
-    changes = (np.abs(m - machine.margin).max() for _, m in machine.leave_each_out())
+    changes = (np.abs(m - machine.margin).max() for _, m in machine.leave_each_out(X))
     return float(max(changes, default=0.0))
 
 

@@ -48,7 +48,7 @@ def stability_bound(
     Parameters
     ----------
     fitted : KernelSVC, StumpSVC or SubsampleVotingClassifier
-        A machine with the hinge loss, or a vote of such with equal weights.
+        A machine with the hinge or the logistic loss, or a vote of such with equal weights.
     X, y : array-like
         The table that it was fitted to.
     delta : float, default=1.0
@@ -62,7 +62,7 @@ def stability_bound(
         "proven" are those of Bousquet & Elisseeff (2002, Theorem 17), "paper" those that
         Evgeniou et al. print: half the ``beta``, 2 for 4, and ``beta`` not divided by ``delta``.
     n_jobs : int, optional
-        Threads for ``error="loo"``; all cores by default.
+        Processes for ``error="loo"``; one by default.
 
     Returns
     -------
@@ -118,14 +118,14 @@ def _error(
 
 def _applies(vote: Combination) -> bool:
     whole = vote.subsample is None or vote.subsample == vote.n_rows
-    known = all(machine.hinge and machine.limit_is_known for machine in vote.machines)
+    known = all(machine.limit_is_known for machine in vote.machines)
     return whole and known and is_plain(vote) and bool(np.ptp(vote.weights) < 1e-12)
 
 
 def _assumptions(vote: Combination, constants: str) -> tuple[str, ...]:
     common: tuple[str, ...] = (
         "two classes, rows drawn independently, the soft margin delta chosen before",
-        "the hinge loss, and a kernel of a row with itself that is bounded for all rows there are",
+        "a kernel of a row with itself that is bounded for all rows there are",
         NO_BIAS,
         FIXED_KERNEL,
         OPTIMAL,

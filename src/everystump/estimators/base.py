@@ -18,7 +18,12 @@ from everystump.estimators.criteria import CRITERIA, Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.training import one_by_one, refuse_other_table, training_signs
+from everystump.estimators.training import (
+    fingerprint,
+    one_by_one,
+    refuse_other_table,
+    training_signs,
+)
 from everystump.labels import as_labels
 from everystump.machines import Combination, Machine
 from everystump.measure import Measure, as_measure
@@ -193,6 +198,8 @@ class StumpMachine(ShapeClassifier):
         dual_coef = np.zeros((len(solutions), table.n_given))
         dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
         self.classes_ = table.classes
+        signs = np.array([np.where(positive, 1.0, -1.0) for positive in table.problems()])
+        self._kept, self._fingerprint = table.kept, fingerprint(table.X, signs)
         self._largest_cost = float(solutions[0].C * table.weight.max())
         self.shapes_ = per_class(models)
         self.certificate_ = per_class(certificates)
@@ -207,12 +214,14 @@ class StumpMachine(ShapeClassifier):
         """Return the machines as `everystump.bounds` reads them, on the table of their training."""
         check_is_fitted(self, "shapes_")
         X = check_rows(self, X)
-        signs = training_signs(self, y, len(X), self.dual_coef_.shape[-1])
-        refuse_other_table(self, bool(np.any(signs * self.dual_coef_ < 0)))
+        signs = training_signs(self, y, len(X), self.dual_coef_.shape[-1])[:, self._kept]
+        X = X[self._kept]
+        refuse_other_table(self, fingerprint(X, signs) != self._fingerprint)
         return one_by_one(self._as_machines(lambda: X, signs))
 
     def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
         margins = signs * np.atleast_2d(self._scores(rows(), self.shapes_).T)
+        duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
         ranges_known = self.feature_range is not None and self.exact_
         return [
             Machine(
@@ -224,10 +233,11 @@ class StumpMachine(ShapeClassifier):
                 limit_is_known=True,
                 C=self._largest_cost,
                 hinge=self._criterion() is CRITERIA["hinge"],
+                capped=self._criterion() is not CRITERIA["squared_hinge"],
                 biased=self.fit_intercept,
                 fixed_kernel=ranges_known and not as_measure(self.measure).follows_rows,
             )
-            for a, margin in zip(signs * self.dual_coef_, margins, strict=True)
+            for a, margin in zip(duals, margins, strict=True)
         ]
 
 

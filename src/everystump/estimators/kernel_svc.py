@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.estimators.base import ScoreClassifier, check_cost, per_class, warn_unless_converged
-from everystump.estimators.precomputed import check_products
+from everystump.estimators.precomputed import check_function, check_products
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
@@ -34,6 +34,7 @@ from everystump.machines import (
     Task,
     Trained,
     gamma_scale,
+    has_gamma,
     leave_each_out,
     make_kernel,
     train,
@@ -174,21 +175,24 @@ class KernelSVC(ScoreClassifier):
         warn_unless_converged(self)
         return self
 
-    def _gram(self, table: Table, rows: np.ndarray, n_threads: int = 1) -> Gram:
+    def _gram(self, table: Table, rows: np.ndarray, room: np.ndarray | None = None) -> Gram:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
-        return Gram(kernel, rows, self.memory_limit * _GIGABYTE, n_threads=n_threads)
+        return Gram(kernel, rows, self.memory_limit * _GIGABYTE, room)
 
     def _with_fixed_gamma(self, X: np.ndarray) -> KernelSVC:
         """Return an unfitted machine whose gamma is that of the rows ``X`` from now on."""
-        if self.gamma != "scale":
+        if self.gamma != "scale" or not has_gamma(self.kernel):
             return self
         return clone(self).set_params(gamma=gamma_scale(X, None))
 
-    def _fit_part(self, table: Table, index: np.ndarray, gram: Gram) -> None:
-        """Train on some rows of a checked table, whose products are known."""
-        self.n_features_in_ = gram.X.shape[1]
-        self._learn(table.alone(index, self.class_weight), gram.X, gram)
+    def _fit_part(self, table: Table, room: np.ndarray) -> Self:
+        """Train on a checked table, with room for its kernel matrix."""
+        table = table.weighed(self.class_weight)
+        rows = self._training_rows(table)
+        self.n_features_in_ = rows.shape[1]
+        self._learn(table, rows, self._gram(table, rows, room))
         warn_unless_converged(self)
+        return self
 
     def _learn(self, table: Table, rows: np.ndarray, gram: Gram) -> None:
         """Train on the rows of a checked table and their products."""
@@ -204,7 +208,10 @@ class KernelSVC(ScoreClassifier):
         """Return the rows between which products are taken."""
         if self.kernel == "precomputed":
             return check_products(table, bias=self.fit_intercept)
-        return np.asarray(table.X, dtype=np.float64)
+        rows = np.asarray(table.X, dtype=np.float64)
+        if callable(self.kernel):
+            check_function(self.kernel, rows, bias=self.fit_intercept)
+        return rows
 
     def _task(self, positive: np.ndarray, cost: np.ndarray) -> Task:
         sign = np.where(positive, 1.0, -1.0)
@@ -263,30 +270,33 @@ class KernelSVC(ScoreClassifier):
         known = kernel.own is not None
         diagonal = np.full(len(cost), kernel.own) if known else kernel.diagonal(rows())
         duals, margins = signs * self.dual_coef_, signs * self.training_scores_
-        machines = []
-        for sign, a, margin in zip(signs[:, used], duals[:, used], margins[:, used], strict=True):
-            machines.append(
-                Machine(
-                    rows=np.arange(len(cost)),
-                    a=a,
-                    margin=margin,
-                    diagonal=diagonal,
-                    limit=float(diagonal.max()),
-                    limit_is_known=known,
-                    C=float(cost.max()),
-                    hinge=self.loss == "hinge",
-                    biased=self.fit_intercept,
-                    fixed_kernel=kernel.fixed,
-                    leave_each_out=partial(self._leave_each_out, rows, sign, a, margin),
-                )
+        return [
+            Machine(
+                rows=np.arange(len(cost)),
+                a=a,
+                margin=margin,
+                diagonal=diagonal,
+                limit=float(diagonal.max()),
+                limit_is_known=known,
+                C=float(cost.max()),
+                hinge=self.loss == "hinge",
+                capped=self.loss == "hinge",
+                biased=self.fit_intercept,
+                fixed_kernel=kernel.fixed,
+                leave_each_out=partial(self._leave_each_out, sign, a, margin),
             )
-        return machines
+            for sign, a, margin in zip(
+                signs[:, used], duals[:, used], margins[:, used], strict=True
+            )
+        ]
 
     def _leave_each_out(
-        self, rows: Callable[[], np.ndarray], sign: np.ndarray, a: np.ndarray, margin: np.ndarray
+        self, sign: np.ndarray, a: np.ndarray, margin: np.ndarray, X: np.ndarray
     ) -> Iterator[tuple[int, np.ndarray]]:
-        task = self._task(sign > 0, self.row_costs_[self.row_costs_ > 0])
-        gram = Gram(self.expansion_.kernel, rows(), self.memory_limit * _GIGABYTE)
+        used = np.flatnonzero(self.row_costs_)
+        kernel, task = self.expansion_.kernel, self._task(sign > 0, self.row_costs_[used])
+        rows = kernel.restrict(np.asarray(X, dtype=np.float64), used)
+        gram = Gram(kernel, rows, self.memory_limit * _GIGABYTE)
         return leave_each_out(gram.square, task, a, margin)
 
 

@@ -112,6 +112,10 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
                 f"KernelSVC, StumpSVC and SubsampleVotingClassifier."
             )
         grid = list(ParameterGrid(self.param_grid))
+        if not grid:
+            raise ValueError(
+                f"param_grid={self.param_grid!r} holds no candidate; name parameters and values."
+            )
         y = column_or_1d(y, warn=True)
         validate_data(self, X, y, skip_check_array=True)
         work = partial(_try, self._alike(), X, y)

@@ -14,7 +14,7 @@ from everystump.estimators.base import ScoreClassifier, each_class, per_class
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.svc import StumpSVC
 from everystump.estimators.table import check_rows, check_table
-from everystump.kernels import mean_abs_cosine
+from everystump.kernels.products import mean_abs_cosine
 from everystump.shapes import Shape, ShapeModel
 
 _MOST_EXACT_ROWS = 2000

@@ -18,10 +18,12 @@ from everystump.estimators.base import ShapeClassifier, each_class, per_class
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsamples import (
     Share,
+    ThreadTrainer,
+    Trainer,
     count_rows,
     draw_features,
     draw_rows,
-    make_trainer,
+    make_stacks,
     pick,
     seeded,
 )
@@ -32,10 +34,11 @@ from everystump.estimators.training import (
     refuse_other_table,
     training_signs,
 )
-from everystump.labels import class_numbers
 from everystump.machines import Combination, Machine
 from everystump.shapes import combine
-from everystump.threads import count_threads, one_blas_thread, spread
+from everystump.threads import count_threads, one_blas_thread, shares_memory, spread
+
+_FEW_ROWS = 3000
 
 
 class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
@@ -89,8 +92,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
     shapes_ : ShapeModel, or a list of them for several classes
         The whole vote as one shape model, if all machines are ensembles of stumps on all features
         and scores are combined.
-    training_scores_ : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        The vote on the training rows, where it came cheaply.
+    expansions_ : list of Expansion
+        The whole vote as one kernel expansion for each kernel, if all machines are `KernelSVC` with
+        kernels that do not depend on their rows, on all features, and scores are combined.
     classes_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 
@@ -189,14 +193,22 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         r = count_rows(self.subsample, len(table.label), len(table.classes))
         shares = self._deal(table, r)
         self.classes_ = table.classes
-        with one_blas_thread:
-            scores = self._train(table, shares)
         self.estimators_samples_ = [share.rows for share in shares]
         self.estimators_features_ = [share.features for share in shares]
-        self._fingerprint = fingerprint(table.X, table.label)
-        self._weigh(table, weights, scores)
+        with one_blas_thread:
+            trainer = self._trainer(table, r)
+            self.estimators_ = spread(trainer.fit, shares, self.n_jobs, self.verbose)
+            self._stacks = make_stacks(self.estimators_, shares, table.X)
+            self._weigh(table, weights)
         self._collapse()
+        self._remember(table)
         return self
+
+    def _trainer(self, table: Table, r: int) -> Trainer:
+        kernels = any(isinstance(template, KernelSVC) for template in self._templates())
+        if not (kernels and shares_memory()):
+            return Trainer(table)
+        return ThreadTrainer(table, r, min(count_threads(self.n_jobs), self.n_estimators))
 
     def _check_templates(self) -> None:
         for template in self._templates():
@@ -237,6 +249,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         rng = check_random_state(self.random_state)
         names = getattr(self, "feature_names_in_", None)
         templates = [self._known(template, table) for template in self._templates()]
+        given = zip(templates, self._templates(), strict=True)
+        self._adaptive = any(known is not template for known, template in given)
         shares = []
         for t in range(self.n_estimators):
             template = templates[t % len(templates)]
@@ -249,37 +263,18 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
 
     def _known(self, template: Any, table: Table) -> Any:
         """Return a template whose kernel no longer depends on the rows, where that can be."""
-        if isinstance(template, KernelSVC) and self.feature_subsets is None:
-            return template._with_fixed_gamma(table.X)
-        return template
+        if not isinstance(template, KernelSVC):
+            return template
+        template._validate_params()
+        return template._with_fixed_gamma(table.X) if self.feature_subsets is None else template
 
-    def _train(self, table: Table, shares: list[Share]) -> list[np.ndarray] | None:
-        """Train the machines; return their scores on all rows if they come cheaply."""
-        groups: dict[int, list[int]] = {}
-        for t, share in enumerate(shares):
-            groups.setdefault(id(share.template), []).append(t)
-        machines: dict[int, Any] = {}
-        scores: dict[int, np.ndarray] = {}
-        # One kernel matrix at a time is enough for the memory.
-        for group in groups.values():
-            own = [shares[t] for t in group]
-            trainer = make_trainer(table, own, n_threads=count_threads(self.n_jobs))
-            fitted = spread(trainer.fit, own, self.n_jobs, self.verbose)
-            machines |= dict(zip(group, fitted, strict=True))
-            scores |= dict(zip(group, trainer.scores(own, fitted), strict=False))
-        self.estimators_ = [machines[t] for t in range(len(shares))]
-        return [scores[t] for t in range(len(shares))] if len(scores) == len(shares) else None
-
-    def _weigh(self, table: Table, weights: np.ndarray, scores: list[np.ndarray] | None) -> None:
+    def _weigh(self, table: Table, weights: np.ndarray) -> None:
         """Combine the machines; learn how, if that is asked for."""
-        outputs = None if scores is None else [self._as_output(score) for score in scores]
         if self.combine == "mean":
             self.weights_, self.certificate_ = weights, None
             self.intercept_ = np.zeros(self._n_outputs())
-            if outputs is not None:
-                self.training_scores_ = self._vote(outputs)
             return
-        inputs = np.concatenate(outputs or self._outputs(table.X), axis=1)
+        inputs = np.concatenate(self._outputs(table.X), axis=1)
         judge = KernelSVC("linear", C=self.C).fit(inputs, table.classes[table.label])
         coef = judge.expansion_.coef.T @ judge.expansion_.kept
         self.weights_ = coef[0] if len(coef) == 1 else coef
@@ -291,22 +286,29 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             return np.kron(self.weights_, np.eye(self._n_outputs()))
         return np.atleast_2d(self.weights_)
 
-    def _vote(self, outputs: list[np.ndarray]) -> np.ndarray:
-        scores = np.concatenate(outputs, axis=1) @ self._coef().T + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
     def _collapse(self) -> None:
-        """Make one shape model of a vote of shape models."""
-        whole = all(features is None for features in self.estimators_features_)
-        stumps = all(hasattr(machine, "shapes_") for machine in self.estimators_)
-        if not (whole and stumps and self.outputs == "scores"):
+        """Make one model of machines that add up to one: shape models, or expansions by kernel."""
+        if self.outputs == "votes":
             return
-        flat = [model for machine in self.estimators_ for model in each_class(machine.shapes_)]
-        votes = [combine(flat, coef.tolist()) for coef in self._coef()]
-        constants = zip(votes, self.intercept_, strict=True)
-        self.shapes_ = per_class(
-            [replace(v, intercept=v.intercept + float(b)) for v, b in constants]
-        )
+        whole = all(features is None for features in self.estimators_features_)
+        if whole and all(hasattr(machine, "shapes_") for machine in self.estimators_):
+            flat = [model for machine in self.estimators_ for model in each_class(machine.shapes_)]
+            votes = [combine(flat, coef.tolist()) for coef in self._coef()]
+            constants = zip(votes, self.intercept_, strict=True)
+            self.shapes_ = per_class(
+                [replace(v, intercept=v.intercept + float(b)) for v, b in constants]
+            )
+        if sum(len(stack.machines) for stack in self._stacks) == self.n_estimators:
+            self.expansions_ = [stack.vote(self._coef()) for stack in self._stacks]
+
+    def _remember(self, table: Table) -> None:
+        """Keep what the bounds will ask for; for large tables it is made when they do."""
+        signs = training_signs(self, table.classes[table.label], len(table.X), len(table.X))
+        self._fingerprint = fingerprint(table.X, signs)
+        self._problems = None
+        small = len(table.label) <= _FEW_ROWS
+        if small and self.combine == "mean" and hasattr(self, "expansions_"):
+            self._problems = self._read(table.X, signs)
 
     def _n_outputs(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
@@ -322,10 +324,18 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
 
     def _outputs(self, X: np.ndarray) -> list[np.ndarray]:
         """Return what each machine says of the rows."""
-        pairs = zip(self.estimators_, self.estimators_features_, strict=True)
+        said: dict[int, np.ndarray] = {}
+        n_threads = count_threads(self.n_jobs)
+        for stack in self._stacks:
+            scores = stack.expansion.evaluate(np.asarray(X, dtype=np.float64), n_threads)
+            each = np.split(scores, len(stack.machines), axis=1)
+            said |= dict(zip(stack.machines, each, strict=True))
+        others = [t for t in range(self.n_estimators) if t not in said]
+        pairs = [(self.estimators_[t], self.estimators_features_[t]) for t in others]
         with one_blas_thread:
-            said = spread(partial(_score_one, X), list(pairs), self.n_jobs)
-        return [self._as_output(score) for score in said]
+            heard = spread(partial(_score_one, X), pairs, self.n_jobs)
+        said |= dict(zip(others, heard, strict=True))
+        return [self._as_output(said[t]) for t in range(self.n_estimators)]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the vote on each row: one number for two classes, else one a class.
@@ -342,9 +352,24 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         """
         check_is_fitted(self, "weights_")
         X = check_rows(self, X)
+        return self._vote(X)
+
+    def _vote(self, X: np.ndarray) -> np.ndarray:
         if hasattr(self, "shapes_"):
             return self._scores(X, self.shapes_)
-        return self._vote(self._outputs(X))
+        if hasattr(self, "expansions_"):
+            rows, n_threads = np.asarray(X, dtype=np.float64), count_threads(self.n_jobs)
+            parts = [expansion.evaluate(rows, n_threads) for expansion in self.expansions_]
+            scores = np.sum(parts, axis=0) + self.intercept_
+        else:
+            scores = np.concatenate(self._outputs(X), axis=1) @ self._coef().T + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _check_training_table(self, X: np.ndarray, y: Any) -> np.ndarray:
+        """Return the signs of the training rows, or say that these are others."""
+        signs = training_signs(self, y, len(X), len(X))
+        refuse_other_table(self, fingerprint(X, signs) != self._fingerprint)
+        return signs
 
     def _combinations(self, X: Any, y: Any) -> list[Combination]:
         """Return the votes as `everystump.bounds` reads them, on the table of their training."""
@@ -355,24 +380,22 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
                 'for fixed ones; use combine="mean", or validation_bound on held-out rows.'
             )
         X = check_rows(self, X)
-        signs = training_signs(self, y, len(X), len(X))
-        label = class_numbers(y, self.classes_, len(X))
-        refuse_other_table(self, fingerprint(X, label) != self._fingerprint)
-        adaptive = any(getattr(t, "gamma", None) == "scale" for t in self._templates())
+        signs = self._check_training_table(X, y)
+        return self._read(X, signs) if self._problems is None else self._problems
+
+    def _read(self, X: np.ndarray, signs: np.ndarray) -> list[Combination]:
         by_problem: list[list[Machine]] = [[] for _ in signs]
         for machine, rows, features in zip(
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
         ):
             read = read_machines(machine, partial(_part, X, rows, features), signs[:, rows])
             for problem, one in zip(by_problem, read, strict=True):
-                fixed = one.fixed_kernel and not adaptive
+                fixed = one.fixed_kernel and not self._adaptive
                 problem.append(replace(one, rows=rows, fixed_kernel=fixed))
-        known = hasattr(self, "training_scores_")
-        scores = self.training_scores_ if known else self.decision_function(X)
         votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
         return [
             Combination(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
-            for machines, margin in zip(by_problem, signs * scores.T, strict=True)
+            for machines, margin in zip(by_problem, signs * self._vote(X).T, strict=True)
         ]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Protocol
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -14,10 +14,10 @@ from sklearn.ensemble._base import _set_random_states
 from everystump.arguments import as_numbers
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.table import Table
-from everystump.machines import Gram
-from everystump.threads import shares_memory
+from everystump.machines import Expansion
 
 _MOST_DRAWS = 1000
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,74 +30,90 @@ class Share:
     features: np.ndarray | None
 
 
-class Trainer(Protocol):
-    """Trains machines."""
-
-    def fit(self, share: Share) -> Any:
-        """Return a fitted machine."""
-
-    def scores(self, shares: list[Share], machines: list) -> list[np.ndarray]:
-        """Return the scores of fitted machines on all rows, or nothing if that takes long."""
-
-
-class SeparateTrainer:
-    """Trains each machine on a table of its own."""
+class Trainer:
+    """Trains each machine on its part of a table."""
 
     def __init__(self, table: Table) -> None:
-        self._X, self._y = table.X, table.classes[table.label]
+        self._table = table
 
     def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
-        X = pick(self._X[share.rows], share.features)
-        return share.machine.fit(X, self._y[share.rows])
-
-    def scores(self, shares: list[Share], machines: list) -> list[np.ndarray]:
-        """Return nothing: each machine would have to look at every row."""
-        return []
+        part = self._table.alone(share.rows, share.features)
+        return share.machine.fit(part.X, part.classes[part.label])
 
 
-class SharingTrainer:
-    """Trains kernel machines on parts of one kernel matrix."""
+class ThreadTrainer(Trainer):
+    """Trains kernel machines by threads, which take turns at some rooms for a kernel matrix.
 
-    def __init__(self, table: Table, gram: Gram) -> None:
-        self._table, self._gram = table, gram
-        gram.compute()
-        # Fresh memory is slow to come by, so that each thread keeps its own.
-        self._rooms = threading.local()
+    Fresh memory is slow to come by, in threads above all.
+    """
+
+    def __init__(self, table: Table, r: int, n_rooms: int) -> None:
+        super().__init__(table)
+        self._rooms: SimpleQueue[np.ndarray] = SimpleQueue()
+        for _ in range(n_rooms):
+            self._rooms.put(np.empty((r, r)))
 
     def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
-        n = len(share.rows)
-        if not hasattr(self._rooms, "room"):
-            self._rooms.room = np.empty((n, n))
-        part = self._gram.part(share.rows, self._rooms.room)
-        share.machine._fit_part(self._table, share.rows, part)
-        return share.machine
-
-    def scores(self, shares: list[Share], machines: list) -> list[np.ndarray]:
-        """Return the matrix times the machines' coefficients."""
-        n_outputs = len(machines[0].intercept_)
-        coef = np.zeros((len(machines), n_outputs, len(self._table.label)))
-        for t, (share, machine) in enumerate(zip(shares, machines, strict=True)):
-            coef[t][:, share.rows[machine.support_]] = machine.expansion_.coef.T
-        scores = self._gram.square @ coef.reshape(-1, coef.shape[2]).T
-        each = np.split(scores, len(machines), axis=1)
-        return [score + machine.intercept_ for score, machine in zip(each, machines, strict=True)]
+        if not isinstance(share.machine, KernelSVC):
+            return super().fit(share)
+        part = self._table.alone(share.rows, share.features)
+        room = self._rooms.get()
+        try:
+            return share.machine._fit_part(part, room)
+        finally:
+            self._rooms.put(room)
 
 
-def make_trainer(table: Table, shares: list[Share], *, n_threads: int) -> Trainer:
-    """Return what trains machines of one template, on one kernel matrix where that pays."""
-    template, r = shares[0].template, len(shares[0].rows)
-    whole = all(share.features is None or share.features is share.rows for share in shares)
-    pays = len(shares) * r**2 >= len(table.label) ** 2
-    if not (isinstance(template, KernelSVC) and whole and pays and shares_memory()):
-        return SeparateTrainer(table)
-    template._validate_params()
-    rows = template._training_rows(table)
-    gram = template._gram(table, rows, n_threads)
-    if not gram.kernel.fixed or gram.width < len(rows):
-        return SeparateTrainer(table)
-    return SharingTrainer(table, gram)
+@dataclass(frozen=True)
+class Stack:
+    """Machines of one kernel, whose outputs take one pass over the support vectors of all.
+
+    Attributes
+    ----------
+    machines : tuple of int
+        Their numbers.
+    expansion : Expansion
+        The outputs of the first, of the second, and so on.
+    """
+
+    machines: tuple[int, ...]
+    expansion: Expansion
+
+    def vote(self, coef: np.ndarray) -> Expansion:
+        """Return the machines' part of a vote, given the weights of all machines' outputs."""
+        n_outputs = len(self.expansion.intercept) // len(self.machines)
+        own = np.add.outer(np.array(self.machines) * n_outputs, np.arange(n_outputs)).ravel()
+        weights = coef[:, own].T
+        return replace(
+            self.expansion,
+            coef=self.expansion.coef @ weights,
+            intercept=self.expansion.intercept @ weights,
+        )
+
+
+def make_stacks(machines: list, shares: list[Share], X: np.ndarray) -> list[Stack]:
+    """Stack the machines that have one kernel."""
+    groups: dict[int, list[int]] = {}
+    for t, (machine, share) in enumerate(zip(machines, shares, strict=True)):
+        expansion = getattr(machine, "expansion_", None)
+        if expansion is not None and expansion.kernel.fixed and share.features is None:
+            groups.setdefault(id(share.template), []).append(t)
+    return [_stack(group, machines, shares, X) for group in groups.values()]
+
+
+def _stack(group: list[int], machines: list, shares: list[Share], X: np.ndarray) -> Stack:
+    support = [shares[t].rows[machines[t].support_] for t in group]
+    union = np.unique(np.concatenate(support))
+    parts = [machines[t].expansion_ for t in group]
+    coef = np.zeros((len(union), len(group), len(parts[0].intercept)))
+    for k, (rows, part) in enumerate(zip(support, parts, strict=True)):
+        coef[np.searchsorted(union, rows), k] = part.coef
+    intercept = np.concatenate([part.intercept for part in parts])
+    kept = np.asarray(X[union], dtype=np.float64)
+    flat = coef.reshape(len(union), -1)
+    return Stack(tuple(group), Expansion(parts[0].kernel, kept, flat, intercept))
 
 
 def pick(X: np.ndarray, features: np.ndarray | None) -> np.ndarray:
@@ -115,17 +131,17 @@ def seeded(template: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator
 def count_rows(subsample: float, n_rows: int, n_classes: int) -> int:
     """Return ``r``, the number of rows that each machine gets."""
     whole = isinstance(subsample, Integral)
-    r = int(subsample) if whole else int(subsample * n_rows)
+    r = int(subsample) if whole else int(subsample * n_rows + _ROUNDING)
     if r > n_rows:
         raise ValueError(
             f"subsample={subsample} is more than the {n_rows} rows of X; pass at most that many, "
             f"or a share of them such as 0.4."
         )
     if r < n_classes:
-        least = n_classes if whole else f"{n_classes / n_rows:.2g}"
+        least = n_classes if whole else np.ceil(1000 * n_classes / n_rows) / 1000
         raise ValueError(
             f"subsample={subsample} leaves each machine {r} of the {n_rows} rows of X, too few for "
-            f"{n_classes} classes; raise it to {least} at least."
+            f"{n_classes} classes; raise it to {least:g} at least."
         )
     return r
 
@@ -159,6 +175,8 @@ def draw_features(
                 f"most that many, or a share of them such as 0.5."
             )
         return np.sort(rng.permutation(n_features)[:many])
+    if len(wanted) == 0:
+        raise ValueError("feature_subsets=[] holds no features; pass lists of them or None.")
     return _as_numbers_of_features(wanted[t % len(wanted)], n_features, names)
 
 

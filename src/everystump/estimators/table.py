@@ -63,13 +63,20 @@ class Table:
             kept=self.kept[index],
         )
 
-    def alone(self, index: np.ndarray, class_weight: Any) -> Table:
-        """Return some of the rows as a table that knows of no others."""
+    def alone(self, index: np.ndarray, features: np.ndarray | None) -> Table:
+        """Return some rows and features as a table that knows of no others."""
         part = self.take(index)
-        factor = _class_factors(class_weight, self.classes, part.label, part.sample_weight)
         return replace(
-            part, class_factor=factor[part.label], kept=np.arange(len(index)), n_given=len(index)
+            part,
+            X=part.X if features is None else part.X[:, features],
+            kept=np.arange(len(index)),
+            n_given=len(index),
         )
+
+    def weighed(self, class_weight: Any) -> Table:
+        """Return the table with other weights of classes."""
+        factor = _class_factors(class_weight, self.classes, self.label, self.sample_weight)
+        return replace(self, class_factor=factor[self.label])
 
     def title(self, k: int) -> str:
         """Return what a report adds to name the problem of class ``k``: nothing for two classes."""
@@ -120,6 +127,8 @@ def _class_factors(
     class_weight: Any, classes: np.ndarray, label: np.ndarray, weight: np.ndarray | None
 ) -> np.ndarray:
     """Return the weight of each class."""
+    if class_weight is None:
+        return np.ones(len(classes))
     by_class = compute_class_weight(
         class_weight, classes=classes, y=classes[label], sample_weight=weight
     )

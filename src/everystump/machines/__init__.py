@@ -3,7 +3,14 @@
 from everystump.machines.combination import Combination, Machine
 from everystump.machines.expansion import Expansion
 from everystump.machines.gram import Gram
-from everystump.machines.kernel import KERNELS, Kernel, gamma_scale, make_kernel
+from everystump.machines.kernel import (
+    KERNELS,
+    Kernel,
+    PairKernel,
+    gamma_scale,
+    has_gamma,
+    make_kernel,
+)
 from everystump.machines.leave_out import leave_each_out
 from everystump.machines.train import LOSSES, Task, Trained, train
 
@@ -15,9 +22,11 @@ __all__ = [
     "Gram",
     "Kernel",
     "Machine",
+    "PairKernel",
     "Task",
     "Trained",
     "gamma_scale",
+    "has_gamma",
     "leave_each_out",
     "make_kernel",
     "train",

@@ -31,13 +31,16 @@ class Machine:
         The most that a row's loss costs.
     hinge : bool
         Whether the loss is the hinge.
+    capped : bool
+        Whether dual variables are at most C: the loss is nowhere steeper than that.
     biased : bool
         Whether it has a bias that is not in the kernel.
     fixed_kernel : bool
         Whether its kernel was known before the rows were.
     leave_each_out : callable or None
-        Gives each of its own rows that matters with the margins of all own rows for the machine
-        without that row; None if there is no quicker way than to train it again.
+        Given its training table, gives each of its own rows that matters with the margins of all
+        own rows for the machine without that row; None if there is no quicker way than to train
+        it again.
     """
 
     rows: np.ndarray
@@ -48,9 +51,10 @@ class Machine:
     limit_is_known: bool
     C: float
     hinge: bool
+    capped: bool
     biased: bool
     fixed_kernel: bool
-    leave_each_out: Callable[[], Iterator[tuple[int, np.ndarray]]] | None = None
+    leave_each_out: Callable[[np.ndarray], Iterator[tuple[int, np.ndarray]]] | None = None
 
     @property
     def squared_norm(self) -> float:
@@ -94,8 +98,11 @@ class Combination:
 
     @cached_property
     def influence(self) -> np.ndarray:
-        """``sum of c_t a_i K_t(x_i, x_i)``: by how much a row may raise its own margin."""
+        """``sum of c_t a_i K_t(x_i, x_i)``: by how much a row may raise its own margin.
+
+        Where least squares make ``a_i`` negative the row lowers it, and would do better unseen.
+        """
         out = np.zeros(self.n_rows)
         for c, machine in zip(self.weights, self.machines, strict=True):
-            out[machine.rows] += c * machine.a * machine.diagonal
+            out[machine.rows] += c * np.maximum(machine.a, 0.0) * machine.diagonal
         return out

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from everystump.machines.kernel import Kernel
+from everystump.threads import share
 
-_BLOCK_ENTRIES = 2_000_000
+_BLOCK_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,16 @@ class Expansion:
     coef: np.ndarray
     intercept: np.ndarray
 
-    def evaluate(self, X: np.ndarray) -> np.ndarray:
+    def evaluate(self, X: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Return the scores, (n_rows, n_outputs), some rows at a time."""
-        out = np.empty((len(X), len(self.intercept)))
-        step = max(1, _BLOCK_ENTRIES // max(1, len(self.kept)))
-        for first in range(0, len(X), step):
-            block = X[first : first + step]
-            if len(self.kept):
-                out[first : first + step] = self.kernel.between(block, self.kept) @ self.coef
-            else:
-                out[first : first + step] = 0.0
-        return out + self.intercept
+        out = np.tile(self.intercept, (len(X), 1))
+        if len(self.kept) == 0:
+            return out
+        step = max(1, _BLOCK_ENTRIES // len(self.kept))
+
+        def add(first: int) -> None:
+            block = slice(first, first + step)
+            out[block] += self.kernel.between(X[block], self.kept) @ self.coef
+
+        share(add, range(0, len(X), step), n_threads)
+        return out

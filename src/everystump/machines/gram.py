@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from everystump.jit import kernel as compiled
 from everystump.machines.kernel import Kernel
-from everystump.solvers.box import MOST_FREE
-from everystump.threads import share
+from everystump.solvers.box import MOST_FREE, batch_rows
 
 _BYTES = 8
-_BLOCK_ENTRIES = 500_000
+_BLOCK_ENTRIES = 2_000_000
 # A function of two tables may need this many arrays of the size that it returns.
 _WORK_ARRAYS = 3
-# Fewer rows at a time would make a machine crawl.
+# Fewer rows at hand would make a machine crawl.
 _LEAST_WIDTH = 64
+# Of so few rows the whole matrix is made at once.
+_FEW = 3000
 _GIGABYTE = 10**9
 
 
 class Gram:
-    """Rows of the kernel matrix: kept as a whole if they fit, else computed when asked for.
+    """The kernel matrix, or the rows of it that are asked for.
 
     Parameters
     ----------
@@ -31,86 +29,74 @@ class Gram:
         The training rows.
     memory : float
         Bytes that may be used.
-    n_threads : int, default=1
-        Threads that compute it.
+    room : ndarray of shape (n_rows, n_rows), optional
+        Where to put the whole matrix.
 
     Attributes
     ----------
     width : int
-        How many rows of the matrix may be asked for at once; all if the whole matrix fits.
+        How many rows of the matrix may be held; all if the whole matrix fits.
     """
 
-    def __init__(self, kernel: Kernel, X: np.ndarray, memory: float, *, n_threads: int = 1) -> None:
+    def __init__(
+        self, kernel: Kernel, X: np.ndarray, memory: float, room: np.ndarray | None = None
+    ) -> None:
         self.kernel, self.X = kernel, X
-        self.n_rows, self.memory, self._n_threads = len(X), memory, n_threads
+        self.n_rows, self.memory, self._room = len(X), memory, room
         self.width = _width(self.n_rows, memory)
+        self._square: np.ndarray | None = None
 
-    @cached_property
+    @property
     def diagonal(self) -> np.ndarray:
         """The products of the rows with themselves."""
         return self.kernel.diagonal(self.X)
 
-    @cached_property
+    @property
     def square(self) -> np.ndarray:
         """The whole matrix, which is kept from now on."""
-        if self.width < self.n_rows:
-            _refuse(self.n_rows, self.memory, self.n_rows)
-        return self._compute(np.arange(self.n_rows))
+        # Not a cached_property, whose lock all matrices would share.
+        if self._square is None:
+            if self.width < self.n_rows:
+                _refuse(self.n_rows, self.memory, self.n_rows)
+            room = np.empty((self.n_rows, self.n_rows)) if self._room is None else self._room
+            self._square = self._compute(np.arange(self.n_rows), room)
+        return self._square
 
-    def compute(self) -> None:
-        """Compute the whole matrix, before threads share it."""
-        _ = self.square
+    @property
+    def whole(self) -> np.ndarray | None:
+        """The whole matrix if it is there or quickly made, else None."""
+        small = self.n_rows <= min(_FEW, self.width)
+        return self.square if small or self._square is not None else None
 
     def rows(self, index: np.ndarray) -> np.ndarray:
         """Return some rows of the matrix."""
-        if len(index) == self.n_rows:
-            return self.square
-        return self.square[index] if "square" in self.__dict__ else self._compute(index)
-
-    def part(self, index: np.ndarray, room: np.ndarray) -> Gram:
-        """Return the matrix of some of the rows, cut out of this one into ``room``."""
-        part = Gram(self.kernel, self.kernel.restrict(self.X, index), self.memory)
-        _cut(self.square, index, room)
-        part.__dict__["square"] = room
-        part.__dict__["diagonal"] = self.diagonal[index]
-        return part
+        if self._square is not None:
+            return self._square[index]
+        return self._compute(index, np.empty((len(index), self.n_rows)))
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         """Return the matrix times some coefficients, few of which need to differ from 0."""
         chosen = np.flatnonzero(coef)
         out = np.zeros(self.n_rows)
-        for first in range(0, len(chosen), self.width):
-            index = chosen[first : first + self.width]
+        step = batch_rows(self.n_rows)
+        for first in range(0, len(chosen), step):
+            index = chosen[first : first + step]
             out += coef[index] @ self.rows(index)
         return out
 
-    def _compute(self, index: np.ndarray) -> np.ndarray:
-        out = np.empty((len(index), self.n_rows))
+    def _compute(self, index: np.ndarray, out: np.ndarray) -> np.ndarray:
         step = _block_rows(self.n_rows)
-
-        def fill(first: int) -> None:
+        for first in range(0, len(index), step):
             block = slice(first, first + step)
             self.kernel.fill(self.X, index[block], out[block])
-
-        share(fill, range(0, len(index), step), self._n_threads)
         return out
-
-
-@compiled
-def _cut(square: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
-    """Write ``square[index][:, index]``."""
-    for i in range(len(index)):
-        row = square[index[i]]
-        for j in range(len(index)):
-            out[i, j] = row[index[j]]
 
 
 def bytes_needed(n_rows: int, width: int) -> float:
     """Return what holding ``width`` rows of a matrix and solving for them takes."""
-    part = 0 if width == n_rows else width * width
     newton = 2 * min(width, MOST_FREE) ** 2
     work = _WORK_ARRAYS * _block_rows(n_rows) * n_rows
-    return _BYTES * (float(width) * n_rows + part + newton + work)
+    return _BYTES * (float(width + batch_rows(n_rows)) * n_rows + newton + work)
 
 
 def _block_rows(n_rows: int) -> int:

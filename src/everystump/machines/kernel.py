@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.metrics.pairwise import linear_kernel
 
-from everystump import kernels
+from everystump.arguments import as_numbers
+from everystump.kernels import products
 
 _DIAGONAL_ROWS = 64
 
@@ -68,20 +69,19 @@ class PairKernel:
 
     def between(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Return the products of new rows with kept ones."""
-        given = self.function(X, kept)
-        products = np.asarray(given, dtype=np.float64)
-        if products.shape != (len(X), len(kept)):
+        found = as_numbers(self.function(X, kept), "kernel", "a function that returns numbers")
+        if found.shape != (len(X), len(kept)):
             raise ValueError(
-                f"kernel={self.function!r} returned an array of shape {products.shape} for "
+                f"kernel={self.function!r} returned an array of shape {found.shape} for "
                 f"{len(X)} and {len(kept)} rows; it must return one of shape "
                 f"{(len(X), len(kept))}."
             )
-        if not np.isfinite(products.sum()):
+        if not np.isfinite(found.sum()):
             raise ValueError(
                 f"kernel={self.function!r} returned NaN or infinity; scale the features or use "
                 f"another kernel."
             )
-        return products
+        return found
 
     def fill(self, X: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
         """Write the products of some training rows with all of them."""
@@ -160,6 +160,11 @@ def make_kernel(
     return KERNELS[name](X, _as_gamma(gamma, X, weight))
 
 
+def has_gamma(name: Any) -> bool:
+    """Tell whether a kernel has a gamma."""
+    return name in ("gaussian", "laplacian")
+
+
 def gamma_scale(X: np.ndarray, weight: np.ndarray | None) -> float:
     """Return one over the number of features times their variance, 1 if that is 0."""
     centre = np.average(X, axis=0, weights=weight).mean()
@@ -176,13 +181,13 @@ def _as_gamma(gamma: Any, X: np.ndarray, weight: np.ndarray | None) -> tuple[flo
 
 def _gaussian(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
     value, fixed = gamma
-    function = partial(kernels.gaussian_kernel, gamma=value)
+    function = partial(products.gaussian, gamma=value)
     return PairKernel(function, fixed, 1.0, {"kernel": "rbf", "gamma": value}, writes=True)
 
 
 def _laplacian(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
     value, fixed = gamma
-    return PairKernel(partial(kernels.laplacian_kernel, gamma=value), fixed, 1.0, writes=True)
+    return PairKernel(partial(products.laplacian, gamma=value), fixed, 1.0, writes=True)
 
 
 def _linear(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
@@ -190,23 +195,21 @@ def _linear(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
 
 
 def _stump(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
-    limits = np.column_stack([X.min(axis=0), X.max(axis=0)]).astype(np.float64)
-    function = partial(kernels.stump_kernel, feature_range=limits)
-    return PairKernel(function, False, float(np.diff(limits).sum()) / 2, writes=True)
+    own = float(np.ptp(X, axis=0).sum()) / 2
+    return PairKernel(partial(products.stump, constant=own), False, own, writes=True)
 
 
 def _middle(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
-    n_middles = sum(len(np.unique(column)) - 1 for column in X.T)
-    function = partial(kernels.middle_stump_kernel, training=X)
-    return PairKernel(function, False, n_middles / 2, writes=True)
+    cuts = products.middles_of(X)
+    own = sum(len(c) for c in cuts) / 2
+    return PairKernel(partial(products.middle_stump, cuts=cuts), False, own, writes=True)
 
 
 def _perceptron(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
     centre = (X.min(axis=0) + X.max(axis=0)) / 2
     radius = float(np.linalg.norm(X - centre, axis=1).max())
-    function = partial(kernels.perceptron_kernel, radius=radius)
-    own = radius / kernels.mean_abs_cosine(X.shape[1])
-    return PairKernel(function, False, own, writes=True)
+    own = radius / products.mean_abs_cosine(X.shape[1])
+    return PairKernel(partial(products.perceptron, constant=own), False, own, writes=True)
 
 
 KERNELS: dict[str, Callable[[np.ndarray, tuple[float, bool]], PairKernel]] = {

@@ -26,7 +26,9 @@ LOSSES: dict[str, type[Loss]] = {
     "least_squares": LeastSquares,
     "squared_hinge": SquaredHinge,
 }
-_MEGABYTE = 10**6
+_MEGABYTE = 2**20
+# What LIBSVM's cache may take of the memory; the rest is for what comes after.
+_CACHED = 0.7
 _CACHE = 100  # megabytes for LIBSVM where the whole matrix is there anyway
 _ROUGH = 1e-3
 _LIFT = 10.0
@@ -74,6 +76,8 @@ class Task:
 
 def train(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Train a machine on the rows of a kernel matrix."""
+    if isinstance(task.loss, LeastSquares):
+        _ = gram.square  # no row is without a say: all of it is needed, or the fit refused
     if not task.bias:
         return _without_bias(gram, task, progress)
     solve = _with_hinge if isinstance(task.loss, Hinge) else _with_squares
@@ -109,7 +113,7 @@ def _certified(task: Task, largest: float, a: np.ndarray, b: float, margin: np.n
 def _with_hinge(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Train by LIBSVM, then go to the optimum over the rows between their limits."""
     largest = float(gram.diagonal.max())
-    for accuracy in sorted({max(task.tol / 2, _ROUGH), task.tol / 2}, reverse=True):
+    for accuracy in _accuracies(task.tol):
         a, b, n_iter = _libsvm(gram, task, accuracy)
         margin = task.sign * (gram.scores(a * task.sign) + b)
         found = _certified(task, largest, a, b, margin)
@@ -123,6 +127,12 @@ def _with_hinge(gram: Gram, task: Task, progress: Progress) -> Trained:
     return found
 
 
+def _accuracies(tol: float) -> list[float]:
+    """Return LIBSVM's tolerances to try, ever finer where costs are far apart."""
+    finer = tol / 2 * _FINER ** np.arange(1, 5)
+    return [max(tol / 2, _ROUGH), *[a for a in (tol / 2, *finer) if _FINEST < a < _ROUGH]]
+
+
 def _between(low: float, high: float) -> float:
     """Return a number between two, one of which may be infinite."""
     if np.isinf(high):
@@ -134,7 +144,10 @@ def _libsvm(gram: Gram, task: Task, accuracy: float) -> tuple[np.ndarray, float,
     """Return LIBSVM's dual variables, bias and number of iterations."""
     cost = task.loss.box().high
     if gram.kernel.libsvm is not None:
-        rows, settings = gram.X, {**gram.kernel.libsvm, "cache_size": gram.memory / _MEGABYTE}
+        rows, settings = (
+            gram.X,
+            {**gram.kernel.libsvm, "cache_size": _CACHED * gram.memory / _MEGABYTE},
+        )
     else:
         rows, settings = gram.square, {"kernel": "precomputed", "cache_size": _CACHE}
     machine = SVC(C=1.0, tol=accuracy, **settings).fit(rows, task.sign, sample_weight=cost)

@@ -4,9 +4,9 @@
     subject to      low_i <= a_i <= high_i,      dual_i(a) = a - ridge_i a^2 / 2
 
 The margin of row i is ``y_i (f(x_i) + b)``, ``f = sum of a_j y_j K(x_j, .)``; the constant ``b`` is
-given.  Rows are taken in groups: those that violate the optimality conditions most are solved for
-by greedy coordinate ascent, one Newton step on those between their limits, and so on, while the
-others rest.  A group is all rows if their products fit into memory.
+given.  Coordinate ascent takes the ``a_i`` of the steepest slopes, a Newton step all that lie
+between their limits.  Both need rows of the kernel matrix for the rows that they move only: these
+are held, and others are fetched, the worst violators of the optimality conditions first.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from everystump.jit import kernel
 from everystump.losses import Box
 from everystump.solvers.certificate import Certificate
 from everystump.solvers.problem import Progress
 
-_FIRST_ACCURACY = 0.1
-_FINER = 0.1
-_FINEST = 1e-14
+# How far a violation is to fall before others are fetched, and once there are none to fetch.
+_ROUGHLY, _WELL = 0.5, 0.1
+_FIRST_ACCURACY, _FINEST = 0.1, 1e-14
+_LEAST_BATCH, _BATCHES = 256, 32
+_STEPS_A_ROW = 3
+_MOST_VISITS = 20
 MOST_FREE = 4000
 _JITTER = 1e-13
-_STEPS_A_ROW = 3
-_MOST_VISITS = 100
 _LENGTHS = 0.5 ** np.arange(10)
 _WORTH = 0.1
 
@@ -37,11 +38,15 @@ class Products(Protocol):
     """The kernel matrix of the rows."""
 
     @property
+    def whole(self) -> np.ndarray | None:
+        """The matrix, None if rows of it are better asked for one by one."""
+
+    @property
     def width(self) -> int:
-        """How many rows of it may be asked for at once."""
+        """How many rows of it may be held."""
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return some rows of the matrix."""
+        """Return some rows of it."""
 
 
 class QuadraticLoss(Protocol):
@@ -61,16 +66,61 @@ class QuadraticLoss(Protocol):
 class WholeMatrix:
     """A kernel matrix that is in memory."""
 
-    square: np.ndarray
+    whole: np.ndarray
 
     @property
     def width(self) -> int:
-        """All rows may be asked for."""
-        return len(self.square)
+        """All rows are held."""
+        return len(self.whole)
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return some rows of the matrix."""
-        return self.square if len(index) == len(self.square) else self.square[index]
+        """Return some rows of it."""
+        return self.whole[index]
+
+
+def batch_rows(n_rows: int) -> int:
+    """Return how many rows of the matrix are asked for at once."""
+    return max(_LEAST_BATCH, n_rows // _BATCHES)
+
+
+class _Held:
+    """The rows of the kernel matrix that are at hand."""
+
+    def __init__(self, products: Products, n_rows: int) -> None:
+        self._products = products
+        whole = products.whole
+        self._complete = whole is not None
+        self.rows = np.empty((products.width, n_rows)) if whole is None else whole
+        self.index = np.arange(n_rows if self._complete else 0)
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for more."""
+        return len(self.index) == len(self.rows)
+
+    def fetch(self, violation: np.ndarray, free: np.ndarray) -> bool:
+        """Fetch the worst violators that are not at hand; tell whether there were any."""
+        if self._complete:
+            return False
+        missing = violation.copy()
+        missing[self.index] = 0.0
+        worst = np.argsort(-missing)[: min(batch_rows(len(missing)), -(-len(self.rows) // 2))]
+        worst = worst[missing[worst] > 0]
+        if len(worst) == 0:
+            return False
+        slots = self._slots(len(worst), violation, free)
+        self.rows[slots] = self._products.rows(worst)
+        self.index[slots] = worst
+        return True
+
+    def _slots(self, count: int, violation: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Return places for new rows: empty ones, else those of the rows that matter least."""
+        held = len(self.index)
+        empty = np.arange(held, min(held + count, len(self.rows)))
+        need = violation[self.index] + np.where(free[self.index], np.inf, 0.0)
+        spare = np.argsort(need)[: count - len(empty)]
+        self.index = np.append(self.index, empty)
+        return np.concatenate([spare, empty])
 
 
 @dataclass(frozen=True)
@@ -123,20 +173,38 @@ def solve_box(
     box = loss.box()
     given = (np.zeros(len(sign)), b * sign) if start is None else start
     a, margin = given[0].copy(), given[1].copy()
-    group = np.empty(0, dtype=int)
-    accuracy, passes = _FIRST_ACCURACY, 0.0
+    held = _Held(products, len(sign))
+    accuracy = _FIRST_ACCURACY
     for n_iter in range(max_iter + 1):
-        certificate = _certify(loss, sign, a, margin, b, tol, passes)
+        certificate = _certify(loss, sign, a, margin, b, tol)
         progress(n_iter, certificate.primal, certificate.dual)
         if certificate.converged or n_iter == max_iter or accuracy < _FINEST:
             break
         violation = _violation(box, a, margin)
-        if n_iter:
-            accuracy = min(accuracy, _FINER * violation.max())
-        group = _choose(violation, a, box, group, products.width)
-        _solve_group(products, sign, box, group, a, margin, accuracy)
-        passes += len(group) / len(sign)
+        fetched = held.fetch(violation, (a > box.low) & (a < box.high))
+        rough = fetched and not held.full
+        accuracy = violation.max() * (_ROUGHLY if rough else _WELL)
+        _solve_held(held, sign, box, a, margin, accuracy, polish=not rough)
     return BoxSolution(a, margin, certificate, n_iter)
+
+
+def _solve_held(
+    held: _Held,
+    sign: np.ndarray,
+    box: Box,
+    a: np.ndarray,
+    margin: np.ndarray,
+    accuracy: float,
+    polish: bool,
+) -> None:
+    """Bring the violations of the rows at hand below ``accuracy``."""
+    most = _STEPS_A_ROW * len(held.index)
+    for _ in range(_MOST_VISITS):
+        n_steps = climb(held.rows, held.index, sign, *box, a, margin, accuracy, most)
+        if n_steps == most or polish:
+            _newton_step(held, sign, box, a, margin)
+        if n_steps < most:
+            break
 
 
 def _certify(
@@ -146,13 +214,12 @@ def _certify(
     margin: np.ndarray,
     b: float,
     tol: float,
-    passes: float,
 ) -> Certificate:
     shift = b * float(a @ sign)
     half_norm = 0.5 * (float(a @ margin) - shift)
     primal = half_norm + loss.total(margin)
     dual = float(loss.dual(a).sum()) - half_norm - shift
-    return Certificate.of(primal, dual, tol, passes)
+    return Certificate.of(primal, dual, tol, 0.0)
 
 
 def _violation(box: Box, a: np.ndarray, margin: np.ndarray) -> np.ndarray:
@@ -163,72 +230,27 @@ def _violation(box: Box, a: np.ndarray, margin: np.ndarray) -> np.ndarray:
     return np.maximum(np.maximum(up, down), 0.0)
 
 
-def _choose(
-    violation: np.ndarray, a: np.ndarray, box: Box, last: np.ndarray, width: int
-) -> np.ndarray:
-    """Return the next group: the worst rows, and of the last group those between their limits."""
-    if width >= len(a):
-        return np.arange(len(a))
-    free = last[(a[last] > box.low[last]) & (a[last] < box.high[last])]
-    key = violation.copy()
-    # Those that were just solved for stay as long as half of the room is left for others.
-    key[free[: width // 2]] = np.inf
-    return np.sort(np.argpartition(-key, width)[:width])
-
-
-def _solve_group(
-    products: Products,
-    sign: np.ndarray,
-    box: Box,
-    group: np.ndarray,
-    a: np.ndarray,
-    margin: np.ndarray,
-    accuracy: float,
-) -> None:
-    """Solve for the rows of ``group`` while the others rest; change ``a`` and ``margin``."""
-    rows = products.rows(group)
-    whole = len(group) == len(a)
-    square = rows if whole else np.ascontiguousarray(rows[:, group])
-    part = Box(*(limit[group] for limit in box))
-    own, own_margin, own_sign = a[group], margin[group], sign[group]
-    for _ in range(_MOST_VISITS):
-        most = _STEPS_A_ROW * len(group)
-        climb(square, own_sign, *part, own, own_margin, accuracy, most)
-        if _violation(part, own, own_margin).max() <= accuracy:
-            break
-        if not _newton_step(square, own_sign, part, own, own_margin):
-            break
-    if accuracy < _FIRST_ACCURACY:
-        _newton_step(square, own_sign, part, own, own_margin)
-    change = own - a[group]
-    a[group] = own
-    if whole:
-        margin[:] = own_margin
-    else:
-        margin += sign * ((change * own_sign) @ rows)
-
-
 def _newton_step(
-    square: np.ndarray, sign: np.ndarray, box: Box, a: np.ndarray, margin: np.ndarray
-) -> bool:
+    held: _Held, sign: np.ndarray, box: Box, a: np.ndarray, margin: np.ndarray
+) -> None:
     """Go to the optimum over the rows between their limits, or as far as the limits allow."""
-    free = np.flatnonzero((a > box.low) & (a < box.high))
-    if not 0 < len(free) <= MOST_FREE:
-        return False
-    matrix = square[np.ix_(free, free)]
+    inside = (a > box.low) & (a < box.high)
+    slots = np.flatnonzero(inside[held.index])
+    if not 0 < len(slots) <= MOST_FREE:
+        return
+    free = held.index[slots]
+    matrix = held.rows[np.ix_(slots, free)]
     matrix *= sign[free]
     matrix *= sign[free, None]
     diagonal = np.einsum("ii->i", matrix)
     diagonal += box.ridge[free] + _JITTER * diagonal.mean()
     slope = 1.0 - box.ridge[free] * a[free] - margin[free]
-    try:
-        step = cho_solve(cho_factor(matrix, lower=True, check_finite=False), slope)
-    except LinAlgError:
-        return False
+    _, step, failed = dposv(matrix, slope, lower=True)
+    if failed:
+        return
     moved = _within(box, free, a, step, matrix, slope)
-    margin += sign * (((moved - a[free]) * sign[free]) @ square[free])
+    _add_rows(held.rows, slots, (moved - a[free]) * sign[free], sign, margin)
     a[free] = moved
-    return True
 
 
 def _within(
@@ -251,8 +273,20 @@ def _within(
 
 
 @kernel
+def _add_rows(
+    rows: np.ndarray, slots: np.ndarray, change: np.ndarray, sign: np.ndarray, margin: np.ndarray
+) -> None:
+    """Add ``sign * (change @ rows[slots])`` to ``margin``."""
+    for k in range(len(slots)):
+        row = rows[slots[k]]
+        for j in range(len(margin)):
+            margin[j] += sign[j] * change[k] * row[j]
+
+
+@kernel
 def climb(
-    square: np.ndarray,
+    rows: np.ndarray,
+    index: np.ndarray,
     sign: np.ndarray,
     ridge: np.ndarray,
     low: np.ndarray,
@@ -262,36 +296,36 @@ def climb(
     accuracy: float,
     most: int,
 ) -> int:
-    """Raise the dual value by one ``a`` at a time, always the one that gains most.
+    """Raise the dual value by one ``a`` at a time, those first whose slopes are steep.
 
-    Ends when no slope within the limits exceeds ``accuracy``, or after ``most`` steps; changes
-    ``a`` and ``margin`` and returns the number of steps.
+    ``rows[s]`` is row ``index[s]`` of the kernel matrix; others rest.  Each sweep takes the rows
+    whose slope within the limits exceeds half the steepest of the sweep before.  Ends when none
+    exceeds ``accuracy``, or after ``most`` steps; changes ``a`` and ``margin`` and returns the
+    number of steps.
     """
-    n = len(a)
-    for n_steps in range(most):
-        best, best_gain, best_step, worst = -1, 0.0, 0.0, 0.0
-        for i in range(n):
+    n_steps, level = 0, 0.5
+    while True:
+        steepest = 0.0
+        for s in range(len(index)):
+            i = index[s]
             slope = 1.0 - ridge[i] * a[i] - margin[i]
-            room = high[i] - a[i] if slope > 0.0 else low[i] - a[i]
-            if room == 0.0:
+            limit = high[i] if slope > 0.0 else low[i]
+            if a[i] == limit:
                 continue
-            worst = max(worst, abs(slope))
-            bend = square[i, i] + ridge[i]
-            step = slope / bend if bend > 0.0 else room
-            if abs(step) > abs(room):
-                step = room
-            gain = step * (slope - 0.5 * bend * step)
-            if gain > best_gain:
-                best, best_gain, best_step = i, gain, step
-        if best < 0 or worst <= accuracy:
+            steepest = max(steepest, abs(slope))
+            if abs(slope) <= level:
+                continue
+            bend = rows[s, i] + ridge[i]
+            target = a[i] + slope / bend if bend > 0.0 else limit
+            if (slope > 0.0) == (target > limit):
+                target = limit
+            change = (target - a[i]) * sign[i]
+            a[i] = target
+            for j in range(len(margin)):
+                margin[j] += sign[j] * change * rows[s, j]
+            n_steps += 1
+            if n_steps == most:
+                return n_steps
+        if steepest <= accuracy:
             return n_steps
-        target = a[best] + best_step
-        if best_step == high[best] - a[best]:
-            target = high[best]
-        elif best_step == low[best] - a[best]:
-            target = low[best]
-        change = (target - a[best]) * sign[best]
-        a[best] = target
-        for j in range(n):
-            margin[j] += sign[j] * change * square[best, j]
-    return most
+        level = max(accuracy, 0.5 * steepest)
