@@ -14,9 +14,12 @@ from benchmarks import (
     columns_speed,
     cs,
     finite,
+    kernel_machines,
+    kernel_memory,
     measures,
     memory,
     path,
+    perceptron,
     prediction,
     real_data,
     startup,
@@ -43,6 +46,11 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Absent]]] = {
     "boosting-scores": finite.few_and_many_rounds,
     "bagging": finite.against_bagging,
     "chess": finite.chess,
+    "bounds": kernel_machines.bounds,
+    "det-loo": kernel_machines.det_loo,
+    "vote": kernel_machines.vote,
+    "perceptron": perceptron.against_svc,
+    "kernel-memory": kernel_memory.within_budget,
 }
 STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "cs": cs.seven_cs,
@@ -106,7 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name, bench in {**RATIOS, **STUDIES}.items():
             print(f"{name:18} {(bench.__doc__ or '').splitlines()[0]}")
         return 0
-    results = Results(Settings(quick=options.quick), options.json)
+    results = Results(Settings(options.quick, options.patience), options.json)
     for name in _chosen(options.names):
         results.add(name)
     print(results.text())
@@ -136,6 +144,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--list", action="store_true", help="name the benchmarks")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, fewer repeats")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=Settings.patience,
+        metavar="SECONDS",
+        help="stop a peer that is tried on more and more rows here (default: %(default)g)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results here")
     return parser
 

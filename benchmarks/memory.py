@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,15 +29,7 @@ def above_input(settings: Settings) -> Iterator[Row]:
     """Peak memory above the input, 1,000,000 x 20 numbers."""
     n_rows = settings.rows(1_000_000)
     say(f"  peak memory of a fit of {n_rows:,} x {N_FEATURES} ...")
-    child = subprocess.run(
-        [sys.executable, "-m", "benchmarks.memory", str(n_rows)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if child.returncode:
-        raise RuntimeError(f"the process that fits failed: {child.stderr.strip()}")
-    peak = json.loads(child.stdout)
+    peak = in_own_process("benchmarks.memory", n_rows)
     yield Row(
         f"StumpSVC, two-norm {n_rows:,}, peak memory",
         (peak["after"] - peak["before"]) / _MB,
@@ -45,6 +38,19 @@ def above_input(settings: Settings) -> Iterator[Row]:
         AtMost(1.2),
         unit="MB",
     )
+
+
+def in_own_process(module: str, *arguments: object) -> Any:
+    """Run a module in a process of its own, and return the JSON that it prints."""
+    child = subprocess.run(
+        [sys.executable, "-m", module, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if child.returncode:
+        raise RuntimeError(f"the process that fits failed: {child.stderr.strip()}")
+    return json.loads(child.stdout)
 
 
 def measure(n_rows: int) -> dict[str, int]:

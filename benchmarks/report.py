@@ -83,7 +83,7 @@ class Row:
         }
 
 
-_MEASURED = {"s": "time", "ms": "time", "MB": "memory"}
+_MEASURED = {"s": "time", "ms": "time", "MB": "memory", "GB": "memory"}
 
 
 @dataclass(frozen=True)

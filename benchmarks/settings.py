@@ -12,9 +12,18 @@ _START = time.perf_counter()
 
 @dataclass(frozen=True)
 class Settings:
-    """A full run, or a quick one with about a tenth of the rows and fewer repetitions."""
+    """A full run, or a quick one with about a tenth of the rows and fewer repetitions.
+
+    Attributes
+    ----------
+    quick : bool
+        Whether the run is quick.
+    patience : float
+        The most seconds for a fit of a peer that is tried on more and more rows.
+    """
 
     quick: bool = False
+    patience: float = 600.0
 
     @property
     def repeats(self) -> int:

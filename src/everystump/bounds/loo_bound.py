@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from everystump.bounds.bound import Bound
-from everystump.bounds.reading import count_doubtful, read_problems
+from everystump.bounds.reading import LOO_THEOREM, count_doubtful, read_problems
 
 
 def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Bound:
@@ -41,4 +41,4 @@ def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Boun
             f"loo_bound is for a single machine, a fitted KernelSVC or StumpSVC; use det_loo_bound "
             f"for {type(fitted).__name__}."
         )
-    return count_doubtful(problems, "Theorem 3.1, eq. 8", sample_weight)
+    return count_doubtful(problems, LOO_THEOREM, sample_weight)

@@ -13,6 +13,7 @@ PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
 # A row this near to being counted is counted.
 _ROUNDING = 1e-9
 
+LOO_THEOREM = "Theorem 3.1, eq. 8"
 NO_BIAS = "no bias outside the kernel: with one the bound is not proven"
 FIXED_KERNEL = "kernels known before the rows were"
 OPTIMAL = "machines at their optimum, up to the gap of their certificates"

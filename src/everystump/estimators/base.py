@@ -198,8 +198,7 @@ class StumpMachine(ShapeClassifier):
         dual_coef = np.zeros((len(solutions), table.n_given))
         dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
         self.classes_ = table.classes
-        signs = np.array([np.where(positive, 1.0, -1.0) for positive in table.problems()])
-        self._kept, self._fingerprint = table.kept, fingerprint(table.X, signs)
+        self._kept, self._fingerprint = table.kept, fingerprint(table.X, table.signs())
         self._largest_cost = float(solutions[0].C * table.weight.max())
         self.shapes_ = per_class(models)
         self.certificate_ = per_class(certificates)

@@ -220,13 +220,12 @@ class KernelSVC(ScoreClassifier):
     def _store(
         self, table: Table, kernel: Kernel, rows: np.ndarray, trained: list[Trained]
     ) -> None:
-        signs = [np.where(positive, 1.0, -1.0) for positive in table.problems()]
-        pairs = list(zip(trained, signs, strict=True))
-        coef = np.array([machine.a * sign for machine, sign in pairs])
-        scores = np.array([machine.margin * sign for machine, sign in pairs])
+        signs = table.signs()
+        coef = signs * [machine.a for machine in trained]
+        scores = signs * [machine.margin for machine in trained]
         support = np.flatnonzero(coef.any(axis=0))
         self.classes_ = table.classes
-        self._fingerprint = fingerprint(rows, np.array(signs))
+        self._fingerprint = fingerprint(rows, signs)
         self.intercept_ = np.array([machine.b for machine in trained])
         self.support_ = table.kept[support]
         kept = kernel.keep(rows, support, self.support_)

@@ -18,11 +18,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from everystump.arguments import as_numbers
-from everystump.bounds import loo_bound
+from everystump.bounds.reading import LOO_THEOREM, count_doubtful
 from everystump.estimators.base import FixedCMachine, StumpMachine, warn_unless_converged
 from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
 from everystump.estimators.table import Table
+from everystump.estimators.training import one_by_one
 from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread, share
 
@@ -270,11 +271,11 @@ def _scoring(table: Table, scorer: Any, test: np.ndarray) -> Score:
 
 def _by_loo_bound(table: Table) -> Score:
     """Return the function that scores a model by one minus its leave-one-out bound."""
-    X, y = table.X, table.classes[table.label]
+    signs = table.signs()
 
     def score(model: StumpMachine) -> float:
-        model.dual_coef_ = model.dual_coef_[..., table.kept]
-        return 1.0 - loo_bound(model, X, y, sample_weight=table.sample_weight).value
+        problems = one_by_one(model._as_machines(lambda: table.X, signs))
+        return 1.0 - count_doubtful(problems, LOO_THEOREM, table.sample_weight).value
 
     return score
 

@@ -303,7 +303,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
 
     def _remember(self, table: Table) -> None:
         """Keep what the bounds will ask for; for large tables it is made when they do."""
-        signs = training_signs(self, table.classes[table.label], len(table.X), len(table.X))
+        signs = table.signs()
         self._fingerprint = fingerprint(table.X, signs)
         self._problems = None
         small = len(table.label) <= _FEW_ROWS

@@ -82,6 +82,10 @@ class Table:
         """Return what a report adds to name the problem of class ``k``: nothing for two classes."""
         return "" if len(self.classes) == 2 else f", class {self.classes[k]}"
 
+    def signs(self) -> np.ndarray:
+        """Return 1 for the positive and -1 for the negative rows of each problem."""
+        return np.where(self.problems(), 1.0, -1.0)
+
     def problems(self) -> list[np.ndarray]:
         """Return which rows are positive: one problem for two classes, else one a class."""
         if len(self.classes) == 2:

@@ -1,0 +1,435 @@
+"""KernelSVC against LIBSVM, SciPy, closed forms and the chain solver; and what it refuses."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table, with_one
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from everystump import KernelSVC, StumpSVC
+from everystump.kernels import stump_kernel
+from everystump.machines import Gram
+
+S0 = np.where(Y0 == 1, 1.0, -1.0)
+WEIGHT = np.random.default_rng(3).uniform(0.3, 3.0, size=90)
+NAMES = ["gaussian", "laplacian", "linear", "middle", "perceptron", "stump"]
+LOSSES = ["hinge", "squared_hinge", "least_squares"]
+
+
+@parametrize_with_checks(
+    [
+        KernelSVC(),
+        KernelSVC(fit_intercept=False),
+        KernelSVC(loss="squared_hinge"),
+        KernelSVC(loss="least_squares", fit_intercept=False),
+        KernelSVC("stump"),
+        KernelSVC("perceptron", fit_intercept=False),
+        KernelSVC("linear"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# Against others; a gap of 1e-10 leaves scores a distance of about 1e-4
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_with_a_bias_it_is_libsvm(C, weight):
+    model = KernelSVC(C=C, gamma=0.4, tol=1e-9).fit(X0, Y0, sample_weight=weight)
+    svc = SVC(C=C, gamma=0.4, tol=1e-9).fit(X0, Y0, sample_weight=weight)
+    np.testing.assert_allclose(
+        model.decision_function(X0), svc.decision_function(X0), atol=1e-4 * max(1.0, C)
+    )
+    assert model.certificate_.converged
+    assert set(model.support_) >= set(np.flatnonzero(np.abs(model.dual_coef_)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kernel_with_a_bias_is_libsvm_on_its_matrix(name):
+    model = KernelSVC(name, tol=1e-9).fit(X0, Y0)
+    matrix = model.expansion_.kernel.between(X0, X0)
+    svc = SVC(kernel="precomputed", tol=1e-9).fit(matrix, Y0)
+    np.testing.assert_allclose(
+        model.decision_function(X0), svc.decision_function(matrix), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto"])
+def test_gamma_is_that_of_scikit_learn(gamma):
+    model = KernelSVC(gamma=gamma, tol=1e-9).fit(X0, Y0)
+    svc = SVC(gamma=gamma, tol=1e-9).fit(X0, Y0)
+    np.testing.assert_allclose(model.decision_function(X0), svc.decision_function(X0), atol=1e-4)
+
+
+PENALTIES = {
+    "hinge": lambda m: np.maximum(1 - m, 0),
+    "squared_hinge": lambda m: np.maximum(1 - m, 0) ** 2,
+    "least_squares": lambda m: (1 - m) ** 2,
+}
+
+
+def dual_by_scipy(K, cost, loss, *, bias):
+    """Return signed dual variables; a bias adds the constraint that they sum to 0."""
+    ridge = np.zeros(90) if loss == "hinge" else 0.5 / cost
+    low = -np.inf if loss == "least_squares" else 0.0
+    high = cost if loss == "hinge" else np.full(90, np.inf)
+    Q = K * np.outer(S0, S0) + np.diag(ridge)
+    return (
+        S0
+        * minimize(
+            lambda a: (0.5 * a @ Q @ a - a.sum(), Q @ a - 1),
+            np.zeros(90),
+            jac=True,
+            method="SLSQP" if bias else "L-BFGS-B",
+            bounds=np.column_stack([np.full(90, low), high]),
+            constraints=[{"type": "eq", "fun": lambda a: a @ S0, "jac": lambda a: S0}]
+            if bias
+            else (),
+            options={"maxiter": 2000, "ftol": 1e-15},
+        ).x
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("weight", [np.ones(90), WEIGHT], ids=["equal", "weighted"])
+def test_every_loss_is_scipys_optimum(loss, bias, weight):
+    """The values of both problems meet: the dual at SciPy's variables, the primal at ours."""
+    K = rbf_kernel(X0, gamma=0.4)
+    model = KernelSVC(C=0.7, gamma=0.4, loss=loss, fit_intercept=bias, tol=1e-8)
+    model.fit(X0, Y0, sample_weight=weight)
+    beta = dual_by_scipy(K, 0.7 * weight, loss, bias=bias)
+    extra = 0.0 if loss == "hinge" else np.sum(beta**2 / (4 * 0.7 * weight))
+    dual = beta @ S0 - extra - beta @ K @ beta / 2
+    own = model.dual_coef_
+    margin = S0 * model.decision_function(X0)
+    primal = own @ K @ own / 2 + 0.7 * weight @ PENALTIES[loss](margin)
+    assert primal == pytest.approx(dual, rel=1e-6)
+    assert primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+    if not bias:
+        assert model.intercept_ == 0.0
+    np.testing.assert_allclose(model.decision_function(X0) - model.intercept_, K @ beta, atol=3e-3)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_least_squares_is_a_linear_system(bias, C):
+    """``(K + I / 2C) beta + b = y``, and with a bias the betas sum to 0."""
+    K = rbf_kernel(X0, gamma=0.4)
+    model = KernelSVC(C=C, gamma=0.4, loss="least_squares", fit_intercept=bias, tol=1e-11)
+    model.fit(X0, Y0)
+    ones = np.full((90, 1), float(bias))
+    system = np.block([[K + np.eye(90) / (2 * C), ones], [ones.T, np.array([[float(not bias)]])]])
+    found = np.linalg.solve(system, np.append(S0, 0.0))
+    expected = K @ found[:-1] + found[-1]
+    np.testing.assert_allclose(model.decision_function(X0), expected, atol=1e-4)
+    assert model.intercept_[0] == pytest.approx(found[-1], abs=1e-4)
+
+
+@pytest.mark.parametrize("C", [0.02, 0.3, 5.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_all_stumps_by_the_kernel_and_by_the_chain_agree(C, loss):
+    """Two solvers of one problem without a bias: the corner term against the constant of K_S."""
+    kernel = KernelSVC("stump", C=C, loss=loss, fit_intercept=False, tol=1e-9).fit(X0, Y0)
+    chain = StumpSVC(C, loss=loss, measure="lebesgue", fit_intercept=False, tol=1e-9).fit(X0, Y0)
+    np.testing.assert_allclose(kernel.decision_function(X0), chain.decision_function(X0), atol=2e-4)
+    assert kernel.certificate_.primal == pytest.approx(chain.certificate_.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_certificate_is_the_value_of_the_problem(loss, bias):
+    """Also where LIBSVM or SciPy is not asked: primal by hand, dual below it by the gap."""
+    model = KernelSVC("laplacian", C=2.0, gamma=0.3, loss=loss, fit_intercept=bias, tol=1e-6)
+    model.fit(X0, Y0)
+    own = model.dual_coef_
+    K = model.expansion_.kernel.between(X0, X0)
+    primal = own @ K @ own / 2 + 2.0 * PENALTIES[loss](S0 * model.decision_function(X0)).sum()
+    extra = 0.0 if loss == "hinge" else np.sum(own**2) / 8
+    dual = own @ S0 - extra - own @ K @ own / 2
+    assert model.certificate_.primal == pytest.approx(primal)
+    assert model.certificate_.dual <= dual + 1e-9
+    assert 1 - dual / primal <= 1e-6
+    assert abs(own.sum()) < 1e-6 or not bias
+
+
+# Weights and classes
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sample_weights_are_repetitions(loss, bias):
+    times = np.random.default_rng(1).integers(0, 4, size=90)
+    model = KernelSVC(loss=loss, fit_intercept=bias, tol=1e-10)
+    weighted = clone(model).fit(X0, Y0, sample_weight=times)
+    repeated = clone(model).fit(np.repeat(X0, times, axis=0), np.repeat(Y0, times))
+    np.testing.assert_allclose(
+        weighted.decision_function(X0), repeated.decision_function(X0), atol=2e-4
+    )
+    np.testing.assert_array_equal(weighted.dual_coef_[times == 0], 0.0)
+    assert np.all(np.isnan(weighted.training_scores_) == (times == 0))
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_class_weights_multiply_sample_weights(bias):
+    model = KernelSVC(fit_intercept=bias, gamma=0.4, tol=1e-10)
+    both = clone(model).set_params(class_weight={1: 3.0}).fit(X0, Y0, sample_weight=WEIGHT)
+    product = clone(model).fit(X0, Y0, sample_weight=WEIGHT * np.where(Y0, 3.0, 1.0))
+    np.testing.assert_allclose(both.decision_function(X0), product.decision_function(X0), atol=2e-4)
+    np.testing.assert_allclose(both.row_costs_, WEIGHT * np.where(Y0, 3.0, 1.0))
+
+
+def test_balanced_weights_are_those_of_scikit_learn():
+    y = np.arange(90) < 20
+    model = KernelSVC(gamma=0.4, class_weight="balanced", tol=1e-9).fit(X0, y)
+    svc = SVC(gamma=0.4, class_weight="balanced", tol=1e-9).fit(X0, y)
+    np.testing.assert_allclose(model.decision_function(X0), svc.decision_function(X0), atol=1e-3)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_several_classes_are_each_against_the_rest(bias):
+    X, y = table(3)
+    names = np.array(["a", "b", "c"])
+    model = KernelSVC(gamma=0.4, fit_intercept=bias, tol=1e-9).fit(X, names[y])
+    score = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), names[score.argmax(axis=1)])
+    assert model.dual_coef_.shape == model.training_scores_.shape == (3, 90)
+    assert len(model.certificate_) == len(model.intercept_) == 3
+    for k in range(3):
+        alone = clone(model).fit(X, y == k)
+        np.testing.assert_allclose(alone.decision_function(X), score[:, k], atol=1e-9)
+    np.testing.assert_allclose(model.training_scores_.T, score, atol=1e-8)
+
+
+# Kernels
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_precomputed_products_are_the_kernel_itself(bias):
+    X, new = X0[:60], X0[60:]
+    named = KernelSVC("stump", fit_intercept=bias, tol=1e-10).fit(X, Y0[:60])
+    limits = np.column_stack([X.min(axis=0), X.max(axis=0)])
+    by_hand = KernelSVC("precomputed", fit_intercept=bias, tol=1e-10)
+    by_hand.fit(stump_kernel(X, X, feature_range=limits), Y0[:60])
+    new_products = stump_kernel(new, X, feature_range=limits)
+    np.testing.assert_allclose(
+        by_hand.decision_function(new_products), named.decision_function(new), atol=1e-4
+    )
+
+
+def test_precomputed_rows_of_weight_zero_keep_their_columns():
+    K = rbf_kernel(X0, gamma=0.4)
+    weight = np.where(np.arange(90) % 3 == 0, 0.0, 1.0)
+    left = weight > 0
+    model = KernelSVC("precomputed", fit_intercept=False, tol=1e-9).fit(K, Y0, weight)
+    alone = KernelSVC("precomputed", fit_intercept=False, tol=1e-9)
+    alone.fit(K[np.ix_(left, left)], Y0[left])
+    np.testing.assert_allclose(
+        model.decision_function(K), alone.decision_function(K[:, left]), atol=1e-6
+    )
+
+
+def gaussian_04(A, B):
+    return rbf_kernel(A, B, gamma=0.4)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_function_is_a_kernel(bias):
+    own = KernelSVC(gaussian_04, fit_intercept=bias, tol=1e-9).fit(X0, Y0)
+    named = KernelSVC(gamma=0.4, fit_intercept=bias, tol=1e-9).fit(X0, Y0)
+    np.testing.assert_allclose(own.decision_function(X0), named.decision_function(X0), atol=1e-5)
+
+
+# Memory
+
+
+def wide_table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(250, 3))
+    return X, X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=250) > 1
+
+
+def gigabytes_for_some_rows(X):
+    """Return a memory that holds at least 64 rows of the kernel matrix and less than half."""
+    low, high = 0.0, 1e9
+    while True:
+        middle = (low + high) / 2
+        try:
+            width = Gram(None, X, middle).width
+        except ValueError:
+            low = middle
+            continue
+        if width < len(X) / 2:
+            return middle / 1e9
+        high = middle
+
+
+SOME_OF_IT = gigabytes_for_some_rows(wide_table()[0])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_little_memory_gives_the_same_machine(loss, bias):
+    X, y = wide_table()
+    model = KernelSVC(gamma=0.4, loss=loss, fit_intercept=bias, tol=1e-4)
+    whole = clone(model).fit(X, y)
+    parts = clone(model).set_params(memory_limit=SOME_OF_IT).fit(X, y)
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=0.1)
+    assert parts.certificate_.primal == pytest.approx(whole.certificate_.primal, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "needs_all",
+    [{}, {"loss": "least_squares"}, {"loss": "least_squares", "fit_intercept": False}],
+    ids=["LIBSVM", "least squares", "least squares without a bias"],
+)
+def test_what_needs_the_whole_matrix_is_refused_with_a_remedy(needs_all):
+    model = KernelSVC("laplacian", memory_limit=SOME_OF_IT)
+    assert_refused(
+        lambda: clone(model).set_params(**needs_all).fit(*wide_table()),
+        r"memory_limit=\S+ gigabytes is too little .* 250 rows, which needs \S+; raise it, use a "
+        r"StumpSVC or a PerceptronSVC.*SubsampleVotingClassifier",
+    )
+    model.set_params(fit_intercept=False).fit(*wide_table())
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_no_memory_at_all_is_refused(bias):
+    model = KernelSVC("laplacian", fit_intercept=bias, memory_limit=1e-3)
+    assert_refused(lambda: model.fit(*wide_table()), r"memory_limit=0\.001 gigabytes is too little")
+
+
+def test_the_memory_that_the_refusal_asks_for_is_enough():
+    model = KernelSVC(fit_intercept=False, memory_limit=1e-3)
+    with pytest.raises(ValueError, match="which needs") as caught:
+        model.fit(*wide_table())
+    needed = float(str(caught.value).split("which needs ")[1].split(";")[0])
+    assert model.set_params(memory_limit=1.1 * needed).fit(*wide_table()).certificate_.converged
+
+
+# Bad input
+
+
+def indefinite(smallest):
+    """Return a matrix of 90 rows with this as its smallest eigenvalue, also when centred."""
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(np.column_stack([np.ones(90), rng.normal(size=(90, 89))]))[0]
+    values = np.append(5.0, np.linspace(1.0, 3.0, 89))
+    values[-1] = smallest
+    matrix = (basis * values) @ basis.T
+    return (matrix + matrix.T) / 2
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_matrix_that_is_no_kernel_is_refused_by_its_eigenvalue(bias):
+    model = KernelSVC("precomputed", fit_intercept=bias)
+    assert_refused(
+        lambda: model.fit(indefinite(-0.25), Y0),
+        r"smallest of the 90 eigenvalues of the .*kernel matrix is -0\.25, .*0\.25 added to",
+    )
+    model.fit(indefinite(-0.25) + 0.25 * np.eye(90), Y0)
+    model.fit(indefinite(-1e-12), Y0)
+
+
+def test_a_bias_asks_for_positive_weights_that_sum_to_0_only():
+    """``-|x - y|_1`` is a kernel with a bias, and none without."""
+    K = -np.abs(X0[:, None] - X0[None]).sum(axis=2)
+    KernelSVC("precomputed").fit(K, Y0)
+    smallest = np.linalg.eigvalsh(K)[0]
+    assert_refused(
+        lambda: KernelSVC("precomputed", fit_intercept=False).fit(K, Y0),
+        rf"eigenvalues of the kernel matrix is {smallest:.4g}",
+    )
+
+
+def test_an_asymmetric_matrix_is_refused_by_its_entries():
+    K = np.eye(90)
+    K[3, 7] = 0.5
+    assert_refused(
+        lambda: KernelSVC("precomputed").fit(K, Y0),
+        r"symmetric products, but those of rows 3 and 7 are 0\.5 and, .* round, 0; take the mean",
+    )
+
+
+BAD_KERNELS = {
+    "shape": (lambda A, B: A @ A.T if len(A) != len(B) else A, r"shape \(\d+, 3\) for \d+ and"),
+    "one number": (lambda A, B: 1.0, r"returned an array of shape \(\) for .* must return one"),
+    "nan": (lambda A, B: np.full((len(A), len(B)), np.nan), r"returned NaN or infinity; scale"),
+    "infinity": (lambda A, B: np.full((len(A), len(B)), np.inf), r"returned NaN or infinity"),
+}
+
+
+@pytest.mark.parametrize(("kernel", "match"), BAD_KERNELS.values(), ids=BAD_KERNELS)
+@pytest.mark.parametrize("bias", [False, True])
+def test_bad_kernels_are_refused(kernel, match, bias):
+    assert_refused(lambda: KernelSVC(kernel, fit_intercept=bias).fit(X0, Y0), "kernel=.*" + match)
+
+
+BAD_PARAMETERS = {
+    "kernel": (KernelSVC("rbf"), r"'kernel' parameter of KernelSVC .*'gaussian'.* Got 'rbf'"),
+    "C": (KernelSVC(C=0), r"'C' parameter of KernelSVC .* Got 0"),
+    "C=inf": (KernelSVC(C=np.inf), r"C"),
+    "huge C": (KernelSVC(C=1e100), r"C=1e\+100 times the weights .* keep it between"),
+    "gamma": (KernelSVC(gamma=-1.0), r"'gamma' parameter of KernelSVC .* Got -1\.0"),
+    "loss": (KernelSVC(loss="log"), r"'loss' parameter of KernelSVC .* Got 'log'"),
+    "tol": (KernelSVC(tol=0), r"'tol' parameter of KernelSVC .* Got 0"),
+    "memory": (KernelSVC(memory_limit=0), r"'memory_limit' parameter of KernelSVC .* Got 0"),
+    "not square": (KernelSVC("precomputed"), r"X has 90 rows and 3 columns; pass a square matrix"),
+}
+
+
+@pytest.mark.parametrize(("estimator", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
+def test_bad_parameters(estimator, match):
+    assert_refused(lambda: clone(estimator).fit(X0, Y0), match)
+
+
+@pytest.mark.parametrize(("X", "y", "weight", "match"), BAD_TABLES.values(), ids=BAD_TABLES)
+def test_bad_tables(X, y, weight, match):
+    model = KernelSVC(fit_intercept=False)
+    assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        model.predict(X0)
+
+
+def test_prediction_checks_its_rows():
+    model = KernelSVC().fit(X0, Y0)
+    assert_refused(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
+    assert_refused(lambda: model.predict(with_one(np.nan)), r"X contains NaN in row 4, feature 1")
+
+
+# Good manners
+
+
+@pytest.mark.parametrize("kernel", [*NAMES, gaussian_04])
+def test_pickles(kernel):
+    model = KernelSVC(kernel, fit_intercept=False).fit(X0, Y0)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X0), model.decision_function(X0))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames_keep_their_names(frame):
+    X = frame({"age": X0[:, 0], "height": X0[:, 1], "weight": X0[:, 2]})
+    model = KernelSVC().fit(X, Y0)
+    assert model.feature_names_in_.tolist() == ["age", "height", "weight"]
+    plain = KernelSVC().fit(X0, Y0)
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X0), atol=1e-9)
+
+
+def test_silence_by_default_and_progress_on_demand(capsys):
+    KernelSVC(fit_intercept=False).fit(X0, Y0)
+    assert capsys.readouterr() == ("", "")
+    KernelSVC(fit_intercept=False, verbose=1).fit(X0, Y0)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("KernelSVC, 90 rows, C=1")

@@ -1,0 +1,334 @@
+"""Votes over subsamples: against machines fitted by hand, enumerated subsets, and bad input."""
+
+from itertools import combinations
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
+
+GAUSSIAN = KernelSVC(gamma=0.4, tol=1e-8)
+PLAIN = KernelSVC(gamma=0.4, fit_intercept=False, tol=1e-8)
+X3, Y3 = table(3)
+
+
+@parametrize_with_checks(
+    [
+        SubsampleVotingClassifier(KernelSVC(), n_estimators=3),
+        SubsampleVotingClassifier(StumpSVC(), n_estimators=3),
+        SubsampleVotingClassifier(
+            KernelSVC(), combine="svm", outputs="votes", feature_subsets=0.5, n_estimators=3
+        ),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def vote(estimator=PLAIN, X=X0, y=Y0, **parameters):
+    given = {"n_estimators": 5, "random_state": 0, **parameters}
+    return SubsampleVotingClassifier(estimator, **given).fit(X, y)
+
+
+def by_hand(model, X=X0, y=Y0, new=X0):
+    """Return the scores of machines trained one by one on the rows and features that were dealt."""
+    scores = []
+    for machine, rows, features in zip(
+        model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True
+    ):
+        columns = slice(None) if features is None else features
+        alone = clone(machine).fit(X[rows][:, columns], y[rows])
+        scores.append(alone.decision_function(new[:, columns]))
+    return np.array(scores)
+
+
+# What a vote is
+
+
+@pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, StumpSVC(tol=1e-8)])
+@pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
+def test_one_machine_on_all_rows_is_the_machine(machine, X, y):
+    model = vote(machine, X, y, n_estimators=1, subsample=1.0)
+    alone = clone(machine).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+
+
+@pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, KernelSVC("laplacian", gamma=1.0, tol=1e-8)])
+@pytest.mark.parametrize("features", [None, 2])
+def test_the_vote_is_the_mean_of_machines_on_their_own_rows(machine, features):
+    """With one kernel matrix for all, or each by itself: the same machines."""
+    model = vote(machine, feature_subsets=features)
+    np.testing.assert_allclose(model.decision_function(X0), by_hand(model).mean(axis=0), atol=1e-5)
+
+
+def test_machines_say_what_they_say_alone():
+    model = vote()
+    for machine, scores in zip(model.estimators_, by_hand(model), strict=True):
+        np.testing.assert_allclose(machine.decision_function(X0), scores, atol=1e-5)
+        assert machine.certificate_.converged
+
+
+def test_given_weights_weigh():
+    weights = [0.5, 0.0, 0.1, 0.1, 0.3]
+    model = vote(weights=weights)
+    np.testing.assert_allclose(model.decision_function(X0), weights @ by_hand(model), atol=1e-5)
+    np.testing.assert_array_equal(model.weights_, weights)
+
+
+def test_votes_are_signs():
+    model = vote(outputs="votes")
+    expected = np.where(by_hand(model) > 0, 1.0, -1.0).mean(axis=0)
+    np.testing.assert_allclose(model.decision_function(X0), expected)
+
+
+def test_votes_for_several_classes_are_winners():
+    model = vote(X=X3, y=Y3, outputs="votes")
+    winners = by_hand(model, X3, Y3, X3).argmax(axis=2)
+    expected = np.mean(winners[:, :, None] == np.arange(3), axis=0)
+    np.testing.assert_allclose(model.decision_function(X3), expected)
+
+
+@pytest.mark.parametrize("outputs", ["scores", "votes"])
+def test_learned_weights_are_a_linear_machine_on_the_outputs(outputs):
+    """On all rows, not only on those that a machine was trained on."""
+    model = vote(combine="svm", outputs=outputs, C=0.3)
+    inputs = by_hand(model).T
+    inputs = inputs if outputs == "scores" else np.where(inputs > 0, 1.0, -1.0)
+    judge = SVC(kernel="linear", C=0.3, tol=1e-8).fit(inputs, Y0)
+    loose = 0.05  # the linear machine is trained to a gap of 1e-3
+    np.testing.assert_allclose(
+        model.decision_function(X0), judge.decision_function(inputs), atol=loose
+    )
+    np.testing.assert_allclose(model.weights_, judge.coef_[0], atol=loose)
+    assert model.certificate_.converged
+
+
+def test_learned_weights_for_several_classes():
+    model = vote(X=X3, y=Y3, combine="svm", n_estimators=3)
+    inputs = np.concatenate(by_hand(model, X3, Y3, X3), axis=1)
+    assert model.weights_.shape == (3, 9)
+    for k in range(3):
+        judge = SVC(kernel="linear", tol=1e-8).fit(inputs, np.equal(Y3, k))
+        np.testing.assert_allclose(
+            model.decision_function(X3)[:, k], judge.decision_function(inputs), atol=0.05
+        )
+
+
+def test_a_list_of_machines_is_dealt_in_turn():
+    kinds = [KernelSVC("linear"), KernelSVC("laplacian", C=3.0), LogisticRegression()]
+    model = vote(kinds, n_estimators=7)
+    assert [type(m) for m in model.estimators_] == [type(kinds[t % 3]) for t in range(7)]
+    assert [getattr(m, "kernel", None) for m in model.estimators_[:3]] == [
+        "linear",
+        "laplacian",
+        None,
+    ]
+    np.testing.assert_allclose(
+        model.decision_function(X0),
+        np.mean([m.decision_function(X0) for m in model.estimators_], axis=0),
+    )
+
+
+def test_machines_with_chances_vote_from_minus_1_to_1():
+    model = vote(RandomForestClassifier(5), n_estimators=3)
+    chances = np.mean([m.predict_proba(X0)[:, 1] for m in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.decision_function(X0), 2 * chances - 1)
+    assert len({m.random_state for m in model.estimators_}) == 3
+
+
+# Rows and features
+
+
+@pytest.mark.parametrize(("subsample", "r"), [(0.4, 36), (1.0, 90), (17, 17), (2, 2), (90, 90)])
+def test_rows_are_drawn_without_replacement(subsample, r):
+    model = vote(subsample=subsample, n_estimators=20)
+    for rows in model.estimators_samples_:
+        assert len(rows) == r
+        assert np.all(np.diff(rows) > 0)
+        assert set(Y0[rows]) == {0, 1}
+    assert len({tuple(rows) for rows in model.estimators_samples_}) == (1 if r == 90 else 20)
+
+
+def test_all_classes_are_drawn_however_rare():
+    y = np.where(np.arange(90) < 2, 1, 0)
+    model = vote(subsample=10, n_estimators=30, y=y)
+    assert all(y[rows].sum() >= 1 for rows in model.estimators_samples_)
+
+
+@pytest.mark.parametrize(("subsets", "n"), [(0.7, 2), (2, 2), (0.1, 1), (1.0, 3)])
+def test_features_are_drawn_without_replacement(subsets, n):
+    model = vote(feature_subsets=subsets, n_estimators=10)
+    for features in model.estimators_features_:
+        assert len(features) == n
+        assert np.all(np.diff(features) > 0)
+    assert len({tuple(f) for f in model.estimators_features_}) > 1 or n == 3
+
+
+def test_feature_lists_are_dealt_in_turn():
+    model = vote(feature_subsets=[[0, 2], [1]])
+    assert [f.tolist() for f in model.estimators_features_] == [[0, 2], [1], [0, 2], [1], [0, 2]]
+    frame = pd.DataFrame(X0, columns=["a", "b", "c"])
+    named = vote(X=frame, feature_subsets=[["a", "c"], ["b"]])
+    np.testing.assert_array_equal(named.decision_function(frame), model.decision_function(X0))
+
+
+def test_a_seed_is_a_vote():
+    a, b, c = (vote(random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(a.decision_function(X0), b.decision_function(X0))
+    assert not np.allclose(a.decision_function(X0), c.decision_function(X0))
+
+
+# Who does the work
+
+
+@pytest.mark.parametrize("machine", [PLAIN, StumpSVC()])
+def test_workers_change_nothing(machine):
+    alone = vote(machine, n_jobs=1).decision_function(X0)
+    np.testing.assert_allclose(vote(machine, n_jobs=2).decision_function(X0), alone, atol=1e-9)
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            np.testing.assert_allclose(vote(machine).decision_function(X0), alone, atol=1e-9)
+
+
+# Theorems
+
+
+@pytest.mark.parametrize("combine", ["mean", "svm"])
+@pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
+def test_a_vote_of_stump_machines_is_one_shape_model(combine, X, y):
+    model = vote(StumpSVC(), X, y, combine=combine)
+    said = [np.atleast_2d(m.decision_function(X).T) for m in model.estimators_]
+    if combine == "mean":
+        expected = np.mean(said, axis=0)
+    else:
+        expected = np.atleast_2d(model.weights_) @ np.concatenate(said)
+        expected += model.intercept_[:, None]
+    shapes = model.shapes_ if isinstance(model.shapes_, list) else [model.shapes_]
+    np.testing.assert_allclose([s.evaluate(X) for s in shapes], expected, atol=1e-10)
+    np.testing.assert_allclose(np.atleast_2d(model.decision_function(X).T), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("parameters", [{"outputs": "votes"}, {"feature_subsets": 2}])
+def test_other_votes_of_stump_machines_have_no_shapes(parameters):
+    assert not hasattr(vote(StumpSVC(), **parameters), "shapes_")
+
+
+def test_many_subsamples_tend_to_the_expected_vote():
+    """F-hat by all 4 of 8 rows that hold both classes; 16 times the machines, 1/4 of the error."""
+    X, y = X0[:8], np.array([0, 1, 1, 0, 1, 0, 0, 1])
+    machine = KernelSVC(gamma=0.4, C=2.0, fit_intercept=False, tol=1e-6)
+    subsets = [list(rows) for rows in combinations(range(8), 4) if len(set(y[list(rows)])) == 2]
+    assert len(subsets) == 68
+    scores = [clone(machine).fit(X[rows], y[rows]).decision_function(X) for rows in subsets]
+    expected, spread = np.mean(scores, axis=0), np.std(scores)
+
+    def error(n_estimators, repeats):
+        models = [
+            vote(machine, X, y, n_estimators=n_estimators, subsample=4, random_state=s, n_jobs=1)
+            for s in range(repeats)
+        ]
+        differences = [m.decision_function(X) - expected for m in models]
+        return np.sqrt(np.mean(np.square(differences)))
+
+    few, many = error(4, 60), error(64, 20)
+    assert few / many == pytest.approx(4.0, rel=0.3)
+    assert many == pytest.approx(spread / np.sqrt(64), rel=0.3)
+
+
+def test_precomputed_products():
+    K = rbf_kernel(X0, gamma=0.4)
+    given = vote(KernelSVC("precomputed", fit_intercept=False, tol=1e-8), X=K)
+    named = vote()
+    np.testing.assert_allclose(given.decision_function(K), named.decision_function(X0), atol=1e-5)
+
+
+# Bad input
+
+BAD_PARAMETERS = {
+    "r too large": ({"subsample": 91}, r"subsample=91 is more than the 90 rows of X; pass at most"),
+    "r too small": ({"subsample": 1}, r"subsample=1 leaves each machine 1 .* 2 classes; raise it"),
+    "share too small": ({"subsample": 0.02}, r"subsample=0\.02 leaves each machine 1 of the 90"),
+    "no rows": ({"subsample": 0.0}, r"'subsample' parameter .* Got 0\.0"),
+    "share above 1": ({"subsample": 1.5}, r"'subsample' parameter .* Got 1\.5"),
+    "negative weight": ({"weights": [0.5, 0.5, 0.5, -1.0, 0.5]}, r"weights holds -1; .* negative"),
+    "sum of weights": ({"weights": [1.0] * 5}, r"weights sums to 5 and must sum to 1; divide it"),
+    "weights nan": ({"weights": [np.nan] * 5}, r"weights holds nan"),
+    "too few weights": ({"weights": [0.5, 0.5]}, r"weights has shape \(2,\); .* n_estimators=5"),
+    "weights of words": ({"weights": ["a"] * 5}, r"weights=\['a'.* must be one weight for each"),
+    "weights with svm": (
+        {"weights": [0.2] * 5, "combine": "svm"},
+        r"weights are learned .*; leave weights=None",
+    ),
+    "combine": ({"combine": "max"}, r"'combine' parameter .* Got 'max'"),
+    "outputs": ({"outputs": "ranks"}, r"'outputs' parameter .* Got 'ranks'"),
+    "no machines": ({"n_estimators": 0}, r"'n_estimators' parameter .* Got 0"),
+    "features": (
+        {"feature_subsets": 4},
+        r"feature_subsets=4 is more than the 3 features of X; pass",
+    ),
+    "no features": ({"feature_subsets": [[]]}, r"feature_subsets holds \[\], which is no list"),
+    "no subsets": ({"feature_subsets": []}, r"feature_subsets=\[\]"),
+    "unknown feature": (
+        {"feature_subsets": [[0], [3]]},
+        r"feature_subsets holds \[3\], .* below 3",
+    ),
+    "unknown name": ({"feature_subsets": [["d"]]}, r"feature_subsets.*'d'.*names of features of X"),
+    "feature twice": ({"feature_subsets": [[1, 1]]}, r"feature_subsets holds \[1, 1\]"),
+    "flat features": ({"feature_subsets": [0, 1]}, r"feature_subsets holds 0, which is no list"),
+    "not an estimator": ({"estimator": "svm"}, r"'estimator' parameter .* Got 'svm'"),
+    "in a list": ({"estimator": [PLAIN, 3]}, r"estimator holds 3, which is no classifier; pass"),
+    "empty list": ({"estimator": []}, r"estimator=\[\] holds no machine; pass"),
+}
+
+
+@pytest.mark.parametrize(("parameters", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
+def test_bad_parameters(parameters, match):
+    parameters = {"estimator": PLAIN, "n_estimators": 5, **parameters}
+    assert_refused(lambda: SubsampleVotingClassifier(**parameters).fit(X0, Y0), match)
+
+
+@pytest.mark.parametrize("n", [30, 70, 90])
+def test_the_share_that_the_refusal_asks_for_is_enough(n):
+    with pytest.raises(ValueError, match="raise it to") as caught:
+        vote(X=X0[:n], y=Y0[:n], subsample=1e-6)
+    share = float(str(caught.value).split("raise it to ")[1].split(" at least")[0])
+    assert len(vote(X=X0[:n], y=Y0[:n], subsample=share).estimators_samples_[0]) == 2
+
+
+def test_a_share_of_rows_is_not_rounded_away():
+    """0.29 of 100 rows are 29, though ``0.29 * 100`` is a little less."""
+    X, y = np.vstack([X0, X0[:10]]), np.append(Y0, Y0[:10])
+    assert len(vote(X=X, y=y, subsample=0.29).estimators_samples_[0]) == 29
+
+
+def test_classes_too_rare_to_be_drawn():
+    X, y = np.tile(X0, (60, 1)), np.zeros(5400, dtype=int)
+    y[3] = 1
+    assert_refused(
+        lambda: vote(X=X, y=y, subsample=2),
+        r"subsample: none of 1000 draws of 2 rows held all 2 classes, .* 1 of the 5400 rows; raise",
+    )
+
+
+def test_products_have_no_features_to_choose_from():
+    model = SubsampleVotingClassifier(KernelSVC("precomputed"), feature_subsets=0.5)
+    assert_refused(
+        lambda: model.fit(np.eye(90), Y0), r"feature_subsets=0\.5 .* precomputed products; leave"
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "match"), [(t[0], t[1], t[3]) for t in BAD_TABLES.values() if t[2] is None]
+)
+def test_bad_tables(X, y, match):
+    assert_refused(lambda: SubsampleVotingClassifier(PLAIN).fit(X, y), match)
