@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    bounds_table,
     columns_speed,
     cs,
     finite,
@@ -55,6 +56,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Absent]]] = {
 STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "cs": cs.seven_cs,
     "measures": measures.four_measures,
+    "bounds-table": bounds_table.all_bounds,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 

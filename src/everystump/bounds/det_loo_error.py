@@ -58,12 +58,12 @@ def det_loo_error(
     """
     check_delta(delta)
     X, y = as_arrays(X, y)
-    margin = left_out_margins(fitted, X, y, "det_loo_error", n_jobs)
+    margin = left_out_margins(fitted, X, y, n_jobs)
     return float(soft_margin_loss(margin, delta).mean())
 
 
 def left_out_margins(
-    fitted: Any, X: np.ndarray, y: np.ndarray, name: str, n_jobs: int | None
+    fitted: Any, X: np.ndarray, y: np.ndarray, n_jobs: int | None, name: str = "det_loo_error"
 ) -> np.ndarray:
     """Return ``y_i F^i(x_i)`` of each row for the vote whose machines have not seen it."""
     if getattr(fitted, "estimators_samples_", None) is None or fitted.combine != "mean":

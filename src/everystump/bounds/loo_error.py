@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from everystump.bounds.refitting import as_arrays, margin_without
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
-from everystump.threads import spread_out
+from everystump.threads import one_blas_thread, spread_out
 
 
 def loo_error(
@@ -64,8 +64,9 @@ def _quick_margins(fitted: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray | No
     if machine.leave_each_out is None:
         return None
     margin = machine.margin.copy()
-    for row, margins in machine.leave_each_out(X):
-        margin[row] = margins[row]
+    with one_blas_thread:
+        for row, margins in machine.leave_each_out(X):
+            margin[row] = margins[row]
     return margin
 
 

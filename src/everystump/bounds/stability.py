@@ -10,6 +10,7 @@ from everystump.bounds.det_loo_error import left_out_margins
 from everystump.bounds.reading import read_combination
 from everystump.bounds.refitting import as_arrays
 from everystump.machines import Combination
+from everystump.threads import one_blas_thread
 
 # What C kappa is multiplied by.  One row alone moves its own score by C K(x, x), so that the
 # paper's half is too little; the whole is what Bousquet & Elisseeff prove (Theorem 22).
@@ -95,7 +96,7 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     if hasattr(fitted, "estimators_samples_"):
         sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
         before = sign * fitted.decision_function(X)
-        after = left_out_margins(fitted, X, y, "measured_stability", n_jobs)
+        after = left_out_margins(fitted, X, y, n_jobs, "measured_stability")
         return float(np.abs(after - before).max())
     (machine,) = read_combination(fitted, X, y, "measured_stability").machines
     if machine.leave_each_out is None:
@@ -103,7 +104,8 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
             f"fitted={fitted!r} has no quick way to leave rows out; measured_stability is for a "
             f"fitted KernelSVC or SubsampleVotingClassifier."
         )
-    changes = (np.abs(m - machine.margin).max() for _, m in machine.leave_each_out(X))
+    with one_blas_thread:
+        changes = [np.abs(m - machine.margin).max() for _, m in machine.leave_each_out(X)]
     return float(max(changes, default=0.0))
 
 

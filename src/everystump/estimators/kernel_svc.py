@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -39,8 +40,10 @@ from everystump.machines import (
     make_kernel,
     train,
 )
+from everystump.threads import one_blas_thread
 
 _GIGABYTE = 10**9
+_FEW_ROWS = 3000
 
 
 class KernelSVC(ScoreClassifier):
@@ -171,7 +174,9 @@ class KernelSVC(ScoreClassifier):
         table = check_table(self, X, y, sample_weight, self.class_weight)
         check_cost(self.C, table.weight)
         rows = self._training_rows(table)
-        self._learn(table, rows, self._gram(table, rows))
+        # Small matrices are quicker without BLAS's own threads, which wait for each other.
+        with one_blas_thread if len(rows) <= _FEW_ROWS else nullcontext():
+            self._learn(table, rows, self._gram(table, rows))
         warn_unless_converged(self)
         return self
 
