@@ -20,11 +20,28 @@ def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return classes[score.argmax(axis=1)]
 
 
+def scores_of(classifier: Any, X: Any) -> np.ndarray:
+    """Return any classifier's scores of rows: a decision function, chances, or votes.
+
+    Chances and votes of two classes go from -1 to 1.  Scores of pairs of classes are not used.
+    """
+    if hasattr(classifier, "decision_function"):
+        scores = classifier.decision_function(X)
+        if scores.ndim == 1 or scores.shape[1] == len(classifier.classes_):
+            return scores
+    if hasattr(classifier, "predict_proba"):
+        chances = classifier.predict_proba(X)
+    else:
+        chances = (classifier.predict(X)[:, None] == classifier.classes_).astype(np.float64)
+    return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
+
+
 def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     """Return the number of each label in ``classes``, or say that a label is none of them."""
     y = np.asarray(y)
     if y.shape != (n_rows,) or not np.all(np.isin(y, classes)):
         raise ValueError(
-            f"y must hold one of the classes {classes.tolist()} for each of the {n_rows} rows of X."
+            f"y has shape {y.shape} and must hold one of the classes {classes.tolist()} for each "
+            f"of the {n_rows} rows of X."
         )
     return np.searchsorted(classes, y)

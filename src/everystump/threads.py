@@ -77,7 +77,8 @@ def spread(
     They are threads, all cores of them if ``n_jobs`` is None, unless ``joblib.parallel_config``
     says otherwise.  ``verbose`` is joblib's.
     """
-    if n_jobs is None and shares_memory() and joblib.effective_n_jobs(None) == 1:
+    outermost = not getattr(get_active_backend(prefer="threads")[0], "nesting_level", 0)
+    if n_jobs is None and outermost and shares_memory() and joblib.effective_n_jobs(None) == 1:
         n_jobs = count_threads(None)
     parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", verbose=verbose)
     return list(parallel(joblib.delayed(work)(item) for item in items))

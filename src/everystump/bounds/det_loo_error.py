@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from everystump.bounds.refitting import as_arrays, margin_without, score_of
+from everystump.bounds.refitting import check_two_classes, margin_without, quick_way
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
+from everystump.labels import scores_of
+from everystump.machines import refuse_other_table
 from everystump.threads import one_blas_thread, spread_out
 
 
@@ -57,24 +61,25 @@ def det_loo_error(
     True
     """
     check_delta(delta)
-    X, y = as_arrays(X, y)
     margin = left_out_margins(fitted, X, y, n_jobs)
     return float(soft_margin_loss(margin, delta).mean())
 
 
 def left_out_margins(
-    fitted: Any, X: np.ndarray, y: np.ndarray, n_jobs: int | None, name: str = "det_loo_error"
+    fitted: Any, X: Any, y: Any, n_jobs: int | None, name: str = "det_loo_error"
 ) -> np.ndarray:
     """Return ``y_i F^i(x_i)`` of each row for the vote whose machines have not seen it."""
-    if getattr(fitted, "estimators_samples_", None) is None or fitted.combine != "mean":
+    if not hasattr(fitted, "_was_fitted_to") or getattr(fitted, "combine", None) != "mean":
         raise ValueError(
             f"fitted={fitted!r} is no vote with fixed weights; {name} is for a fitted "
             f'SubsampleVotingClassifier with combine="mean", and loo_error for any classifier.'
         )
-    fitted._check_training_table(X, y)
+    check_is_fitted(fitted)
+    y = check_two_classes(X, y)
+    refuse_other_table(fitted, not fitted._was_fitted_to(X, y))
     sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
     margin = sign * fitted.decision_function(X)
-    parts = [_Part(*part) for part in _parts(fitted, X, y)]
+    parts = list(_parts(fitted, np.asarray(X), y))
     work = partial(_changes, votes=fitted.outputs == "votes")
     with one_blas_thread:
         for part, change in zip(parts, spread_out(work, parts, n_jobs), strict=True):
@@ -82,7 +87,7 @@ def left_out_margins(
     return margin
 
 
-def _parts(fitted: Any, X: np.ndarray, y: np.ndarray) -> Any:
+def _parts(fitted: Any, X: np.ndarray, y: np.ndarray) -> Iterator[_Part]:
     for machine, c, rows, features in zip(
         fitted.estimators_,
         fitted.weights_,
@@ -91,14 +96,14 @@ def _parts(fitted: Any, X: np.ndarray, y: np.ndarray) -> Any:
         strict=True,
     ):
         own = X[rows] if features is None else X[rows][:, features]
-        yield machine, c, rows, own, y[rows]
+        yield _Part(machine, c, rows, own, y[rows])
 
 
 def _changes(part: _Part, votes: bool) -> np.ndarray:
     """Return by how much each own row's margin changes when the machine has not seen it."""
     machine, _, _, X, y = part
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
-    before = sign * score_of(machine, X)
+    before = sign * scores_of(machine, X)
     after = before.copy()
     for row, margin in _left_out(machine, X, y):
         after[row] = margin
@@ -109,9 +114,8 @@ def _changes(part: _Part, votes: bool) -> np.ndarray:
 
 def _left_out(machine: Any, X: np.ndarray, y: np.ndarray) -> Any:
     """Yield the rows that can change and their margins without them."""
-    read = getattr(machine, "_combinations", None)
-    quick = None if read is None else read(X, y)[0].machines[0].leave_each_out
+    quick = quick_way(machine, X, y)
     if quick is None:
         yield from ((row, margin_without(machine, X, y, row)) for row in range(len(y)))
     else:
-        yield from ((row, margins[row]) for row, margins in quick(X))
+        yield from ((row, margins[row]) for row, margins in quick.left_out(X))

@@ -6,10 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from everystump.bounds.refitting import as_arrays, margin_without
+from everystump.bounds.refitting import check_two_classes, margin_without, quick_way
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
+from everystump.machines import Machine
 from everystump.threads import one_blas_thread, spread_out
 
 
@@ -48,26 +50,29 @@ def loo_error(
     True
     """
     check_delta(delta)
-    X, y = as_arrays(X, y)
-    margin = _quick_margins(fitted, X, y)
-    if margin is None:
+    y = check_two_classes(X, y)
+    machine = quick_way(fitted, X, y)
+    if machine is not None:
+        margin = _quick_margins(machine, np.asarray(X), n_jobs)
+    else:
         work = partial(margin_without, _redrawing(fitted), X, y)
         margin = np.array(spread_out(work, range(len(y)), n_jobs))
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _quick_margins(fitted: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray | None:
-    """Return the margins of a machine that knows a quick way, None for others."""
-    if not hasattr(fitted, "_combinations") or hasattr(fitted, "estimators_samples_"):
-        return None
-    ((machine,),) = (problem.machines for problem in fitted._combinations(X, y))
-    if machine.leave_each_out is None:
-        return None
+def _quick_margins(machine: Machine, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Return the margins of the rows that a machine has not seen, each process taking some."""
     margin = machine.margin.copy()
+    parts = np.array_split(np.flatnonzero(machine.a), effective_n_jobs(n_jobs))
     with one_blas_thread:
-        for row, margins in machine.leave_each_out(X):
-            margin[row] = margins[row]
+        for part in spread_out(partial(_left_out, machine, X), parts, n_jobs):
+            for row, value in part:
+                margin[row] = value
     return margin
+
+
+def _left_out(machine: Machine, X: np.ndarray, rows: np.ndarray) -> list[tuple[int, float]]:
+    return [(row, margins[row]) for row, margins in machine.left_out(X, rows)]
 
 
 def _redrawing(fitted: Any) -> Any:
@@ -75,4 +80,5 @@ def _redrawing(fitted: Any) -> Any:
     samples = getattr(fitted, "estimators_samples_", None)
     if samples is None or not hasattr(fitted, "subsample"):
         return clone(fitted)
-    return clone(fitted).set_params(subsample=len(samples[0]))
+    r, n_rows = len(samples[0]), fitted.n_rows_
+    return clone(fitted).set_params(subsample=min(r, n_rows - 1))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump.arguments import as_numbers
 from everystump.bounds.bound import Bound
 from everystump.machines import Combination
 
@@ -15,7 +16,7 @@ _ROUNDING = 1e-9
 
 LOO_THEOREM = "Theorem 3.1, eq. 8"
 NO_BIAS = "no bias outside the kernel: with one the bound is not proven"
-FIXED_KERNEL = "kernels known before the rows were"
+FIXED_KERNEL = "kernels and costs known before the rows were"
 OPTIMAL = "machines at their optimum, up to the gap of their certificates"
 
 
@@ -56,14 +57,27 @@ def count_doubtful(problems: list[Combination], theorem: str, sample_weight: Any
     classes a row is right if it is so in every class against the rest.
     """
     doubtful = [vote.influence - vote.margin > -_ROUNDING for vote in problems]
-    if sample_weight is not None and len(sample_weight) > len(doubtful[0]):
-        sample_weight = np.asarray(sample_weight)[np.asarray(sample_weight) > 0]
-    value = float(np.average(np.any(doubtful, axis=0), weights=sample_weight))
+    wrong = np.any(doubtful, axis=0)
+    value = float(np.average(wrong, weights=_check_weight(sample_weight, len(wrong))))
     holds = all(is_plain(vote) for vote in problems)
     assumptions = ("fixed weights of the vote", NO_BIAS, FIXED_KERNEL, OPTIMAL)
     return Bound(value, assumptions, holds, value >= 1, f"{PAPER}, {theorem}")
 
 
 def is_plain(combination: Combination) -> bool:
-    """Tell whether all machines are as the theorems want them: no bias, kernels fixed."""
-    return all(m.fixed_kernel and not m.biased for m in combination.machines)
+    """Tell whether all machines are as the theorems want them: no bias, fixed, optimal."""
+    return all(m.fixed and m.converged and not m.biased for m in combination.machines)
+
+
+def _check_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Return what each row that was trained on counts; rows of weight 0 were not."""
+    if sample_weight is None:
+        return None
+    wanted = f"one number for each of the {n_rows} training rows, none negative, not all 0"
+    weight = as_numbers(sample_weight, "sample_weight", wanted)
+    positive = weight[weight > 0] if weight.ndim == 1 else weight
+    weight = positive if positive.shape == (n_rows,) else weight
+    proper = np.all((weight >= 0) & (weight < np.inf)) and weight.any()
+    if weight.shape != (n_rows,) or not proper:
+        raise ValueError(f"sample_weight has shape {weight.shape} and must be {wanted}.")
+    return weight

@@ -8,14 +8,14 @@ import numpy as np
 
 
 def soft_margin_loss(margin: np.ndarray, delta: float) -> np.ndarray:
-    """Return 1 for negative margins, 0 from ``delta`` on, and a straight line between.
+    """Return 1 for margins up to 0, 0 from ``delta`` on, and a straight line between.
 
     Parameters
     ----------
     margin : ndarray
         Margins ``y f(x)``.
     delta : float
-        Where the loss ends; 0 counts errors.
+        Where the loss ends; 0 counts errors, a margin of 0 being one.
 
     Returns
     -------
@@ -28,8 +28,9 @@ def soft_margin_loss(margin: np.ndarray, delta: float) -> np.ndarray:
     array([1.  , 1.  , 0.75, 0.  ])
     """
     check_delta(delta)
+    margin = np.asarray(margin, dtype=np.float64)
     if delta == 0.0:
-        return (margin < 0).astype(np.float64)
+        return (margin <= 0).astype(np.float64)
     return np.clip(1.0 - margin / delta, 0.0, 1.0)
 
 

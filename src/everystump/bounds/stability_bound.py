@@ -57,7 +57,7 @@ def stability_bound(
         The chance that the bound fails.
     error : {"loo-bound", "loo", "empirical"}, default="loo-bound"
         What stands for ``E_delta``: its bound by Lemma 3.1, which takes no time; itself; or the
-        error on the training rows with one more ``beta / delta``.
+        error on the training rows, with the same soft margin, and one more ``beta / delta``.
     constants : {"proven", "paper"}, default="proven"
         "proven" are those of Bousquet & Elisseeff (2002, Theorem 17), "paper" those that
         Evgeniou et al. print: half the ``beta``, 2 for 4, and ``beta`` not divided by ``delta``.
@@ -80,8 +80,10 @@ def stability_bound(
     (True, True)
     """
     check_delta(delta)
-    if delta == 0.0 or not isinstance(eta, Real) or not 0 < eta < 1:
-        raise ValueError(f"delta={delta!r} must be positive and eta={eta!r} between 0 and 1.")
+    if delta == 0.0:
+        raise ValueError("delta=0 is no margin to divide by; pass a positive number.")
+    if not isinstance(eta, Real) or not 0 < eta < 1:
+        raise ValueError(f"eta={eta!r} must be a number between 0 and 1.")
     if error not in _ERRORS:
         raise ValueError(f"error={error!r} must be one of {list(_ERRORS)}.")
     vote = read_combination(fitted, X, y, "stability_bound")
@@ -132,8 +134,8 @@ def _assumptions(vote: Combination, constants: str) -> tuple[str, ...]:
     )
     if vote.subsample is not None:
         common += (
-            "the vote over all subsamples, equally weighed; how near to it some machines come is "
-            "an open question",
+            "the vote over all subsamples, equally likely and equally weighed; how near to it some "
+            "machines come is an open question, and draws that lack a class are drawn again",
         )
     if constants == "paper":
         common += ("the paper's constants, of which a table of one row contradicts beta",)
@@ -143,5 +145,4 @@ def _assumptions(vote: Combination, constants: str) -> tuple[str, ...]:
 def _reference(vote: Combination) -> str:
     if vote.subsample is None:
         return f"{PAPER}, Theorem 5.1"
-    limits = {machine.limit for machine in vote.machines}
-    return f"{PAPER}, Theorem {'5.2' if len(limits) == 1 else '5.3'}"
+    return f"{PAPER}, Theorems 5.2 and 5.3"

@@ -21,11 +21,10 @@ from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
     fingerprint,
     one_by_one,
-    refuse_other_table,
     training_signs,
 )
 from everystump.labels import as_labels
-from everystump.machines import Combination, Machine
+from everystump.machines import Combination, Machine, refuse_other_table
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, Solution
@@ -104,6 +103,8 @@ class StumpMachine(ShapeClassifier):
         "verbose": ["verbose"],
     }
 
+    # Whether C was known before the rows were.
+    _C_is_given: ClassVar[bool] = True
     certificate_: Certificate | list[Certificate]
 
     def __init__(
@@ -209,19 +210,28 @@ class StumpMachine(ShapeClassifier):
         self.half_mass_ = design.half_mass
         return self
 
-    def _combinations(self, X: Any, y: Any) -> list[Combination]:
-        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these are the rows of the training."""
         check_is_fitted(self, "shapes_")
         X = check_rows(self, X)
-        signs = training_signs(self, y, len(X), self.dual_coef_.shape[-1])[:, self._kept]
-        X = X[self._kept]
-        refuse_other_table(self, fingerprint(X, signs) != self._fingerprint)
-        return one_by_one(self._as_machines(lambda: X, signs))
+        if len(X) != self.dual_coef_.shape[-1]:
+            return False
+        signs = training_signs(self, y, len(X))[:, self._kept]
+        return fingerprint(X[self._kept], signs) == self._fingerprint
+
+    def _combinations(self, X: Any, y: Any) -> list[Combination]:
+        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
+        refuse_other_table(self, not self._was_fitted_to(X, y))
+        rows = check_rows(self, X)[self._kept]
+        signs = training_signs(self, y, len(X))[:, self._kept]
+        return one_by_one(self._as_machines(lambda: rows, signs))
 
     def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
         margins = signs * np.atleast_2d(self._scores(rows(), self.shapes_).T)
         duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
         ranges_known = self.feature_range is not None and self.exact_
+        costs_known = self._C_is_given and self.class_weight != "balanced"
+        fixed = ranges_known and costs_known and not as_measure(self.measure).follows_rows
         return [
             Machine(
                 rows=np.arange(len(a)),
@@ -234,7 +244,8 @@ class StumpMachine(ShapeClassifier):
                 hinge=self._criterion() is CRITERIA["hinge"],
                 capped=self._criterion() is not CRITERIA["squared_hinge"],
                 biased=self.fit_intercept,
-                fixed_kernel=ranges_known and not as_measure(self.measure).follows_rows,
+                fixed=fixed,
+                converged=all(c.converged for c in each_class(self.certificate_)),
             )
             for a, margin in zip(duals, margins, strict=True)
         ]
@@ -317,10 +328,12 @@ def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:
     """Warn if a fit stopped short of its tolerance."""
     worst = max(each_class(estimator.certificate_), key=lambda certificate: certificate.gap)
     if not worst.converged:
+        short = estimator.n_iter_ >= estimator.max_iter
+        more = f"raise max_iter={estimator.max_iter}" if short else "scale the features alike"
+        remedy = f"{more} or raise tol"
         warnings.warn(
             f"{type(estimator).__name__} stopped after {estimator.n_iter_} steps at a "
-            f"relative duality gap of {worst.gap:.1e}, above tol={estimator.tol:g}; raise max_iter="
-            f"{estimator.max_iter} or tol.",
+            f"relative duality gap of {worst.gap:.1e}, above tol={estimator.tol:g}; {remedy}.",
             ConvergenceWarning,
             stacklevel=stacklevel,
         )

@@ -14,14 +14,19 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import ScoreClassifier, check_cost, per_class, warn_unless_converged
+from everystump.estimators.base import (
+    ScoreClassifier,
+    check_cost,
+    each_class,
+    per_class,
+    warn_unless_converged,
+)
 from everystump.estimators.precomputed import check_function, check_products
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
     fingerprint,
     one_by_one,
-    refuse_other_table,
     training_signs,
 )
 from everystump.machines import (
@@ -38,6 +43,7 @@ from everystump.machines import (
     has_gamma,
     leave_each_out,
     make_kernel,
+    refuse_other_table,
     train,
 )
 from everystump.threads import one_blas_thread
@@ -190,14 +196,15 @@ class KernelSVC(ScoreClassifier):
             return self
         return clone(self).set_params(gamma=gamma_scale(X, None))
 
-    def _fit_part(self, table: Table, room: np.ndarray) -> Self:
-        """Train on a checked table, with room for its kernel matrix."""
+    def _fit_part(self, table: Table, room: np.ndarray | None) -> tuple[Self, np.ndarray | None]:
+        """Train on a checked table; return the room of its kernel matrix for others to use."""
         table = table.weighed(self.class_weight)
         rows = self._training_rows(table)
         self.n_features_in_ = rows.shape[1]
-        self._learn(table, rows, self._gram(table, rows, room))
+        gram = self._gram(table, rows, room)
+        self._learn(table, rows, gram)
         warn_unless_converged(self)
-        return self
+        return self, gram.room
 
     def _learn(self, table: Table, rows: np.ndarray, gram: Gram) -> None:
         """Train on the rows of a checked table and their products."""
@@ -211,11 +218,13 @@ class KernelSVC(ScoreClassifier):
 
     def _training_rows(self, table: Table) -> np.ndarray:
         """Return the rows between which products are taken."""
+        # The squared losses are solved for one bias after another, each time without any.
+        free_bias = self.fit_intercept and self.loss == "hinge"
         if self.kernel == "precomputed":
-            return check_products(table, bias=self.fit_intercept)
+            return check_products(table, bias=free_bias)
         rows = np.asarray(table.X, dtype=np.float64)
         if callable(self.kernel):
-            check_function(self.kernel, rows, bias=self.fit_intercept)
+            check_function(self.kernel, rows, bias=free_bias)
         return rows
 
     def _task(self, positive: np.ndarray, cost: np.ndarray) -> Task:
@@ -258,15 +267,22 @@ class KernelSVC(ScoreClassifier):
         scores = self.expansion_.evaluate(np.asarray(check_rows(self, X), dtype=np.float64))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _combinations(self, X: Any, y: Any) -> list[Combination]:
-        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these are the rows of the training."""
         check_is_fitted(self, "expansion_")
         X = np.asarray(check_rows(self, X), dtype=np.float64)
-        signs = training_signs(self, y, len(X), len(self.row_costs_))
+        if len(X) != len(self.row_costs_):
+            return False
         used = np.flatnonzero(self.row_costs_)
-        rows = self.expansion_.kernel.restrict(X, used)
-        refuse_other_table(self, fingerprint(rows, signs[:, used]) != self._fingerprint)
-        return one_by_one(self._as_machines(lambda: rows, signs))
+        signs = training_signs(self, y, len(X))[:, used]
+        return fingerprint(self.expansion_.kernel.restrict(X, used), signs) == self._fingerprint
+
+    def _combinations(self, X: Any, y: Any) -> list[Combination]:
+        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
+        refuse_other_table(self, not self._was_fitted_to(X, y))
+        X = np.asarray(check_rows(self, X), dtype=np.float64)
+        rows = self.expansion_.kernel.restrict(X, np.flatnonzero(self.row_costs_))
+        return one_by_one(self._as_machines(lambda: rows, training_signs(self, y, len(X))))
 
     def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
         used = np.flatnonzero(self.row_costs_)
@@ -286,7 +302,8 @@ class KernelSVC(ScoreClassifier):
                 hinge=self.loss == "hinge",
                 capped=self.loss == "hinge",
                 biased=self.fit_intercept,
-                fixed_kernel=kernel.fixed,
+                fixed=kernel.fixed and self.class_weight != "balanced",
+                converged=all(c.converged for c in each_class(self.certificate_)),
                 leave_each_out=partial(self._leave_each_out, sign, a, margin),
             )
             for sign, a, margin in zip(
@@ -295,13 +312,19 @@ class KernelSVC(ScoreClassifier):
         ]
 
     def _leave_each_out(
-        self, sign: np.ndarray, a: np.ndarray, margin: np.ndarray, X: np.ndarray
+        self,
+        sign: np.ndarray,
+        a: np.ndarray,
+        margin: np.ndarray,
+        X: np.ndarray,
+        rows: np.ndarray | None = None,
     ) -> Iterator[tuple[int, np.ndarray]]:
         used = np.flatnonzero(self.row_costs_)
         kernel, task = self.expansion_.kernel, self._task(sign > 0, self.row_costs_[used])
-        rows = kernel.restrict(np.asarray(X, dtype=np.float64), used)
-        gram = Gram(kernel, rows, self.memory_limit * _GIGABYTE)
-        return leave_each_out(gram.square, task, a, margin)
+        table = kernel.restrict(np.asarray(X, dtype=np.float64), used)
+        gram = Gram(kernel, table, self.memory_limit * _GIGABYTE)
+        some = np.arange(len(a)) if rows is None else rows
+        return leave_each_out(gram.square, task, a, margin, some)
 
 
 def _spread(by_row: np.ndarray, table: Table, absent: float) -> np.ndarray:

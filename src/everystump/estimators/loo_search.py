@@ -47,7 +47,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
     best_bound_ : Bound
         Its bound.
     best_score_ : float
-        One minus the bound: the accuracy on left-out rows is no less.
+        One minus the bound: where that holds, the accuracy on left-out rows is no less.
     best_index_ : int
         Its place in ``cv_results_``.
     candidates_ : list of estimators
@@ -131,6 +131,10 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         self.cv_results_ = _results(grid, bounds, values, seconds)
         self.classes_ = self.best_estimator_.classes_
         return self
+
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these are the rows of the training."""
+        return self.best_estimator_._was_fitted_to(X, y)
 
     def _alike(self) -> Any:
         """Return the estimator with a seed, if it draws: bounds of other rows compare badly."""

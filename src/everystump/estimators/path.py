@@ -56,6 +56,7 @@ class PathMachine(StumpMachine):
     """A `StumpMachine` whose C is chosen by cross-validation along a path."""
 
     _single: ClassVar[type[FixedCMachine]]
+    _C_is_given: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict] = {
         **StumpMachine._parameter_constraints,

@@ -147,6 +147,7 @@ class PerceptronSVC(ScoreClassifier):
         self.machine_ = self._machine().fit(rows, y, sample_weight)
         for name in ("certificate_", "classes_", "dual_coef_", "intercept_", "n_iter_"):
             setattr(self, name, getattr(self.machine_, name))
+        self.__dict__.pop("axis_shapes_", None)
         if self.include_axes:
             models = each_class(self.machine_.shapes_)
             self.axis_shapes_ = per_class([self._axis_shapes(model) for model in models])

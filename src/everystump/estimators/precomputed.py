@@ -56,7 +56,8 @@ def _refuse_improper(products: np.ndarray, number: np.ndarray, name: str, bias: 
         raise ValueError(
             f"{name}: the smallest of the {len(products)} eigenvalues of the {what} is "
             f"{smallest:.4g}, so that it is no kernel's; use a positive semi-definite one, for "
-            f"example with {-smallest:.4g} added to the diagonal."
+            f"example with {-smallest:.4g} added to the diagonal, or with a large enough constant "
+            f"if it is a negative distance."
         )
 
 

@@ -19,11 +19,12 @@ from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsamples import (
     Share,
     ThreadTrainer,
-    Trainer,
     count_rows,
     draw_features,
     draw_rows,
+    fit_alone,
     make_stacks,
+    own_table,
     pick,
     seeded,
 )
@@ -31,10 +32,10 @@ from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
     fingerprint,
     read_machines,
-    refuse_other_table,
     training_signs,
 )
-from everystump.machines import Combination, Machine
+from everystump.labels import scores_of
+from everystump.machines import Combination, Machine, refuse_other_table
 from everystump.shapes import combine
 from everystump.threads import count_threads, one_blas_thread, shares_memory, spread
 
@@ -50,7 +51,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
     Parameters
     ----------
     estimator : estimator or list of estimators
-        The machine.  A list is dealt out in turn, so that machines differ in kernel or parameters.
+        The machine, which gets its rows as arrays of numbers.  A list is dealt out in turn, so that
+        machines differ in kernel or parameters.  A `KernelSVC` has its own ``memory_limit``.
     n_estimators : int, default=30
         How many machines, T.
     subsample : float or int, default=0.4
@@ -95,6 +97,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
     expansions_ : list of Expansion
         The whole vote as one kernel expansion for each kernel, if all machines are `KernelSVC` with
         kernels that do not depend on their rows, on all features, and scores are combined.
+    n_rows_ : int
+        How many rows the training table has.
     classes_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 
@@ -192,23 +196,25 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         table = check_table(self, X, y, None, None)
         r = count_rows(self.subsample, len(table.label), len(table.classes))
         shares = self._deal(table, r)
-        self.classes_ = table.classes
+        self.classes_, self.n_rows_ = table.classes, table.n_given
         self.estimators_samples_ = [share.rows for share in shares]
         self.estimators_features_ = [share.features for share in shares]
         with one_blas_thread:
-            trainer = self._trainer(table, r)
-            self.estimators_ = spread(trainer.fit, shares, self.n_jobs, self.verbose)
+            self.estimators_ = self._train(table, shares)
             self._stacks = make_stacks(self.estimators_, shares, table.X)
             self._weigh(table, weights)
         self._collapse()
         self._remember(table)
         return self
 
-    def _trainer(self, table: Table, r: int) -> Trainer:
-        kernels = any(isinstance(template, KernelSVC) for template in self._templates())
-        if not (kernels and shares_memory()):
-            return Trainer(table)
-        return ThreadTrainer(table, r, min(count_threads(self.n_jobs), self.n_estimators))
+    def _train(self, table: Table, shares: list[Share]) -> list:
+        """Train the machines, here or wherever joblib's workers are."""
+        if shares_memory():
+            n_rooms = min(count_threads(self.n_jobs), self.n_estimators)
+            trainer = ThreadTrainer(table, n_rooms)
+            return spread(trainer.fit, shares, self.n_jobs, self.verbose)
+        parts = (own_table(table, share) for share in shares)
+        return spread(fit_alone, parts, self.n_jobs, self.verbose)
 
     def _check_templates(self) -> None:
         for template in self._templates():
@@ -236,7 +242,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             raise ValueError(f"weights has shape {weights.shape}; pass {wanted}.")
         if not np.all(weights >= 0):
             raise ValueError(
-                f"weights holds {weights.min():g}; the weights of a vote must not be negative."
+                f"weights holds {weights.min():g}; the weights of a vote must be numbers, none "
+                f"negative."
             )
         if not np.isclose(weights.sum(), 1.0, rtol=0, atol=1e-8):
             raise ValueError(
@@ -288,6 +295,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
 
     def _collapse(self) -> None:
         """Make one model of machines that add up to one: shape models, or expansions by kernel."""
+        for of_last_fit in ("shapes_", "expansions_"):
+            self.__dict__.pop(of_last_fit, None)
         if self.outputs == "votes":
             return
         whole = all(features is None for features in self.estimators_features_)
@@ -365,11 +374,11 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             scores = np.concatenate(self._outputs(X), axis=1) @ self._coef().T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _check_training_table(self, X: np.ndarray, y: Any) -> np.ndarray:
-        """Return the signs of the training rows, or say that these are others."""
-        signs = training_signs(self, y, len(X), len(X))
-        refuse_other_table(self, fingerprint(X, signs) != self._fingerprint)
-        return signs
+    def _was_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these are the rows of the training."""
+        check_is_fitted(self, "weights_")
+        X = check_rows(self, X)
+        return fingerprint(X, training_signs(self, y, len(X))) == self._fingerprint
 
     def _combinations(self, X: Any, y: Any) -> list[Combination]:
         """Return the votes as `everystump.bounds` reads them, on the table of their training."""
@@ -379,9 +388,10 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
                 'combine="svm" learns the weights of the vote from the rows, and the bounds are '
                 'for fixed ones; use combine="mean", or validation_bound on held-out rows.'
             )
-        X = check_rows(self, X)
-        signs = self._check_training_table(X, y)
-        return self._read(X, signs) if self._problems is None else self._problems
+        refuse_other_table(self, not self._was_fitted_to(X, y))
+        if self._problems is None:
+            self._problems = self._read(check_rows(self, X), training_signs(self, y, len(X)))
+        return self._problems
 
     def _read(self, X: np.ndarray, signs: np.ndarray) -> list[Combination]:
         by_problem: list[list[Machine]] = [[] for _ in signs]
@@ -390,8 +400,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         ):
             read = read_machines(machine, partial(_part, X, rows, features), signs[:, rows])
             for problem, one in zip(by_problem, read, strict=True):
-                fixed = one.fixed_kernel and not self._adaptive
-                problem.append(replace(one, rows=rows, fixed_kernel=fixed))
+                fixed = one.fixed and not self._adaptive
+                problem.append(replace(one, rows=rows, fixed=fixed))
         votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
         return [
             Combination(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
@@ -405,10 +415,5 @@ def _part(X: np.ndarray, rows: np.ndarray, features: np.ndarray | None) -> np.nd
 
 
 def _score_one(X: np.ndarray, machine: tuple[Any, np.ndarray | None]) -> np.ndarray:
-    """Return the scores of a machine; chances of two classes count from -1 to 1."""
     fitted, features = machine
-    rows = pick(X, features)
-    if hasattr(fitted, "decision_function"):
-        return fitted.decision_function(rows)
-    chances = fitted.predict_proba(rows)
-    return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
+    return scores_of(fitted, pick(X, features))

@@ -30,40 +30,41 @@ class Share:
     features: np.ndarray | None
 
 
-class Trainer:
-    """Trains each machine on its part of a table."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def fit(self, share: Share) -> Any:
-        """Return a fitted machine."""
-        part = self._table.alone(share.rows, share.features)
-        return share.machine.fit(part.X, part.classes[part.label])
+def own_table(table: Table, share: Share) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return an unfitted machine, its rows and their labels: all that a far worker needs."""
+    part = table.alone(share.rows, share.features)
+    return share.machine, part.X, part.classes[part.label]
 
 
-class ThreadTrainer(Trainer):
-    """Trains kernel machines by threads, which take turns at some rooms for a kernel matrix.
+def fit_alone(task: tuple[Any, np.ndarray, np.ndarray]) -> Any:
+    """Return a machine fitted to a table of its own."""
+    machine, X, y = task
+    return machine.fit(X, y)
+
+
+class ThreadTrainer:
+    """Trains machines by threads, which take turns at some rooms for a kernel matrix.
 
     Fresh memory is slow to come by, in threads above all.
     """
 
-    def __init__(self, table: Table, r: int, n_rooms: int) -> None:
-        super().__init__(table)
-        self._rooms: SimpleQueue[np.ndarray] = SimpleQueue()
+    def __init__(self, table: Table, n_rooms: int) -> None:
+        self._table = table
+        self._rooms: SimpleQueue[np.ndarray | None] = SimpleQueue()
         for _ in range(n_rooms):
-            self._rooms.put(np.empty((r, r)))
+            self._rooms.put(None)
 
     def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
         if not isinstance(share.machine, KernelSVC):
-            return super().fit(share)
-        part = self._table.alone(share.rows, share.features)
+            return fit_alone(own_table(self._table, share))
         room = self._rooms.get()
+        part = self._table.alone(share.rows, share.features)
         try:
-            return share.machine._fit_part(part, room)
+            machine, room = share.machine._fit_part(part, room)
         finally:
             self._rooms.put(room)
+        return machine
 
 
 @dataclass(frozen=True)
@@ -138,10 +139,11 @@ def count_rows(subsample: float, n_rows: int, n_classes: int) -> int:
             f"or a share of them such as 0.4."
         )
     if r < n_classes:
-        least = n_classes if whole else np.ceil(1000 * n_classes / n_rows) / 1000
+        share = min(1.0, np.ceil(1000 * n_classes / n_rows) / 1000)
+        least = str(n_classes) if whole else str(share)
         raise ValueError(
             f"subsample={subsample} leaves each machine {r} of the {n_rows} rows of X, too few for "
-            f"{n_classes} classes; raise it to {least:g} at least."
+            f"{n_classes} classes; raise it to {least} at least."
         )
     return r
 

@@ -15,25 +15,15 @@ from everystump.machines import Combination, Machine
 _ENOUGH_ROWS = 20_000
 
 
-def training_signs(fitted: Any, y: Any, n_rows: int, n_trained: int) -> np.ndarray:
+def training_signs(fitted: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return the labels of the training rows as 1 and -1: (n_problems, n_rows).
 
     Two classes are one problem; of several, each against the rest is one.
     """
-    refuse_other_table(fitted, n_rows != n_trained)
     label = class_numbers(y, fitted.classes_, n_rows)
     n_classes = len(fitted.classes_)
     positive = [1] if n_classes == 2 else range(n_classes)
     return np.array([np.where(label == k, 1.0, -1.0) for k in positive])
-
-
-def refuse_other_table(fitted: Any, other: bool) -> None:
-    """Raise if a table is not the one that was fitted to."""
-    if other:
-        raise ValueError(
-            f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
-            f"in their order."
-        )
 
 
 def fingerprint(rows: np.ndarray, signs: np.ndarray) -> int:

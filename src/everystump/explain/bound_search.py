@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 _BOUND, _ERROR, _TEXT = "#1f5fa8", "#c2571a", "#555555"
 
@@ -48,8 +47,8 @@ class BoundSearchDisplay:
         X, y : array-like
             Rows that had no part in training.
         param : str, optional
-            The parameter to go along, a number for each candidate; the only one by default, and
-            the candidates in the order of their bounds if there are several.
+            The parameter to go along, which has numbers, showing the best candidate of each; the
+            only one by default, and all candidates in the order of their bounds if there are more.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -58,19 +57,21 @@ class BoundSearchDisplay:
         BoundSearchDisplay
             With ``figure_`` and ``ax_``.
         """
-        check_is_fitted(search, "candidates_")
+        if not hasattr(search, "candidates_"):
+            raise ValueError(f"search={search!r} has no bounds; pass a fitted LooBoundSearch.")
         results = search.cv_results_
         names = [name for name in results if name.startswith("param_")]
-        errors = np.array([1.0 - model.score(X, y) for model in search.candidates_])
         if param is None and len(names) == 1:
             param = names[0].removeprefix("param_")
         if param is None:
             values, label = np.argsort(np.argsort(results["bound"])) + 1.0, "place by bound"
         else:
             values, label = _numbers(results, param), param
-        order = np.argsort(values, kind="stable")
+        shown = _least_bound_of_each(values, results["bound"])
+        errors = [1.0 - search.candidates_[k].score(X, y) for k in shown]
         chosen = float(values[search.best_index_])
-        return cls(values[order], results["bound"][order], errors[order], chosen, label).plot(ax=ax)
+        bounds = results["bound"][shown]
+        return cls(values[shown], bounds, np.array(errors), chosen, label).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw both curves on ``ax`` or on a new figure."""
@@ -98,14 +99,22 @@ class BoundSearchDisplay:
         return self
 
 
+def _least_bound_of_each(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Return the best candidate of each value, by ascending value."""
+    order = np.lexsort((bounds, values))
+    order = order[np.isfinite(values[order])]
+    first = np.append(True, np.diff(values[order]) > 0)
+    return order[first]
+
+
 def _numbers(results: dict[str, Any], param: str) -> np.ndarray:
-    """Return the values of a parameter, or say that it has none to go along."""
+    """Return the values of a parameter, NaN for candidates that have none, or say why it has no."""
     column = results.get(f"param_{param}", [None])
+    mask = np.ma.getmaskarray(np.ma.asarray(column))
     try:
-        values = np.array([float(value) for value in column], dtype=np.float64)
+        return np.array([np.nan if m else float(v) for v, m in zip(column, mask, strict=True)])
     except (TypeError, ValueError):
-        known = sorted(name.removeprefix("param_") for name in results if "param_" in name)
         raise ValueError(
-            f"param={param!r} is not a number for each candidate; pass one that is, of {known}."
+            f"param={param!r} has no numbers to go along; pass the name of a parameter that has, "
+            f"or search over one."
         ) from None
-    return values

@@ -68,7 +68,10 @@ def gaussian(
     """Return ``exp(-gamma |x - y|_2^2)``.
 
     The exponent is one product of rows with two features more: few passes over the matrix.
+    Around their centre the rows are small, which keeps its digits.
     """
+    centre = Y.mean(axis=0)
+    X, Y = X - centre, Y - centre
     left, right = -gamma * np.einsum("ij,ij->i", X, X), -gamma * np.einsum("ij,ij->i", Y, Y)
     own = np.column_stack([2.0 * gamma * X, left, np.ones(len(X))])
     other = np.column_stack([Y, np.ones(len(Y)), right])

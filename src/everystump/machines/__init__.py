@@ -1,6 +1,6 @@
 """Kernel machines: expansions with and without a bias, trained within a given memory."""
 
-from everystump.machines.combination import Combination, Machine
+from everystump.machines.combination import Combination, LeaveEachOut, Machine, refuse_other_table
 from everystump.machines.expansion import Expansion
 from everystump.machines.gram import Gram
 from everystump.machines.kernel import (
@@ -21,6 +21,7 @@ __all__ = [
     "Expansion",
     "Gram",
     "Kernel",
+    "LeaveEachOut",
     "Machine",
     "PairKernel",
     "Task",
@@ -29,5 +30,6 @@ __all__ = [
     "has_gamma",
     "leave_each_out",
     "make_kernel",
+    "refuse_other_table",
     "train",
 ]

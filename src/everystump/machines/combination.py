@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
+
+
+class LeaveEachOut(Protocol):
+    """Leaves rows out of a machine, one at a time."""
+
+    def __call__(
+        self, X: np.ndarray, rows: np.ndarray | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield rows, all that matter by default, with the margins of the machine without them."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +45,14 @@ class Machine:
         Whether dual variables are at most C: the loss is nowhere steeper than that.
     biased : bool
         Whether it has a bias that is not in the kernel.
-    fixed_kernel : bool
-        Whether its kernel was known before the rows were.
+    fixed : bool
+        Whether its kernel and costs were known before the rows were.
+    converged : bool
+        Whether it is at its optimum, up to the gap that was asked for.
     leave_each_out : callable or None
-        Given its training table, gives each of its own rows that matters with the margins of all
-        own rows for the machine without that row; None if there is no quicker way than to train
-        it again.
+        Given its training table and some rows, gives each of these that matters with the margins
+        of all own rows for the machine without that row; None if there is no quicker way than to
+        train it again.
     """
 
     rows: np.ndarray
@@ -53,8 +65,17 @@ class Machine:
     hinge: bool
     capped: bool
     biased: bool
-    fixed_kernel: bool
-    leave_each_out: Callable[[np.ndarray], Iterator[tuple[int, np.ndarray]]] | None = None
+    fixed: bool
+    converged: bool
+    leave_each_out: LeaveEachOut | None = None
+
+    def left_out(
+        self, X: np.ndarray, rows: np.ndarray | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Leave rows out of a machine that knows how."""
+        if self.leave_each_out is None:
+            raise TypeError("this machine has to be trained again to leave a row out.")
+        return self.leave_each_out(X, rows)
 
     @property
     def squared_norm(self) -> float:
@@ -106,3 +127,12 @@ class Combination:
         for c, machine in zip(self.weights, self.machines, strict=True):
             out[machine.rows] += c * np.maximum(machine.a, 0.0) * machine.diagonal
         return out
+
+
+def refuse_other_table(fitted: Any, other: bool) -> None:
+    """Raise if a table is not the one that was fitted to."""
+    if other:
+        raise ValueError(
+            f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
+            f"in their order."
+        )

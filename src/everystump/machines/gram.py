@@ -13,8 +13,8 @@ _BLOCK_ENTRIES = 2_000_000
 _WORK_ARRAYS = 3
 # Fewer rows at hand would make a machine crawl.
 _LEAST_WIDTH = 64
-# Of so few rows the whole matrix is made at once.
-_FEW = 3000
+# Of so few rows the whole matrix is made at once: to fetch its rows one by one would take longer.
+_FEW = 8000
 _GIGABYTE = 10**9
 
 
@@ -42,7 +42,7 @@ class Gram:
         self, kernel: Kernel, X: np.ndarray, memory: float, room: np.ndarray | None = None
     ) -> None:
         self.kernel, self.X = kernel, X
-        self.n_rows, self.memory, self._room = len(X), memory, room
+        self.n_rows, self.memory, self.room = len(X), memory, room
         self.width = _width(self.n_rows, memory)
         self._square: np.ndarray | None = None
 
@@ -58,8 +58,9 @@ class Gram:
         if self._square is None:
             if self.width < self.n_rows:
                 _refuse(self.n_rows, self.memory, self.n_rows)
-            room = np.empty((self.n_rows, self.n_rows)) if self._room is None else self._room
-            self._square = self._compute(np.arange(self.n_rows), room)
+            if self.room is None:
+                self.room = np.empty((self.n_rows, self.n_rows))
+            self._square = self._compute(np.arange(self.n_rows), self.room)
         return self._square
 
     @property
@@ -73,6 +74,12 @@ class Gram:
         if self._square is not None:
             return self._square[index]
         return self._compute(index, np.empty((len(index), self.n_rows)))
+
+    def block(self, index: np.ndarray) -> np.ndarray:
+        """Return the products of some rows with each other, a copy."""
+        if self._square is not None:
+            return self._square[np.ix_(index, index)]
+        return Gram(self.kernel, self.kernel.restrict(self.X, index), np.inf).square
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         """Return the matrix times some coefficients, few of which need to differ from 0."""
@@ -95,8 +102,9 @@ class Gram:
 def bytes_needed(n_rows: int, width: int) -> float:
     """Return what holding ``width`` rows of a matrix and solving for them takes."""
     newton = 2 * min(width, MOST_FREE) ** 2
-    work = _WORK_ARRAYS * _block_rows(n_rows) * n_rows
-    return _BYTES * (float(width + batch_rows(n_rows)) * n_rows + newton + work)
+    work = _WORK_ARRAYS * min(n_rows, _block_rows(n_rows)) * n_rows
+    batch = min(n_rows, batch_rows(n_rows))
+    return _BYTES * (float(width + batch) * n_rows + newton + work)
 
 
 def _block_rows(n_rows: int) -> int:

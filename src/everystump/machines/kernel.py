@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.metrics.pairwise import linear_kernel
 
-from everystump.arguments import as_numbers
 from everystump.kernels import products
 
 _DIAGONAL_ROWS = 64
@@ -69,7 +68,12 @@ class PairKernel:
 
     def between(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Return the products of new rows with kept ones."""
-        found = as_numbers(self.function(X, kept), "kernel", "a function that returns numbers")
+        given = np.asarray(self.function(X, kept))
+        if given.dtype.kind not in "biuf":
+            raise ValueError(
+                f"kernel={self.function!r} returned {given.dtype}; it must return real numbers."
+            )
+        found = given.astype(np.float64, copy=False)
         if found.shape != (len(X), len(kept)):
             raise ValueError(
                 f"kernel={self.function!r} returned an array of shape {found.shape} for "

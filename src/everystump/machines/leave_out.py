@@ -42,9 +42,9 @@ class _Without:
 
 
 def leave_each_out(
-    square: np.ndarray, task: Task, a: np.ndarray, margin: np.ndarray
+    square: np.ndarray, task: Task, a: np.ndarray, margin: np.ndarray, rows: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each row that matters, with all margins of the machine that is trained without it.
+    """Yield each of some rows that matters, with all margins of the machine without it.
 
     Parameters
     ----------
@@ -54,13 +54,15 @@ def leave_each_out(
         What was trained.
     a, margin : ndarray of shape (n_rows,)
         Dual variables and margins of the machine with all rows.
+    rows : ndarray of int
+        The rows to leave out, one at a time.
 
     Yields
     ------
     (int, ndarray of shape (n_rows,))
         The row and the margins.
     """
-    for row in np.flatnonzero(a).tolist():
+    for row in rows[a[rows] != 0].tolist():
         if task.bias:
             yield row, _with_bias(square, task, row)
         else:

@@ -27,15 +27,17 @@ LOSSES: dict[str, type[Loss]] = {
     "squared_hinge": SquaredHinge,
 }
 _MEGABYTE = 2**20
-# What LIBSVM's cache may take of the memory; the rest is for what comes after.
-_CACHED = 0.7
-_CACHE = 100  # megabytes for LIBSVM where the whole matrix is there anyway
+# What LIBSVM's cache may take of the memory, alone and beside the whole matrix.
+_CACHED, _CACHED_BESIDE = 0.7, 0.02
+# LIBSVM's own default accuracy, from which a polish leads to the optimum of most problems.
 _ROUGH = 1e-3
+# Times the largest product: a constant that makes negative distances positive definite.
 _LIFT = 10.0
+# Relative to the diagonal: makes matrices of equal rows invertible.
 _JITTER = 1e-13
-_REFINEMENTS = 3
-_MOST_BIASES = 50
-_FINER, _FINEST = 0.01, 1e-13
+# Polishing steps, against rounding; biases to try; how much finer the next fit is to be.
+_REFINEMENTS, _MOST_BIASES = 3, 50
+_FINER, _FINEST, _FINEST_BIAS = 0.01, 1e-13, 1e-4
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,9 @@ class Task:
 
 def train(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Train a machine on the rows of a kernel matrix."""
-    if isinstance(task.loss, LeastSquares):
-        _ = gram.square  # no row is without a say: all of it is needed, or the fit refused
+    if isinstance(task.loss, LeastSquares) or (task.bias and gram.width == gram.n_rows):
+        # Least squares leave no row without a say; and a bias makes the solver come back.
+        _ = gram.square
     if not task.bias:
         return _without_bias(gram, task, progress)
     solve = _with_hinge if isinstance(task.loss, Hinge) else _with_squares
@@ -133,11 +136,14 @@ def _accuracies(tol: float) -> list[float]:
     return [max(tol / 2, _ROUGH), *[a for a in (tol / 2, *finer) if _FINEST < a < _ROUGH]]
 
 
-def _between(low: float, high: float) -> float:
-    """Return a number between two, one of which may be infinite."""
-    if np.isinf(high):
-        return 2.0 * abs(low) + 1.0
-    return -2.0 * abs(high) - 1.0 if np.isinf(low) else (low + high) / 2
+def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
+    """Return where a falling function may be 0, given two points of it, one perhaps unknown."""
+    if np.isinf(high[0]):
+        return 2.0 * abs(low[0]) + 1.0
+    if np.isinf(low[0]):
+        return -2.0 * abs(high[0]) - 1.0
+    share = low[1] / (low[1] - high[1])
+    return low[0] + float(np.clip(share, 0.1, 0.9)) * (high[0] - low[0])
 
 
 def _libsvm(gram: Gram, task: Task, accuracy: float) -> tuple[np.ndarray, float, int]:
@@ -149,7 +155,8 @@ def _libsvm(gram: Gram, task: Task, accuracy: float) -> tuple[np.ndarray, float,
             {**gram.kernel.libsvm, "cache_size": _CACHED * gram.memory / _MEGABYTE},
         )
     else:
-        rows, settings = gram.square, {"kernel": "precomputed", "cache_size": _CACHE}
+        cache = _CACHED_BESIDE * gram.memory / _MEGABYTE
+        rows, settings = gram.square, {"kernel": "precomputed", "cache_size": cache}
     machine = SVC(C=1.0, tol=accuracy, **settings).fit(rows, task.sign, sample_weight=cost)
     a = np.zeros(len(cost))
     a[machine.support_] = np.abs(machine.dual_coef_[0])
@@ -161,10 +168,9 @@ def _polish(gram: Gram, task: Task, rough: Trained) -> tuple[np.ndarray, float, 
     a, b, margin = rough.a.copy(), rough.b, rough.margin
     ridge, low, high = task.loss.box()
     free = np.flatnonzero((a > low) & (a < high))
-    if not 0 < len(free) <= min(MOST_FREE, gram.width):
+    if not 0 < len(free) <= MOST_FREE:
         return a, b, margin
-    rows = gram.rows(free)
-    square = rows[:, free].copy()
+    square = gram.block(free)
     # A constant changes nothing where the coefficients sum to 0, but makes the matrix definite.
     square += _LIFT * np.abs(square).max()
     diagonal = np.einsum("ii->i", square)
@@ -180,7 +186,9 @@ def _polish(gram: Gram, task: Task, rough: Trained) -> tuple[np.ndarray, float, 
         shift = (float(short.sum()) + float(a @ task.sign)) / float(ones.sum())
         wanted = a[free] + sign * (short - shift * ones)
         moved = np.clip(wanted, low[free], high[free])
-        margin = margin + task.sign * ((sign * (moved - a[free])) @ rows + shift)
+        change = np.zeros(len(a))
+        change[free] = sign * (moved - a[free])
+        margin = margin + task.sign * (gram.scores(change) + shift)
         a[free], b = moved, b + shift
         if np.any(moved != wanted):
             break
@@ -191,7 +199,7 @@ def _with_squares(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Solve without a bias, then with one for the rows between their limits, and so on."""
     largest = float(gram.diagonal.max())
     b, n_iter, tol, start = 0.0, 0, task.tol, None
-    low, high = -np.inf, np.inf
+    low, high = (-np.inf, np.inf), (np.inf, -np.inf)
     for _ in range(_MOST_BIASES):
         box = solve_box(
             gram,
@@ -209,9 +217,10 @@ def _with_squares(gram: Gram, task: Task, progress: Progress) -> Trained:
         if found.certificate.converged or n_iter >= task.max_iter:
             break
         # The sum of y a falls as the bias rises: its sign tells where the best one lies.
-        low, high = (b, high) if box.a @ task.sign > 0 else (low, b)
-        wanted = found.b if low < found.b < high else _between(low, high)
+        slope = float(box.a @ task.sign)
+        low, high = ((b, slope), high) if slope > 0 else (low, (b, slope))
+        wanted = found.b if low[0] < found.b < high[0] else _between(low, high)
         start = box.a, box.margin + (wanted - b) * task.sign
-        b, tol = wanted, max(_FINER * tol, _FINEST)
+        b, tol = wanted, max(_FINER * tol, _FINEST_BIAS * task.tol)
     best = min(found, rough, key=lambda machine: machine.certificate.gap)
     return replace(best, n_iter=n_iter)

@@ -24,14 +24,18 @@ from everystump.solvers.problem import Progress
 
 # How far a violation is to fall before others are fetched, and once there are none to fetch.
 _ROUGHLY, _WELL = 0.5, 0.1
+# Violations below this are rounding.
 _FIRST_ACCURACY, _FINEST = 0.1, 1e-14
+# Rows are fetched so many at a time, or a share of all if that is more.
 _LEAST_BATCH, _BATCHES = 256, 32
-_STEPS_A_ROW = 3
-_MOST_VISITS = 20
+# After so many steps a row, a Newton step gets further than more of them; so often at most.
+_STEPS_A_ROW, _MOST_VISITS = 3, 20
+# The most rows for whose matrix a Newton step is worth its cubic cost.
 MOST_FREE = 4000
+# Relative to the diagonal: makes matrices of equal rows invertible.
 _JITTER = 1e-13
-_LENGTHS = 0.5 ** np.arange(10)
-_WORTH = 0.1
+# Newton steps are shortened until the dual value rises by this share of what its slope promises.
+_LENGTHS, _WORTH = 0.5 ** np.arange(10), 0.1
 
 
 class Products(Protocol):
@@ -178,7 +182,8 @@ def solve_box(
     for n_iter in range(max_iter + 1):
         certificate = _certify(loss, sign, a, margin, b, tol)
         progress(n_iter, certificate.primal, certificate.dual)
-        if certificate.converged or n_iter == max_iter or accuracy < _FINEST:
+        lost = not np.isfinite(certificate.primal)
+        if certificate.converged or lost or n_iter == max_iter or accuracy < _FINEST:
             break
         violation = _violation(box, a, margin)
         fetched = held.fetch(violation, (a > box.low) & (a < box.high))
@@ -326,6 +331,6 @@ def climb(
             n_steps += 1
             if n_steps == most:
                 return n_steps
-        if steepest <= accuracy:
+        if not steepest > accuracy:
             return n_steps
         level = max(accuracy, 0.5 * steepest)
