@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, StumpSVC
-from everystump.kernels import stump_kernel
+from everystump.kernels import perceptron_kernel, simplified_stump_kernel, stump_kernel
 from everystump.machines import Gram
 
 S0 = np.where(Y0 == 1, 1.0, -1.0)
@@ -341,6 +341,23 @@ def test_a_matrix_that_is_no_kernel_is_refused_by_its_eigenvalue(bias):
     model.fit(indefinite(-1e-12), Y0)
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "least_squares"])
+def test_squared_losses_refuse_a_kernel_that_is_one_only_with_a_bias(loss):
+    for kernel in (simplified_stump_kernel, perceptron_kernel):
+        model = KernelSVC(kernel, loss=loss)
+        assert_refused(lambda m=model: m.fit(X0, Y0), "eigenvalues of the kernel matrix is -")
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
+def test_an_offset_of_the_features_changes_little(offset, bias):
+    """Differences of rows keep 8 digits at least, where the rows themselves are not squared."""
+    model = KernelSVC(gamma=0.4, fit_intercept=bias, tol=1e-6)
+    score = clone(model).fit(X0, Y0).decision_function(X0)
+    far = clone(model).fit(X0 + offset, Y0).decision_function(X0 + offset)
+    np.testing.assert_allclose(far, score, atol=1e-2)
+
+
 def test_a_bias_asks_for_positive_weights_that_sum_to_0_only():
     """``-|x - y|_1`` is a kernel with a bias, and none without."""
     K = -np.abs(X0[:, None] - X0[None]).sum(axis=2)
@@ -378,7 +395,7 @@ def test_bad_kernels_are_refused(kernel, match, bias):
 BAD_PARAMETERS = {
     "kernel": (KernelSVC("rbf"), r"'kernel' parameter of KernelSVC .*'gaussian'.* Got 'rbf'"),
     "C": (KernelSVC(C=0), r"'C' parameter of KernelSVC .* Got 0"),
-    "C=inf": (KernelSVC(C=np.inf), r"C"),
+    "C=inf": (KernelSVC(C=np.inf), r"'C' parameter of KernelSVC .* Got inf"),
     "huge C": (KernelSVC(C=1e100), r"C=1e\+100 times the weights .* keep it between"),
     "gamma": (KernelSVC(gamma=-1.0), r"'gamma' parameter of KernelSVC .* Got -1\.0"),
     "loss": (KernelSVC(loss="log"), r"'loss' parameter of KernelSVC .* Got 'log'"),

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from everystump import KernelSVC, LooBoundSearch, StumpSVC, StumpSVCCV, SubsampleVotingClassifier
 from everystump.bounds import det_loo_bound, loo_bound, loo_error
 from everystump.datasets import make_threenorm
+from everystump.explain import BoundSearchDisplay
 
 MACHINE = KernelSVC(fit_intercept=False, gamma=0.4)
 GRID = {"C": [0.05, 0.3, 5.0], "gamma": [0.05, 0.5]}
@@ -202,3 +203,31 @@ def test_the_path_is_extended_where_its_edge_is_best():
     Cs, scores = path.cv_results_["param_C"], path.cv_results_["mean_test_score"]
     assert scores.argmax() == Cs.tolist().index(path.C_)
     assert len(Cs) > 3
+
+
+def test_the_picture_shows_bounds_beside_test_errors():
+    search = LooBoundSearch(MACHINE, {"gamma": [1.0, 0.01, 0.1]}).fit(X0[:60], Y0[:60])
+    display = BoundSearchDisplay.from_search(search, X0[60:], Y0[60:])
+    bound, error, chosen = display.ax_.lines
+    np.testing.assert_array_equal(bound.get_xdata(), [0.01, 0.1, 1.0])
+    np.testing.assert_array_equal(bound.get_ydata(), search.cv_results_["bound"][[1, 2, 0]])
+    by_hand = [1 - search.candidates_[k].score(X0[60:], Y0[60:]) for k in (1, 2, 0)]
+    np.testing.assert_allclose(error.get_ydata(), by_hand)
+    assert chosen.get_xdata()[0] == search.best_params_["gamma"]
+    assert display.ax_.get_xscale() == "log"
+
+
+def test_the_picture_shows_the_best_of_several_parameters():
+    grid = {"gamma": [0.01, 1.0], "C": [0.1, 0.5, 1.0]}
+    search = LooBoundSearch(MACHINE, grid).fit(X0, Y0)
+    of_each = search.cv_results_["bound"].reshape(3, 2)  # the last name of the alphabet is fastest
+    display = BoundSearchDisplay.from_search(search, X0, Y0, param="C")
+    np.testing.assert_array_equal(display.bounds, of_each.min(axis=1))
+    assert len(BoundSearchDisplay.from_search(search, X0, Y0).bounds) == 6
+
+
+def test_pictures_that_cannot_be_drawn_are_refused():
+    search = LooBoundSearch(MACHINE, {"kernel": ["gaussian", "laplacian"]}).fit(X0, Y0)
+    draw = BoundSearchDisplay.from_search
+    assert_refused(lambda: draw(search, X0, Y0), "param='kernel' has no numbers to go along")
+    assert_refused(lambda: draw(MACHINE, X0, Y0), "has no bounds; pass a fitted LooBoundSearch")

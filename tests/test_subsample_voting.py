@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -66,7 +66,7 @@ def test_one_machine_on_all_rows_is_the_machine(machine, X, y):
 @pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, KernelSVC("laplacian", gamma=1.0, tol=1e-8)])
 @pytest.mark.parametrize("features", [None, 2])
 def test_the_vote_is_the_mean_of_machines_on_their_own_rows(machine, features):
-    """With one kernel matrix for all, or each by itself: the same machines."""
+    """Trained in rooms of the vote, they are the same machines."""
     model = vote(machine, feature_subsets=features)
     np.testing.assert_allclose(model.decision_function(X0), by_hand(model).mean(axis=0), atol=1e-5)
 
@@ -76,6 +76,29 @@ def test_machines_say_what_they_say_alone():
     for machine, scores in zip(model.estimators_, by_hand(model), strict=True):
         np.testing.assert_allclose(machine.decision_function(X0), scores, atol=1e-5)
         assert machine.certificate_.converged
+
+
+def test_a_second_fit_forgets_the_first():
+    model = vote(StumpSVC(n_jobs=1))
+    assert hasattr(model, "shapes_")
+    model.set_params(estimator=PLAIN).fit(X0, Y0)
+    assert not hasattr(model, "shapes_") and len(model.expansions_) == 1
+    np.testing.assert_allclose(model.decision_function(X0), by_hand(model).mean(axis=0), atol=1e-5)
+    model.set_params(outputs="votes").fit(X0, Y0)
+    assert not hasattr(model, "expansions_")
+    assert set(np.round(5 * model.decision_function(X0)).astype(int)) <= {-5, -3, -1, 1, 3, 5}
+
+
+def test_any_classifier_may_vote():
+    """By its scores of classes, by chances, or by votes; scores of pairs of classes are none."""
+    machines = [
+        SVC(decision_function_shape="ovo"),
+        RandomForestClassifier(5, random_state=0),
+        VotingClassifier([("logistic", LogisticRegression())]),
+    ]
+    for y in (Y0, np.digitize(X0[:, 0], [-0.5, 0.5])):
+        model = vote(machines, y=y, n_estimators=3)
+        assert model.score(X0, y) > 0.8
 
 
 def test_given_weights_weigh():

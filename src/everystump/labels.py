@@ -41,7 +41,7 @@ def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     y = np.asarray(y)
     if y.shape != (n_rows,) or not np.all(np.isin(y, classes)):
         raise ValueError(
-            f"y has shape {y.shape} and must hold one of the classes {classes.tolist()} for each "
-            f"of the {n_rows} rows of X."
+            f"y must hold one of the classes {classes.tolist()} for each of the {n_rows} rows of "
+            f"X; it has shape {y.shape}."
         )
     return np.searchsorted(classes, y)

@@ -24,7 +24,7 @@ _REACHED = 0.99
 def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
     """Bound the leave-one-out error by ``d^2 / rho^2`` over the number of rows.
 
-    Margins of 0.99 are taken for 1, and the bound divided by that, as fits are not exact.
+    Margins of 0.99 are taken for 1, as fits are not exact.
 
     ``d`` is the radius of the support vectors around 0, ``rho`` the margin, both in the space of
     the kernel.  For a vote it is the mean of the machines' ``d^2 / rho^2``, and the share of rows
@@ -54,8 +54,7 @@ def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
     """
     vote = read_combination(fitted, X, y, "radius_margin_bound")
     ratios = [machine.squared_radius * machine.squared_norm for machine in vote.machines]
-    # Corollary 3.1 with a delta that a machine of finite accuracy reaches.
-    value = float(vote.weights @ ratios) / vote.n_rows / _REACHED
+    value = float(vote.weights @ ratios) / vote.n_rows
     reference = f"{PAPER}, eq. 9 and Theorem 3.2"
     if vote.subsample is not None:
         value += float(np.mean(vote.margin < _REACHED))

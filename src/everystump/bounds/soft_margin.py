@@ -8,14 +8,14 @@ import numpy as np
 
 
 def soft_margin_loss(margin: np.ndarray, delta: float) -> np.ndarray:
-    """Return 1 for margins up to 0, 0 from ``delta`` on, and a straight line between.
+    """Return 1 for negative margins, 0 from ``delta`` on, and a straight line between.
 
     Parameters
     ----------
     margin : ndarray
         Margins ``y f(x)``.
     delta : float
-        Where the loss ends; 0 counts errors, a margin of 0 being one.
+        Where the loss ends; 0 counts errors, and a margin of 0 is none, as ``theta(0) = 0`` has it.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def soft_margin_loss(margin: np.ndarray, delta: float) -> np.ndarray:
     check_delta(delta)
     margin = np.asarray(margin, dtype=np.float64)
     if delta == 0.0:
-        return (margin <= 0).astype(np.float64)
+        return (margin < 0).astype(np.float64)
     return np.clip(1.0 - margin / delta, 0.0, 1.0)
 
 

@@ -29,6 +29,7 @@ LOSSES: dict[str, type[Loss]] = {
 _MEGABYTE = 2**20
 # What LIBSVM's cache may take of the memory, alone and beside the whole matrix.
 _CACHED, _CACHED_BESIDE = 0.7, 0.02
+_LARGEST_CACHE = 10_000.0  # megabytes
 # LIBSVM's own default accuracy, from which a polish leads to the optimum of most problems.
 _ROUGH = 1e-3
 # Times the largest product: a constant that makes negative distances positive definite.
@@ -78,13 +79,15 @@ class Task:
 
 def train(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Train a machine on the rows of a kernel matrix."""
-    if isinstance(task.loss, LeastSquares) or (task.bias and gram.width == gram.n_rows):
-        # Least squares leave no row without a say; and a bias makes the solver come back.
-        _ = gram.square
+    if isinstance(task.loss, LeastSquares):
+        _ = gram.square  # no row is without a say: all of it is needed, or the fit refused
     if not task.bias:
         return _without_bias(gram, task, progress)
-    solve = _with_hinge if isinstance(task.loss, Hinge) else _with_squares
-    return solve(gram, task, progress)
+    if isinstance(task.loss, Hinge):
+        return _with_hinge(gram, task, progress)
+    if gram.width == gram.n_rows:
+        _ = gram.square  # the solver will come back to its rows
+    return _with_squares(gram, task, progress)
 
 
 def _without_bias(gram: Gram, task: Task, progress: Progress) -> Trained:
@@ -150,12 +153,12 @@ def _libsvm(gram: Gram, task: Task, accuracy: float) -> tuple[np.ndarray, float,
     """Return LIBSVM's dual variables, bias and number of iterations."""
     cost = task.loss.box().high
     if gram.kernel.libsvm is not None:
-        rows, settings = (
-            gram.X,
-            {**gram.kernel.libsvm, "cache_size": _CACHED * gram.memory / _MEGABYTE},
-        )
+        cache = min(_CACHED * gram.memory / _MEGABYTE, _LARGEST_CACHE)
+        rows, settings = gram.X, {**gram.kernel.libsvm, "cache_size": cache}
+        if settings["kernel"] == "rbf":
+            rows = rows - rows.mean(axis=0)  # LIBSVM squares the rows themselves
     else:
-        cache = _CACHED_BESIDE * gram.memory / _MEGABYTE
+        cache = min(_CACHED_BESIDE * gram.memory / _MEGABYTE, _LARGEST_CACHE)
         rows, settings = gram.square, {"kernel": "precomputed", "cache_size": cache}
     machine = SVC(C=1.0, tol=accuracy, **settings).fit(rows, task.sign, sample_weight=cost)
     a = np.zeros(len(cost))
