@@ -58,6 +58,8 @@ class StumpSVC(FixedCMachine):
         Signed dual variables, zeros kept.
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    half_mass_ : float
+        Half the mass of all stumps: the kernel of any row with itself.
     n_iter_ : int
         Newton steps taken.
     exact_ : bool
