@@ -64,9 +64,9 @@ def det_loo(settings: Settings) -> Iterator[Row]:
     ):
         model = timed_fit(_vote(**parameters), data.X, data.y, settings).result
         table = model, data.X, data.y
-        ours = timed(lambda table=table: theory.det_loo_error(*table, n_jobs=N_JOBS), settings)
+        ours = timed(lambda table=table: theory.det_loo_error(*table), settings)
         refits = _Refits.measure(*table)
-        off = float(np.abs(refits.margin - left_out_margins(*table, N_JOBS)[::_EVERY]).max())
+        off = float(np.abs(refits.margin - left_out_margins(*table, None)[::_EVERY]).max())
         work = f"det-loo error, {name}, three-norm {len(data.X)}, T = {N_MACHINES}"
         measured = f"from {len(refits.margin)} of {len(data.X)} rows"
         yield Row(

@@ -80,7 +80,7 @@ def spread(
     outermost = not getattr(get_active_backend(prefer="threads")[0], "nesting_level", 0)
     if n_jobs is None and outermost and shares_memory() and joblib.effective_n_jobs(None) == 1:
         n_jobs = count_threads(None)
-    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", verbose=verbose)
+    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", verbose=verbose, batch_size=1)
     return list(parallel(joblib.delayed(work)(item) for item in items))
 
 

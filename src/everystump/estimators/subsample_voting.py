@@ -211,7 +211,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         """Train the machines, here or wherever joblib's workers are."""
         if shares_memory():
             n_rooms = min(count_threads(self.n_jobs), self.n_estimators)
-            trainer = ThreadTrainer(table, n_rooms)
+            trainer = ThreadTrainer(table, len(shares[0].rows), n_rooms)
             return spread(trainer.fit, shares, self.n_jobs, self.verbose)
         parts = (own_table(table, share) for share in shares)
         return spread(fit_alone, parts, self.n_jobs, self.verbose)

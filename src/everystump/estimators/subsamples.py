@@ -17,6 +17,7 @@ from everystump.estimators.table import Table
 from everystump.machines import Expansion
 
 _MOST_DRAWS = 1000
+_FEW_ROWS = 3000
 _ROUNDING = 1e-9
 
 
@@ -45,14 +46,14 @@ def fit_alone(task: tuple[Any, np.ndarray, np.ndarray]) -> Any:
 class ThreadTrainer:
     """Trains machines by threads, which take turns at some rooms for a kernel matrix.
 
-    Fresh memory is slow to come by, in threads above all.
+    Fresh memory is slow to come by, in threads above all: rooms for few rows are made here.
     """
 
-    def __init__(self, table: Table, n_rooms: int) -> None:
+    def __init__(self, table: Table, r: int, n_rooms: int) -> None:
         self._table = table
         self._rooms: SimpleQueue[np.ndarray | None] = SimpleQueue()
         for _ in range(n_rooms):
-            self._rooms.put(None)
+            self._rooms.put(np.empty((r, r)) if r <= _FEW_ROWS else None)
 
     def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
