@@ -36,10 +36,28 @@ _LEAST_COST, _MOST_COST = 1e-100, 1e18
 class ScoreClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that goes by its scores."""
 
+    # An attribute that only a fit that did not fail has set.
+    _mark_of_a_fit: ClassVar[str] = "classes_"
     classes_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row."""
+        """Return the score of each row: one number for two classes, else one a class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows; of precomputed products, those with all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Positive numbers speak for ``classes_[1]``, or for the column's class.
+        """
+        check_is_fitted(self, self._mark_of_a_fit)
+        return self._decide(check_rows(self, X))
+
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        """Return the scores of checked rows."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> np.ndarray:
@@ -61,24 +79,11 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 class ShapeClassifier(ScoreClassifier):
     """A classifier whose fitted state is one shape model a class (one for two classes)."""
 
+    _mark_of_a_fit: ClassVar[str] = "shapes_"
     n_jobs: int | None
     shapes_: ShapeModel | list[ShapeModel]
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row: one number for two classes, else one a class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Positive numbers speak for ``classes_[1]``, or for the column's class.
-        """
-        check_is_fitted(self, "shapes_")
-        X = check_rows(self, X)
+    def _decide(self, X: np.ndarray) -> np.ndarray:
         return self._scores(X, self.shapes_)
 
     def _scores(self, X: np.ndarray, models: ShapeModel | list[ShapeModel]) -> np.ndarray:

@@ -115,6 +115,8 @@ class KernelSVC(ScoreClassifier):
     (True, True, True)
     """
 
+    _mark_of_a_fit: ClassVar[str] = "expansion_"
+
     _parameter_constraints: ClassVar[dict] = {
         "kernel": [StrOptions({*KERNELS, "precomputed"}), callable],
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -250,21 +252,8 @@ class KernelSVC(ScoreClassifier):
         self.certificate_ = per_class([machine.certificate for machine in trained])
         self.n_iter_ = max(1, max(machine.n_iter for machine in trained))
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row: one number for two classes, else one a class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows; with ``kernel="precomputed"`` their products with all training rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Positive numbers speak for ``classes_[1]``, or for the column's class.
-        """
-        check_is_fitted(self, "expansion_")
-        scores = self.expansion_.evaluate(np.asarray(check_rows(self, X), dtype=np.float64))
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        scores = self.expansion_.evaluate(np.asarray(X, dtype=np.float64))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _was_fitted_to(self, X: Any, y: Any) -> bool:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from everystump.estimators.base import ScoreClassifier, each_class, per_class
 from everystump.estimators.kernel_svc import KernelSVC
@@ -79,6 +78,8 @@ class PerceptronSVC(ScoreClassifier):
     >>> model.exact_, model.certificate_.converged
     (True, True)
     """
+
+    _mark_of_a_fit: ClassVar[str] = "machine_"
 
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -210,21 +211,7 @@ class PerceptronSVC(ScoreClassifier):
             tuple(Shape(shape.knots * unit + centre, shape.values) for shape, centre in curves), 0.0
         )
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row: one number for two classes, else one a class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Positive numbers speak for ``classes_[1]``, or for the column's class.
-        """
-        check_is_fitted(self, "machine_")
-        X = check_rows(self, X)
+    def _decide(self, X: np.ndarray) -> np.ndarray:
         step = max(1, _BLOCK_ENTRIES // self.n_directions)
         parts = [X[first : first + step] for first in range(0, len(X), step)]
         score = self.machine_.decision_function

@@ -114,6 +114,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
     (30, True)
     """
 
+    _mark_of_a_fit: ClassVar[str] = "weights_"
+
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict"]), list],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -346,24 +348,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         said |= dict(zip(others, heard, strict=True))
         return [self._as_output(said[t]) for t in range(self.n_estimators)]
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the vote on each row: one number for two classes, else one a class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Positive numbers speak for ``classes_[1]``, or for the column's class.
-        """
-        check_is_fitted(self, "weights_")
-        X = check_rows(self, X)
-        return self._vote(X)
-
-    def _vote(self, X: np.ndarray) -> np.ndarray:
+    def _decide(self, X: np.ndarray) -> np.ndarray:
         if hasattr(self, "shapes_"):
             return self._scores(X, self.shapes_)
         if hasattr(self, "expansions_"):
@@ -405,7 +390,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
         return [
             Combination(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
-            for machines, margin in zip(by_problem, signs * self._vote(X).T, strict=True)
+            for machines, margin in zip(by_problem, signs * self._decide(X).T, strict=True)
         ]
 
 
