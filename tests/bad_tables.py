@@ -37,7 +37,7 @@ BAD_TABLES = {
     "fewer labels": (X0, Y0[:-1], None, r"inconsistent numbers of samples: \[90, 89\]"),
     "labels in two columns": (X0, np.column_stack([Y0, Y0]), None, r"y should be a 1d array"),
     "continuous labels": (X0, X0[:, 0], None, r"Unknown label type"),
-    "words": ([["a", "b"], ["c", "d"]], [0, 1], None, r"could not convert string to float"),
+    "words": ([["a", "b"], ["c", "d"]], [0, 1], None, r"X has 'a' in column 0, which is no number"),
     "negative weight": (
         X0,
         Y0,

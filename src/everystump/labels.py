@@ -36,6 +36,18 @@ def scores_of(classifier: Any, X: Any) -> np.ndarray:
     return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
 
 
+def one_against_the_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
+    """Return which rows are positive: one problem for two classes, else one a class.
+
+    Examples
+    --------
+    >>> one_against_the_rest(np.array([0, 1, 1]), 2)
+    [array([False,  True,  True])]
+    """
+    positive = [1] if n_classes == 2 else range(n_classes)
+    return [label == k for k in positive]
+
+
 def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     """Return the number of each label in ``classes``, or say that a label is none of them."""
     y = np.asarray(y)

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from everystump.arguments import as_numbers
+from everystump.labels import one_against_the_rest
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,7 @@ class Table:
 
     def problems(self) -> list[np.ndarray]:
         """Return which rows are positive: one problem for two classes, else one a class."""
-        if len(self.classes) == 2:
-            return [self.label == 1]
-        return [self.label == k for k in range(len(self.classes))]
+        return one_against_the_rest(self.label, len(self.classes))
 
 
 def check_table(
@@ -179,13 +178,12 @@ def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
 
 
 def _refuse_text(X: Any) -> None:
-    """Raise if a column of a frame or of an array of objects is not numbers, naming it."""
+    """Raise if a column of a frame, an array or lists is not numbers, naming it."""
     if hasattr(X, "columns"):
         columns = {name: np.asarray(X[name]) for name in X.columns}
-    elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
-        columns = dict(enumerate(X.T))
     else:
-        return
+        cells = np.asarray(X, dtype=object)
+        columns = dict(enumerate(cells.T)) if cells.ndim == 2 else {}
     for name, column in columns.items():
         try:
             column.astype(np.float64)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump.labels import class_numbers
+from everystump.labels import class_numbers, one_against_the_rest
 from everystump.machines import Combination, Machine
 
 _ENOUGH_ROWS = 20_000
@@ -21,9 +21,7 @@ def training_signs(fitted: Any, y: Any, n_rows: int) -> np.ndarray:
     Two classes are one problem; of several, each against the rest is one.
     """
     label = class_numbers(y, fitted.classes_, n_rows)
-    n_classes = len(fitted.classes_)
-    positive = [1] if n_classes == 2 else range(n_classes)
-    return np.array([np.where(label == k, 1.0, -1.0) for k in positive])
+    return np.where(one_against_the_rest(label, len(fitted.classes_)), 1.0, -1.0)
 
 
 def fingerprint(rows: np.ndarray, signs: np.ndarray) -> int:

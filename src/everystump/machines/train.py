@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from everystump.losses import Hinge, LeastSquares, SquaredHinge
 from everystump.machines.gram import Gram
 from everystump.solvers import Certificate, Progress, solve_box
-from everystump.solvers.box import MOST_FREE
+from everystump.solvers.box import JITTER, MOST_FREE
 
 Loss = Hinge | SquaredHinge | LeastSquares
 LOSSES: dict[str, type[Loss]] = {
@@ -34,8 +34,6 @@ _LARGEST_CACHE = 10_000.0  # megabytes
 _ROUGH = 1e-3
 # Times the largest product: a constant that makes negative distances positive definite.
 _LIFT = 10.0
-# Relative to the diagonal: makes matrices of equal rows invertible.
-_JITTER = 1e-13
 # Polishing steps, against rounding; biases to try; how much finer the next fit is to be.
 _REFINEMENTS, _MOST_BIASES = 3, 50
 _FINER, _FINEST, _FINEST_BIAS = 0.01, 1e-13, 1e-4
@@ -177,7 +175,7 @@ def _polish(gram: Gram, task: Task, rough: Trained) -> tuple[np.ndarray, float, 
     # A constant changes nothing where the coefficients sum to 0, but makes the matrix definite.
     square += _LIFT * np.abs(square).max()
     diagonal = np.einsum("ii->i", square)
-    diagonal += ridge[free] + _JITTER * diagonal.mean()
+    diagonal += ridge[free] + JITTER * diagonal.mean()
     sign = task.sign[free]
     try:
         factor = cho_factor(square, lower=True, overwrite_a=True, check_finite=False)

@@ -33,7 +33,7 @@ _STEPS_A_ROW, _MOST_VISITS = 3, 20
 # The most rows for whose matrix a Newton step is worth its cubic cost.
 MOST_FREE = 4000
 # Relative to the diagonal: makes matrices of equal rows invertible.
-_JITTER = 1e-13
+JITTER = 1e-13
 # Newton steps are shortened until the dual value rises by this share of what its slope promises.
 _LENGTHS, _WORTH = 0.5 ** np.arange(10), 0.1
 
@@ -248,7 +248,7 @@ def _newton_step(
     matrix *= sign[free]
     matrix *= sign[free, None]
     diagonal = np.einsum("ii->i", matrix)
-    diagonal += box.ridge[free] + _JITTER * diagonal.mean()
+    diagonal += box.ridge[free] + JITTER * diagonal.mean()
     slope = 1.0 - box.ridge[free] * a[free] - margin[free]
     _, step, failed = dposv(matrix, slope, lower=True)
     if failed:
