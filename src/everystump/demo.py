@@ -7,11 +7,8 @@ Gaussian SVM on the same split; shows the certificate and draws the learned curv
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +21,7 @@ from sklearn.svm import SVC
 
 from everystump.datasets import load_dataset
 from everystump.estimators.svc import StumpSVCCV
+from everystump.files import write_whole
 
 
 def main() -> None:
@@ -90,19 +88,6 @@ def _draw(model: StumpSVCCV, X: np.ndarray, names: list[str], out: Path) -> None
     figure = CurvesDisplay.from_estimator(model, X, feature_names=names).figure_
     figure.suptitle("heart: what each feature adds to the score", fontsize=12)
     write_whole(out, lambda path: figure.savefig(path, dpi=130, format="png"))
-
-
-def write_whole(out: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside ``out`` and move it there when it is complete."""
-    handle, name = tempfile.mkstemp(dir=out.parent, suffix=out.suffix)
-    os.close(handle)
-    try:
-        write(Path(name))
-        os.chmod(name, 0o644)
-        os.replace(name, out)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 if __name__ == "__main__":

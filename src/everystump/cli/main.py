@@ -1,0 +1,35 @@
+"""The command ``everystump`` itself: its commands, and how they fail."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from everystump.cli.reproduce import reproduce
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="everystump")
+def everystump() -> None:
+    """Every stump votes: models of tabular data that are exact, certified and readable."""
+
+
+everystump.add_command(reproduce)
+
+
+def main() -> None:
+    """Run the command; bad input ends it with one sentence and exit code 2."""
+    try:
+        everystump.main(standalone_mode=False)
+    except click.Abort:
+        sys.exit(INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(BAD_INPUT)
+    except (ValueError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(BAD_INPUT)

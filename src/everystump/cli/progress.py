@@ -1,0 +1,55 @@
+"""Progress of long work on standard error: a bar in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+PAUSE = 10.0
+
+
+def warn(sentence: str) -> None:
+    """Tell the user something that does not end the work."""
+    click.echo(f"Note: {sentence}", err=True)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function to call with the number of finished tasks and of all."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines(title)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=console) as bars:
+        bar = bars.add_task(title)
+        yield lambda done, total: bars.update(bar, completed=done, total=total)
+
+
+class _Lines:
+    """A line of progress every few seconds."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._last = title, time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if done == total or time.monotonic() - self._last > PAUSE:
+            self._last = time.monotonic()
+            click.echo(f"{self._title}: {done} of {total} done", err=True)

@@ -1,0 +1,121 @@
+"""``everystump reproduce``: make tables and figures of the papers again."""
+
+from __future__ import annotations
+
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from everystump.cli.progress import progress_bar, warn
+from everystump.experiments import NAMES, load_experiment
+
+if TYPE_CHECKING:
+    from everystump.experiments.experiment import Experiment
+    from everystump.experiments.page import Finished
+
+ALL = "all"
+EXAMPLES = """\b
+Examples:
+  everystump reproduce --list
+  everystump reproduce lin-li-table-1 --runs 10
+  everystump reproduce all --runs 10 --out results
+"""
+
+
+def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo("\n".join(NAMES))
+        context.exit()
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("name", metavar="NAME|all")
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_names,
+    help="List the names, one a line.",
+)
+@click.option("--runs", type=click.IntRange(min=1), help="Runs.  [default: the paper's number]")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Same seed, same numbers, whatever --jobs.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default="reproduction",
+    show_default=True,
+    help="Folder for tables, pictures and finished work.",
+)
+def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Path) -> None:
+    """Make a table or figure of a paper again, or all of them.
+
+    Writes NAME.md and NAME.csv with the paper's numbers beside ours, and pictures, into the folder
+    of --out; `all` adds README.md with everything on one page.  Finished work is kept there: the
+    same command goes on where an interrupted one stopped, and one with more --runs adds to it.
+    """
+    from everystump.experiments.page import write_index
+    from everystump.experiments.runner import MissingDataError
+
+    experiments = [load_experiment(each) for each in (NAMES if name == ALL else (name,))]
+    _prepare(out)
+    finished: list[Finished] = []
+    skipped: dict[str, str] = {}
+    for experiment in experiments:
+        try:
+            finished.append(_run(experiment, out, runs, jobs, seed))
+        except MissingDataError as error:
+            if name != ALL:
+                raise
+            skipped[experiment.name] = str(error)
+            warn(f"{experiment.name} is skipped. {error}")
+        if name == ALL and finished:
+            write_index(finished, skipped, out)
+
+
+def _prepare(out: Path) -> None:
+    """Make the folder, and find out now whether files can be written and pictures drawn."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=out).close()
+    except OSError as error:
+        raise ValueError(
+            f"--out {out} cannot be written to ({error.strerror}): choose another folder."
+        ) from None
+    if find_spec("matplotlib") is None:
+        raise ValueError("Pictures need matplotlib: pip install 'everystump[plot]'.")
+
+
+def _run(
+    experiment: Experiment, out: Path, runs: int | None, jobs: int | None, seed: int
+) -> Finished:
+    """Do what is left of an experiment, write its files and say what it found."""
+    from joblib import cpu_count
+
+    from everystump.experiments.page import summary, write_experiment
+    from everystump.experiments.runner import run_experiment
+
+    with progress_bar(experiment.name) as progress:
+        finished = run_experiment(
+            experiment,
+            out,
+            runs=runs or experiment.runs,
+            seed=seed,
+            jobs=jobs or cpu_count(),
+            progress=progress,
+            warn=warn,
+        )
+    written = write_experiment(finished, out)
+    click.echo(f"{experiment.title}\n  {summary(finished.report)}")
+    click.echo(f"  {' '.join(str(path) for path in written)}")
+    return finished

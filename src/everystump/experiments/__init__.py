@@ -1,0 +1,51 @@
+"""Every table and figure of the papers, made again: one file each.
+
+The papers are Lin & Li (2005), Evgeniou, Pontil & Elisseeff (2004), Wang et al. (2019) and
+Sugiyama (2015, chapter 30).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from everystump.experiments.experiment import Experiment
+
+NAMES = (
+    "lin-li-table-1",
+    "lin-li-table-2",
+)
+
+__all__ = ["NAMES", "load_experiment"]
+
+
+def load_experiment(name: str) -> Experiment:
+    """Return an experiment by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+
+    Returns
+    -------
+    Experiment
+        Its protocol, tasks and report.
+
+    Raises
+    ------
+    ValueError
+        If there is no such experiment; the sentence lists those that there are.
+
+    Examples
+    --------
+    >>> from everystump.experiments import load_experiment
+    >>> load_experiment("lin-li-table-1").runs
+    100
+    """
+    if name not in NAMES:
+        raise ValueError(f"NAME={name!r} is no experiment: choose one of {', '.join(NAMES)}.")
+    module = import_module(f"everystump.experiments.{name.replace('-', '_')}")
+    experiment: Experiment = module.EXPERIMENT
+    return experiment

@@ -1,0 +1,101 @@
+"""A journal of finished tasks: one line each, safe against being stopped at any moment.
+
+Each line is a checksum and a JSON object, and is forced to the disk before the next task is
+counted as done.  A line that was cut short or changed does not match its checksum; its task is done
+again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+from everystump.files import write_text
+
+
+class Journal:
+    """The finished tasks of one experiment in one file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made when the first task is added.
+    head : dict
+        What all results must have in common (seed, edition, versions): the first line.
+
+    Attributes
+    ----------
+    results : dict
+        What is stored for each key.
+    damaged : int
+        Number of lines that were dropped because of their checksum.
+
+    Raises
+    ------
+    ValueError
+        If the file was begun with another head.
+    """
+
+    def __init__(self, path: Path, head: dict[str, Any]) -> None:
+        self.path, self._head = path, head
+        self.results: dict[str, dict[str, Any]] = {}
+        self.damaged = 0
+        if path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        content = self.path.read_bytes()
+        lines = content.splitlines(keepends=True)
+        entries = [_parse(line) for line in lines]
+        whole = [entry for entry in entries if entry is not None]
+        self.damaged = len(entries) - len(whole)
+        if not whole:
+            self.path.unlink()
+            return
+        if "head" in whole[0]:
+            self._check_head(whole[0]["head"])
+        else:
+            # Without its first line nobody knows what the rest belongs to.
+            self.damaged, whole = len(entries), []
+        self.results = {entry["key"]: entry["result"] for entry in whole[1:]}
+        if self.damaged:
+            write_text(self.path, "".join(_line(entry) for entry in whole))
+
+    def _check_head(self, head: dict[str, Any]) -> None:
+        other = [name for name in self._head | head if self._head.get(name) != head.get(name)]
+        if other:
+            was = ", ".join(f"{name} {head.get(name)}" for name in other)
+            now = ", ".join(f"{name} {self._head.get(name)}" for name in other)
+            raise ValueError(
+                f"{self.path} was begun with {was}, and this run has {now}: "
+                "choose another --out, or remove that file."
+            )
+
+    def add(self, key: str, result: dict[str, Any]) -> None:
+        """Store what a task gave; when this returns, it is on the disk."""
+        begun = self.path.exists() and self.path.stat().st_size > 0
+        with self.path.open("a", encoding="utf-8", newline="\n") as file:
+            if not begun:
+                file.write(_line({"head": self._head}))
+            file.write(_line({"key": key, "result": result}))
+            file.flush()
+            os.fsync(file.fileno())
+        self.results[key] = result
+
+
+def _line(entry: dict[str, Any]) -> str:
+    text = json.dumps(entry, sort_keys=True, allow_nan=False)
+    return f"{zlib.crc32(text.encode()):08x} {text}\n"
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    """Return the entry of a line, or None if the line is not whole."""
+    if not line.endswith(b"\n") or line[8:9] != b" ":
+        return None
+    text = line[9:-1]
+    if f"{zlib.crc32(text):08x}".encode() != line[:8]:
+        return None
+    return json.loads(text)

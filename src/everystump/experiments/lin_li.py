@@ -1,0 +1,99 @@
+"""What Lin & Li (2005) do in Tables 1 and 2: their data, their splits, their choice of C."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import RandomState
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import minmax_scale
+
+from everystump.datasets import (
+    flip_labels,
+    load_dataset,
+    make_ringnorm,
+    make_threenorm,
+    make_twonorm,
+)
+from everystump.estimators.svc import StumpSVCCV
+
+ARTIFICIAL = {"twonorm": make_twonorm, "threenorm": make_threenorm, "ringnorm": make_ringnorm}
+NOISY = "-n"
+NOISE = 0.1
+TRAINING_ROWS, TEST_ROWS = 300, 3000
+TRAINING_SHARE = 0.6
+# Which file is meant where several are about the same data.
+FILES = {"breast": "breast_683", "german": "german_numeric"}
+REAL = ("australian", "breast", "german", "heart", "ionosphere", "pima", "sonar", "votes84")
+DATASETS: dict[str, tuple[str, ...]] = {
+    **{name + noise: () for name in ARTIFICIAL for noise in ("", NOISY)},
+    **{name: (FILES.get(name, name),) for name in REAL},
+}
+FOLDS = 5
+STUMP_GRID = 2.0 ** np.arange(-17, 4, 2)
+RUNS = 100
+
+PROTOCOL = """
+Two-norm, three-norm and ring-norm (the mean of ring-norm's inner class is 1/√20 in each of 20
+features): 300 rows to learn from and 3,000 to test on, drawn anew in each run; `-n` has the labels
+of 10 % of the training rows swapped. The eight UCI sets: features scaled to [−1, 1] over all rows,
+a random 60 % to learn from, the rest to test on. C by 5-fold cross-validation (stratified,
+shuffled; ties go to the smaller C), then one fit on all training rows. 100 runs; errors are
+standard errors of the mean. All methods see the same rows in a run.
+
+What the paper leaves open: **the grid of 11 values of C** of the stump kernels. We take 2⁻¹⁷,
+2⁻¹⁵, …, 2³: with r = ½ the kernels are large, and grids that begin higher miss the printed errors
+under noise (SVM-Mid on twonorm-n, 12 runs: 15.9 % from 2⁻⁵, 8.4 % from 2⁻⁹, 3.8 % from 2⁻¹³,
+3.2 % from 2⁻¹⁵ or 2⁻¹⁷; the paper has 3.29 %). **breast** is the 683 rows without holes: with the
+16 others filled in, AdaBoost errs 5.2 and 6.3 % in place of 4.6 and 5.0 % (the paper: 4.27 and
+4.51 %). **german** is its numeric form of 24 features: from the raw 20 AdaBoost errs 25.9 and
+28.5 % against 24.0 and 26.2 % (the paper: 25.0 and 26.9 %). The holes of **votes84** lie in the
+middle between no and yes, at 0.
+"""
+
+
+class Split(NamedTuple):
+    """Rows to learn from and rows to test on, labels -1 and +1."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def draw(dataset: str, rng: RandomState) -> Split:
+    """Draw one run's rows."""
+    kind = dataset.removesuffix(NOISY)
+    if kind not in ARTIFICIAL:
+        return _split(*real_data(dataset), rng)
+    X, y = ARTIFICIAL[kind](TRAINING_ROWS, random_state=rng)
+    X_test, y_test = ARTIFICIAL[kind](TEST_ROWS, random_state=rng)
+    if kind != dataset:
+        y = flip_labels(y, NOISE, random_state=rng)
+    return Split(X, y, X_test, y_test)
+
+
+@cache
+def real_data(dataset: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return a UCI set with features in [-1, 1], holes at 0, and labels -1 and +1."""
+    X, target = load_dataset(*DATASETS[dataset], return_X_y=True)
+    return np.nan_to_num(minmax_scale(X, (-1, 1))), 2 * target - 1
+
+
+def _split(X: np.ndarray, y: np.ndarray, rng: RandomState) -> Split:
+    order = rng.permutation(len(y))
+    learn, test = np.split(order, [round(TRAINING_SHARE * len(y))])
+    return Split(X[learn], y[learn], X[test], y[test])
+
+
+def folds(rng: RandomState) -> StratifiedKFold:
+    """Return the folds by which parameters are chosen."""
+    return StratifiedKFold(FOLDS, shuffle=True, random_state=rng.randint(2**31 - 1))
+
+
+def stump_machine(measure: str, cv: StratifiedKFold) -> StumpSVCCV:
+    """Return SVM-Stump (``measure="lebesgue"``) or SVM-Mid (``"middle"``), exact."""
+    exact = TRAINING_ROWS * 10
+    return StumpSVCCV(Cs=STUMP_GRID, cv=cv, measure=measure, max_bins=exact, n_jobs=1)

@@ -1,0 +1,138 @@
+"""Run an experiment: on all cores, each task once, from seeds of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import joblib
+
+from everystump.datasets import load_dataset
+from everystump.experiments.experiment import Experiment, Record, Task
+from everystump.experiments.journal import Journal
+from everystump.experiments.page import Finished
+from everystump.threads import one_blas_thread
+
+JOURNALS = "journals"
+SECONDS = "task_seconds"
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Called with the number of finished tasks and of all, first with those of the journal."""
+
+
+class MissingDataError(ValueError):
+    """None of an experiment's data can be loaded."""
+
+
+def run_experiment(
+    experiment: Experiment,
+    out: Path,
+    *,
+    runs: int,
+    seed: int,
+    jobs: int,
+    progress: Progress = lambda done, total: None,
+    warn: Callable[[str], object] = lambda sentence: None,
+) -> Finished:
+    """Do what is left of an experiment and report on all of it.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to do.
+    out : Path
+        A folder; finished tasks are kept in its folder ``journals``.
+    runs : int
+        Number of runs.
+    seed : int
+        The numbers depend on it, and not on `jobs`.
+    jobs : int
+        Number of processes.
+    progress, warn : callable
+        Told of finished tasks, and of what a user should know.
+
+    Returns
+    -------
+    Finished
+        The report and what it took.
+
+    Raises
+    ------
+    MissingDataError
+        If no task has its data.
+    """
+    tasks = experiment.tasks(runs)
+    missing = _missing_data(tasks)
+    possible = [task for task in tasks if not missing.keys() & set(task.needs)]
+    if not possible:
+        raise MissingDataError(" ".join(missing.values()))
+    for reason in missing.values():
+        warn(f"{experiment.name} goes on without some of its data. {reason}")
+    journal = open_journal(experiment, out, seed)
+    if journal.damaged:
+        warn(f"{journal.damaged} damaged lines of {journal.path} are dropped and done again.")
+    records = run_tasks(experiment, possible, journal, seed=seed, jobs=jobs, progress=progress)
+    seconds = sum(record[SECONDS] for record in records)
+    return Finished(experiment, experiment.report(records), runs, seed, seconds, missing)
+
+
+def _missing_data(tasks: Sequence[Task]) -> dict[str, str]:
+    """Return the data sets that cannot be loaded, each with the reason in a sentence."""
+    missing = {}
+    for name in dict.fromkeys(name for task in tasks for name in task.needs):
+        try:
+            load_dataset(name)
+        except ValueError as error:
+            missing[name] = str(error)
+    return missing
+
+
+def open_journal(experiment: Experiment, out: Path, seed: int) -> Journal:
+    """Open the journal of an experiment, beginning it if there is none."""
+    head = {
+        "experiment": experiment.journal or experiment.name,
+        "edition": experiment.edition,
+        "seed": seed,
+        "everystump": version("everystump"),
+    }
+    (out / JOURNALS).mkdir(parents=True, exist_ok=True)
+    return Journal(out / JOURNALS / f"{head['experiment']}.jsonl", head)
+
+
+def run_tasks(
+    experiment: Experiment,
+    tasks: Sequence[Task],
+    journal: Journal,
+    *,
+    seed: int,
+    jobs: int,
+    progress: Progress = lambda done, total: None,
+) -> list[Record]:
+    """Return the records of all tasks in their order, doing those that the journal lacks."""
+    left = [task for task in tasks if task.key not in journal.results]
+    done = len(tasks) - len(left)
+    progress(done, len(tasks))
+    for key, result in _work_through(experiment, left, seed, jobs):
+        journal.add(key, result)
+        done += 1
+        progress(done, len(tasks))
+    return [task.arguments | journal.results[task.key] for task in tasks]
+
+
+def _work_through(
+    experiment: Experiment, tasks: Sequence[Task], seed: int, jobs: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    if tasks:
+        parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+        yield from parallel(joblib.delayed(_do)(experiment.work, task, seed) for task in tasks)
+
+
+def _do(work: Callable[..., dict[str, Any]], task: Task, seed: int) -> tuple[str, dict[str, Any]]:
+    """Do one task in one thread, so that its numbers are the same wherever it runs."""
+    start = time.perf_counter()
+    with one_blas_thread:
+        result = work(task.seed(seed), **task.arguments)
+    return task.key, result | {SECONDS: time.perf_counter() - start}

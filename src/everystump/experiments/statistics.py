@@ -1,0 +1,123 @@
+"""Means with their errors, paired tests, and the verdict on a number beside the paper's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from everystump.experiments.experiment import Cell
+
+MOST_STANDARD_ERRORS = 3.0
+LEVEL = 0.05
+
+Verdict: TypeAlias = Literal["agrees", "better", "explained", "differs", "no data"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "better", "explained", "differs", "no data")
+
+
+class Mean(NamedTuple):
+    """A mean over runs, its standard error, and the standard deviation of one run."""
+
+    value: float
+    error: float
+    deviation: float
+
+
+def mean_of(values: ArrayLike, *, scale: float = 1.0) -> Mean:
+    """Return the mean of some runs times ``scale``; one run alone has the error 0.
+
+    Examples
+    --------
+    >>> from everystump.experiments.statistics import mean_of
+    >>> mean_of([0.1, 0.2, 0.3], scale=100)
+    Mean(value=20.0, error=5.77..., deviation=10.0)
+    """
+    runs = np.asarray(values, dtype=np.float64) * scale
+    deviation = float(runs.std(ddof=1)) if runs.size > 1 else 0.0
+    return Mean(float(runs.mean()), deviation / math.sqrt(runs.size), deviation)
+
+
+class Paired(NamedTuple):
+    """How much two methods differ on the same runs: mean, standard error, two-sided p-value."""
+
+    difference: float
+    error: float
+    p_value: float
+
+    @property
+    def first_is_less(self) -> bool:
+        """Whether the first method's numbers are less, beyond chance."""
+        return self.difference < 0 and self.p_value < LEVEL
+
+    @property
+    def first_is_more(self) -> bool:
+        """Whether the first method's numbers are more, beyond chance."""
+        return self.difference > 0 and self.p_value < LEVEL
+
+
+def paired(first: ArrayLike, second: ArrayLike) -> Paired:
+    """Compare two methods by Student's test on the differences of each run.
+
+    Examples
+    --------
+    >>> from everystump.experiments.statistics import paired
+    >>> paired([1.0, 2.0, 3.1], [2.0, 3.1, 4.0]).first_is_less
+    True
+    >>> paired([1.0, 2.0], [1.0, 2.0]).p_value
+    1.0
+    """
+    differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    mean = mean_of(differences)
+    if mean.error == 0:
+        alike = mean.value == 0 or differences.size == 1
+        return Paired(mean.value, 0.0, 1.0 if alike else 0.0)
+    p_value = 2 * stats.t.sf(abs(mean.value) / mean.error, differences.size - 1)
+    return Paired(mean.value, mean.error, float(p_value))
+
+
+def combined_error(cell: Cell) -> float:
+    """Return the standard error of the difference between the paper's number and ours."""
+    return math.hypot(cell.paper_error or 0.0, cell.ours_error or 0.0)
+
+
+def standard_errors(cell: Cell) -> float | None:
+    """Return ours minus the paper's in combined standard errors, None if there is no error."""
+    error = combined_error(cell)
+    if cell.ours is None or cell.paper is None or error == 0:
+        return None
+    return (cell.ours - cell.paper) / error
+
+
+def verdict(cell: Cell) -> Verdict:
+    """Say how our number stands beside the paper's.
+
+    It *agrees* if it is within 3 combined standard errors or the cell's tolerance; beyond that it
+    is *better* or *differs*, and *explained* is a difference whose reason was tested.
+
+    Examples
+    --------
+    >>> from everystump.experiments.experiment import Cell
+    >>> from everystump.experiments.statistics import verdict
+    >>> verdict(Cell("heart", "error", ours=16.9, ours_error=0.3, paper=16.4, paper_error=0.3))
+    'agrees'
+    >>> verdict(Cell("heart", "error", ours=12.0, ours_error=0.3, paper=16.4, paper_error=0.3))
+    'better'
+    """
+    if cell.ours is None or cell.paper is None:
+        return "no data"
+    difference = cell.ours - cell.paper
+    if abs(difference) <= max(cell.tolerance, MOST_STANDARD_ERRORS * combined_error(cell)):
+        return "agrees"
+    if (difference > 0) == cell.more_is_better:
+        return "better"
+    return "explained" if cell.reason else "differs"
+
+
+def count_verdicts(cells: Sequence[Cell]) -> dict[Verdict, int]:
+    """Return how many cells have each verdict."""
+    found = [verdict(cell) for cell in cells]
+    return {name: found.count(name) for name in VERDICTS}

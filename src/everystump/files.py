@@ -1,0 +1,26 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+
+def write_whole(out: Path, write: Callable[[Path], object]) -> None:
+    """Write a file beside ``out`` and move it there when it is complete."""
+    handle, name = tempfile.mkstemp(dir=out.parent, suffix=out.suffix)
+    os.close(handle)
+    try:
+        write(Path(name))
+        os.chmod(name, 0o644)
+        os.replace(name, out)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def write_text(out: Path, text: str) -> None:
+    """Write a text file whole, or leave what was there."""
+    write_whole(out, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
