@@ -1,18 +1,13 @@
-"""Data: generators against their closed forms, label noise by count, loading and its errors."""
-
-import gzip
+"""Data that are drawn: generators against their closed forms, label noise by count."""
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import ncx2, norm
-from sklearn.utils import Bunch
 
 from everystump.datasets import (
     flip_labels,
-    load_dataset,
-    loader,
     make_ringnorm,
     make_threenorm,
     make_twonorm,
@@ -174,129 +169,3 @@ class TestFlipLabels:
     def test_labels_must_be_a_vector(self):
         with pytest.raises(ValueError, match=r"y has shape \(2, 1\)"):
             flip_labels([[0], [1]], 0.1)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Return an empty folder that EVERYSTUMP_DATA names."""
-    monkeypatch.setenv("EVERYSTUMP_DATA", str(tmp_path))
-    return tmp_path
-
-
-class TestPackaged:
-    def test_heart(self):
-        heart = load_dataset("heart")
-        assert isinstance(heart, Bunch)
-        assert heart.data.shape == (270, 13)
-        assert heart.data.dtype == np.float64
-        assert np.isfinite(heart.data).all()
-        assert heart.data[0].tolist() == [70, 1, 4, 130, 322, 0, 2, 109, 0, 2.4, 2, 3, 3]
-        assert heart.target_names[heart.target[0]] == "2"
-        assert np.bincount(heart.target).tolist() == [150, 120]
-        assert heart.feature_names[0] == "age"
-        assert len(heart.feature_names) == 13
-        assert "CC BY 4.0" in heart.DESCR
-
-    def test_return_X_y(self):  # noqa: N802
-        X, y = load_dataset("heart", return_X_y=True)
-        heart = load_dataset("heart")
-        np.testing.assert_array_equal(X, heart.data)
-        np.testing.assert_array_equal(y, heart.target)
-
-    @pytest.mark.parametrize("name", sorted(loader.PACKAGED))
-    def test_every_packaged_file_is_whole_and_credited(self, name):
-        load_dataset(name)
-        credits = (loader.PACKAGED_FOLDER / "CREDITS.md").read_text(encoding="utf-8")
-        assert f"`{loader.PACKAGED[name].file}`" in credits
-
-    def test_damage_is_detected(self, tmp_path, monkeypatch):
-        content = (loader.PACKAGED_FOLDER / "heart.csv").read_bytes()
-        (tmp_path / "heart.csv").write_bytes(content.replace(b"70,1,4,130", b"70,1,4,131", 1))
-        monkeypatch.setattr(loader, "PACKAGED_FOLDER", tmp_path)
-        with pytest.raises(ValueError, match=r"heart\.csv is damaged .* install everystump again"):
-            load_dataset("heart")
-
-    def test_the_folder_does_not_hide_a_packaged_name(self, folder):
-        (folder / "heart.csv").write_text("a,target\n1,0\n")
-        assert load_dataset("heart").data.shape == (270, 13)
-
-
-class TestUserFolder:
-    CONTENT = b"a,b,target\n1,,10\n2.5,-1e3,9\n3,4,10\n"
-
-    @pytest.mark.parametrize(
-        ("suffix", "write"), [(".csv", bytes), (".csv.gz", gzip.compress)], ids=["plain", "gzip"]
-    )
-    def test_file_in_the_folder(self, folder, suffix, write):
-        (folder / f"mine{suffix}").write_bytes(write(self.CONTENT))
-        mine = load_dataset("mine")
-        np.testing.assert_array_equal(mine.data, [[1, np.nan], [2.5, -1000], [3, 4]])
-        assert mine.feature_names == ["a", "b"]
-        assert mine.target_names.tolist() == ["9", "10"]
-        assert mine.target.tolist() == [1, 0, 1]
-        assert str(folder / f"mine{suffix}") in mine.DESCR
-
-    def test_plain_file_hides_compressed_file(self, folder):
-        (folder / "mine.csv").write_bytes(self.CONTENT)
-        (folder / "mine.csv.gz").write_bytes(gzip.compress(b"a,target\n1,0\n"))
-        assert load_dataset("mine").data.shape == (3, 2)
-
-    def test_byte_order_mark_line_ends_and_blank_lines(self, folder):
-        content = b"\xef\xbb\xbf" + self.CONTENT.replace(b"\n", b"\r\n") + b"\r\n"
-        (folder / "mine.csv").write_bytes(content)
-        mine = load_dataset("mine")
-        assert mine.feature_names == ["a", "b"]
-        assert mine.data.shape == (3, 2)
-
-    def test_labels_may_be_text(self, folder):
-        (folder / "mine.csv").write_text("a,target\n1,yes\n2,no\n")
-        mine = load_dataset("mine")
-        assert mine.target_names.tolist() == ["no", "yes"]
-        assert mine.target.tolist() == [1, 0]
-
-    def test_unknown_name_lists_what_is_there(self, folder):
-        (folder / "mine.csv").write_bytes(self.CONTENT)
-        (folder / "notes.txt").write_text("no data")
-        message = r"name='other' is no known .* one of heart, mine, or put other\.csv or "
-        with pytest.raises(ValueError, match=message) as caught:
-            load_dataset("other")
-        assert "EVERYSTUMP_DATA" in str(caught.value)
-        assert str(folder) in str(caught.value)
-
-    def test_unknown_name_without_a_folder(self, monkeypatch):
-        monkeypatch.delenv("EVERYSTUMP_DATA", raising=False)
-        with pytest.raises(ValueError, match=r"one of heart, or .* EVERYSTUMP_DATA .*\(not set\)"):
-            load_dataset("other")
-
-    def test_a_name_cannot_leave_the_folder(self, folder, monkeypatch):
-        (folder / "mine.csv").write_bytes(self.CONTENT)
-        (folder / "inner").mkdir()
-        monkeypatch.setenv("EVERYSTUMP_DATA", str(folder / "inner"))
-        with pytest.raises(ValueError, match="no known data set"):
-            load_dataset("../mine")
-
-    def test_folder_must_exist(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("EVERYSTUMP_DATA", str(tmp_path / "absent"))
-        with pytest.raises(ValueError, match=r"EVERYSTUMP_DATA=.*absent.* is no folder"):
-            load_dataset("other")
-
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            (b"", r"mine\.csv has the header \[\]"),
-            (b"a,b\n1,2\n", r"mine\.csv has the header \['a', 'b'\]: .* last as 'target'"),
-            (b"target\n1\n", r"at least one feature"),
-            (b"a,target\n", r"mine\.csv has a header but no rows"),
-            (b"a,b,target\n1,2,0\n1,0\n", r"mine\.csv has 2 cells in line 3: give it 3"),
-            (b"a,b,target\n1,red,0\n", r"mine\.csv has text such as 'red' in column 'b'"),
-            (b"a,target\n1,\n2,x\n", r"mine\.csv has rows without a label"),
-            (b"a,target\n\xff,0\n", r"mine\.csv is neither UTF-8 text nor gzip"),
-            (gzip.compress(CONTENT)[:-12], r"mine\.csv is neither UTF-8 text nor gzip"),
-        ],
-    )
-    def test_other_formats_are_refused_in_one_sentence(self, folder, content, message):
-        (folder / "mine.csv").write_bytes(content)
-        with pytest.raises(ValueError, match=message) as caught:
-            load_dataset("mine")
-        assert str(caught.value).endswith(".")
-        assert "\n" not in str(caught.value)

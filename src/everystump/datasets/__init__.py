@@ -1,4 +1,4 @@
-"""Data: Breiman's artificial problems, label noise, and small tables with their credits."""
+"""Data: Breiman's artificial problems, label noise, and tables with their credits."""
 
 from everystump.datasets.generators import (
     flip_labels,
@@ -6,6 +6,13 @@ from everystump.datasets.generators import (
     make_threenorm,
     make_twonorm,
 )
-from everystump.datasets.loader import load_dataset
+from everystump.datasets.loader import dataset_names, load_dataset
 
-__all__ = ["flip_labels", "load_dataset", "make_ringnorm", "make_threenorm", "make_twonorm"]
+__all__ = [
+    "dataset_names",
+    "flip_labels",
+    "load_dataset",
+    "make_ringnorm",
+    "make_threenorm",
+    "make_twonorm",
+]

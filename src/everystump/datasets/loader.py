@@ -1,61 +1,73 @@
-"""Find a data set by its name: packaged with its checksum and credit, or in the user's folder."""
+"""Find a data set by its name: in the package, in the user's folder, or at OpenML."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-from importlib.resources import files
 from pathlib import Path
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from everystump.datasets.csvtable import Table, parse_table
+from everystump.datasets.catalogue import CATALOGUE, recognise
+from everystump.datasets.csvtable import LABEL_COLUMN, Table, parse_table
+from everystump.datasets.folder import FOLDER_VARIABLE, SUFFIXES, user_files, where
+from everystump.datasets.frames import as_pandas
+from everystump.datasets.openml import DownloadError, download
+from everystump.datasets.packaged import PACKAGED, read_packaged
 
-FOLDER_VARIABLE = "EVERYSTUMP_DATA"
-SUFFIXES = (".csv", ".csv.gz")
-
-
-class Packaged(NamedTuple):
-    """One file in the folder `data`, how to know that it is whole, and whom to thank."""
-
-    file: str
-    sha256: str
-    credit: str
+__all__ = ["FOLDER_VARIABLE", "PACKAGED", "SUFFIXES", "dataset_names", "load_dataset"]
 
 
-PACKAGED = {
-    "heart": Packaged(
-        "heart.csv",
-        "fb6175056cde1a627521aa2f59ebeca768dfc5f13bb22a2aac5ab029b54b4b9e",
-        "Statlog (Heart), UCI Machine Learning Repository, doi:10.24432/C57303, CC BY 4.0; "
-        "label 1 is absence, 2 presence of heart disease.",
-    ),
-}
-PACKAGED_FOLDER = files("everystump.datasets") / "data"
+def dataset_names() -> list[str]:
+    """Return the names that `load_dataset` knows, sorted.
 
+    Returns
+    -------
+    list of str
+        The packaged data sets and those that are looked for elsewhere. The user's own files are
+        not among them.
 
-@overload
-def load_dataset(name: str, *, return_X_y: Literal[False] = False) -> Bunch: ...
+    Examples
+    --------
+    >>> from everystump.datasets import dataset_names
+    >>> dataset_names()[:3]
+    ['australian', 'breast', 'breast_683']
+    """
+    return sorted([*PACKAGED, *CATALOGUE])
 
 
 @overload
 def load_dataset(
-    name: str, *, return_X_y: Literal[True]
+    name: str, *, return_X_y: Literal[False] = False, as_frame: bool = False
+) -> Bunch: ...
+
+
+@overload
+def load_dataset(
+    name: str, *, return_X_y: Literal[True], as_frame: Literal[False] = False
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
 
 
+@overload
+def load_dataset(name: str, *, return_X_y: Literal[True], as_frame: bool) -> tuple[Any, Any]: ...
+
+
 def load_dataset(
-    name: str, *, return_X_y: bool = False
-) -> Bunch | tuple[NDArray[np.float64], NDArray[np.int64]]:
+    name: str, *, return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | tuple[Any, Any]:
     """Load a data set by its name.
 
-    Packaged names come first: ``heart``. Any other name is looked for as ``<name>.csv`` or
-    ``<name>.csv.gz`` in the folder that the environment variable ``EVERYSTUMP_DATA`` names. Such
-    a file has a header, numeric features first, the label in the last column ``target``, and an
-    empty cell for a missing value.
+    Of `dataset_names`, all are packaged but ``australian``, ``covtype_binary_50k``, ``fourclass``,
+    ``usps_test`` and ``usps_train``. These, and names of your own, are looked for as
+    ``<name>.csv`` or ``<name>.csv.gz`` in the folder that the environment variable
+    ``EVERYSTUMP_DATA`` names. Such a file has a header, the features first, the label in the last
+    column ``target``, and an empty cell for a missing value.
+
+    The network is used only for ``australian``, ``usps_test`` and ``usps_train``, and only if the
+    folder does not have them: then `sklearn.datasets.fetch_openml` downloads them or takes them
+    from its cache. A file or download of one of the five is refused if its content is not the
+    known one; its labels may be spelled in another way, and its rows may stand in another order.
 
     Parameters
     ----------
@@ -63,6 +75,9 @@ def load_dataset(
         Name of the data set.
     return_X_y : bool, default=False
         Return only ``(data, target)``.
+    as_frame : bool, default=False
+        Give ``data`` as a pandas DataFrame, in which text is categorical, and ``target`` as a
+        Series.
 
     Returns
     -------
@@ -72,7 +87,9 @@ def load_dataset(
         - ``data``, an array of shape (n_samples, n_features), NaN where a value is missing;
         - ``target``, an array of shape (n_samples,), each row's class as an index;
         - ``feature_names``, a list of the features' names;
-        - ``target_names``, an array of the classes' labels as the file has them;
+        - ``target_names``, an array of the classes' labels as text;
+        - ``categories``, a dict of the features that are text: from a feature's name to the list
+          of its levels, of which ``data`` holds the indices;
         - ``DESCR``, the size of the data and their credit or place;
 
         or ``(data, target)`` if `return_X_y`.
@@ -80,8 +97,10 @@ def load_dataset(
     Raises
     ------
     ValueError
-        If there is no such data set, a packaged file is damaged, or a file of the user's has
-        another format.
+        If there is no such data set, a file is damaged or has another format, or a download
+        failed.
+    ImportError
+        If `as_frame` and pandas is not installed.
 
     Examples
     --------
@@ -92,57 +111,76 @@ def load_dataset(
     >>> print(heart.DESCR)
     heart: 270 rows, 13 features, classes '1' (150), '2' (120). Statlog (Heart), ...
     >>> X, y = load_dataset("heart", return_X_y=True)
+
+    The levels of text are in the order of their numbers, if they have some:
+
+    >>> cancer = load_dataset("breast_cancer_ljubljana")
+    >>> cancer.categories["inv-nodes"]
+    ['0-2', '3-5', '6-8', '9-11', '12-14', '15-17', '24-26']
+    >>> cancer.data[0].tolist()
+    [2.0, 2.0, 3.0, 0.0, 1.0, 3.0, 1.0, 2.0, 0.0]
     """
-    if name in PACKAGED:
-        entry = PACKAGED[name]
-        table, credit = parse_table(_verified(entry), entry.file), entry.credit
-    else:
-        path = _find(name)
-        table, credit = parse_table(path.read_bytes(), path.name), f"Read from {path}."
+    table, credit = _look_up(name)
+    data, target = as_pandas(table) if as_frame else (table.data, table.target)
     if return_X_y:
-        return table.data, table.target
-    return Bunch(**table._asdict(), DESCR=f"{name}: {_size(table)}. {credit}")
+        return data, target
+    described = {**table._asdict(), "data": data, "target": target}
+    return Bunch(**described, DESCR=f"{name}: {_size(table)}. {credit}")
 
 
-def _verified(entry: Packaged) -> bytes:
-    """Return what a packaged file holds, if its checksum is right."""
-    content = (PACKAGED_FOLDER / entry.file).read_bytes()
-    if hashlib.sha256(content).hexdigest() != entry.sha256:
+class _Found(NamedTuple):
+    table: Table
+    credit: str
+
+
+def _look_up(name: str) -> _Found:
+    """Return a table and its credit from the first place that has it."""
+    if name in PACKAGED:
+        return _Found(read_packaged(name), PACKAGED[name].credit)
+    files = user_files()
+    if name in files:
+        return _read(name, files[name])
+    if name in CATALOGUE:
+        return _fetch(name)
+    names = ", ".join(sorted({*dataset_names(), *files}))
+    raise ValueError(
+        f"name={name!r} is no known data set: choose one of {names}, "
+        f"or put {name}.csv or {name}.csv.gz into {where()}."
+    )
+
+
+def _read(name: str, path: Path) -> _Found:
+    """Read a file of the user's; one with a known name must be the known table."""
+    table = parse_table(path.read_bytes(), path.name)
+    if name not in CATALOGUE:
+        return _Found(table, f"Read from {path}.")
+    known = CATALOGUE[name]
+    recognised = recognise(known, table)
+    if recognised is None:
         raise ValueError(
-            f"The packaged file {entry.file} is damaged (its SHA-256 is not the recorded one): "
-            "install everystump again."
+            f"{path} is damaged or another table than the known {name!r}: "
+            f"get it again from {known.source}, or rename the file."
         )
-    return content
+    return _Found(recognised, f"{known.credit} Read from {path}.")
 
 
-def _find(name: str) -> Path:
-    """Return the user's file for a name that is not packaged."""
-    available = _user_files()
-    if name not in available:
-        names = ", ".join(sorted({*PACKAGED, *available}))
-        raise ValueError(
-            f"name={name!r} is no known data set: choose one of {names}, or put {name}.csv or "
-            f"{name}.csv.gz into the folder that the environment variable {FOLDER_VARIABLE} names "
-            f"({os.environ.get(FOLDER_VARIABLE) or 'not set'})."
-        )
-    return available[name]
-
-
-def _user_files() -> dict[str, Path]:
-    """Return the data files of the user's folder by name; a plain file hides a compressed one."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    if not folder:
-        return {}
-    if not Path(folder).is_dir():
-        raise ValueError(
-            f"{FOLDER_VARIABLE}={folder!r} is no folder: set it to a folder of CSV files."
-        )
-    return {
-        path.name.removesuffix(suffix): path
-        for suffix in reversed(SUFFIXES)
-        for path in Path(folder).iterdir()
-        if path.name.endswith(suffix) and path.is_file()
-    }
+def _fetch(name: str) -> _Found:
+    """Download a known table."""
+    known = CATALOGUE[name]
+    remedy = (
+        f"get it from {known.source} and put it as {name}.csv, with a header and the label "
+        f"last as {LABEL_COLUMN!r}, into {where()}."
+    )
+    if known.openml is None:
+        raise ValueError(f"name={name!r} is not packaged: {remedy}")
+    place = f"OpenML ({known.openml.data_id})"
+    try:
+        table = recognise(known, download(*known.openml))
+    except DownloadError as error:
+        raise ValueError(f"name={name!r} did not come from {place}, {error}: {remedy}") from error
+    if table is None:
+        raise ValueError(f"name={name!r} is another table at {place} than is known: {remedy}")
+    return _Found(table, f"{known.credit} From {place}.")
 
 
 def _size(table: Table) -> str:

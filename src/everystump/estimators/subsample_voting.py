@@ -348,6 +348,22 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         said |= dict(zip(others, heard, strict=True))
         return [self._as_output(said[t]) for t in range(self.n_estimators)]
 
+    def machine_scores(self, X: Any) -> np.ndarray:
+        """Return what each machine alone says of the rows, as it enters the vote.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_estimators), or (n_rows, n_estimators * n_classes)
+            One column for each machine; with more than two classes one for each of its classes.
+        """
+        check_is_fitted(self, "weights_")
+        return np.concatenate(self._outputs(check_rows(self, X)), axis=1)
+
     def _decide(self, X: np.ndarray) -> np.ndarray:
         if hasattr(self, "shapes_"):
             return self._scores(X, self.shapes_)

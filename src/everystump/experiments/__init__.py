@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 NAMES = (
     "lin-li-table-1",
     "lin-li-table-2",
+    "lin-li-figure-2",
+    "evgeniou-figure-1",
+    "evgeniou-figure-2",
+    "evgeniou-figure-3",
+    "evgeniou-figure-4",
+    "evgeniou-figure-5",
+    "evgeniou-figure-6",
+    "evgeniou-figure-7",
+    "evgeniou-table-2",
+    "evgeniou-table-3",
 )
 
 __all__ = ["NAMES", "load_experiment"]

@@ -1,0 +1,161 @@
+"""Evgeniou et al. (2004), Figures 1-6: leave-one-out bounds beside test and validation errors."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+
+from everystump.bounds import det_loo_bound, loo_bound
+from everystump.experiments import evgeniou
+from everystump.experiments.evgeniou import Split
+from everystump.experiments.experiment import Claim, Experiment, Picture, Record, Report, runs_on
+from everystump.experiments.records import column
+from everystump.experiments.statistics import mean_of, paired
+
+SMALL_C, LARGE_C = 0.5, 50.0
+PANELS = {
+    "vote_0": "Bagging, b = 0",
+    "one_0": "One SVM, b = 0",
+    "vote_b": "Bagging, b ≠ 0",
+    "one_b": "One SVM, b ≠ 0",
+}
+LINES = {"test": "-", "bound": "--", "validation": ":"}
+STEPS = """
+In each split, for each σ (eight of them, half a unit of ln σ apart; the paper's own are not
+printed) and for b = 0 and b ≠ 0: one SVM on all training rows with the bound of Theorem 3.1; 30
+SVMs on a random 40 % each, averaged with weights 1/30, with the bound of Theorem 3.3; their errors
+on the test rows. The validation error is that of the same machine trained on a random 70 % of the
+training rows, on the other 30 %. With b ≠ 0 the theorems do not apply; the paper computes their
+formulas all the same, and so do we. Lines are means over the splits, the bar is one standard
+deviation of the test error.
+"""
+
+
+def work(seed: int, dataset: str, run: int, C: float) -> dict[str, Any]:
+    """Return test error, bound and validation error for each panel, a list along σ each."""
+    rng = RandomState(seed)
+    whole = evgeniou.split(dataset, rng)
+    smaller = evgeniou.hold_out(whole, rng)
+    draws = evgeniou.draw_seed(rng)
+    result: dict[str, Any] = {f"{panel}_{line}": [] for panel in PANELS for line in LINES}
+    for log_sigma in evgeniou.LOG_SIGMAS[dataset]:
+        for suffix, bias in (("0", False), ("b", True)):
+            base = evgeniou.machine(log_sigma, C, bias=bias)
+            for panel, model, bound in (
+                (f"one_{suffix}", base, loo_bound),
+                (f"vote_{suffix}", evgeniou.vote(base, draws), det_loo_bound),
+            ):
+                result[f"{panel}_validation"].append(_error(model.fit(*smaller[:2]), smaller))
+                result[f"{panel}_test"].append(_error(model.fit(*whole[:2]), whole))
+                result[f"{panel}_bound"].append(float(bound(model, whole.X, whole.y).value))
+    return result
+
+
+def _error(model: Any, given: Split) -> float:
+    return 1 - float(model.score(given.X_test, given.y_test))
+
+
+def report(log_sigmas: np.ndarray, C: float, records: list[Record]) -> Report:
+    """Draw the four panels and test what the paper reads from them."""
+    claims = [_tighter(records, "0"), _tighter(records, "b"), _validation(records)]
+    if C > 1:
+        claims = [_too_wide(records), _validation(records)]
+    picture = Picture(
+        "",
+        "Test error, bound and validation error against ln σ",
+        partial(_draw, log_sigmas, records),
+    )
+    return Report(claims=claims, pictures=[picture], curves=_curves(log_sigmas, records))
+
+
+def _slack(records: list[Record], panel: str) -> np.ndarray:
+    """Return how far the bound is from the test error, a mean over σ for each split."""
+    return np.abs(column(records, f"{panel}_bound") - column(records, f"{panel}_test")).mean(axis=1)
+
+
+def _tighter(records: list[Record], suffix: str) -> Claim:
+    vote, one = _slack(records, f"vote_{suffix}"), _slack(records, f"one_{suffix}")
+    test = paired(vote, one)
+    return Claim(
+        f"With b {'=' if suffix == '0' else '≠'} 0 the bound is tighter for bagging than for one "
+        "SVM.",
+        test.first_is_less,
+        f"mean distance from the test error {100 * vote.mean():.1f} and {100 * one.mean():.1f} "
+        f"points (paired t-test over splits, p = {test.p_value:.1g}).",
+    )
+
+
+def _validation(records: list[Record]) -> Claim:
+    names = [f"{panel}_{{}}" for panel in PANELS]
+    validation = np.mean([column(records, n.format("validation")).mean(axis=0) for n in names], 0)
+    test = np.mean([column(records, n.format("test")).mean(axis=0) for n in names], 0)
+    farthest = 100 * np.abs(validation - test).max()
+    return Claim(
+        "The validation error is a very good estimate of the test error.",
+        bool(farthest < 3),
+        f"over all σ the mean validation error is at most {farthest:.1f} points away.",
+    )
+
+
+def _too_wide(records: list[Record]) -> Claim:
+    vote, one = 100 * _slack(records, "vote_0").mean(), 100 * _slack(records, "one_0").mean()
+    wrong = 100 * np.mean([column(records, f"{panel}_test").mean() for panel in PANELS])
+    return Claim(
+        "With a large C the bounds do not work.",
+        bool(min(vote, one) > wrong),
+        f"they are {vote:.1f} (bagging) and {one:.1f} points (one SVM) from a test error of "
+        f"{wrong:.1f} %.",
+    )
+
+
+def _curves(log_sigmas: np.ndarray, records: list[Record]) -> list[dict[str, Any]]:
+    rows = [{"log_sigma": float(value)} for value in log_sigmas]
+    for name in (f"{panel}_{line}" for panel in PANELS for line in LINES):
+        for row, values in zip(rows, column(records, name).T, strict=True):
+            mean = mean_of(values, scale=100)
+            row |= {name: mean.value, f"{name}_deviation": mean.deviation}
+    return rows
+
+
+def _draw(log_sigmas: np.ndarray, records: list[Record]) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6.5), layout="constrained")
+    axes = figure.subplots(2, 2, sharex=True, sharey=True)
+    for axis, (panel, title) in zip(axes.flat, PANELS.items(), strict=True):
+        for line, style in LINES.items():
+            values = column(records, f"{panel}_{line}")
+            axis.plot(log_sigmas, values.mean(axis=0), style, color="black", label=line)
+        test = column(records, f"{panel}_test")
+        middle = len(log_sigmas) // 2
+        deviation = mean_of(test[:, middle]).deviation
+        axis.errorbar(
+            log_sigmas[middle], test[:, middle].mean(), deviation, color="black", capsize=3
+        )
+        axis.set_title(title, fontsize=11)
+        axis.set_ylim(bottom=0)
+    for axis in axes[1]:
+        axis.set_xlabel("ln σ")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("error")
+    axes[0, 0].legend(frameon=False)
+    return figure
+
+
+def figure(number: int, dataset: str, C: float = SMALL_C) -> Experiment:
+    """Return Figure ``number``: the four panels on one data set at one C."""
+    protocol = evgeniou.PROTOCOL.strip()
+    if dataset == "usps":
+        protocol = f"{protocol}\n{evgeniou.USPS_PROTOCOL.strip()}"
+    return Experiment(
+        name=f"evgeniou-figure-{number}",
+        title=f"Evgeniou et al. (2004), Figure {number}: bounds on {dataset}, C = {C:g}",
+        protocol=f"{protocol}\n\n{STEPS.strip()}",
+        runs=evgeniou.RUNS,
+        tasks=lambda runs: runs_on({dataset: evgeniou.FILES[dataset]}, runs),
+        work=partial(work, C=C),
+        report=partial(report, evgeniou.LOG_SIGMAS[dataset], C),
+    )

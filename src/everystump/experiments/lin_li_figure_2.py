@@ -1,0 +1,106 @@
+"""Lin & Li (2005), Figure 2: decision boundaries on two-norm data in the plane."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+
+from everystump.datasets import make_twonorm
+from everystump.estimators.boosting import StumpBoostingClassifier
+from everystump.experiments import lin_li
+from everystump.experiments.experiment import Claim, Experiment, Picture, Record, Report, Task
+from everystump.experiments.records import column
+from everystump.experiments.statistics import paired
+
+ROUNDS = 100
+TITLES = {"svm_stump": "SVM-Stump", "svm_mid": "SVM-Mid", "adaboost": "AdaBoost-Stump, T = 100"}
+EDGE, GRID = 4.0, 201
+PROTOCOL = """
+300 training rows of two-norm data in two dimensions; SVM-Stump and SVM-Mid with C chosen as in
+Table 1, and AdaBoost-Stump with T = 100. The best boundary is the line x₁ + x₂ = 0. The picture
+shows the first run; beyond it, each run measures on 10,000 fresh rows how often a method decides
+otherwise than the best boundary does.
+"""
+
+
+def _models(seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    rng = RandomState(seed)
+    X, y = make_twonorm(lin_li.TRAINING_ROWS, 2, random_state=rng)
+    cv = lin_li.folds(rng)
+    return (
+        X,
+        y,
+        {
+            "svm_stump": lin_li.stump_machine("lebesgue", cv).fit(X, y),
+            "svm_mid": lin_li.stump_machine("middle", cv).fit(X, y),
+            "adaboost": StumpBoostingClassifier(n_estimators=ROUNDS, n_jobs=1).fit(X, y),
+        },
+    )
+
+
+def work(seed: int, run: int) -> dict[str, Any]:
+    """Return how often each method disagrees with the best boundary."""
+    _, _, models = _models(seed)
+    X_test, _ = make_twonorm(10_000, 2, random_state=seed)
+    best = np.where(X_test.sum(axis=1) > 0, 1, -1)
+    wrong = {name: float(np.mean(m.predict(X_test) != best)) for name, m in models.items()}
+    return wrong | {"seed": seed}
+
+
+def report(records: list[Record]) -> Report:
+    """Draw the boundaries of the first run and test which are nearer to the best one."""
+    picture = Picture("", "Decision boundaries", partial(_draw, records[0]["seed"]))
+    claims = [
+        _nearer(records, "svm_stump", "svm_mid"),
+        _nearer(records, "svm_stump", "adaboost"),
+        _nearer(records, "svm_mid", "adaboost"),
+    ]
+    rows = [{"run": r["run"], **{name: r[name] for name in TITLES}} for r in records]
+    return Report(claims=claims, pictures=[picture], curves=rows)
+
+
+def _nearer(records: list[Record], first: str, second: str) -> Claim:
+    test = paired(column(records, first), column(records, second))
+    shares = [f"{100 * column(records, name).mean():.1f} %" for name in (first, second)]
+    return Claim(
+        f"{TITLES[first]} is nearer to the best boundary than {TITLES[second]}.",
+        test.first_is_less,
+        f"on average {shares[0]} and {shares[1]} of the rows lie on the wrong side (paired t-test "
+        f"over {len(records)} runs, p = {test.p_value:.1g}).",
+    )
+
+
+def _draw(seed: int) -> Any:
+    from matplotlib.figure import Figure
+
+    X, y, models = _models(seed)
+    ticks = np.linspace(-EDGE, EDGE, GRID)
+    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
+    figure = Figure(figsize=(12, 4.3), layout="constrained")
+    for axis, (name, model) in zip(figure.subplots(1, 3, sharey=True), models.items(), strict=True):
+        score = model.decision_function(grid).reshape(GRID, GRID)
+        axis.contourf(
+            ticks, ticks, score > 0, levels=[-0.5, 0.5, 1.5], colors=["#fbe3d6", "#dce9f5"]
+        )
+        axis.contour(ticks, ticks, score, levels=[0.0], colors="black", linewidths=1.5)
+        axis.plot([-EDGE, EDGE], [EDGE, -EDGE], "--", color="gray", linewidth=1)
+        axis.plot(*X[y > 0].T, "+", color="#1f5fa8", markersize=5)
+        axis.plot(*X[y < 0].T, "o", color="#c4501b", markersize=3, fillstyle="none")
+        axis.set(title=TITLES[name], xlabel="$(x)_1$", aspect="equal", xlim=(-EDGE, EDGE))
+        axis.set_ylim(-EDGE, EDGE)
+    figure.axes[0].set_ylabel("$(x)_2$")
+    return figure
+
+
+EXPERIMENT = Experiment(
+    name="lin-li-figure-2",
+    title="Lin & Li (2005), Figure 2: decision boundaries on two-norm data in the plane",
+    protocol=PROTOCOL,
+    runs=lin_li.RUNS,
+    tasks=lambda runs: [Task(str(run), {"run": run}) for run in range(runs)],
+    work=work,
+    report=report,
+)

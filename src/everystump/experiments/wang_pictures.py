@@ -1,0 +1,111 @@
+"""Pictures of Wang et al. (2019): accuracy on the left, time on the right, both methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from everystump.experiments import wang
+
+COLORS = {"adaboost": "#1f5fa8", "adaboost_svm": "#c2571a"}
+MARKERS = {"adaboost": "o", "adaboost_svm": "s"}
+DASHED = (0, (4, 3))
+
+
+def against_rounds(
+    rounds: Sequence[int],
+    accuracy: dict[str, np.ndarray],
+    seconds: dict[str, np.ndarray],
+    printed: list[dict[str, str]],
+) -> Any:
+    """Draw a table: ours as lines, the paper's numbers dashed.
+
+    Parameters
+    ----------
+    rounds : sequence of int
+        The T of each number.
+    accuracy, seconds : dict of ndarray
+        By method, of shapes (n_runs, n_folds, n_rounds) and (n_runs, n_rounds).
+    printed : list of dict
+        The rows of the printed table.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Two panels.
+    """
+    figure, left, right = _two_panels("number of weak learners T")
+    for name, title in wang.METHODS.items():
+        _line(left, rounds, accuracy[name].mean(axis=1), name, f"{title}, ours")
+        _line(right, rounds, seconds[name], name, f"{title}, ours")
+        for axes, key in ((left, f"{name}_acc"), (right, f"{name}_s")):
+            values = [float(row[key]) for row in printed]
+            axes.plot(
+                rounds,
+                values,
+                linestyle=DASHED,
+                color=COLORS[name],
+                linewidth=1.3,
+                label=f"{title}, paper",
+            )
+    right.set_yscale("log")
+    _legend_below(figure, left, columns=4)
+    return figure
+
+
+def against_share(
+    percents: Sequence[int], accuracy: dict[str, np.ndarray], seconds: dict[str, np.ndarray]
+) -> Any:
+    """Draw a figure; arrays by method, of shape (n_runs, n_percents)."""
+    figure, left, right = _two_panels("labelled samples to learn from (%)")
+    for name, title in wang.METHODS.items():
+        _line(left, percents, accuracy[name], name, title)
+        _line(right, percents, seconds[name], name, title)
+    right.set_ylim(bottom=0)
+    for axes in (left, right):
+        axes.set_xticks(percents)
+    _legend_below(figure, left, columns=2)
+    return figure
+
+
+def _two_panels(label: str) -> tuple[Any, Any, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for axes, title in ((left, "accuracy (%)"), (right, "training time (s)")):
+        axes.set_xlabel(label)
+        axes.set_ylabel(title)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.25)
+    return figure, left, right
+
+
+def _line(axes: Any, x: Sequence[int], values: np.ndarray, name: str, label: str) -> None:
+    """Draw the mean over the runs, with its standard error where there are several."""
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else None
+    axes.errorbar(
+        x,
+        values.mean(axis=0),
+        yerr=error,
+        color=COLORS[name],
+        marker=MARKERS[name],
+        markersize=4.5,
+        linewidth=1.8,
+        capsize=2,
+        label=label,
+    )
+
+
+def _legend_below(figure: Any, axes: Any, columns: int) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda i: labels[i].split(",")[0])
+    figure.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+    )
