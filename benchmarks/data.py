@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sklearn.preprocessing import OrdinalEncoder, minmax_scale
+from sklearn.preprocessing import minmax_scale
 
 from benchmarks.settings import Settings, say
 from everystump.datasets import flip_labels, load_dataset, make_threenorm, make_twonorm
@@ -71,18 +71,11 @@ def correlated(n_rows: int, n_features: int = 30, rho: float = 0.99) -> tuple:
 
 
 def real(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
-    """Load a table of the user's folder, in a quick run only some thousand rows of it."""
+    """Load a packaged table or one of the user's, in a quick run only some thousand rows."""
     if name not in PACKAGED:
         _file(name)
     X, y = _some(*load_dataset(name, return_X_y=True), settings)
     return (minmax_scale(X, (-1, 1)), y) if scaled else (X, y)
-
-
-def categories(name: str, settings: Settings) -> tuple:
-    """Load a table of words from the user's folder, those of each column numbered by alphabet."""
-    words = np.loadtxt(_file(name), dtype=str, delimiter=",", skiprows=1)
-    codes = OrdinalEncoder().fit_transform(words)
-    return _some(np.ascontiguousarray(codes[:, :-1]), codes[:, -1].astype(int), settings)
 
 
 def those_there(

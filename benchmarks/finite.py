@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.data import NotThereError, Sample, categories, two_norm
-from benchmarks.report import Absent, Row
+from benchmarks.data import Sample, real, two_norm
+from benchmarks.report import Row
 from benchmarks.settings import N_JOBS, Settings, say
 from benchmarks.targets import Amount, AtMost, Faster, Target, Told
 from benchmarks.timing import Timed, seconds_in_turns, timed_fit
@@ -77,13 +77,9 @@ def _same_time(X: np.ndarray, y: np.ndarray, rows: np.ndarray, settings: Setting
     )
 
 
-def chess(settings: Settings) -> Iterator[Row | Absent]:
+def chess(settings: Settings) -> Iterator[Row]:
     """AdaBoost and AdaBoost+SVM on chess against the times of the paper, T = 1,000."""
-    try:
-        X, y = categories("chess", settings)
-    except NotThereError as error:
-        yield Absent("AdaBoost and AdaBoost+SVM, chess", "skipped", str(error))
-        return
+    X, y = real("chess", settings)
     svc = BoostedStumpSVC(1000, n_jobs=N_JOBS)
     for name, model, paper in (
         ("AdaBoost", _boosting(1000), PAPER_ADABOOST),

@@ -74,6 +74,9 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
     for experiment in experiments:
         try:
             finished.append(_run(experiment, out, runs, jobs, seed))
+        except KeyboardInterrupt:
+            warn(f"Interrupted; {out} keeps what is done, and the same command goes on from there.")
+            raise
         except MissingDataError as error:
             if name != ALL:
                 raise

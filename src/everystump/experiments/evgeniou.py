@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -12,6 +11,7 @@ from sklearn.preprocessing import scale
 from everystump.datasets import load_dataset
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsample_voting import SubsampleVotingClassifier
+from everystump.experiments.splits import Split, split_rows
 
 RUNS = 50
 VALIDATION_SHARE = 0.3
@@ -45,15 +45,6 @@ pixels stay as they are, in [−1, 1].
 """
 
 
-class Split(NamedTuple):
-    """Rows to learn from and rows to test on."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-
 @cache
 def data_of(dataset: str) -> tuple[np.ndarray, np.ndarray]:
     """Return features as the machines see them, and labels -1 and +1."""
@@ -67,18 +58,14 @@ def data_of(dataset: str) -> tuple[np.ndarray, np.ndarray]:
 def split(dataset: str, rng: RandomState) -> Split:
     """Draw training and test rows."""
     X, y = data_of(dataset)
-    order = rng.permutation(len(y))
-    if dataset == "usps":
-        order = order[: TRAINING_ROWS[dataset] + USPS_TEST_ROWS]
-    learn, test = np.split(order, [TRAINING_ROWS[dataset]])
-    return Split(X[learn], y[learn], X[test], y[test])
+    n_test = USPS_TEST_ROWS if dataset == "usps" else None
+    return split_rows(X, y, TRAINING_ROWS[dataset], rng, n_test=n_test)
 
 
 def hold_out(given: Split, rng: RandomState) -> Split:
     """Split the training rows once more: 70 % to learn from, 30 % to choose by."""
-    order = rng.permutation(len(given.y))
-    learn, test = np.split(order, [round((1 - VALIDATION_SHARE) * len(order))])
-    return Split(given.X[learn], given.y[learn], given.X[test], given.y[test])
+    n_learn = round((1 - VALIDATION_SHARE) * len(given.y))
+    return split_rows(given.X, given.y, n_learn, rng)
 
 
 def machine(log_sigma: float, C: float, *, bias: bool) -> KernelSVC:
@@ -118,4 +105,4 @@ def errors_of_both(
     adaptive.fit(given.X, given.y)
     voices = adaptive.machine_scores(given.X_test)
     equal = np.where(voices.mean(axis=1) > 0, 1, -1)
-    return float(np.mean(equal != given.y_test)), 1 - adaptive.score(given.X_test, given.y_test)
+    return float(np.mean(equal != given.y_test)), given.error(adaptive)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.random import RandomState
 
 from everystump.experiments import evgeniou
-from everystump.experiments.evgeniou import Split
 from everystump.experiments.experiment import Cell, Record
 from everystump.experiments.records import NO_DATA, chosen, column
+from everystump.experiments.splits import Split
 from everystump.experiments.statistics import mean_of
 
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -56,7 +56,7 @@ def _errors(
 ) -> dict[str, float]:
     base = evgeniou.machine(log_sigma, C, bias=True)
     one = base.fit(given.X, given.y)
-    errors = {"svm": 1 - float(one.score(given.X_test, given.y_test))}
+    errors = {"svm": given.error(one)}
     for vote in votes:
         errors[f"vcc{vote.suffix}"], errors[f"acc{vote.suffix}"] = evgeniou.errors_of_both(
             base, given, draws, n_machines=vote.n_machines, subsample=vote.subsample

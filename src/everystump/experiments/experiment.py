@@ -135,8 +135,6 @@ class Experiment:
         ``work(seed, **arguments)`` -> dict of plain numbers, lists and texts.
     report : callable
         List of `Record` in the order of the tasks -> `Report`.
-    journal : str
-        Whose finished tasks it shares: experiments that do the same work have the same journal.
     edition : int
         Raised when the same seed gives other numbers than before.
     """
@@ -148,5 +146,4 @@ class Experiment:
     tasks: Callable[[int], list[Task]]
     work: Callable[..., dict[str, Any]]
     report: Callable[[list[Record]], Report]
-    journal: str = ""
     edition: int = 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -18,6 +17,7 @@ from everystump.datasets import (
     make_twonorm,
 )
 from everystump.estimators.svc import StumpSVCCV
+from everystump.experiments.splits import Split, split_rows
 
 ARTIFICIAL = {"twonorm": make_twonorm, "threenorm": make_threenorm, "ringnorm": make_ringnorm}
 NOISY = "-n"
@@ -54,20 +54,12 @@ middle between no and yes, at 0.
 """
 
 
-class Split(NamedTuple):
-    """Rows to learn from and rows to test on, labels -1 and +1."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-
 def draw(dataset: str, rng: RandomState) -> Split:
     """Draw one run's rows."""
     kind = dataset.removesuffix(NOISY)
     if kind not in ARTIFICIAL:
-        return _split(*real_data(dataset), rng)
+        X, y = real_data(dataset)
+        return split_rows(X, y, round(TRAINING_SHARE * len(y)), rng)
     X, y = ARTIFICIAL[kind](TRAINING_ROWS, random_state=rng)
     X_test, y_test = ARTIFICIAL[kind](TEST_ROWS, random_state=rng)
     if kind != dataset:
@@ -80,12 +72,6 @@ def real_data(dataset: str) -> tuple[np.ndarray, np.ndarray]:
     """Return a UCI set with features in [-1, 1], holes at 0, and labels -1 and +1."""
     X, target = load_dataset(*DATASETS[dataset], return_X_y=True)
     return np.nan_to_num(minmax_scale(X, (-1, 1))), 2 * target - 1
-
-
-def _split(X: np.ndarray, y: np.ndarray, rng: RandomState) -> Split:
-    order = rng.permutation(len(y))
-    learn, test = np.split(order, [round(TRAINING_SHARE * len(y))])
-    return Split(X[learn], y[learn], X[test], y[test])
 
 
 def folds(rng: RandomState) -> StratifiedKFold:

@@ -44,7 +44,7 @@ def work(seed: int, dataset: str, run: int) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, measure in (("svm_stump", "lebesgue"), ("svm_mid", "middle")):
         machine = lin_li.stump_machine(measure, cv).fit(split.X, split.y)
-        result[name] = 1 - machine.score(split.X_test, split.y_test)
+        result[name] = split.error(machine)
         result[f"{name}_C"] = float(machine.C_)
     boosted = StumpBoostingClassifier(n_estimators=max(ROUNDS), n_jobs=1).fit(split.X, split.y)
     errors = [

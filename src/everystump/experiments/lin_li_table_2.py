@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from everystump.experiments import lin_li
 from everystump.experiments.experiment import Claim, Experiment, Record, Report, runs_on
 from everystump.experiments.records import column, datasets_of, error_cells
+from everystump.experiments.splits import Split
 from everystump.experiments.statistics import paired
 from everystump.kernels import simplified_stump_kernel
 
@@ -37,20 +38,20 @@ def work(seed: int, dataset: str, run: int) -> dict[str, Any]:
     stump, result["svm_stump_seconds"] = _timed(lin_li.stump_machine("lebesgue", cv), split)
     gauss, result["svm_gauss_seconds"] = _timed(GridSearchCV(SVC(), GAUSSIAN_GRID, cv=cv), split)
     result["libsvm_stump_seconds"] = _libsvm_on_stumps(split, cv)
-    result["svm_stump"] = 1 - stump.score(split.X_test, split.y_test)
-    result["svm_gauss"] = 1 - gauss.score(split.X_test, split.y_test)
+    result["svm_stump"] = split.error(stump)
+    result["svm_gauss"] = split.error(gauss)
     result["stump_problems"] = stump.cv_results_["mean_test_score"].size * cv.n_splits
     result["gauss_problems"] = gauss.cv_results_["mean_test_score"].size * cv.n_splits
     return result
 
 
-def _timed(model: Any, split: lin_li.Split) -> tuple[Any, float]:
+def _timed(model: Any, split: Split) -> tuple[Any, float]:
     start = time.perf_counter()
     model.fit(split.X, split.y)
     return model, time.perf_counter() - start
 
 
-def _libsvm_on_stumps(split: lin_li.Split, cv: StratifiedKFold) -> float:
+def _libsvm_on_stumps(split: Split, cv: StratifiedKFold) -> float:
     start = time.perf_counter()
     search = GridSearchCV(SVC(kernel="precomputed"), {"C": lin_li.STUMP_GRID}, cv=cv)
     search.fit(simplified_stump_kernel(split.X), split.y)

@@ -49,7 +49,7 @@ def write_experiment(finished: Finished, out: Path) -> list[Path]:
         written.append(out / f"{name}.csv")
         write_text(written[-1], _as_csv(table))
     written.append(out / f"{name}.md")
-    write_text(written[-1], f"# {body(finished)}")
+    write_text(written[-1], whole_report(finished))
     return written
 
 
@@ -72,7 +72,7 @@ def write_index(all_finished: Sequence[Finished], skipped: dict[str, str], out: 
         *(_overview(finished) for finished in all_finished),
         "",
         *(f"Not run: `{name}`. {reason}\n" for name, reason in skipped.items()),
-        *(f"## {body(finished)}" for finished in all_finished),
+        *(_section(finished) for finished in all_finished),
     ]
     write_text(out / "README.md", "\n".join(lines))
     return out / "README.md"
@@ -92,17 +92,29 @@ def _overview(finished: Finished) -> str:
     return f"| {' | '.join(entries)} |"
 
 
-def body(finished: Finished) -> str:
-    """Return a report as Markdown; its first line is the title, without a mark."""
+def whole_report(finished: Finished) -> str:
+    """Return a page of its own for an experiment, with the protocol."""
+    experiment = finished.experiment
+    command = f"everystump reproduce {experiment.name}"
+    return (
+        f"# {experiment.title}\n\n`{command} --runs {finished.runs} --seed {finished.seed}`\n\n"
+        f"{experiment.protocol.strip()}\n\n{findings(finished)}"
+    )
+
+
+def _section(finished: Finished) -> str:
+    """Return an experiment's part of the page of all."""
+    name = finished.experiment.name
+    return (
+        f"## {finished.experiment.title}\n\n[How it is done, and what the paper leaves open]"
+        f"({name}.md). {finished.runs} runs.\n\n{findings(finished)}"
+    )
+
+
+def findings(finished: Finished) -> str:
+    """Return tables, pictures, claims and notes as Markdown."""
     experiment, report = finished.experiment, finished.report
-    lines = [
-        experiment.title,
-        "",
-        f"`everystump reproduce {experiment.name} --runs {finished.runs} --seed {finished.seed}`",
-        "",
-        experiment.protocol.strip(),
-        "",
-    ]
+    lines: list[str] = []
     if report.cells:
         lines += [*_as_table(report.cells), "", f"{LEGEND} {verdicts(report.cells)}", ""]
         lines += _reasons(report.cells)
@@ -111,7 +123,7 @@ def body(finished: Finished) -> str:
     lines += [_claim_line(claim) for claim in report.claims]
     lines += ["", *(f"{note}\n" for note in report.notes)]
     lines += [f"{name} is missing. {reason}\n" for name, reason in finished.missing.items()]
-    return "\n".join(lines).rstrip() + "\n\n"
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def verdicts(cells: Sequence[Cell]) -> str:
@@ -135,9 +147,7 @@ def picture_file(name: str, picture: Picture) -> str:
 
 
 def _claim_line(claim: Claim) -> str:
-    return (
-        f"- Claim: {claim.text} **{'Holds' if claim.holds else 'Does not hold'}**: {claim.evidence}"
-    )
+    return f"- Claim: {claim.text} **{'Holds' if claim.holds else 'Not shown'}**: {claim.evidence}"
 
 
 def _reasons(cells: Sequence[Cell]) -> list[str]:

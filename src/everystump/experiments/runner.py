@@ -93,7 +93,7 @@ def _missing_data(tasks: Sequence[Task]) -> dict[str, str]:
 def open_journal(experiment: Experiment, out: Path, seed: int) -> Journal:
     """Open the journal of an experiment, beginning it if there is none."""
     head = {
-        "experiment": experiment.journal or experiment.name,
+        "experiment": experiment.name,
         "edition": experiment.edition,
         "seed": seed,
         "everystump": version("everystump"),

@@ -13,7 +13,8 @@ from everystump.experiments.statistics import Paired, paired
 
 # Relative errors of solutions that are compared.
 MARGIN_SLACK, OBJECTIVE_SLACK = 1e-5, 2e-3
-HARDLY = 2.0
+# In the paper's tables the times differ by 1 % at most.
+HARDLY = 1.1
 SENTENCES: dict[str, tuple[str, Callable[[Paired], bool]]] = {
     "fourclass": ("a little higher than", lambda test: test.first_is_more),
     "chess": ("a little higher than", lambda test: test.first_is_more),
@@ -48,7 +49,9 @@ def keeps_its_accuracy(name: str, accuracy: np.ndarray, rounds: Sequence[int]) -
 
 
 def _points(test: Paired) -> str:
-    return f"{test.difference:+.2f} ± {test.error:.2f} points (paired t-test, p = {test.p_value:.2g})"
+    return (
+        f"{test.difference:+.2f} ± {test.error:.2f} points (paired t-test, p = {test.p_value:.2g})"
+    )
 
 
 def margin_grows(records: Sequence[Record]) -> Claim:
@@ -79,16 +82,16 @@ def _never_falls(values: Any, slack: float) -> bool:
     return bool(np.all(np.diff(values) >= -slack * np.abs(values[:-1])))
 
 
-def hardly_slower(seconds: dict[str, np.ndarray]) -> Claim:
+def little_gap(seconds: dict[str, np.ndarray]) -> Claim:
     """Compare the times of the methods; ``seconds`` has arrays that end in one axis of cases."""
     boosted, machine = (np.median(seconds[name], axis=0) for name in wang.METHODS)
     ratio = machine.sum() / boosted.sum()
     return Claim(
-        "AdaBoost+SVM costs hardly more time than AdaBoost.",
+        "The time costs of AdaBoost and AdaBoost+SVM have little gap.",
         bool(ratio < HARDLY),
-        f"{ratio:.2f} times as much; the machine adds {1000 * np.min(machine - boosted):.0f} to "
+        f"AdaBoost+SVM takes {ratio:.2f} times as long; the machine adds {1000 * np.min(machine - boosted):.0f} to "
         f"{1000 * np.max(machine - boosted):.0f} ms to AdaBoost's {1000 * boosted.min():.0f} to "
-        f"{1000 * boosted.max():.0f} ms (called hardly more below {HARDLY:g} times).",
+        f"{1000 * boosted.max():.0f} ms (called little below {HARDLY:g} times; the paper has 1.01).",
     )
 
 

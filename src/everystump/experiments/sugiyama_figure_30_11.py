@@ -1,0 +1,46 @@
+"""Sugiyama (2015), Fig. 30.11: AdaBoost for decision stumps."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from everystump.experiments import sugiyama
+from everystump.experiments.experiment import Claim, Picture, Record, Report
+from everystump.experiments.records import column
+from everystump.experiments.statistics import paired
+from everystump.experiments.sugiyama_pictures import seven_panels
+
+
+def report(records: list[Record]) -> Report:
+    """Draw the ensemble of run 0 and test whether boosting gives a strong classifier."""
+    shown = sugiyama.shown_in(records)
+    draw = partial(seven_panels, shown, "boosting", _titles(shown), weighted=True)
+    caption = "(a)-(f) the first stumps, a mark's area being its weight; (g) the weighted vote"
+    return Report(
+        claims=[
+            _better_than(records, "stump", "Ensemble learning by boosting gives a strong classifier."),
+            _better_than(records, "bagging", "It is stronger than bagging's."),
+        ],
+        pictures=[Picture("", caption, draw)],
+        notes=["The second claim is ours: the book does not compare its ensembles."],
+    )
+
+
+def _titles(shown: dict[str, Any]) -> list[str]:
+    thetas = shown["boosting"]["thetas"]
+    singles = [f"round {j + 1}, θ = {theta:.2f}" for j, theta in enumerate(thetas)]
+    return [*singles, f"weighted vote of b = {sugiyama.STUMPS} stumps"]
+
+
+def _better_than(records: list[Record], other: str, text: str) -> Claim:
+    test = paired(column(records, "boosting"), column(records, other))
+    return Claim(
+        text,
+        test.first_is_less,
+        f"{sugiyama.in_percent(records, 'boosting')}, {sugiyama.in_percent(records, other)}: "
+        f"{sugiyama.difference_in_percent(test)}.",
+    )
+
+
+EXPERIMENT = sugiyama.experiment("30.11", "AdaBoost for decision stumps", report)
