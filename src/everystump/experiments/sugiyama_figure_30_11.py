@@ -43,4 +43,4 @@ def _better_than(records: list[Record], other: str, text: str) -> Claim:
     )
 
 
-EXPERIMENT = sugiyama.experiment("30.11", "AdaBoost for decision stumps", report)
+EXPERIMENT = sugiyama.experiment("30.11", "AdaBoost for decision stumps", tuple(sugiyama.METHODS), report)

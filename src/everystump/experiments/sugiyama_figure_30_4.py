@@ -24,4 +24,4 @@ def report(records: list[Record]) -> Report:
     return Report(claims=[poor], pictures=[Picture("", "One decision stump", draw)])
 
 
-EXPERIMENT = sugiyama.experiment("30.4", "decision stump classification", report)
+EXPERIMENT = sugiyama.experiment("30.4", "decision stump classification", ("stump",), report)

@@ -30,4 +30,4 @@ def report(records: list[Record]) -> Report:
     return Report(claims=[improves], pictures=[Picture("", caption, draw)])
 
 
-EXPERIMENT = sugiyama.experiment("30.7", "bagging for decision stumps", report)
+EXPERIMENT = sugiyama.experiment("30.7", "bagging for decision stumps", ("stump", "bagging"), report)
