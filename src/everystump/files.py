@@ -10,15 +10,17 @@ from pathlib import Path
 
 def write_whole(out: Path, write: Callable[[Path], object]) -> None:
     """Write a file beside ``out`` and move it there when it is complete."""
-    handle, name = tempfile.mkstemp(dir=out.parent, suffix=out.suffix)
-    os.close(handle)
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.stem}-", suffix=out.suffix)
     try:
         write(Path(name))
         os.chmod(name, 0o644)
+        os.fsync(handle)
         os.replace(name, out)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)
         raise
+    finally:
+        os.close(handle)
 
 
 def write_text(out: Path, text: str) -> None:

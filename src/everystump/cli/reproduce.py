@@ -64,26 +64,21 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
     of --out; `all` adds README.md with everything on one page.  Finished work is kept there: the
     same command goes on where an interrupted one stopped, and one with more --runs adds to it.
     """
-    from everystump.experiments.page import write_index
-    from everystump.experiments.runner import MissingDataError
-
-    experiments = [load_experiment(each) for each in (NAMES if name == ALL else (name,))]
-    _prepare(out)
-    finished: list[Finished] = []
-    skipped: dict[str, str] = {}
-    for experiment in experiments:
-        try:
-            finished.append(_run(experiment, out, runs, jobs, seed))
-        except KeyboardInterrupt:
-            warn(f"Interrupted; {out} keeps what is done, and the same command goes on from there.")
-            raise
-        except MissingDataError as error:
-            if name != ALL:
-                raise
-            skipped[experiment.name] = str(error)
-            warn(f"{experiment.name} is skipped. {error}")
-        if name == ALL and finished:
-            write_index(finished, skipped, out)
+    try:
+        experiments = [load_experiment(each) for each in (NAMES if name == ALL else (name,))]
+        _prepare(out)
+        if name == ALL:
+            _run_all(experiments, out, runs, jobs, seed)
+        else:
+            _run(experiments[0], out, runs, jobs, seed)
+    except KeyboardInterrupt:
+        warn(f"Interrupted; {out} keeps what is done, and the same command goes on from there.")
+        raise
+    except OSError as error:
+        raise ValueError(
+            f"--out {out} cannot be written to ({error}): make room in it or choose another "
+            "folder; what is done is kept."
+        ) from error
 
 
 def _prepare(out: Path) -> None:
@@ -97,6 +92,25 @@ def _prepare(out: Path) -> None:
         ) from None
     if find_spec("matplotlib") is None:
         raise ValueError("Pictures need matplotlib: pip install 'everystump[plot]'.")
+
+
+def _run_all(
+    experiments: list[Experiment], out: Path, runs: int | None, jobs: int | None, seed: int
+) -> None:
+    """Run one experiment after the other, and keep the page of all up to date."""
+    from everystump.experiments.page import write_index
+    from everystump.experiments.runner import MissingDataError
+
+    finished: list[Finished] = []
+    skipped: dict[str, str] = {}
+    for experiment in experiments:
+        try:
+            finished.append(_run(experiment, out, runs, jobs, seed))
+        except MissingDataError as error:
+            skipped[experiment.name] = str(error)
+            warn(f"{experiment.name} is skipped. {error}")
+        if finished:
+            write_index(finished, skipped, out)
 
 
 def _run(

@@ -25,6 +25,18 @@ NAMES = (
     "evgeniou-figure-7",
     "evgeniou-table-2",
     "evgeniou-table-3",
+    "wang-table-2",
+    "wang-table-3",
+    "wang-table-4",
+    "wang-table-5",
+    "wang-figure-2",
+    "wang-figure-3",
+    "wang-figure-4",
+    "wang-figure-5",
+    "sugiyama-figure-30-4",
+    "sugiyama-figure-30-7",
+    "sugiyama-figure-30-11",
+    "sugiyama-figure-30-12-13",
 )
 
 __all__ = ["NAMES", "load_experiment"]

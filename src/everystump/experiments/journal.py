@@ -60,7 +60,7 @@ class Journal:
         else:
             # Without its first line nobody knows what the rest belongs to.
             self.damaged, whole = len(entries), []
-        self.results = {entry["key"]: entry["result"] for entry in whole[1:]}
+        self.results = {entry["key"]: entry["result"] for entry in whole if "key" in entry}
         if self.damaged:
             write_text(self.path, "".join(_line(entry) for entry in whole))
 

@@ -80,6 +80,6 @@ def folds(rng: RandomState) -> StratifiedKFold:
 
 
 def stump_machine(measure: str, cv: StratifiedKFold) -> StumpSVCCV:
-    """Return SVM-Stump (``measure="lebesgue"``) or SVM-Mid (``"middle"``), exact."""
-    exact = TRAINING_ROWS * 10
-    return StumpSVCCV(Cs=STUMP_GRID, cv=cv, measure=measure, max_bins=exact, n_jobs=1)
+    """Return SVM-Stump (``measure="lebesgue"``) or SVM-Mid (``"middle"``), nothing binned."""
+    most_values = TRAINING_ROWS * 10
+    return StumpSVCCV(Cs=STUMP_GRID, cv=cv, measure=measure, max_bins=most_values, n_jobs=1)

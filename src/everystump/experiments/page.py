@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from everystump.experiments.experiment import Cell, Claim, Experiment, Picture, Report
-from everystump.experiments.statistics import count_verdicts, standard_errors, verdict
+from everystump.experiments.statistics import (
+    VERDICTS,
+    count_verdicts,
+    standard_errors,
+    verdict,
+)
 from everystump.files import write_text, write_whole
 
 MARKS = {"agrees": "=", "better": "better", "explained": "explained", "differs": "**differs**"}
@@ -66,9 +71,8 @@ def write_index(all_finished: Sequence[Finished], skipped: dict[str, str], out: 
         "within what the experiment says; *better* is beyond that to the good side; *explained* "
         "is a difference whose reason was tested; a claim *holds* if our own numbers bear it out.",
         "",
-        "| experiment | runs | agrees | better | explained | differs | no data | claims that hold "
-        "| work of one core |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| experiment | runs | {' | '.join(VERDICTS)} | claims that hold | work of one core |",
+        "|---" * (len(VERDICTS) + 4) + "|",
         *(_overview(finished) for finished in all_finished),
         "",
         *(f"Not run: `{name}`. {reason}\n" for name, reason in skipped.items()),
@@ -85,7 +89,7 @@ def _overview(finished: Finished) -> str:
     entries = [
         f"[{name}]({name}.md)",
         str(finished.runs),
-        *(str(count) if finished.report.cells else "" for count in counts),
+        *(str(count or "") for count in counts),
         f"{held} of {len(claims)}" if claims else "",
         f"{finished.seconds / 60:.1f} min",
     ]

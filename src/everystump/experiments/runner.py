@@ -68,12 +68,12 @@ def run_experiment(
     missing = _missing_data(tasks)
     possible = [task for task in tasks if not missing.keys() & set(task.needs)]
     if not possible:
-        raise MissingDataError(" ".join(missing.values()))
-    for reason in missing.values():
+        raise MissingDataError(" ".join(dict.fromkeys(missing.values())))
+    for reason in dict.fromkeys(missing.values()):
         warn(f"{experiment.name} goes on without some of its data. {reason}")
     journal = open_journal(experiment, out, seed)
     if journal.damaged:
-        warn(f"{journal.damaged} damaged lines of {journal.path} are dropped and done again.")
+        warn(f"{journal.path} has damaged lines ({journal.damaged}); their work is done again.")
     records = run_tasks(experiment, possible, journal, seed=seed, jobs=jobs, progress=progress)
     seconds = sum(record[SECONDS] for record in records)
     return Finished(experiment, experiment.report(records), runs, seed, seconds, missing)

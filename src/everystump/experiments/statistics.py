@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,20 +15,20 @@ from everystump.experiments.experiment import Cell
 MOST_STANDARD_ERRORS = 3.0
 LEVEL = 0.05
 
-Verdict: TypeAlias = Literal["agrees", "better", "explained", "differs", "no data"]
-VERDICTS: tuple[Verdict, ...] = ("agrees", "better", "explained", "differs", "no data")
+Verdict: TypeAlias = Literal["agrees", "better", "explained", "differs", "no data", "one run"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class Mean(NamedTuple):
-    """A mean over runs, its standard error, and the standard deviation of one run."""
+    """A mean over runs, its standard error (None for one run), and the deviation of a run."""
 
     value: float
-    error: float
+    error: float | None
     deviation: float
 
 
 def mean_of(values: ArrayLike, *, scale: float = 1.0) -> Mean:
-    """Return the mean of some runs times ``scale``; one run alone has the error 0.
+    """Return the mean of some runs times ``scale``.
 
     Examples
     --------
@@ -37,7 +37,9 @@ def mean_of(values: ArrayLike, *, scale: float = 1.0) -> Mean:
     Mean(value=20.0, error=5.77..., deviation=10.0)
     """
     runs = np.asarray(values, dtype=np.float64) * scale
-    deviation = float(runs.std(ddof=1)) if runs.size > 1 else 0.0
+    if runs.size == 1:
+        return Mean(float(runs[0]), None, 0.0)
+    deviation = float(runs.std(ddof=1))
     return Mean(float(runs.mean()), deviation / math.sqrt(runs.size), deviation)
 
 
@@ -72,8 +74,8 @@ def paired(first: ArrayLike, second: ArrayLike) -> Paired:
     """
     differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     mean = mean_of(differences)
-    if mean.error == 0:
-        alike = mean.value == 0 or differences.size == 1
+    if not mean.error:
+        alike = mean.value == 0 or mean.error is None
         return Paired(mean.value, 0.0, 1.0 if alike else 0.0)
     p_value = 2 * stats.t.sf(abs(mean.value) / mean.error, differences.size - 1)
     return Paired(mean.value, mean.error, float(p_value))
@@ -87,7 +89,7 @@ def combined_error(cell: Cell) -> float:
 def standard_errors(cell: Cell) -> float | None:
     """Return ours minus the paper's in combined standard errors, None if there is no error."""
     error = combined_error(cell)
-    if cell.ours is None or cell.paper is None or error == 0:
+    if cell.ours is None or cell.paper is None or cell.ours_error is None or error == 0:
         return None
     return (cell.ours - cell.paper) / error
 
@@ -96,7 +98,8 @@ def verdict(cell: Cell) -> Verdict:
     """Say how our number stands beside the paper's.
 
     It *agrees* if it is within 3 combined standard errors or the cell's tolerance; beyond that it
-    is *better* or *differs*, and *explained* is a difference whose reason was tested.
+    is *better* or *differs*, and *explained* is a difference whose reason was tested.  *One run*
+    has no standard error to judge by.
 
     Examples
     --------
@@ -109,6 +112,8 @@ def verdict(cell: Cell) -> Verdict:
     """
     if cell.ours is None or cell.paper is None:
         return "no data"
+    if cell.ours_error is None:
+        return "one run"
     difference = cell.ours - cell.paper
     if abs(difference) <= max(cell.tolerance, MOST_STANDARD_ERRORS * combined_error(cell)):
         return "agrees"

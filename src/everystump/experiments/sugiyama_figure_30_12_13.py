@@ -18,8 +18,8 @@ PANELS = {
 PROTOCOL = """
 The losses that `StumpBoostingClassifier` minimises, from its own code, against the margin
 m = y f(x): the exponential loss exp(−m) of AdaBoost beside the 0/1 loss, and with it MadaBoost's
-(−m + ½ for m ≤ 0, exp(−2m)/2 beyond) and LogitBoost's log(1 + exp(−2m)). Nothing is drawn at random:
-the number of runs has no effect.
+(−m + ½ for m ≤ 0, exp(−2m)/2 beyond) and LogitBoost's log(1 + exp(−2m)). Nothing is drawn at
+random: the number of runs has no effect.
 """
 
 
@@ -85,7 +85,7 @@ def _robust(found: Record) -> Claim:
     far, near = np.transpose([found[name]["slopes"] for name in ("mada", "logistic")])
     return Claim(
         "MadaBoost's loss is robust since it increases only linearly.",
-        abs(far[0] - near[0]) < 1e-9,
+        bool(abs(far[0] - near[0]) < 1e-9),
         f"its slope is {far[0]:.3f} from m = {-2 * FAR:g} to {-FAR:g} as from there to 0; "
         f"LogitBoost's is {far[1]:.3f} there, and the exponential loss at {-FAR:g} is e¹⁰⁰.",
     )

@@ -26,8 +26,12 @@ def report(records: list[Record]) -> Report:
         f"{sugiyama.difference_in_percent(test)}.",
     )
     draw = partial(seven_panels, sugiyama.shown_in(records), "bagging", TITLES, weighted=False)
-    caption = "(a)-(f) the first stumps of the ensemble, each of a bootstrap sample; (g) their average"
+    caption = (
+        "(a)-(f) the first stumps of the ensemble, each of a bootstrap sample; (g) their average"
+    )
     return Report(claims=[improves], pictures=[Picture("", caption, draw)])
 
 
-EXPERIMENT = sugiyama.experiment("30.7", "bagging for decision stumps", ("stump", "bagging"), report)
+EXPERIMENT = sugiyama.experiment(
+    "30.7", "bagging for decision stumps", ("stump", "bagging"), report
+)

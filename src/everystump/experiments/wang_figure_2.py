@@ -1,4 +1,4 @@
-"""Wang et al. (2019), Fig. 2: accuracy and time against the share of training rows on fourclass."""
+"""Wang et al. (2019), Fig. 2: accuracy and time by the share of training rows on fourclass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wang et al. (2019), Fig. 3: accuracy and time against the share of training rows on ionosphere."""
+"""Wang et al. (2019), Fig. 3: accuracy and time by the share of training rows on ionosphere."""
 
 from __future__ import annotations
 

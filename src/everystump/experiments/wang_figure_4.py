@@ -1,4 +1,4 @@
-"""Wang et al. (2019), Fig. 4: accuracy and time against the share of training rows on chess."""
+"""Wang et al. (2019), Fig. 4: accuracy and time by the share of training rows on chess."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wang et al. (2019), Fig. 5: accuracy and time against the share of training rows on monk1."""
+"""Wang et al. (2019), Fig. 5: accuracy and time by the share of training rows on monk1."""
 
 from __future__ import annotations
 

@@ -10,7 +10,12 @@ import numpy as np
 from everystump.experiments import wang
 
 COLORS = {"adaboost": "#1f5fa8", "adaboost_svm": "#c2571a"}
-MARKERS = {"adaboost": "o", "adaboost_svm": "s"}
+# Large and hollow round small and full: both are seen where the methods are equal.
+MARKS = {
+    "adaboost": {"marker": "o", "markersize": 8, "markerfacecolor": "white", "linewidth": 2.4},
+    "adaboost_svm": {"marker": "s", "markersize": 4, "linewidth": 1.4},
+}
+LEAST_SPAN = 1.0
 DASHED = (0, (4, 3))
 
 
@@ -39,7 +44,7 @@ def against_rounds(
     figure, left, right = _two_panels("number of weak learners T")
     for name, title in wang.METHODS.items():
         _line(left, rounds, accuracy[name].mean(axis=1), name, f"{title}, ours")
-        _line(right, rounds, seconds[name], name, f"{title}, ours")
+        _times(right, rounds, seconds[name], name)
         for axes, key in ((left, f"{name}_acc"), (right, f"{name}_s")):
             values = [float(row[key]) for row in printed]
             axes.plot(
@@ -50,6 +55,7 @@ def against_rounds(
                 linewidth=1.3,
                 label=f"{title}, paper",
             )
+    _widen(left)
     right.set_yscale("log")
     _legend_below(figure, left, columns=4)
     return figure
@@ -62,7 +68,8 @@ def against_share(
     figure, left, right = _two_panels("labelled samples to learn from (%)")
     for name, title in wang.METHODS.items():
         _line(left, percents, accuracy[name], name, title)
-        _line(right, percents, seconds[name], name, title)
+        _times(right, percents, seconds[name], name)
+    _widen(left)
     right.set_ylim(bottom=0)
     for axes in (left, right):
         axes.set_xticks(percents)
@@ -75,7 +82,7 @@ def _two_panels(label: str) -> tuple[Any, Any, Any]:
 
     figure = Figure(figsize=(10, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for axes, title in ((left, "accuracy (%)"), (right, "training time (s)")):
+    for axes, title in ((left, "accuracy (%)"), (right, "training time (s), median")):
         axes.set_xlabel(label)
         axes.set_ylabel(title)
         axes.spines[["top", "right"]].set_visible(False)
@@ -91,12 +98,23 @@ def _line(axes: Any, x: Sequence[int], values: np.ndarray, name: str, label: str
         values.mean(axis=0),
         yerr=error,
         color=COLORS[name],
-        marker=MARKERS[name],
-        markersize=4.5,
-        linewidth=1.8,
         capsize=2,
         label=label,
+        **MARKS[name],
     )
+
+
+def _times(axes: Any, x: Sequence[int], seconds: np.ndarray, name: str) -> None:
+    """Draw the median over the runs: what else runs on the machine lengthens some of them."""
+    axes.plot(x, np.median(seconds, axis=0), color=COLORS[name], **MARKS[name])
+
+
+def _widen(axes: Any) -> None:
+    """Let the axis of accuracy span a point at least, or equal numbers would look different."""
+    low, high = axes.get_ylim()
+    lack = max(0.0, LEAST_SPAN - (high - low))
+    axes.set_ylim(low - lack / 2, high + lack / 2)
+    axes.ticklabel_format(axis="y", useOffset=False)
 
 
 def _legend_below(figure: Any, axes: Any, columns: int) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from everystump.experiments.wang_tables import table
 
 NOTE = """
-**TODO**
+The 432 rows are all combinations of the features, each once, and the class says whether two of them
+are equal, or a third one is 1. None of the two tells anything by itself, so both methods are left
+with the stump on the third, which is right on 75 % of the rows. The paper's 74.98 % is this up to
+the sizes of the folds.
 """
 EXPERIMENT = table(5, "monk1", NOTE)

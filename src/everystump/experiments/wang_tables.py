@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.model_selection import StratifiedKFold
 
+from everystump.estimators.boosted_svc import BoostedStumpSVC
 from everystump.experiments import wang, wang_claims, wang_pictures
 from everystump.experiments.experiment import Cell, Experiment, Picture, Record, Report, runs_on
 from everystump.experiments.published import published
@@ -27,9 +28,11 @@ PROTOCOL = f"""
 10-fold cross-validation (stratified, shuffled), repeated 5 times with other folds; T = 100, 200,
 …, 1000 weak learners; the accuracy of a run is the mean over its folds, and errors are standard
 errors over the runs. The paper prints no errors: a number agrees if it is within 1 point.
-{wang.METHODS_TEXT.strip()} AdaBoost with T rounds is the beginning of AdaBoost with 1000, so one
-fit gives the accuracies at all T; for the times, each T is fitted anew on the first fold of each
-run, in one thread.
+{wang.METHODS_TEXT.strip()}
+AdaBoost with T rounds is the beginning of AdaBoost with 1000, so one fit gives the
+accuracies at all T; for the times, each T is fitted anew on the first fold of each run, in one
+thread, and the shortest of 3 times counts. Tests are over all folds; as folds of other runs hold
+the same rows, their p-values are somewhat too small.
 
 What the paper leaves open: **C of the soft margin**. We take 1, the default of MATLAB and of
 LIBSVM. In a trial of 2 runs, the paper's numbers in brackets, AdaBoost+SVM on chess had 94.8 % at
@@ -37,34 +40,39 @@ T = 100 and 97.0 % at T = 1000 with C = 0.01, 96.7 and 97.2 % with C = 1, 96.8 a
 C = 100 (97.09 and 97.34 %); on fourclass it rises with T for C = 0.01, from 91.2 to 93.6 %, and
 falls for C = 1 and C = 100, from 93.6 and 93.8 to 92.6 and 92.7 %, as in the paper (93.27 to
 90.60 %). A hard margin cannot be meant: the stumps separate the classes of ionosphere alone. On
-ionosphere and monk1 every C from 1 gives the same accuracies to 0.1 point.
+ionosphere and monk1 C = 1 and C = 100 have the same accuracies.
 """
 
 
 def work(seed: int, dataset: str, run: int) -> dict[str, Any]:
     """Return the accuracies of one cross-validation, and times and margins of its first fold.
 
-    Accuracies are lists, one for each fold, of one number for each T.
+    Accuracies and minima of Eq. 21 are lists, one for each fold, of one number for each T.
     """
     X, y = wang.data(dataset)
     cv = StratifiedKFold(FOLDS, shuffle=True, random_state=RandomState(seed))
     folds = list(cv.split(X, y))
-    result: dict[str, Any] = {name: [] for name in wang.METHODS}
+    result: dict[str, Any] = {name: [] for name in (*wang.METHODS, "objectives")}
     for learn, test in folds:
         boosted = wang.adaboost(max(ROUNDS)).fit(X[learn], y[learn])
         machine = wang.adaboost_svm(max(ROUNDS), stages=ROUNDS).fit(X[learn], y[learn])
-        stages = range(1, len(boosted.estimator_weights_) + 1)
-        result["adaboost"].append(_accuracies(boosted, stages, X[test], y[test]))
-        stages = [stage.n_estimators for stage in machine.stages_]
-        result["adaboost_svm"].append(_accuracies(machine, stages, X[test], y[test]))
+        rounds = range(1, len(boosted.estimator_weights_) + 1)
+        result["adaboost"].append(_accuracies(boosted, rounds, X[test], y[test]))
+        reached = [stage.n_estimators for stage in machine.stages_]
+        result["adaboost_svm"].append(_accuracies(machine, reached, X[test], y[test]))
+        result["objectives"].append(_of_stages(machine, lambda stage: stage.certificate.primal))
     learn = folds[0][0]
-    result["objectives"] = [float(stage.certificate.primal) for stage in machine.stages_]
     result["hard_margins"] = _hard_margins(X[learn], y[learn])
-    for name in wang.METHODS:
-        result[f"{name}_seconds"] = [
-            wang.seconds_of_fit(wang.models(rounds)[name], X[learn], y[learn]) for rounds in ROUNDS
-        ]
-    return result
+    return result | _seconds(X[learn], y[learn])
+
+
+def _seconds(X: np.ndarray, y: np.ndarray) -> dict[str, list[float]]:
+    """Return what both methods take at each T."""
+    seconds: dict[str, list[float]] = {f"{name}_seconds": [] for name in wang.METHODS}
+    for rounds in ROUNDS:
+        for name, model in wang.models(rounds).items():
+            seconds[f"{name}_seconds"].append(wang.seconds_of_fit(model, X, y))
+    return seconds
 
 
 def _accuracies(model: Any, stages: Sequence[int], X: np.ndarray, y: np.ndarray) -> list[float]:
@@ -83,7 +91,11 @@ def _hard_margins(X: np.ndarray, y: np.ndarray) -> list[float]:
         machine.fit(X, y)
     except InseparableError:
         return []
-    return [float(stage.margin) for stage in machine.stages_]
+    return _of_stages(machine, lambda stage: stage.margin)
+
+
+def _of_stages(machine: BoostedStumpSVC, read: Callable[[Any], float]) -> list[float]:
+    return [float(read(stage)) for stage in machine.stages_]
 
 
 def accuracies(records: Sequence[Record], name: str) -> np.ndarray:
@@ -105,8 +117,7 @@ def report(records: list[Record], dataset: str) -> Report:
         _cells(found, printed),
         [
             wang_claims.which_is_better(dataset, found),
-            wang_claims.keeps_its_accuracy("adaboost", found["adaboost"], ROUNDS),
-            wang_claims.keeps_its_accuracy("adaboost_svm", found["adaboost_svm"], ROUNDS),
+            *(wang_claims.keeps_its_accuracy(name, found[name], printed) for name in wang.METHODS),
             wang_claims.margin_grows(records),
             wang_claims.little_gap(seconds),
         ],
