@@ -26,6 +26,11 @@ class Mean(NamedTuple):
     error: float | None
     deviation: float
 
+    def words(self, digits: int = 1) -> str:
+        """Return the mean as text, with its error if it has one."""
+        error = "" if self.error is None else f" ± {self.error:.{digits}f}"
+        return f"{self.value:.{digits}f}{error}"
+
 
 def mean_of(values: ArrayLike, *, scale: float = 1.0) -> Mean:
     """Return the mean of some runs times ``scale``.

@@ -100,7 +100,7 @@ def shown_in(records: Iterable[Record]) -> dict[str, Any]:
 def in_percent(records: list[Record], name: str) -> str:
     """Return a method's mean error in words."""
     mean = mean_of([record[name] for record in records], scale=100)
-    return f"{METHODS[name]} errs {mean.value:.1f} ± {mean.error:.1f} %"
+    return f"{METHODS[name]} errs {mean.words()} %"
 
 
 def difference_in_percent(test: Paired) -> str:
