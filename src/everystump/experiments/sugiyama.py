@@ -97,6 +97,13 @@ def shown_in(records: Iterable[Record]) -> dict[str, Any]:
     return shown
 
 
+def rows_of(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return the test errors of each run, for the CSV file."""
+    return [
+        {name: record[name] for name in ("run", *METHODS) if name in record} for record in records
+    ]
+
+
 def in_percent(records: list[Record], name: str) -> str:
     """Return a method's mean error in words."""
     mean = mean_of([record[name] for record in records], scale=100)

@@ -24,6 +24,7 @@ def report(records: list[Record]) -> Report:
             ),
             _better_than(records, "bagging", "It is stronger than bagging's."),
         ],
+        curves=sugiyama.rows_of(records),
         pictures=[Picture("", caption, draw)],
         notes=[
             "The second claim is ours: the book does not compare its ensembles.",

@@ -22,7 +22,11 @@ def report(records: list[Record]) -> Report:
         f"(called poor above {100 * sugiyama.POOR:g} %).",
     )
     draw = partial(one_panel, shown, shown["stump"]["vote"])
-    return Report(claims=[poor], pictures=[Picture("", "One decision stump", draw)])
+    return Report(
+        claims=[poor],
+        pictures=[Picture("", "One decision stump", draw)],
+        curves=sugiyama.rows_of(records),
+    )
 
 
 EXPERIMENT = sugiyama.experiment("30.4", "decision stump classification", ("stump",), report)

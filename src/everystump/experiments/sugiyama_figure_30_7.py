@@ -29,7 +29,9 @@ def report(records: list[Record]) -> Report:
     caption = (
         "(a)-(f) the first stumps of the ensemble, each of a bootstrap sample; (g) their average"
     )
-    return Report(claims=[improves], pictures=[Picture("", caption, draw)])
+    return Report(
+        claims=[improves], pictures=[Picture("", caption, draw)], curves=sugiyama.rows_of(records)
+    )
 
 
 EXPERIMENT = sugiyama.experiment(
