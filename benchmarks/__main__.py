@@ -22,6 +22,7 @@ from benchmarks import (
     path,
     perceptron,
     prediction,
+    protocols,
     real_data,
     startup,
     two_norm,
@@ -57,6 +58,7 @@ STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "cs": cs.seven_cs,
     "measures": measures.four_measures,
     "bounds-table": bounds_table.all_bounds,
+    "protocols": protocols.open_choices,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 

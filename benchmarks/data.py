@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from sklearn.preprocessing import minmax_scale
 
 from benchmarks.settings import Settings, say
 from everystump.datasets import flip_labels, load_dataset, make_threenorm, make_twonorm
-from everystump.datasets.loader import FOLDER_VARIABLE, PACKAGED, SUFFIXES
+from everystump.datasets.folder import user_files, where
+from everystump.datasets.packaged import PACKAGED
 
 N_TEST = 100_000
 _QUICK_ROWS = 3_000
@@ -72,8 +71,8 @@ def correlated(n_rows: int, n_features: int = 30, rho: float = 0.99) -> tuple:
 
 def real(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
     """Load a packaged table or one of the user's, in a quick run only some thousand rows."""
-    if name not in PACKAGED:
-        _file(name)
+    if name not in {*PACKAGED, *user_files()}:
+        raise NotThereError(f"{name}.csv is not in {where()}")
     X, y = _some(*load_dataset(name, return_X_y=True), settings)
     return (minmax_scale(X, (-1, 1)), y) if scaled else (X, y)
 
@@ -90,17 +89,6 @@ def those_there(
             skipped.append(str(error))
         else:
             yield name, X, y
-
-
-def _file(name: str) -> Path:
-    folder = os.environ.get(FOLDER_VARIABLE)
-    paths = [Path(folder) / f"{name}{end}" for end in SUFFIXES] if folder else []
-    there = [path for path in paths if path.is_file()]
-    if not there:
-        raise NotThereError(
-            f"{name}.csv is not in the folder that {FOLDER_VARIABLE} names ({folder or 'not set'})"
-        )
-    return there[0]
 
 
 def _some(X: np.ndarray, y: np.ndarray, settings: Settings) -> tuple:

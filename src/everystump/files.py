@@ -12,15 +12,16 @@ def write_whole(out: Path, write: Callable[[Path], object]) -> None:
     """Write a file beside ``out`` and move it there when it is complete."""
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.stem}-", suffix=out.suffix)
     try:
-        write(Path(name))
+        try:
+            write(Path(name))
+            os.fsync(handle)
+        finally:
+            os.close(handle)
         os.chmod(name, 0o644)
-        os.fsync(handle)
         os.replace(name, out)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    finally:
-        os.close(handle)
 
 
 def write_text(out: Path, text: str) -> None:

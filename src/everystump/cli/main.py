@@ -30,6 +30,3 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(BAD_INPUT)
-    except (ValueError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(BAD_INPUT)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everystump.cli.progress import progress_bar, warn
-from everystump.experiments import NAMES, load_experiment
+from everystump.experiments import NAMES, RefusedError, load_experiment
 
 if TYPE_CHECKING:
     from everystump.experiments.experiment import Experiment
@@ -65,17 +65,20 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
     same command goes on where an interrupted one stopped, and one with more --runs adds to it.
     """
     try:
-        experiments = [load_experiment(each) for each in (NAMES if name == ALL else (name,))]
-        _prepare(out)
         if name == ALL:
-            _run_all(experiments, out, runs, jobs, seed)
+            _prepare(out)
+            _run_all(out, runs, jobs, seed)
         else:
-            _run(experiments[0], out, runs, jobs, seed)
+            experiment = load_experiment(name)
+            _prepare(out)
+            _run(experiment, out, runs, jobs, seed)
     except KeyboardInterrupt:
         warn(f"Interrupted; {out} keeps what is done, and the same command goes on from there.")
         raise
+    except RefusedError as error:
+        raise click.ClickException(str(error)) from error
     except OSError as error:
-        raise ValueError(
+        raise click.ClickException(
             f"--out {out} cannot be written to ({error}): make room in it or choose another "
             "folder; what is done is kept."
         ) from error
@@ -87,30 +90,29 @@ def _prepare(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()
     except OSError as error:
-        raise ValueError(
+        raise RefusedError(
             f"--out {out} cannot be written to ({error.strerror}): choose another folder."
-        ) from None
+        ) from error
     if find_spec("matplotlib") is None:
-        raise ValueError("Pictures need matplotlib: pip install 'everystump[plot]'.")
+        raise RefusedError("Pictures need matplotlib: pip install 'everystump[plot]'.")
 
 
-def _run_all(
-    experiments: list[Experiment], out: Path, runs: int | None, jobs: int | None, seed: int
-) -> None:
+def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:
     """Run one experiment after the other, and keep the page of all up to date."""
     from everystump.experiments.page import write_index
     from everystump.experiments.runner import MissingDataError
 
+    command = "everystump reproduce all" + (f" --runs {runs}" if runs else "")
     finished: list[Finished] = []
     skipped: dict[str, str] = {}
-    for experiment in experiments:
+    for name in NAMES:
         try:
-            finished.append(_run(experiment, out, runs, jobs, seed))
+            finished.append(_run(load_experiment(name), out, runs, jobs, seed))
         except MissingDataError as error:
-            skipped[experiment.name] = str(error)
-            warn(f"{experiment.name} is skipped. {error}")
+            skipped[name] = str(error)
+            warn(f"{name} is skipped. {error}")
         if finished:
-            write_index(finished, skipped, out)
+            write_index(finished, skipped, out, command)
 
 
 def _run(

@@ -11,12 +11,16 @@ from sklearn.utils import Bunch
 
 from everystump.datasets.catalogue import CATALOGUE, recognise
 from everystump.datasets.csvtable import LABEL_COLUMN, Table, parse_table
-from everystump.datasets.folder import FOLDER_VARIABLE, SUFFIXES, user_files, where
+from everystump.datasets.folder import user_files, where
 from everystump.datasets.frames import as_pandas
 from everystump.datasets.openml import DownloadError, download
 from everystump.datasets.packaged import PACKAGED, read_packaged
 
-__all__ = ["FOLDER_VARIABLE", "PACKAGED", "SUFFIXES", "dataset_names", "load_dataset"]
+__all__ = ["NotHereError", "dataset_names", "load_dataset"]
+
+
+class NotHereError(ValueError):
+    """A known data set is not packaged, not in the user's folder, and not to be downloaded."""
 
 
 def dataset_names() -> list[str]:
@@ -96,9 +100,10 @@ def load_dataset(
 
     Raises
     ------
+    NotHereError
+        If a known data set is not packaged, not in the folder and not to be downloaded.
     ValueError
-        If there is no such data set, a file is damaged or has another format, or a download
-        failed.
+        If there is no such data set, or a file is damaged or has another format.
     ImportError
         If `as_frame` and pandas is not installed.
 
@@ -151,7 +156,7 @@ def _look_up(name: str) -> _Found:
 
 def _read(name: str, path: Path) -> _Found:
     """Read a file of the user's; one with a known name must be the known table."""
-    table = parse_table(path.read_bytes(), path.name)
+    table = parse_table(_content(path), path.name)
     if name not in CATALOGUE:
         return _Found(table, f"Read from {path}.")
     known = CATALOGUE[name]
@@ -164,6 +169,13 @@ def _read(name: str, path: Path) -> _Found:
     return _Found(recognised, f"{known.credit} Read from {path}.")
 
 
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror}): make it readable.") from error
+
+
 def _fetch(name: str) -> _Found:
     """Download a known table."""
     known = CATALOGUE[name]
@@ -172,14 +184,15 @@ def _fetch(name: str) -> _Found:
         f"last as {LABEL_COLUMN!r}, into {where()}."
     )
     if known.openml is None:
-        raise ValueError(f"name={name!r} is not packaged: {remedy}")
+        raise NotHereError(f"name={name!r} is not packaged: {remedy}")
     place = f"OpenML ({known.openml.data_id})"
     try:
         table = recognise(known, download(*known.openml))
     except DownloadError as error:
-        raise ValueError(f"name={name!r} did not come from {place}, {error}: {remedy}") from error
+        sentence = f"name={name!r} did not come from {place}, {error}: {remedy}"
+        raise NotHereError(sentence) from error
     if table is None:
-        raise ValueError(f"name={name!r} is another table at {place} than is known: {remedy}")
+        raise NotHereError(f"name={name!r} is another table at {place} than is known: {remedy}")
     return _Found(table, f"{known.credit} From {place}.")
 
 

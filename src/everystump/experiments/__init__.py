@@ -39,7 +39,11 @@ NAMES = (
     "sugiyama-figure-30-12-13",
 )
 
-__all__ = ["NAMES", "load_experiment"]
+__all__ = ["NAMES", "RefusedError", "load_experiment"]
+
+
+class RefusedError(ValueError):
+    """Something that the user can mend; the sentence says how."""
 
 
 def load_experiment(name: str) -> Experiment:
@@ -57,7 +61,7 @@ def load_experiment(name: str) -> Experiment:
 
     Raises
     ------
-    ValueError
+    RefusedError
         If there is no such experiment; the sentence lists those that there are.
 
     Examples
@@ -67,7 +71,7 @@ def load_experiment(name: str) -> Experiment:
     100
     """
     if name not in NAMES:
-        raise ValueError(f"NAME={name!r} is no experiment: choose one of {', '.join(NAMES)}.")
+        raise RefusedError(f"{name!r} is no experiment: choose all or one of {', '.join(NAMES)}.")
     module = import_module(f"everystump.experiments.{name.replace('-', '_')}")
     experiment: Experiment = module.EXPERIMENT
     return experiment

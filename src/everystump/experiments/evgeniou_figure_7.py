@@ -64,7 +64,7 @@ def _flatter(records: list[Record], dataset: str, other: str) -> Claim:
         f"{LINES[other][0]}.",
         test.first_is_less,
         f"its error moves by {100 * adaptive.mean():.1f} points along σ, the other's by "
-        f"{100 * rival.mean():.1f} (paired t-test over splits, p = {test.p_value:.1g}).",
+        f"{100 * rival.mean():.1f}: {test.words(scale=100)}.",
     )
 
 

@@ -45,7 +45,8 @@ def _no_gain(records: list[Record]) -> Claim:
     return Claim(
         "With tuned parameters one SVM and the votes have about the same error.",
         max(map(abs, gains.values())) < ALIKE,
-        f"error of the vote minus that of one SVM, in points: {listed}.",
+        f"error of the vote minus that of one SVM, in points: {listed} (called about the same "
+        f"below {ALIKE:g}).",
     )
 
 

@@ -1,7 +1,7 @@
 """What an experiment is: independent tasks, each from its own seed, and a report on their results.
 
-A file of this room describes one table or figure.  Its docstring is the protocol; its
-``EXPERIMENT`` says which tasks there are, how one is done and what is read from the results.
+A file of this room describes one table or figure.  Its ``EXPERIMENT`` has the protocol in words,
+and says which tasks there are, how one is done and what is read from the results.
 """
 
 from __future__ import annotations

@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from everystump.experiments import RefusedError
 from everystump.files import write_text
 
 
@@ -28,6 +31,8 @@ class Journal:
 
     Attributes
     ----------
+    path : Path
+        The file.
     results : dict
         What is stored for each key.
     damaged : int
@@ -35,7 +40,7 @@ class Journal:
 
     Raises
     ------
-    ValueError
+    RefusedError
         If the file was begun with another head.
     """
 
@@ -47,20 +52,17 @@ class Journal:
             self._read()
 
     def _read(self) -> None:
-        content = self.path.read_bytes()
-        lines = content.splitlines(keepends=True)
+        lines = self.path.read_bytes().splitlines(keepends=True)
         entries = [_parse(line) for line in lines]
         whole = [entry for entry in entries if entry is not None]
+        if whole and "head" not in whole[0]:
+            whole = []  # without the first line nobody knows what the rest belongs to
         self.damaged = len(entries) - len(whole)
-        if not whole:
-            self.path.unlink()
-            return
-        if "head" in whole[0]:
-            self._check_head(whole[0]["head"])
-        else:
-            # Without its first line nobody knows what the rest belongs to.
-            self.damaged, whole = len(entries), []
-        self.results = {entry["key"]: entry["result"] for entry in whole if "key" in entry}
+        for entry in whole:
+            if "head" in entry:
+                self._check_head(entry["head"])
+            else:
+                self.results[entry["key"]] = entry["result"]
         if self.damaged:
             write_text(self.path, "".join(_line(entry) for entry in whole))
 
@@ -69,7 +71,7 @@ class Journal:
         if other:
             was = ", ".join(f"{name} {head.get(name)}" for name in other)
             now = ", ".join(f"{name} {self._head.get(name)}" for name in other)
-            raise ValueError(
+            raise RefusedError(
                 f"{self.path} was begun with {was}, and this run has {now}: "
                 "choose another --out, or remove that file."
             )
@@ -86,6 +88,24 @@ class Journal:
         self.results[key] = result
 
 
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Refuse to go on while another process holds the lock file; it is freed even by a kill."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks
+        yield
+        return
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RefusedError(
+                f"Another process works in {path.parent}: wait for it, or choose another --out."
+            ) from None
+        yield
+
+
 def _line(entry: dict[str, Any]) -> str:
     text = json.dumps(entry, sort_keys=True, allow_nan=False)
     return f"{zlib.crc32(text.encode()):08x} {text}\n"
@@ -98,4 +118,5 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     text = line[9:-1]
     if f"{zlib.crc32(text):08x}".encode() != line[:8]:
         return None
-    return json.loads(text)
+    entry: dict[str, Any] = json.loads(text)
+    return entry

@@ -26,8 +26,7 @@ otherwise than the best boundary does.
 """
 
 
-def _models(seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    rng = RandomState(seed)
+def _models(rng: RandomState) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     X, y = make_twonorm(lin_li.TRAINING_ROWS, 2, random_state=rng)
     cv = lin_li.folds(rng)
     return (
@@ -43,8 +42,9 @@ def _models(seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
 
 def work(seed: int, run: int) -> dict[str, Any]:
     """Return how often each method disagrees with the best boundary."""
-    _, _, models = _models(seed)
-    X_test, _ = make_twonorm(10_000, 2, random_state=seed)
+    rng = RandomState(seed)
+    _, _, models = _models(rng)
+    X_test, _ = make_twonorm(10_000, 2, random_state=rng)
     best = np.where(X_test.sum(axis=1) > 0, 1, -1)
     wrong = {name: float(np.mean(m.predict(X_test) != best)) for name, m in models.items()}
     return wrong | {"seed": seed}
@@ -76,7 +76,7 @@ def _nearer(records: list[Record], first: str, second: str) -> Claim:
 def _draw(seed: int) -> Any:
     from matplotlib.figure import Figure
 
-    X, y, models = _models(seed)
+    X, y, models = _models(RandomState(seed))
     ticks = np.linspace(-EDGE, EDGE, GRID)
     grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     figure = Figure(figsize=(12, 4.3), layout="constrained")

@@ -16,8 +16,7 @@ from everystump.experiments.experiment import (
     Report,
     runs_on,
 )
-from everystump.experiments.records import column, datasets_of, error_cells
-from everystump.experiments.statistics import paired
+from everystump.experiments.records import compare_on_sets, error_cells
 
 ROUNDS = (100, 1000)
 COLUMNS = {
@@ -72,17 +71,12 @@ def _claims(records: list[Record]) -> list[Claim]:
 
 def _wins(records: list[Record], first: str, second: str) -> Claim:
     """Count the sets on which a method is better than another by a paired test."""
-    names = datasets_of(records)
-    tests = [
-        paired(column(records, first, dataset=name), column(records, second, dataset=name))
-        for name in names
-    ]
-    wins, losses = sum(t.first_is_less for t in tests), sum(t.first_is_more for t in tests)
+    wins = compare_on_sets(records, first, second)
     return Claim(
         f"{COLUMNS[first]} is better than {COLUMNS[second]}.",
-        2 * wins > len(names) and wins > losses,
-        f"significantly better on {wins} of {len(names)} sets, worse on {losses} "
-        "(paired t-test, p < 0.05).",
+        2 * wins.less > wins.of and wins.less > wins.more,
+        f"significantly better on {wins.less} of {wins.of} sets, worse on {wins.more} "
+        "(paired t-test, p < 0.05; holds if better on most).",
     )
 
 

@@ -12,13 +12,13 @@ from sklearn.svm import SVC
 
 from everystump.experiments import lin_li
 from everystump.experiments.experiment import Claim, Experiment, Record, Report, runs_on
-from everystump.experiments.records import column, datasets_of, error_cells
+from everystump.experiments.records import column, compare_on_sets, error_cells
 from everystump.experiments.splits import Split
-from everystump.experiments.statistics import paired
 from everystump.kernels import simplified_stump_kernel
 
 GAUSSIAN_GRID = {"C": 2.0 ** np.arange(-5, 16, 2), "gamma": 2.0 ** np.arange(-15, 4, 2)}
 COLUMNS = {"svm_stump": "SVM-Stump", "svm_gauss": "SVM-Gauss"}
+COMPARABLE = 2.0  # points
 PROTOCOL = f"""{lin_li.PROTOCOL.strip()}
 
 SVM-Stump is `StumpSVCCV(measure="lebesgue")`: 11 values of C in 5 folds, 55 problems. SVM-Gauss is
@@ -34,6 +34,7 @@ def work(seed: int, dataset: str, run: int) -> dict[str, Any]:
     rng = RandomState(seed)
     split = lin_li.draw(dataset, rng)
     cv = lin_li.folds(rng)
+    lin_li.load_compiled_code()
     result: dict[str, Any] = {}
     stump, result["svm_stump_seconds"] = _timed(lin_li.stump_machine("lebesgue", cv), split)
     gauss, result["svm_gauss_seconds"] = _timed(GridSearchCV(SVC(), GAUSSIAN_GRID, cv=cv), split)
@@ -62,39 +63,44 @@ def report(records: list[Record]) -> Report:
     """Compare with the printed table and test what the paper concludes from it."""
     return Report(
         error_cells(records, "lin_li_table2", COLUMNS),
-        [_slightly_worse(records), _fewer_problems(records)],
+        [_slightly_worse(records), _fewer_problems(records), _faster(records)],
         notes=["The column SVM-Stump is the one of Table 1."],
     )
 
 
 def _slightly_worse(records: list[Record]) -> Claim:
-    names = datasets_of(records)
-    tests = [
-        paired(column(records, "svm_stump", dataset=n), column(records, "svm_gauss", dataset=n))
-        for n in names
-    ]
-    better, worse = sum(t.first_is_less for t in tests), sum(t.first_is_more for t in tests)
+    wins = compare_on_sets(records, "svm_stump", "svm_gauss")
+    gap = 100 * (column(records, "svm_stump").mean() - column(records, "svm_gauss").mean())
     return Claim(
         "The stump kernel is comparable to the Gaussian one, yet slightly worse.",
-        worse >= better,
-        f"of {len(names)} sets it is significantly worse on {worse}, better on {better} "
-        "(paired t-test, p < 0.05), and alike on the rest.",
+        wins.more > wins.less and bool(0 < gap < COMPARABLE),
+        f"of {wins.of} sets it is significantly worse on {wins.more}, better on {wins.less} "
+        f"(paired t-test, p < 0.05); on the average of all it errs {gap:+.1f} points more (called "
+        f"comparable below {COMPARABLE:g}).",
     )
 
 
 def _fewer_problems(records: list[Record]) -> Claim:
-    total = {
-        name: column(records, f"{name}_seconds").sum()
-        for name in ("svm_stump", "svm_gauss", "libsvm_stump")
-    }
     stump, gauss = records[0]["stump_problems"], records[0]["gauss_problems"]
     return Claim(
         "The stump kernel needs 55 problems where the Gaussian one needs 550.",
         (stump, gauss) == (55, 550),
-        f"{stump} and {gauss} problems; the Gaussian search took "
-        f"{total['svm_gauss'] / total['svm_stump']:.1f} times as long as our path, and "
-        f"{total['svm_gauss'] / total['libsvm_stump']:.1f} times as long as LIBSVM on the stump "
-        "kernel.",
+        f"{stump} and {gauss} problems were solved.",
+    )
+
+
+def _faster(records: list[Record]) -> Claim:
+    total = {
+        name: column(records, f"{name}_seconds").sum()
+        for name in ("svm_stump", "svm_gauss", "libsvm_stump")
+    }
+    alike = total["svm_gauss"] / total["libsvm_stump"]
+    return Claim(
+        "So its parameters are chosen faster.",
+        bool(alike > 1),
+        f"with LIBSVM for both, the Gaussian search took {alike:.1f} times as long; it took "
+        f"{total['svm_gauss'] / total['svm_stump']:.1f} times as long as our path. Other runs "
+        "went on beside on the other cores.",
     )
 
 

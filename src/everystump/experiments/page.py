@@ -58,12 +58,14 @@ def write_experiment(finished: Finished, out: Path) -> list[Path]:
     return written
 
 
-def write_index(all_finished: Sequence[Finished], skipped: dict[str, str], out: Path) -> Path:
-    """Write one page with the overview and every report; return its path."""
+def write_index(
+    all_finished: Sequence[Finished], skipped: dict[str, str], out: Path, command: str
+) -> Path:
+    """Write one page with the overview and every report, made by a command; return its path."""
     lines = [
         "# Results",
         "",
-        f"Made by `everystump reproduce all`, seed {all_finished[0].seed}, with "
+        f"Made by `{command}`, seed {all_finished[0].seed}, with "
         + ", ".join(f"{library} {version(library)}" for library in LIBRARIES)
         + f" and Python {platform.python_version()}.",
         "",
@@ -126,7 +128,9 @@ def findings(finished: Finished) -> str:
         lines += [f"![{picture.caption}]({picture_file(experiment.name, picture)})", ""]
     lines += [_claim_line(claim) for claim in report.claims]
     lines += ["", *(f"{note}\n" for note in report.notes)]
-    lines += [f"{name} is missing. {reason}\n" for name, reason in finished.missing.items()]
+    lines += [
+        f"Data are missing. {reason}\n" for reason in dict.fromkeys(finished.missing.values())
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from everystump.experiments.experiment import Cell, Record
 from everystump.experiments.published import number, published
-from everystump.experiments.statistics import mean_of
+from everystump.experiments.statistics import mean_of, paired
 
 NO_DATA = "the data are not here"
 
@@ -27,6 +27,25 @@ def column(records: Sequence[Record], name: str, **where: Any) -> np.ndarray:
 def datasets_of(records: Sequence[Record]) -> list[str]:
     """Return the names of the data sets in the order of their first record."""
     return list(dict.fromkeys(record["dataset"] for record in records))
+
+
+class Wins(NamedTuple):
+    """On how many data sets a method errs less than another, and more, beyond chance."""
+
+    less: int
+    more: int
+    of: int
+
+
+def compare_on_sets(records: Sequence[Record], first: str, second: str) -> Wins:
+    """Compare two methods' errors by a paired test on each data set."""
+    names = datasets_of(records)
+    tests = [
+        paired(column(records, first, dataset=name), column(records, second, dataset=name))
+        for name in names
+    ]
+    less, more = sum(t.first_is_less for t in tests), sum(t.first_is_more for t in tests)
+    return Wins(less, more, len(names))
 
 
 def error_cells(records: Sequence[Record], table: str, columns: Mapping[str, str]) -> list[Cell]:

@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 
 import joblib
 
-from everystump.datasets import load_dataset
+from everystump.datasets import NotHereError, load_dataset
+from everystump.experiments import RefusedError
 from everystump.experiments.experiment import Experiment, Record, Task
-from everystump.experiments.journal import Journal
-from everystump.experiments.page import Finished
+from everystump.experiments.journal import Journal, alone
+from everystump.experiments.page import LIBRARIES, Finished
 from everystump.threads import one_blas_thread
 
 JOURNALS = "journals"
@@ -23,8 +24,8 @@ Progress: TypeAlias = Callable[[int, int], object]
 """Called with the number of finished tasks and of all, first with those of the journal."""
 
 
-class MissingDataError(ValueError):
-    """None of an experiment's data can be loaded."""
+class MissingDataError(RefusedError):
+    """None of an experiment's data are here."""
 
 
 def run_experiment(
@@ -63,6 +64,8 @@ def run_experiment(
     ------
     MissingDataError
         If no task has its data.
+    RefusedError
+        If data are damaged, the journal belongs to another run, or another process writes it.
     """
     tasks = experiment.tasks(runs)
     missing = _missing_data(tasks)
@@ -71,22 +74,26 @@ def run_experiment(
         raise MissingDataError(" ".join(dict.fromkeys(missing.values())))
     for reason in dict.fromkeys(missing.values()):
         warn(f"{experiment.name} goes on without some of its data. {reason}")
-    journal = open_journal(experiment, out, seed)
-    if journal.damaged:
-        warn(f"{journal.path} has damaged lines ({journal.damaged}); their work is done again.")
-    records = run_tasks(experiment, possible, journal, seed=seed, jobs=jobs, progress=progress)
+    (out / JOURNALS).mkdir(parents=True, exist_ok=True)
+    with alone(out / JOURNALS / f"{experiment.name}.lock"):
+        journal = open_journal(experiment, out, seed)
+        if journal.damaged:
+            warn(f"{journal.path} has damaged lines ({journal.damaged}); their work is done again.")
+        records = run_tasks(experiment, possible, journal, seed=seed, jobs=jobs, progress=progress)
     seconds = sum(record[SECONDS] for record in records)
     return Finished(experiment, experiment.report(records), runs, seed, seconds, missing)
 
 
 def _missing_data(tasks: Sequence[Task]) -> dict[str, str]:
-    """Return the data sets that cannot be loaded, each with the reason in a sentence."""
+    """Return the data sets that are not here, each with the reason in a sentence."""
     missing = {}
     for name in dict.fromkeys(name for task in tasks for name in task.needs):
         try:
             load_dataset(name)
-        except ValueError as error:
+        except NotHereError as error:
             missing[name] = str(error)
+        except ValueError as error:
+            raise RefusedError(str(error)) from error
     return missing
 
 
@@ -96,10 +103,9 @@ def open_journal(experiment: Experiment, out: Path, seed: int) -> Journal:
         "experiment": experiment.name,
         "edition": experiment.edition,
         "seed": seed,
-        "everystump": version("everystump"),
+        **{library: version(library) for library in LIBRARIES},
     }
-    (out / JOURNALS).mkdir(parents=True, exist_ok=True)
-    return Journal(out / JOURNALS / f"{head['experiment']}.jsonl", head)
+    return Journal(out / JOURNALS / f"{experiment.name}.jsonl", head)
 
 
 def run_tasks(

@@ -14,6 +14,7 @@ from everystump.experiments.experiment import Cell
 
 MOST_STANDARD_ERRORS = 3.0
 LEVEL = 0.05
+FEWEST_RUNS = 3
 
 Verdict: TypeAlias = Literal["agrees", "better", "explained", "differs", "no data", "one run"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -55,6 +56,13 @@ class Paired(NamedTuple):
     error: float
     p_value: float
 
+    def words(self, *, scale: float = 1.0) -> str:
+        """Return the difference in points and the test as text."""
+        return (
+            f"{scale * self.difference:+.2f} ± {scale * self.error:.2f} points "
+            f"(paired t-test, p = {self.p_value:.2g})"
+        )
+
     @property
     def first_is_less(self) -> bool:
         """Whether the first method's numbers are less, beyond chance."""
@@ -69,6 +77,8 @@ class Paired(NamedTuple):
 def paired(first: ArrayLike, second: ArrayLike) -> Paired:
     """Compare two methods by Student's test on the differences of each run.
 
+    Two runs or one show nothing: error rates are few numbers, and may differ equally by chance.
+
     Examples
     --------
     >>> from everystump.experiments.statistics import paired
@@ -79,22 +89,24 @@ def paired(first: ArrayLike, second: ArrayLike) -> Paired:
     """
     differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     mean = mean_of(differences)
-    if not mean.error:
-        alike = mean.value == 0 or mean.error is None
-        return Paired(mean.value, 0.0, 1.0 if alike else 0.0)
+    if differences.size < FEWEST_RUNS or not mean.error:
+        alike = mean.value == 0 or differences.size < FEWEST_RUNS
+        return Paired(mean.value, mean.error or 0.0, 1.0 if alike else 0.0)
     p_value = 2 * stats.t.sf(abs(mean.value) / mean.error, differences.size - 1)
     return Paired(mean.value, mean.error, float(p_value))
 
 
-def combined_error(cell: Cell) -> float:
-    """Return the standard error of the difference between the paper's number and ours."""
-    return math.hypot(cell.paper_error or 0.0, cell.ours_error or 0.0)
+def combined_error(cell: Cell) -> float | None:
+    """Return the standard error of the difference, None unless both numbers have one."""
+    if cell.paper_error is None or cell.ours_error is None:
+        return None
+    return math.hypot(cell.paper_error, cell.ours_error)
 
 
 def standard_errors(cell: Cell) -> float | None:
-    """Return ours minus the paper's in combined standard errors, None if there is no error."""
+    """Return ours minus the paper's in combined standard errors, None if there are none."""
     error = combined_error(cell)
-    if cell.ours is None or cell.paper is None or cell.ours_error is None or error == 0:
+    if cell.ours is None or cell.paper is None or not error:
         return None
     return (cell.ours - cell.paper) / error
 
@@ -102,9 +114,9 @@ def standard_errors(cell: Cell) -> float | None:
 def verdict(cell: Cell) -> Verdict:
     """Say how our number stands beside the paper's.
 
-    It *agrees* if it is within 3 combined standard errors or the cell's tolerance; beyond that it
-    is *better* or *differs*, and *explained* is a difference whose reason was tested.  *One run*
-    has no standard error to judge by.
+    It *agrees* if it is within 3 combined standard errors or the cell's tolerance, or the tolerance
+    alone where the paper has no error; beyond that it is *better* or *differs*, and *explained* is
+    a difference whose reason was tested.  *One run* has no standard error to judge by.
 
     Examples
     --------
@@ -120,7 +132,8 @@ def verdict(cell: Cell) -> Verdict:
     if cell.ours_error is None:
         return "one run"
     difference = cell.ours - cell.paper
-    if abs(difference) <= max(cell.tolerance, MOST_STANDARD_ERRORS * combined_error(cell)):
+    by_chance = MOST_STANDARD_ERRORS * (combined_error(cell) or 0.0)
+    if abs(difference) <= max(cell.tolerance, by_chance):
         return "agrees"
     if (difference > 0) == cell.more_is_better:
         return "better"

@@ -23,7 +23,7 @@ def report(records: list[Record]) -> Report:
         "Ensemble learning by bagging improves the performance of a decision stump significantly.",
         test.first_is_less,
         f"{sugiyama.in_percent(records, 'bagging')}, {sugiyama.in_percent(records, 'stump')}: "
-        f"{sugiyama.difference_in_percent(test)}.",
+        f"{test.words(scale=100)}.",
     )
     draw = partial(seven_panels, sugiyama.shown_in(records), "bagging", TITLES, weighted=False)
     caption = (

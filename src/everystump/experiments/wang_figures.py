@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from everystump.experiments import wang, wang_claims, wang_pictures
 from everystump.experiments.experiment import Claim, Experiment, Picture, Record, Report, runs_on
+from everystump.experiments.records import column
 from everystump.experiments.statistics import LEVEL, mean_of, paired
 
 PERCENTS = tuple(range(10, 100, 10))
@@ -45,8 +46,8 @@ def work(seed: int, dataset: str, run: int) -> dict[str, Any]:
 
 def report(records: list[Record], dataset: str) -> Report:
     """Draw the curves and test what the paper says of them."""
-    accuracy = {name: 100 * np.array([r[name] for r in records]) for name in wang.METHODS}
-    seconds = {name: np.array([r[f"{name}_seconds"] for r in records]) for name in wang.METHODS}
+    accuracy = {name: 100 * column(records, name) for name in wang.METHODS}
+    seconds = {name: column(records, f"{name}_seconds") for name in wang.METHODS}
     draw = partial(wang_pictures.against_share, PERCENTS, accuracy, seconds)
     return Report(
         claims=[
@@ -86,7 +87,7 @@ def _more_rows_help(name: str, accuracy: np.ndarray) -> Claim:
         trend > 0 and p_value < LEVEL,
         f"Spearman's correlation with the share is {trend:.2f} "
         f"(p = {p_value:.2g}); from {PERCENTS[0]} to {PERCENTS[-1]} % the mean changes by "
-        f"{ends.difference:+.1f} ± {ends.error:.1f} points.",
+        f"{ends.words()}.",
     )
 
 

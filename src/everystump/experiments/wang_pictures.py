@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from everystump.experiments import wang
+from everystump.experiments.statistics import mean_of
 
 COLORS = {"adaboost": "#1f5fa8", "adaboost_svm": "#c2571a"}
 # Large and hollow round small and full: both are seen where the methods are equal.
@@ -92,11 +93,11 @@ def _two_panels(label: str) -> tuple[Any, Any, Any]:
 
 def _line(axes: Any, x: Sequence[int], values: np.ndarray, name: str, label: str) -> None:
     """Draw the mean over the runs, with its standard error where there are several."""
-    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else None
+    means = [mean_of(runs) for runs in values.T]
     axes.errorbar(
         x,
-        values.mean(axis=0),
-        yerr=error,
+        [mean.value for mean in means],
+        yerr=[mean.error or 0.0 for mean in means],
         color=COLORS[name],
         capsize=2,
         label=label,
