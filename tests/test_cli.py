@@ -1,25 +1,31 @@
 """The command `everystump` as a user runs it: what it says, how it fails, how it goes on."""
 
+import contextlib
 import csv
 import errno
+import io
 import os
-import random
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pytest
+import rich.console
 from click.testing import CliRunner
 
 import everystump as package
 from everystump.cli import main
 from everystump.cli.main import everystump
-from everystump.datasets import packaged
+from everystump.cli.progress import progress_bar
+from everystump.datasets import NotHereError, packaged
 from everystump.experiments import NAMES
 
 SOURCES = str(Path(package.__file__).parents[1])
@@ -51,6 +57,7 @@ def start(*arguments, program=PROGRAM):
         text=True,
         encoding="utf-8",
         env=environment(),
+        start_new_session=True,
     )
 
 
@@ -219,6 +226,60 @@ def test_a_damaged_packaged_file_is_refused(tmp_path, run_here, monkeypatch):
     assert not list(out.iterdir())
 
 
+def check_that_data_are_refused(run_here, out, *words):
+    code, said, err = run_here("reproduce", "evgeniou-figure-5", "--runs", "1", "--out", out)
+    assert code == 2 and said == ""
+    assert is_one_sentence(err) and all(word in err for word in words)
+    assert "--out" not in err and str(out) not in err
+    assert not list(out.iterdir())
+
+
+def test_a_data_file_that_cannot_be_read(tmp_path, run_here, damaged_usps, monkeypatch):
+    closed, read = damaged_usps / "usps_train.csv", Path.read_bytes
+
+    def read_bytes(path):
+        if path == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    check_that_data_are_refused(run_here, tmp_path / "out", str(closed), "make it readable")
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_folder_of_data_that_is_none(tmp_path, run_here, monkeypatch, is_file):
+    nowhere = tmp_path / "nowhere"
+    if is_file:
+        nowhere.write_text("a,target\n")
+    monkeypatch.setenv("EVERYSTUMP_DATA", str(nowhere))
+    check_that_data_are_refused(run_here, tmp_path / "out", "EVERYSTUMP_DATA", str(nowhere))
+
+
+@pytest.mark.xfail(reason="every OSError is taken for one of --out", raises=AssertionError)
+def test_a_folder_of_data_that_cannot_be_listed(tmp_path, run_here, damaged_usps, monkeypatch):
+    listed = Path.iterdir
+
+    def iterdir(path):
+        if path == damaged_usps:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return listed(path)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    check_that_data_are_refused(run_here, tmp_path / "out", str(damaged_usps))
+
+
+@pytest.mark.parametrize("error", [ValueError("broken"), NotHereError("broken")])
+def test_a_bug_is_not_called_bad_input(tmp_path, run_here, monkeypatch, error):
+    def work(seed, run):
+        raise error
+
+    module = import_module(f"everystump.experiments.{QUICK.replace('-', '_')}")
+    monkeypatch.setattr(module, "EXPERIMENT", replace(module.EXPERIMENT, work=work))
+    with pytest.raises(ValueError, match="broken") as raised:
+        run_here("reproduce", QUICK, "--runs", 1, "--jobs", 1, "--out", tmp_path)
+    assert raised.value is error
+
+
 # Whole runs
 
 
@@ -252,51 +313,112 @@ def test_a_run_writes_its_files_and_no_others(reference):
         assert [row["run"] for row in csv.DictReader(file)] == ["0", "1", "2", "3"]
 
 
-def interrupted(out, number):
-    """Start 30 runs, send a signal at some moment after the first ones; return code and errors."""
-    process = start("reproduce", QUICK, "--runs", 30, "--jobs", 1, "--out", out)
-    journal = journal_of(out)
+def wait_for_lines(process, out, count):
+    """Wait until the journal of a running command has some lines."""
+    end = time.monotonic() + 120
+    while not (journal_of(out).exists() and journal_of(out).read_bytes().count(b"\n") >= count):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, f"no {count} lines in 120 s"
+        time.sleep(0.02)
+
+
+def end_all(process):
+    """End a command and the processes that it started."""
+    process.kill()
+    with contextlib.suppress(ProcessLookupError, PermissionError, AttributeError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def interrupted(out, send, *, jobs, delay):
+    """Start 30 runs, send a signal a moment after the first ones; return code and errors."""
+    process = start("reproduce", QUICK, "--runs", 30, "--jobs", jobs, "--out", out)
     try:
-        end = time.monotonic() + 60
-        while not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < end, "no task was finished in 60 s"
-            time.sleep(0.02)
-        time.sleep(random.uniform(0, 0.5))
-        process.send_signal(number)
+        wait_for_lines(process, out, 3)
+        time.sleep(delay)
+        send(process)
         said, err = process.communicate(timeout=60)
     finally:
-        process.kill()
-    assert said == ""
-    assert not (out / f"{QUICK}.csv").exists()
+        end_all(process)
+    assert said == "", f"after {delay} s"
+    assert not (out / f"{QUICK}.csv").exists(), f"after {delay} s"
     return process.returncode, err
 
 
-def check_that_it_goes_on(out, reference, run_here):
+def check_that_it_goes_on(out, reference, run_here, delay):
     """Run on: finished lines are kept, not done again, and the table is that of one run."""
     kept = journal_of(out).read_bytes().rpartition(b"\n")[0]
     code, _, err = run_here("reproduce", QUICK, "--runs", 4, "--jobs", 1, "--out", out)
-    assert code == 0, err
-    assert journal_of(out).read_bytes().startswith(kept + b"\n")
+    assert code == 0, f"after {delay} s: {err}"
+    assert journal_of(out).read_bytes().startswith(kept + b"\n"), f"after {delay} s"
     lines = journal_of(out).read_bytes().count(b"\n")
-    assert lines == max(5, kept.count(b"\n") + 1)
-    assert table_of(out) == table_of(reference)
+    done_before = len(set(re.findall(rb'"key": "[0-3]"', kept)))
+    assert lines == kept.count(b"\n") + 1 + 4 - done_before, f"after {delay} s"
+    assert table_of(out) == table_of(reference), f"after {delay} s"
+
+
+DELAYS = [round(delay, 3) for delay in np.random.default_rng(5).uniform(0, 0.5, 3)]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_a_killed_run_goes_on(tmp_path, reference, run_here):
-    code, _ = interrupted(tmp_path, signal.SIGKILL)
-    assert code == -signal.SIGKILL
-    check_that_it_goes_on(tmp_path, reference, run_here)
+    """At once, though the processes that it started may still be there."""
+    delay = DELAYS[0]
+    process = start("reproduce", QUICK, "--runs", 30, "--jobs", 2, "--out", tmp_path)
+    try:
+        wait_for_lines(process, tmp_path, 3)
+        time.sleep(delay)
+        process.kill()
+        assert process.wait(timeout=60) == -signal.SIGKILL
+        check_that_it_goes_on(tmp_path, reference, run_here, delay)
+    finally:
+        end_all(process)
+        process.communicate()
+
+
+def check_that_it_was_told(code, err, out, delay):
+    assert code == 130, f"after {delay} s: {err}"
+    notes = [line for line in err.splitlines() if line.startswith("Note: ")]
+    assert len(notes) == 1 and "Interrupted" in notes[0], f"after {delay} s: {err}"
+    assert str(out) in notes[0] and "the same command goes on" in notes[0]
+    assert "Traceback" not in err and "KeyboardInterrupt" not in err, f"after {delay} s: {err}"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process here")
 def test_an_interrupted_run_says_so_and_goes_on(tmp_path, reference, run_here):
-    code, err = interrupted(tmp_path, signal.SIGINT)
-    assert code == 130
-    assert "Interrupted" in err and str(tmp_path) in err
-    assert "Traceback" not in err and "KeyboardInterrupt" not in err
-    check_that_it_goes_on(tmp_path, reference, run_here)
+    delay = DELAYS[1]
+    code, err = interrupted(
+        tmp_path, lambda process: process.send_signal(signal.SIGINT), jobs=1, delay=delay
+    )
+    check_that_it_was_told(code, err, tmp_path, delay)
+    check_that_it_goes_on(tmp_path, reference, run_here, delay)
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes here")
+def test_ctrl_c_reaches_all_processes_and_is_told_once(tmp_path, reference, run_here):
+    """A terminal sends it to the command and to the processes that it started."""
+    delay = DELAYS[2]
+    code, err = interrupted(
+        tmp_path, lambda process: os.killpg(process.pid, signal.SIGINT), jobs=2, delay=delay
+    )
+    check_that_it_was_told(code, err, tmp_path, delay)
+    check_that_it_goes_on(tmp_path, reference, run_here, delay)
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no such locks here")
+def test_of_two_commands_at_once_the_second_is_refused(tmp_path, reference, run_here):
+    first = start("reproduce", QUICK, "--runs", 12, "--jobs", 1, "--out", tmp_path)
+    try:
+        wait_for_lines(first, tmp_path, 2)
+        code, said, err = run_here("reproduce", QUICK, "--runs", 4, "--out", tmp_path)
+        assert first.poll() is None, "the first ended too early for this test"
+        assert code == 2 and said == ""
+        assert is_one_sentence(err) and str(tmp_path) in err and "Another process" in err
+        _, err = first.communicate(timeout=120)
+        assert first.returncode == 0, err
+    finally:
+        end_all(first)
+    assert table_of(tmp_path).startswith(table_of(reference))
+    assert journal_of(tmp_path).read_bytes().count(b"\n") == 13
 
 
 @pytest.fixture
@@ -347,14 +469,92 @@ def test_another_seed_needs_another_folder(copied, run_here):
     assert [path.name for path in copied.iterdir()] == ["journals"]
 
 
-def test_all_goes_on_without_what_has_no_data(copied, run_here, damaged_usps, monkeypatch):
-    names = ("evgeniou-figure-5", QUICK, "evgeniou-figure-6")
+def run_some(run_here, monkeypatch, out, *names):
     monkeypatch.setattr("everystump.cli.reproduce.NAMES", names)
-    code, said, err = run_here("reproduce", "all", "--runs", 2, "--jobs", 1, "--out", copied)
+    return run_here("reproduce", "all", "--runs", 2, "--jobs", 1, "--out", out)
+
+
+def test_all_goes_on_without_what_has_no_data(copied, run_here, monkeypatch):
+    """USPS is not to be downloaded, fourclass has no place to be downloaded from."""
+
+    def no_answer(**_):
+        raise OSError("no answer")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", no_answer)
+    names = ("evgeniou-figure-5", QUICK, "wang-figure-2")
+    code, said, err = run_some(run_here, monkeypatch, copied, *names)
     assert code == 0
-    skipped = re.findall(r"^Note: (\S+) is skipped\. .*usps_train", err, flags=re.MULTILINE)
-    assert skipped == ["evgeniou-figure-5", "evgeniou-figure-6"]
+    notes = re.findall(r"^Note: (\S+) is skipped\. name='(\w+)'", err, flags=re.MULTILINE)
+    assert notes == [("evgeniou-figure-5", "usps_train"), ("wang-figure-2", "fourclass")]
     index = (copied / "README.md").read_text(encoding="utf-8")
     assert f"[{QUICK}]({QUICK}.md)" in index
-    assert re.findall(r"Not run: `(.*)`", index) == skipped
+    assert "Made by `everystump reproduce all --runs 2`" in index
+    assert re.findall(r"Not run: `(.*)`", index) == ["evgeniou-figure-5", "wang-figure-2"]
     assert str(copied / f"{QUICK}.csv") in said
+
+
+def test_all_ends_where_data_are_damaged(copied, run_here, damaged_usps, monkeypatch):
+    code, said, err = run_some(run_here, monkeypatch, copied, QUICK, "evgeniou-figure-5", QUICK)
+    assert code == 2
+    assert said.count(f"{QUICK}.csv") == 1
+    (error,) = [line for line in err.splitlines() if line.startswith("Error: ")]
+    assert str(damaged_usps / "usps_train.csv") in error and "damaged" in error
+    assert "skipped" not in err and "Traceback" not in err
+    assert "Not run" not in (copied / "README.md").read_text(encoding="utf-8")
+
+
+# Progress
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let rich write to a terminal; return what it shows."""
+    shown = io.StringIO()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    as_terminal = {"file": shown, "force_terminal": True, "width": 100}
+    console = rich.console.Console
+    monkeypatch.setattr("rich.console.Console", lambda stderr: console(**as_terminal))
+    return shown
+
+
+def plain(text):
+    """Return a text without the codes of a terminal."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
+
+
+def test_a_terminal_has_a_bar(terminal, capsys):
+    with progress_bar("heart-figure-9") as progress:
+        progress(0, 5)
+        progress(3, 5)
+    assert "\x1b[" in terminal.getvalue()
+    last = plain(terminal.getvalue()).strip().splitlines()[-1]
+    assert re.search(r"heart-figure-9 .*\b3/5\b", last)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_is_put_away_when_the_work_fails(terminal):
+    with pytest.raises(KeyboardInterrupt), progress_bar("heart-figure-9") as progress:
+        progress(1, 5)
+        raise KeyboardInterrupt
+    assert "1/5" in plain(terminal.getvalue())
+    assert terminal.getvalue().rindex("\x1b[?25h") > terminal.getvalue().rindex("\x1b[?25l")
+
+
+def test_a_command_in_a_terminal_shows_its_bar(copied, run_here, terminal):
+    code, _, err = run_here("reproduce", QUICK, "--runs", 4, "--jobs", 1, "--out", copied)
+    assert code == 0 and err == ""
+    assert re.search(rf"{QUICK} .*\b4/4\b", plain(terminal.getvalue()))
+
+
+def test_elsewhere_there_is_a_line_now_and_then(monkeypatch, capsys):
+    with progress_bar("heart-figure-9") as progress:
+        for done in range(5):
+            progress(done, 5)
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr("everystump.cli.progress.PAUSE", -1.0)
+        progress(4, 5)
+        progress(5, 5)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "heart-figure-9: 4 of 5 done\nheart-figure-9: 5 of 5 done\n"

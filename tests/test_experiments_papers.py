@@ -3,8 +3,6 @@
 Only packaged data: what needs other files is skipped unless EVERYSTUMP_DATA has them.
 """
 
-import csv
-
 import numpy as np
 import pytest
 from numpy.random import RandomState
@@ -26,15 +24,15 @@ from everystump.experiments import (
     lin_li_table_1,
     lin_li_table_2,
     load_experiment,
+    sugiyama,
+    wang_figures,
+    wang_tables,
 )
-from everystump.experiments.experiment import Task
-from everystump.experiments.page import write_experiment
-from everystump.experiments.published import number, published
-from everystump.experiments.runner import run_experiment
+from everystump.experiments.published import published
 from everystump.kernels import middle_stump_kernel, simplified_stump_kernel
 
 SEED = 3
-PAPER_RUNS = {"lin-li": 100, "evgeniou": 50}
+PAPER_RUNS = {"lin-li": 100, "evgeniou": 50, "wang": 5}
 
 
 def needs(*names):
@@ -69,6 +67,44 @@ def test_the_papers_number_of_runs(name):
     (runs,) = (runs for paper, runs in PAPER_RUNS.items() if name.startswith(paper))
     assert load_experiment(name).runs == runs
     assert {task.arguments["run"] for task in load_experiment(name).tasks(runs)} == set(range(runs))
+
+
+def test_lin_and_lis_constants():
+    assert (lin_li.TRAINING_ROWS, lin_li.TEST_ROWS) == (300, 3000)
+    assert (lin_li.TRAINING_SHARE, lin_li.NOISE, lin_li.FOLDS) == (0.6, 0.1, 5)
+    assert lin_li.folds(RandomState(0)).get_n_splits() == 5
+    machine = lin_li.stump_machine("lebesgue", lin_li.folds(RandomState(0)))
+    np.testing.assert_array_equal(np.log2(machine.Cs), np.arange(-17, 4, 2))
+    assert len(machine.Cs) == len(lin_li_table_2.GAUSSIAN_GRID["C"]) == 11
+    assert len(lin_li_table_2.GAUSSIAN_GRID["gamma"]) == 10
+    assert lin_li_table_1.ROUNDS == (100, 1000) and lin_li_figure_2.ROUNDS == 100
+
+
+def test_evgenious_constants():
+    vote = evgeniou.vote(evgeniou.machine(0.0, 1.0, bias=True), 0)
+    assert (vote.n_estimators, vote.subsample, vote.combine) == (30, 0.4, "mean")
+    assert evgeniou.VALIDATION_SHARE == 0.3
+    costs = [load_experiment(f"evgeniou-figure-{k}").work.keywords["C"] for k in range(1, 7)]
+    assert costs == [0.5] * 5 + [50.0] and evgeniou_figure_7.C == 0.5
+    assert evgeniou_table_2.EXPERIMENT.work.keywords["votes"] == (("", 30, 0.4),)
+    assert evgeniou_table_3.EXPERIMENT.work.keywords["votes"] == (
+        ("_10", 100, 0.1),
+        ("_5", 100, 0.05),
+    )
+
+
+def test_wangs_constants():
+    assert wang_tables.FOLDS == 10
+    assert wang_tables.ROUNDS == (100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
+    assert wang_figures.ROUNDS == 200
+    assert wang_figures.PERCENTS == (10, 20, 30, 40, 50, 60, 70, 80, 90)
+
+
+def test_sugiyamas_constants():
+    assert (sugiyama.ROWS, sugiyama.STUMPS, sugiyama.SHOWN) == (50, 5000, 6)
+    models = sugiyama._models(0)
+    assert models["bagging"].n_estimators == models["boosting"].n_estimators == 5000
+    assert sugiyama.SIDE.min() == -3 and sugiyama.SIDE.max() == 3 and len(sugiyama.SIDE) == 50
 
 
 def test_no_such_experiment():
@@ -299,106 +335,3 @@ def test_a_printed_deviation_becomes_an_error_of_50_splits():
     assert cell.paper_error == pytest.approx(3 / 50**0.5) and cell.tolerance == 3
     assert evgeniou_tuned.cell(records, "heart", "svm", "SVM", 16.0, None).tolerance == 1
     assert evgeniou_tuned.cell(records, "breast", "svm", "SVM", 16.0, 3.0).ours is None
-
-
-# Whole runs
-
-
-def written(experiment, out, runs=2):
-    """Run an experiment, write it, and return the rows of its CSV file."""
-    finished = run_experiment(experiment, out, runs=runs, seed=0, jobs=1)
-    files = write_experiment(finished, out)
-    assert all(path.stat().st_size > 50 for path in files)
-    assert {path.suffix for path in files} >= {".csv", ".md"}
-    assert experiment.protocol.strip() in (out / f"{experiment.name}.md").read_text("utf-8")
-    with (out / f"{experiment.name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def is_picture(path):
-    from matplotlib.image import imread
-
-    height, width, _ = imread(path).shape
-    return height > 100 and width > 100
-
-
-def same_numbers(rows, printed, columns):
-    """Tell whether a table's cells have the paper's numbers, in its order."""
-    ours = [(row["row"], number(row["paper"]), number(row["paper_standard_error"])) for row in rows]
-    theirs = [
-        (row["dataset"], number(row[key]), number(row[f"{key}_se"]))
-        for row in published(printed)
-        for key in columns
-    ]
-    return ours == theirs
-
-
-def test_lin_li_table_1(tmp_path, monkeypatch):
-    kept = {name: lin_li.DATASETS[name] for name in ("twonorm-n", "heart")}
-    monkeypatch.setattr(lin_li, "DATASETS", kept)
-    rows = written(lin_li_table_1.EXPERIMENT, tmp_path)
-    assert same_numbers(rows, "lin_li_table1", lin_li_table_1.COLUMNS)
-    assert {row["row"] for row in rows if row["ours"]} == set(kept)
-    assert {row["verdict"] for row in rows if row["row"] not in kept} == {"no data"}
-
-
-def test_lin_li_table_2(tmp_path, monkeypatch):
-    monkeypatch.setattr(lin_li, "DATASETS", {"heart": ("heart",)})
-    monkeypatch.setattr(lin_li, "STUMP_GRID", 2.0 ** np.array([-9, -7]))
-    monkeypatch.setattr(lin_li_table_2, "GAUSSIAN_GRID", {"C": [1.0, 8.0], "gamma": [0.125]})
-    rows = written(lin_li_table_2.EXPERIMENT, tmp_path)
-    assert same_numbers(rows, "lin_li_table2", lin_li_table_2.COLUMNS)
-    assert [float(row["ours"]) < 40 for row in rows if row["ours"]] == [True, True]
-
-
-def test_lin_li_figure_2(tmp_path):
-    rows = written(lin_li_figure_2.EXPERIMENT, tmp_path)
-    assert [row["run"] for row in rows] == ["0", "1"]
-    expected = lin_li_figure_2.work(Task("1", {}).seed(0), 1)
-    assert {name: float(rows[1][name]) for name in lin_li_figure_2.TITLES} == {
-        name: expected[name] for name in lin_li_figure_2.TITLES
-    }
-    assert is_picture(tmp_path / "lin-li-figure-2.png")
-
-
-def test_evgeniou_figure_4(tmp_path, two_sigmas):
-    rows = written(evgeniou_bounds.figure(4, "heart"), tmp_path)
-    assert [row["log_sigma"] for row in rows] == ["0.5", "1.5"]
-    assert is_picture(tmp_path / "evgeniou-figure-4.png")
-
-
-def test_evgeniou_figure_7(tmp_path, two_sigmas):
-    rows = written(evgeniou_figure_7.EXPERIMENT, tmp_path)
-    assert [(row["dataset"], row["log_sigma"]) for row in rows] == [
-        (name, sigma) for name in ("heart", "diabetes") for sigma in ("0.5", "1.5")
-    ]
-    assert is_picture(tmp_path / "evgeniou-figure-7.png")
-
-
-def test_evgeniou_table_2(tmp_path, two_sigmas):
-    rows = written(evgeniou_table_2.EXPERIMENT, tmp_path, runs=1)
-    printed = {row["dataset"]: row for row in published("evgeniou_table2")}
-    for row in rows:
-        method = row["column"].lower()
-        assert float(row["paper"]) == float(printed[row["row"]][method])
-        deviation = float(printed[row["row"]][f"{method}_sd"])
-        assert float(row["paper_standard_error"]) == pytest.approx(deviation / 50**0.5)
-    assert {row["row"] for row in rows if row["ours"]} == set(evgeniou_table_2.DATASETS)
-
-
-def test_evgeniou_table_3(tmp_path, two_sigmas, monkeypatch):
-    monkeypatch.setattr(evgeniou_tuned, "COSTS", (1.0,))
-    rows = written(evgeniou_table_3.EXPERIMENT, tmp_path, runs=1)
-    printed = {row["dataset"]: row for row in published("evgeniou_table3")}
-    keys = {
-        title: key
-        for key, title in (evgeniou_table_3.METHODS | evgeniou_table_3.ONLY_FACES).items()
-    }
-    assert all(
-        number(row["paper"]) == number(printed[row["row"]][keys[row["column"]]]) for row in rows
-    )
-    assert {row["row"] for row in rows if row["ours"]} == {"diabetes", "thyroid"}
-    faces = [row for row in rows if row["row"] == "faces"]
-    assert len(faces) == 7
-    assert {row["verdict"] for row in faces} == {"no data"}
-    assert all("not to be had" in row["reason"] for row in faces)

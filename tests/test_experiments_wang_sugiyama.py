@@ -1,5 +1,7 @@
 """Wang et al. (2019) and Sugiyama (2015, chapter 30), in quick forms."""
 
+import csv
+import re
 from importlib import import_module
 
 import numpy as np
@@ -36,15 +38,27 @@ def run(name, out, runs=1):
     return run_experiment(experiment, out, runs=runs, seed=0, jobs=1)
 
 
-def check_files(finished, out, *, table=True):
+def check_files(finished, out):
     written = {path.name for path in write_experiment(finished, out)}
     name = finished.experiment.name
-    assert written == {f"{name}.md", f"{name}.png"} | ({f"{name}.csv"} if table else set())
+    assert written == {f"{name}.md", f"{name}.png", f"{name}.csv"}
     image = (out / f"{name}.png").read_bytes()
     assert image.startswith(PNG) and len(image) > 10_000
     page = (out / f"{name}.md").read_text(encoding="utf-8")
-    assert f"]({name}.png)" in page and "nan" not in page
+    assert f"]({name}.png)" in page and not re.search(r"\bnan\b", page)
     return page
+
+
+def check_errors_of_each_run(finished, out, methods):
+    with (out / f"{finished.experiment.name}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["run", *methods]
+    assert [row["run"] for row in rows] == [str(run) for run in range(finished.runs)]
+    assert all(0 <= float(row[method]) < 0.6 for row in rows for method in methods)
+    first = sugiyama.work(Task("0", {}).seed(0), 0, methods)
+    assert {method: float(rows[0][method]) for method in methods} == {
+        method: first[method] for method in methods
+    }
 
 
 def claim(finished, words):
@@ -154,16 +168,20 @@ def test_boosting_is_better_than_bagging_and_bagging_than_a_stump(tmp_path):
     finished = run("sugiyama-figure-30-11", tmp_path, runs=40)
     assert claim(finished, "strong classifier").holds
     assert claim(finished, "stronger than bagging").holds
-    check_files(finished, tmp_path, table=False)
+    check_files(finished, tmp_path)
+    check_errors_of_each_run(finished, tmp_path, ["stump", "bagging", "boosting"])
     finished = run("sugiyama-figure-30-7", tmp_path, runs=5)
     assert claim(finished, "bagging improves").holds
-    check_files(finished, tmp_path, table=False)
+    check_files(finished, tmp_path)
+    check_errors_of_each_run(finished, tmp_path, ["stump", "bagging"])
 
 
 def test_a_stump_errs_a_quarter_at_least(tmp_path):
     finished = run("sugiyama-figure-30-4", tmp_path, runs=20)
     assert claim(finished, "poorly").holds
-    check_files(finished, tmp_path, table=False)
+    assert "a straight line" in claim(finished, "poorly").evidence
+    check_files(finished, tmp_path)
+    check_errors_of_each_run(finished, tmp_path, ["stump", "line"])
     errors = [sugiyama.work(seed, seed, ["stump"])["stump"] for seed in range(20)]
     # Four standard deviations of an error on 10,000 rows.
     assert min(errors) > sugiyama.LEAST_STUMP_ERROR - 4 * np.sqrt(0.25 * 0.75 / 10_000)

@@ -9,6 +9,7 @@ import pytest
 from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -76,6 +77,78 @@ def test_machines_say_what_they_say_alone():
     for machine, scores in zip(model.estimators_, by_hand(model), strict=True):
         np.testing.assert_allclose(machine.decision_function(X0), scores, atol=1e-5)
         assert machine.certificate_.converged
+
+
+# What each machine says
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"estimator": StumpSVC(tol=1e-8)},
+        {"estimator": LogisticRegression()},
+        {"estimator": [PLAIN, LogisticRegression()]},
+        {"feature_subsets": 2},
+        {"combine": "svm"},
+    ],
+    ids=["kernel", "stumps", "sklearn", "mixed", "features", "svm"],
+)
+@pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
+def test_machine_scores_are_what_each_machine_says(X, y, parameters):
+    model = vote(X=X, y=y, **parameters)
+    new = X[:7] + 0.01
+    scores = model.machine_scores(new)
+    n_outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
+    assert scores.shape == (7, 5 * n_outputs)
+    machines = zip(model.estimators_, model.estimators_features_, strict=True)
+    for t, (machine, features) in enumerate(machines):
+        columns = slice(None) if features is None else features
+        alone = machine.decision_function(new[:, columns]).reshape(7, n_outputs)
+        own = scores[:, t * n_outputs : (t + 1) * n_outputs]
+        np.testing.assert_allclose(own, alone, atol=1e-9)
+
+
+@pytest.mark.parametrize("outputs", ["scores", "votes"])
+@pytest.mark.parametrize("features", [None, 2])
+@pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
+def test_the_mean_of_machine_scores_is_the_vote(X, y, features, outputs):
+    model = vote(X=X, y=y, feature_subsets=features, outputs=outputs)
+    mean = model.machine_scores(X).reshape(len(X), 5, -1).mean(axis=1)
+    score = model.decision_function(X).reshape(len(X), -1)
+    np.testing.assert_allclose(mean, score, atol=1e-9)
+
+
+def test_learned_weights_weigh_machine_scores():
+    model = vote(combine="svm")
+    score = model.machine_scores(X0) @ model.weights_ + model.intercept_
+    np.testing.assert_allclose(score, model.decision_function(X0), atol=1e-9)
+    equal = vote(combine="mean")
+    np.testing.assert_allclose(model.machine_scores(X0), equal.machine_scores(X0), atol=1e-9)
+
+
+def test_machine_scores_of_votes_are_votes():
+    two, three = (vote(X=X, y=y, outputs="votes") for X, y in ((X0, Y0), (X3, Y3)))
+    scores = vote().machine_scores(X0)
+    np.testing.assert_array_equal(two.machine_scores(X0), np.where(scores > 0, 1.0, -1.0))
+    ballots = three.machine_scores(X3).reshape(len(X3), 5, 3)
+    assert set(ballots.ravel()) == {0.0, 1.0}
+    np.testing.assert_array_equal(ballots.sum(axis=2), 1)
+    for t, machine in enumerate(three.estimators_):
+        chosen = three.classes_[ballots[:, t].argmax(axis=1)]
+        np.testing.assert_array_equal(chosen, machine.predict(X3))
+
+
+def test_machine_scores_before_the_fit():
+    with pytest.raises(NotFittedError):
+        SubsampleVotingClassifier(PLAIN).machine_scores(X0)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 4])
+def test_machine_scores_of_another_table(n_columns):
+    other = np.ones((5, n_columns))
+    with pytest.raises(ValueError, match=f"{n_columns} features, but .* is expecting 3 features"):
+        vote().machine_scores(other)
 
 
 def test_a_second_fit_forgets_the_first():

@@ -7,6 +7,7 @@ Gaussian SVM on the same split; shows the certificate and draws the learned curv
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -31,6 +32,8 @@ def main() -> None:
     out = parser.parse_args().out
     if not out.parent.is_dir():
         sys.exit(f"--out {out}: the folder {out.parent} does not exist; create it first.")
+    if not os.access(out.parent, os.W_OK):
+        sys.exit(f"--out {out}: the folder {out.parent} cannot be written to; name another.")
     if out.is_dir():
         sys.exit(f"--out {out} is a folder; name a file in it.")
     heart = load_dataset("heart")

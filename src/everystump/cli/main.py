@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import click
@@ -23,6 +24,7 @@ everystump.add_command(reproduce)
 
 def main() -> None:
     """Run the command; bad input ends it with one sentence and exit code 2."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be stopped is to be interrupted
     try:
         everystump.main(standalone_mode=False)
     except click.Abort:

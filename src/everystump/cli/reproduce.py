@@ -77,6 +77,8 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
         raise
     except RefusedError as error:
         raise click.ClickException(str(error)) from error
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise click.ClickException(
             f"--out {out} cannot be written to ({error}): make room in it or choose another "
@@ -135,6 +137,6 @@ def _run(
             warn=warn,
         )
     written = write_experiment(finished, out)
-    click.echo(f"{experiment.title}\n  {summary(finished.report)}")
+    click.echo(f"{experiment.title}\n  {summary(finished)}")
     click.echo(f"  {' '.join(str(path) for path in written)}")
     return finished

@@ -42,13 +42,17 @@ class Known(NamedTuple):
 
 
 def recognise(known: Known, table: Table) -> Table | None:
-    """Return the table with the labels that are known, or None if it is another table."""
+    """Return the table with the known labels and its rows sorted, or None if it is another.
+
+    The order of the rows is then the same whatever file they come from, and so is a random split.
+    """
     found = fingerprint(table)
     if found.sha256 != known.fingerprint:
         return None
     labels = np.array(known.labels)[found.ranks]
     target_names, target = classes(labels[table.target].tolist())
-    return table._replace(target=target, target_names=target_names)
+    order = np.lexsort([target, *table.data.T[::-1]])
+    return table._replace(data=table.data[order], target=target[order], target_names=target_names)
 
 
 _USPS = (

@@ -80,11 +80,28 @@ def parse_table(content: bytes, source: str) -> Table:
     >>> table.target, table.target_names
     (array([0, 1]), array(['no', 'yes'], dtype='<U3'))
     """
-    header, rows = _split(_decode(content, source), source)
+    try:
+        header, rows = _split(_decode(content, source), source)
+    except csv.Error as error:
+        raise ValueError(f"{source} is no CSV ({error}): save it as CSV again.") from error
     *features, labels = zip(*rows, strict=True)
     if "" in labels:
         raise ValueError(f"{source} has rows without a label in {LABEL_COLUMN!r}: remove them.")
-    return make_table(header[:-1], map(encode, features), labels)
+    names = header[:-1]
+    columns = (_encode(cells, name, source) for cells, name in zip(features, names, strict=True))
+    return make_table(names, columns, labels)
+
+
+def _encode(cells: Sequence[str], name: str, source: str) -> Column:
+    """Convert one feature of a file, in which a mark for a missing value must not be a level."""
+    column = encode(cells)
+    words = [level for level in column.levels if not _LEADING_NUMBER.match(level)]
+    if words and len(words) < len(column.levels):
+        raise ValueError(
+            f"{source} has {words[0]!r} among the numbers of column {name!r}: "
+            "leave the cell of a missing value empty, or write all levels as words."
+        )
+    return column
 
 
 def make_table(names: list[str], columns: Iterable[Column], labels: Sequence[str]) -> Table:
@@ -153,6 +170,8 @@ def _split(text: str, source: str) -> tuple[list[str], list[list[str]]]:
     """Split CSV text into its header and its rows, all of one length; pass over blank lines."""
     lines = csv.reader(io.StringIO(text, newline=""))
     header = next(lines, [])
+    if len(header) == 1 and (other := next((c for c in ";\t|" if c in header[0]), None)):
+        raise ValueError(f"{source} separates its columns by {other!r}: separate them by commas.")
     if len(header) < 2 or header[-1] != LABEL_COLUMN:
         raise ValueError(
             f"{source} has the header {header!r}: "

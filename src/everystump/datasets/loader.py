@@ -66,12 +66,14 @@ def load_dataset(
     ``usps_test`` and ``usps_train``. These, and names of your own, are looked for as
     ``<name>.csv`` or ``<name>.csv.gz`` in the folder that the environment variable
     ``EVERYSTUMP_DATA`` names. Such a file has a header, the features first, the label in the last
-    column ``target``, and an empty cell for a missing value.
+    column ``target``, and an empty cell for a missing value. A file with the name of a packaged
+    data set is not looked at.
 
     The network is used only for ``australian``, ``usps_test`` and ``usps_train``, and only if the
     folder does not have them: then `sklearn.datasets.fetch_openml` downloads them or takes them
     from its cache. A file or download of one of the five is refused if its content is not the
-    known one; its labels may be spelled in another way, and its rows may stand in another order.
+    known one; its labels may be spelled in another way, and its rows, which are sorted, may stand
+    in another order.
 
     Parameters
     ----------
@@ -140,6 +142,8 @@ class _Found(NamedTuple):
 
 def _look_up(name: str) -> _Found:
     """Return a table and its credit from the first place that has it."""
+    if not isinstance(name, str):
+        raise ValueError(f"name={name!r} is no name: pass one of {', '.join(dataset_names())}.")
     if name in PACKAGED:
         return _Found(read_packaged(name), PACKAGED[name].credit)
     files = user_files()
@@ -156,11 +160,14 @@ def _look_up(name: str) -> _Found:
 
 def _read(name: str, path: Path) -> _Found:
     """Read a file of the user's; one with a known name must be the known table."""
-    table = parse_table(_content(path), path.name)
+    content = _content(path)
     if name not in CATALOGUE:
-        return _Found(table, f"Read from {path}.")
+        return _Found(parse_table(content, path.name), f"Read from {path}.")
     known = CATALOGUE[name]
-    recognised = recognise(known, table)
+    try:
+        recognised = recognise(known, parse_table(content, path.name))
+    except ValueError:
+        recognised = None
     if recognised is None:
         raise ValueError(
             f"{path} is damaged or another table than the known {name!r}: "

@@ -22,7 +22,13 @@ class Packaged(NamedTuple):
 def read_packaged(name: str) -> Table:
     """Return a packaged table, if its file has the recorded checksum."""
     entry = PACKAGED[name]
-    content = (PACKAGED_FOLDER / entry.file).read_bytes()
+    try:
+        content = (PACKAGED_FOLDER / entry.file).read_bytes()
+    except OSError as error:
+        raise ValueError(
+            f"The packaged file {entry.file} cannot be read ({error.strerror}): "
+            "install everystump again."
+        ) from error
     if hashlib.sha256(content).hexdigest() != entry.sha256:
         raise ValueError(
             f"The packaged file {entry.file} is damaged (its SHA-256 is not the recorded one): "

@@ -18,9 +18,9 @@ class _Line:
     """A line on standard error that is rewritten in place, or new lines where it cannot be."""
 
     def __init__(self, verbose: int, title: str) -> None:
-        self.verbose, self.title = verbose, title
+        self.verbose, self.title = verbose if sys.stderr else 0, title
         self._start = time.perf_counter()
-        self._live = sys.stderr.isatty()
+        self._live = bool(self.verbose) and sys.stderr.isatty()
         self._shown: float | None = None
         self._waiting: str | None = None
 

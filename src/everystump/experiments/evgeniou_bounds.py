@@ -133,9 +133,9 @@ def _draw(log_sigmas: np.ndarray, records: list[Record]) -> Any:
     axes = figure.subplots(2, 2, sharex=True, sharey=True)
     for axis, (panel, title) in zip(axes.flat, PANELS.items(), strict=True):
         for line, style in LINES.items():
-            values = column(records, f"{panel}_{line}")
+            values = 100 * column(records, f"{panel}_{line}")
             axis.plot(log_sigmas, values.mean(axis=0), style, color="black", label=line)
-        test = column(records, f"{panel}_test")
+        test = 100 * column(records, f"{panel}_test")
         middle = len(log_sigmas) // 2
         deviation = mean_of(test[:, middle]).deviation
         axis.errorbar(
@@ -145,7 +145,7 @@ def _draw(log_sigmas: np.ndarray, records: list[Record]) -> Any:
     for axis in axes[1]:
         axis.set_xlabel("ln σ")
     for axis in axes[:, 0]:
-        axis.set_ylabel("error")
+        axis.set_ylabel("error (%)")
     axes[0, 0].set_ylim(bottom=0)
     axes[0, 0].legend(frameon=False)
     return figure

@@ -88,9 +88,9 @@ def _draw(records: list[Record]) -> Any:
     axes = figure.subplots(1, len(names), squeeze=False)[0]
     for axis, dataset in zip(axes, names, strict=True):
         for name, (label, style) in LINES.items():
-            error = column(records, name, dataset=dataset).mean(axis=0)
+            error = 100 * column(records, name, dataset=dataset).mean(axis=0)
             axis.plot(evgeniou.LOG_SIGMAS[dataset], error, style, color="black", label=label)
-        axis.set(title=dataset, xlabel="ln σ", ylabel="error")
+        axis.set(title=dataset, xlabel="ln σ", ylabel="error (%)")
         axis.set_ylim(bottom=0)
     axes[0].legend(frameon=False)
     return figure

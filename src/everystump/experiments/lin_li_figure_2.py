@@ -64,12 +64,12 @@ def report(records: list[Record]) -> Report:
 
 def _nearer(records: list[Record], first: str, second: str) -> Claim:
     test = paired(column(records, first), column(records, second))
-    shares = [f"{100 * column(records, name).mean():.1f} %" for name in (first, second)]
+    shares = [f"{100 * column(records, name).mean():.2f} %" for name in (first, second)]
     return Claim(
         f"{TITLES[first]} is nearer to the best boundary than {TITLES[second]}.",
         test.first_is_less,
-        f"on average {shares[0]} and {shares[1]} of the rows lie on the wrong side (paired t-test "
-        f"over {len(records)} runs, p = {test.p_value:.1g}).",
+        f"on average {shares[0]} and {shares[1]} of the rows lie on the wrong side: "
+        f"{test.words(scale=100)}.",
     )
 
 
@@ -86,12 +86,13 @@ def _draw(seed: int) -> Any:
             ticks, ticks, score > 0, levels=[-0.5, 0.5, 1.5], colors=["#fbe3d6", "#dce9f5"]
         )
         axis.contour(ticks, ticks, score, levels=[0.0], colors="black", linewidths=1.5)
-        axis.plot([-EDGE, EDGE], [EDGE, -EDGE], "--", color="gray", linewidth=1)
+        axis.plot([-EDGE, EDGE], [EDGE, -EDGE], "--", color="gray", linewidth=1, label="best")
         axis.plot(*X[y > 0].T, "+", color="#1f5fa8", markersize=5)
         axis.plot(*X[y < 0].T, "o", color="#c4501b", markersize=3, fillstyle="none")
         axis.set(title=TITLES[name], xlabel="$(x)_1$", aspect="equal", xlim=(-EDGE, EDGE))
         axis.set_ylim(-EDGE, EDGE)
     figure.axes[0].set_ylabel("$(x)_2$")
+    figure.axes[0].legend(loc="lower left")
     return figure
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from everystump.experiments.experiment import Cell, Claim, Experiment, Picture, Report
 from everystump.experiments.statistics import (
+    FEWEST_RUNS,
     VERDICTS,
     count_verdicts,
     standard_errors,
@@ -39,6 +40,11 @@ class Finished:
     seed: int
     seconds: float
     missing: dict[str, str]
+
+    @property
+    def tested(self) -> bool:
+        """Whether there were runs enough to test a claim."""
+        return self.runs >= min(FEWEST_RUNS, self.experiment.runs)
 
 
 def write_experiment(finished: Finished, out: Path) -> list[Path]:
@@ -85,14 +91,13 @@ def write_index(
 
 
 def _overview(finished: Finished) -> str:
-    name, claims = finished.experiment.name, finished.report.claims
+    name = finished.experiment.name
     counts = count_verdicts(finished.report.cells).values()
-    held = sum(claim.holds for claim in claims)
     entries = [
         f"[{name}]({name}.md)",
         str(finished.runs),
         *(str(count or "") for count in counts),
-        f"{held} of {len(claims)}" if claims else "",
+        _held(finished),
         f"{finished.seconds / 60:.1f} min",
     ]
     return f"| {' | '.join(entries)} |"
@@ -122,11 +127,11 @@ def findings(finished: Finished) -> str:
     experiment, report = finished.experiment, finished.report
     lines: list[str] = []
     if report.cells:
-        lines += [*_as_table(report.cells), "", f"{LEGEND} {verdicts(report.cells)}", ""]
+        lines += [*_as_table(report.cells), "", f"{LEGEND} In all: {verdicts(report.cells)}", ""]
         lines += _reasons(report.cells)
     for picture in report.pictures:
         lines += [f"![{picture.caption}]({picture_file(experiment.name, picture)})", ""]
-    lines += [_claim_line(claim) for claim in report.claims]
+    lines += [_claim_line(claim, tested=finished.tested) for claim in report.claims]
     lines += ["", *(f"{note}\n" for note in report.notes)]
     lines += [
         f"Data are missing. {reason}\n" for reason in dict.fromkeys(finished.missing.values())
@@ -140,13 +145,22 @@ def verdicts(cells: Sequence[Cell]) -> str:
     return ", ".join(f"{name}: {count}" for name, count in counts.items()) + "."
 
 
-def summary(report: Report) -> str:
+def summary(finished: Finished) -> str:
     """Return in a line how the cells and claims of a report came out."""
+    report = finished.report
     parts = [f"Cells: {verdicts(report.cells)}"] if report.cells else []
     if report.claims:
-        held = sum(claim.holds for claim in report.claims)
-        parts.append(f"Claims that hold: {held} of {len(report.claims)}.")
+        parts.append(f"Claims that hold: {_held(finished)}.")
     return " ".join(parts) or "Drawn."
+
+
+def _held(finished: Finished) -> str:
+    claims = finished.report.claims
+    if not claims:
+        return ""
+    if not finished.tested:
+        return "too few runs to test"
+    return f"{sum(claim.holds for claim in claims)} of {len(claims)}"
 
 
 def picture_file(name: str, picture: Picture) -> str:
@@ -154,8 +168,9 @@ def picture_file(name: str, picture: Picture) -> str:
     return f"{name}{picture.suffix}.png"
 
 
-def _claim_line(claim: Claim) -> str:
-    return f"- Claim: {claim.text} **{'Holds' if claim.holds else 'Not shown'}**: {claim.evidence}"
+def _claim_line(claim: Claim, *, tested: bool) -> str:
+    outcome = ("Holds" if claim.holds else "Not shown") if tested else "Too few runs to test"
+    return f"- Claim: {claim.text} **{outcome}**: {claim.evidence}"
 
 
 def _reasons(cells: Sequence[Cell]) -> list[str]:
@@ -164,7 +179,7 @@ def _reasons(cells: Sequence[Cell]) -> list[str]:
     for cell in cells:
         if cell.reason and verdict(cell) in {"explained", "differs", "no data"}:
             places.setdefault(cell.reason, []).append(f"{cell.row} {cell.column}")
-    return [f"- {', '.join(where)}: {reason}" for reason, where in places.items()] + [""]
+    return [f"- {'; '.join(where)}: {reason}" for reason, where in places.items()] + [""]
 
 
 def _as_table(cells: Sequence[Cell]) -> list[str]:
@@ -209,9 +224,13 @@ def _csv_row(cell: Cell) -> dict[str, Any]:
     }
 
 
+def _rounded(value: Any) -> Any:
+    return f"{value:.10g}" if isinstance(value, float) else value
+
+
 def _as_csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: _rounded(value) for name, value in row.items()} for row in rows)
     return text.getvalue()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -67,24 +67,28 @@ def run_experiment(
     RefusedError
         If data are damaged, the journal belongs to another run, or another process writes it.
     """
-    tasks = experiment.tasks(runs)
-    missing = _missing_data(tasks)
-    possible = [task for task in tasks if not missing.keys() & set(task.needs)]
-    if not possible:
-        raise MissingDataError(" ".join(dict.fromkeys(missing.values())))
-    for reason in dict.fromkeys(missing.values()):
-        warn(f"{experiment.name} goes on without some of its data. {reason}")
     (out / JOURNALS).mkdir(parents=True, exist_ok=True)
     with alone(out / JOURNALS / f"{experiment.name}.lock"):
         journal = open_journal(experiment, out, seed)
         if journal.damaged:
             warn(f"{journal.path} has damaged lines ({journal.damaged}); their work is done again.")
+        tasks = experiment.tasks(runs)
+        missing = _missing_data(task for task in tasks if task.key not in journal.results)
+        possible = [
+            task
+            for task in tasks
+            if task.key in journal.results or not missing.keys() & set(task.needs)
+        ]
+        if not possible:
+            raise MissingDataError(" ".join(dict.fromkeys(missing.values())))
+        for reason in dict.fromkeys(missing.values()):
+            warn(f"{experiment.name} goes on without some of its data. {reason}")
         records = run_tasks(experiment, possible, journal, seed=seed, jobs=jobs, progress=progress)
     seconds = sum(record[SECONDS] for record in records)
     return Finished(experiment, experiment.report(records), runs, seed, seconds, missing)
 
 
-def _missing_data(tasks: Sequence[Task]) -> dict[str, str]:
+def _missing_data(tasks: Iterable[Task]) -> dict[str, str]:
     """Return the data sets that are not here, each with the reason in a sentence."""
     missing = {}
     for name in dict.fromkeys(name for task in tasks for name in task.needs):

@@ -14,14 +14,15 @@ from everystump.experiments.experiment import Cell
 
 MOST_STANDARD_ERRORS = 3.0
 LEVEL = 0.05
+# Error rates are multiples of one number: one or two runs may coincide by chance.
 FEWEST_RUNS = 3
 
-Verdict: TypeAlias = Literal["agrees", "better", "explained", "differs", "no data", "one run"]
+Verdict: TypeAlias = Literal["agrees", "better", "explained", "differs", "no data", "too few runs"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class Mean(NamedTuple):
-    """A mean over runs, its standard error (None for one run), and the deviation of a run."""
+    """A mean over runs, its standard error (None for too few), and the deviation of a run."""
 
     value: float
     error: float | None
@@ -43,14 +44,16 @@ def mean_of(values: ArrayLike, *, scale: float = 1.0) -> Mean:
     Mean(value=20.0, error=5.77..., deviation=10.0)
     """
     runs = np.asarray(values, dtype=np.float64) * scale
-    if runs.size == 1:
-        return Mean(float(runs[0]), None, 0.0)
-    deviation = float(runs.std(ddof=1))
-    return Mean(float(runs.mean()), deviation / math.sqrt(runs.size), deviation)
+    deviation = float(runs.std(ddof=1)) if runs.size > 1 else 0.0
+    error = deviation / math.sqrt(runs.size) if runs.size >= FEWEST_RUNS else None
+    return Mean(float(runs.mean()), error, deviation)
 
 
 class Paired(NamedTuple):
-    """How much two methods differ on the same runs: mean, standard error, two-sided p-value."""
+    """How much two methods differ on the same runs: mean, standard error, two-sided p-value.
+
+    The p-value is NaN where there are too few runs for a test.
+    """
 
     difference: float
     error: float
@@ -58,10 +61,11 @@ class Paired(NamedTuple):
 
     def words(self, *, scale: float = 1.0) -> str:
         """Return the difference in points and the test as text."""
-        return (
-            f"{scale * self.difference:+.2f} ± {scale * self.error:.2f} points "
-            f"(paired t-test, p = {self.p_value:.2g})"
-        )
+        points = f"{scale * self.difference:+.2f}"
+        if math.isnan(self.p_value):
+            return f"{points} points (too few runs for a test)"
+        error = f"{scale * self.error:.2f}"
+        return f"{points} ± {error} points (paired t-test, p = {self.p_value:.2g})"
 
     @property
     def first_is_less(self) -> bool:
@@ -77,21 +81,20 @@ class Paired(NamedTuple):
 def paired(first: ArrayLike, second: ArrayLike) -> Paired:
     """Compare two methods by Student's test on the differences of each run.
 
-    Two runs or one show nothing: error rates are few numbers, and may differ equally by chance.
-
     Examples
     --------
     >>> from everystump.experiments.statistics import paired
     >>> paired([1.0, 2.0, 3.1], [2.0, 3.1, 4.0]).first_is_less
     True
-    >>> paired([1.0, 2.0], [1.0, 2.0]).p_value
-    1.0
+    >>> paired([1.0, 2.0], [2.0, 3.0]).words()
+    '-1.00 points (too few runs for a test)'
     """
     differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     mean = mean_of(differences)
-    if differences.size < FEWEST_RUNS or not mean.error:
-        alike = mean.value == 0 or differences.size < FEWEST_RUNS
-        return Paired(mean.value, mean.error or 0.0, 1.0 if alike else 0.0)
+    if mean.error is None:
+        return Paired(mean.value, 0.0, math.nan)
+    if mean.error == 0:
+        return Paired(mean.value, 0.0, float(mean.value == 0))
     p_value = 2 * stats.t.sf(abs(mean.value) / mean.error, differences.size - 1)
     return Paired(mean.value, mean.error, float(p_value))
 
@@ -116,7 +119,8 @@ def verdict(cell: Cell) -> Verdict:
 
     It *agrees* if it is within 3 combined standard errors or the cell's tolerance, or the tolerance
     alone where the paper has no error; beyond that it is *better* or *differs*, and *explained* is
-    a difference whose reason was tested.  *One run* has no standard error to judge by.
+    a difference whose reason was tested.  *Too few runs* have
+    no standard error to judge by.
 
     Examples
     --------
@@ -130,7 +134,7 @@ def verdict(cell: Cell) -> Verdict:
     if cell.ours is None or cell.paper is None:
         return "no data"
     if cell.ours_error is None:
-        return "one run"
+        return "too few runs"
     difference = cell.ours - cell.paper
     by_chance = MOST_STANDARD_ERRORS * (combined_error(cell) or 0.0)
     if abs(difference) <= max(cell.tolerance, by_chance):
