@@ -87,13 +87,20 @@ def run_here(monkeypatch, capsys):
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
     monkeypatch.delenv("EVERYSTUMP_DATA", raising=False)
-    return call
+    handler = signal.getsignal(signal.SIGTERM)
+    yield call
+    signal.signal(signal.SIGTERM, handler)
 
 
 def is_one_sentence(errors):
     """Tell whether a user is told what is wrong in a line, and no more."""
     lines = [line for line in errors.splitlines() if line.strip()]
     return len(lines) == 1 and lines[0].startswith("Error: ") and lines[0].endswith(".")
+
+
+def check_that_nothing_is_written(out):
+    """Check that a folder has no file but empty locks."""
+    assert not [path for path in out.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
 # What it says
@@ -209,7 +216,7 @@ def test_a_damaged_data_file_is_refused(tmp_path, run_here, damaged_usps):
     assert code == 2 and said == ""
     assert err.startswith("Error: ") and len(err.splitlines()) == 1
     assert str(damaged_usps / "usps_train.csv") in err and "damaged" in err
-    assert not list(out.iterdir())
+    check_that_nothing_is_written(out)
 
 
 def test_a_damaged_packaged_file_is_refused(tmp_path, run_here, monkeypatch):
@@ -223,7 +230,7 @@ def test_a_damaged_packaged_file_is_refused(tmp_path, run_here, monkeypatch):
     code, said, err = run_here("reproduce", "evgeniou-figure-4", "--runs", "1", "--out", out)
     assert code == 2 and said == ""
     assert is_one_sentence(err) and "heart.csv.xz" in err and "SHA-256" in err
-    assert not list(out.iterdir())
+    check_that_nothing_is_written(out)
 
 
 def check_that_data_are_refused(run_here, out, *words):
@@ -231,7 +238,7 @@ def check_that_data_are_refused(run_here, out, *words):
     assert code == 2 and said == ""
     assert is_one_sentence(err) and all(word in err for word in words)
     assert "--out" not in err and str(out) not in err
-    assert not list(out.iterdir())
+    check_that_nothing_is_written(out)
 
 
 def test_a_data_file_that_cannot_be_read(tmp_path, run_here, damaged_usps, monkeypatch):
@@ -356,7 +363,7 @@ def check_that_it_goes_on(out, reference, run_here, delay):
     assert table_of(out) == table_of(reference), f"after {delay} s"
 
 
-DELAYS = [round(delay, 3) for delay in np.random.default_rng(5).uniform(0, 0.5, 3)]
+DELAYS = [round(delay, 3) for delay in np.random.default_rng(5).uniform(0, 0.5, 4)]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
@@ -391,6 +398,13 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path, reference, run_here):
     )
     check_that_it_was_told(code, err, tmp_path, delay)
     check_that_it_goes_on(tmp_path, reference, run_here, delay)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM to handle here")
+def test_to_be_stopped_is_to_be_interrupted(tmp_path):
+    delay = DELAYS[3]
+    code, err = interrupted(tmp_path, lambda process: process.terminate(), jobs=1, delay=delay)
+    check_that_it_was_told(code, err, tmp_path, delay)
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes here")

@@ -31,8 +31,11 @@ def test_a_mean_has_the_error_of_the_textbook():
     assert mean.deviation == pytest.approx(100 * stats.tstd(values))
 
 
-def test_one_run_has_no_error():
+def test_fewer_than_three_runs_have_no_error():
     assert mean_of([0.25], scale=100) == (25.0, None, 0.0)
+    two = mean_of([0.25, 0.75])
+    assert two.value == 0.5 and two.error is None and two.deviation == pytest.approx(0.5 / 2**0.5)
+    assert mean_of([0.25, 0.5, 0.75]).error == pytest.approx(0.25 / 3**0.5)
 
 
 @pytest.mark.parametrize("runs", [3, 5, 100])
@@ -47,10 +50,12 @@ def test_the_paired_test_is_scipys(runs):
 
 @pytest.mark.parametrize(("first", "second"), [([1.0], [9.0]), ([1.0, 2.0], [9.0, 10.1])])
 def test_fewer_than_three_runs_show_nothing(first, second):
-    test = paired(first, second)
-    assert test.p_value == 1
+    test, back = paired(first, second), paired(second, first)
+    assert np.isnan(test.p_value)
     assert test.difference == pytest.approx(np.mean(first) - np.mean(second))
-    assert not test.first_is_less and not paired(second, first).first_is_more
+    assert not test.first_is_less and not test.first_is_more
+    assert not back.first_is_less and not back.first_is_more
+    assert test.words() == f"{test.difference:+.2f} points (too few runs for a test)"
 
 
 def test_less_and_more_need_a_difference_beyond_chance():
@@ -64,7 +69,7 @@ def test_less_and_more_need_a_difference_beyond_chance():
 def test_differences_that_do_not_vary():
     assert paired([1, 2, 3], [1, 2, 3]).p_value == 1
     assert paired([1, 2, 3], [2, 3, 4]).first_is_less
-    assert paired([1, 2], [2, 3]).p_value == 1
+    assert np.isnan(paired([1, 2], [2, 3]).p_value)
 
 
 CELL = Cell("heart", "SVM", ours=20.0, ours_error=0.3, paper=18.0, paper_error=0.4)
@@ -106,7 +111,7 @@ def test_without_both_numbers_and_errors_there_are_no_standard_errors(change):
         ({"tolerance": 1.99}, "differs"),
         ({"ours_error": 0.0, "paper_error": None}, "differs"),
         ({"ours": 18.0, "ours_error": 0.0, "paper_error": None}, "agrees"),
-        ({"ours": 18.0, "ours_error": None}, "one run"),
+        ({"ours": 18.0, "ours_error": None}, "too few runs"),
         ({"ours": None, "reason": "lost"}, "no data"),
         ({"paper": None}, "no data"),
     ],
@@ -144,7 +149,7 @@ def test_verdicts_are_counted():
         "explained": 0,
         "differs": 1,
         "no data": 1,
-        "one run": 0,
+        "too few runs": 0,
     }
 
 
@@ -251,8 +256,8 @@ def test_the_csv_has_both_numbers_the_difference_and_the_verdict(tmp_path):
     first, _, _, lost, new = (list(row.values())[2:] for row in rows)
     assert [float(text) for text in first[:5]] == pytest.approx([18.0, 0.4, 20.0, 0.3, 4.0])
     assert first[5:] == ["explained", "tested"]
-    assert lost == ["18.0", "0.4", "", "", "", "no data", "lost"]
-    assert new == ["", "", "5.0", "0.25", "", "no data", ""]
+    assert lost == ["18", "0.4", "", "", "", "no data", "lost"]
+    assert new == ["", "", "5", "0.25", "", "no data", ""]
 
 
 def test_the_table_is_laid_out_as_in_the_paper(tmp_path):
@@ -296,7 +301,7 @@ def test_cells_that_share_a_reason_share_a_line(tmp_path):
     cells = [Cell(row, "A", None, paper=1.0, reason="lost") for row in ("x", "y")]
     write_experiment(finished(cells=[*cells, replace(TABLE[1], reason="unneeded")]), tmp_path)
     text = (tmp_path / "toy.md").read_text(encoding="utf-8")
-    assert "- x A, y A: lost" in text.splitlines()
+    assert "- x A; y A: lost" in text.splitlines()
     assert "unneeded" not in text
 
 
@@ -330,11 +335,27 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
 
 
 def test_a_summary_counts_cells_and_claims():
-    report = Report(cells=TABLE, claims=CLAIMS)
-    assert summary(report) == (
+    assert summary(finished(cells=TABLE, claims=CLAIMS)) == (
         "Cells: agrees: 1, better: 1, explained: 1, no data: 2. Claims that hold: 1 of 2."
     )
-    assert summary(Report()) == "Drawn."
+    assert summary(finished()) == "Drawn."
+
+
+def test_too_few_runs_are_told_in_the_place_of_claims(tmp_path):
+    few = replace(finished(claims=CLAIMS), runs=2)
+    assert summary(few) == "Claims that hold: too few runs to test."
+    write_experiment(few, tmp_path)
+    page = (tmp_path / "toy.md").read_text(encoding="utf-8")
+    assert page.count("**Too few runs to test**") == 2
+    assert "**Holds**" not in page and "**Not shown**" not in page
+    index = write_index([few], {}, tmp_path, "everystump reproduce all").read_text("utf-8")
+    assert "| too few runs to test |" in index
+
+
+def test_one_run_is_enough_where_more_are_the_same(tmp_path):
+    once = finished(claims=CLAIMS)
+    once = replace(once, runs=1, experiment=replace(once.experiment, runs=1))
+    assert summary(once) == "Claims that hold: 1 of 2."
 
 
 def test_the_index_has_every_report_and_what_was_not_run(tmp_path):
