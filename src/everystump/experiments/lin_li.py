@@ -53,8 +53,8 @@ What the paper leaves open, and the trials behind our choices (`python -m benchm
 - **Ring-norm**: the mean of the inner class is 1/√20 in each feature, Breiman's choice; others use
   2/√20.
 - **breast** is the 683 rows without holes, on which AdaBoost errs 4.2 and 4.7 % at T = 100 and 1000
-  (60 runs; the paper has 4.27 and 4.51 %); with the 16 others filled in, 4.7 and 5.1 % by the median
-  or 5.0 and 5.5 % by the highest value.
+  (60 runs; the paper has 4.27 and 4.51 %); with the 16 others filled in, 4.7 and 5.1 % by the
+  median or 5.0 and 5.5 % by the highest value.
 - **german** is its numeric form of 24 features; the raw 20, text coded by level, make no difference
   (AdaBoost, 30 runs: 24.6 and 26.7 % against 24.5 and 26.7 %; the paper has 25.0 and 26.9 %).
 - The holes of **votes84** lie in the middle between no and yes, at 0; wherever they lie, or with
