@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+from itertools import permutations
 from urllib.error import URLError
 
 import numpy as np
@@ -14,6 +15,9 @@ from everystump.datasets.catalogue import CATALOGUE, Known, OpenML
 from everystump.datasets.fingerprint import fingerprint
 
 TABLE = b"a,b,target\n1,2.5,no\n1,2.5,yes\n-0.0,,no\n10,3,yes\n0,7,maybe\n"
+# Its rows in the order in which they are given: by the features, then by the class.
+SORTED = [[0, 7], [0, np.nan], [1, 2.5], [1, 2.5], [10, 3]]
+SORTED_LABELS = ["maybe", "no", "no", "yes", "yes"]
 SHAPES = {
     "australian": (690, 14, [383, 307]),
     "covtype_binary_50k": (50_000, 54, [25_508, 24_492]),
@@ -133,8 +137,14 @@ class TestFingerprint:
         renamed = table_of(b"a,b,target\n0,7,0\n1,2.5,1\n10,3,1\n1,2.5,2\n0,,2\n")
         found = catalogue.recognise(known(TABLE), renamed)
         assert found.target_names.tolist() == ["maybe", "no", "yes"]
-        names = found.target_names[found.target].tolist()
-        assert names == ["maybe", "yes", "yes", "no", "no"]
+        assert found.target_names[found.target].tolist() == SORTED_LABELS
+
+    def test_rows_are_sorted_whatever_order_they_come_in(self):
+        head, *rows = TABLE.splitlines(keepends=True)
+        for order in permutations(rows):
+            found = catalogue.recognise(known(TABLE), table_of(head + b"".join(order)))
+            np.testing.assert_array_equal(found.data, SORTED)
+            assert found.target_names[found.target].tolist() == SORTED_LABELS
 
 
 @pytest.mark.usefixtures("small", "openml")
@@ -142,7 +152,8 @@ class TestFolder:
     def test_known_file(self, folder):
         (folder / "small.csv.gz").write_bytes(gzip.compress(TABLE))
         small = load_dataset("small")
-        np.testing.assert_array_equal(small.data, table_of(TABLE).data)
+        np.testing.assert_array_equal(small.data, SORTED)
+        assert small.target_names[small.target].tolist() == SORTED_LABELS
         assert small.target_names.tolist() == ["maybe", "no", "yes"]
         assert small.DESCR.endswith(f"Somebody, 1999. Read from {folder / 'small.csv.gz'}.")
 
@@ -180,10 +191,8 @@ class TestOpenML:
         assert openml.calls == [
             {"data_id": 7, "as_frame": False, "parser": "liac-arff", "n_retries": 1}
         ]
-        np.testing.assert_array_equal(
-            small.data, [[1, 2.5], [1, 2.5], [0, np.nan], [10, 3], [0, 7]]
-        )
-        assert small.target_names[small.target].tolist() == ["no", "yes", "no", "yes", "maybe"]
+        np.testing.assert_array_equal(small.data, SORTED)
+        assert small.target_names[small.target].tolist() == SORTED_LABELS
         assert small.feature_names == ["x", "y"]
         assert small.DESCR.endswith("Somebody, 1999. From OpenML (7).")
         assert [*folder.iterdir()] == []
@@ -198,7 +207,8 @@ class TestOpenML:
             categories={"colour": ["red", "blue"]},
         )
         small = load_dataset("small")
-        np.testing.assert_array_equal(small.data, [[1], [np.nan], [0]])
+        np.testing.assert_array_equal(small.data, [[0], [1], [np.nan]])
+        assert small.target_names[small.target].tolist() == ["1", "1", "2"]
         assert small.categories == {"colour": ["blue", "red"]}
         assert small.target_names.tolist() == ["1", "2"]
 
