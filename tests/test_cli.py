@@ -262,7 +262,6 @@ def test_a_folder_of_data_that_is_none(tmp_path, run_here, monkeypatch, is_file)
     check_that_data_are_refused(run_here, tmp_path / "out", "EVERYSTUMP_DATA", str(nowhere))
 
 
-@pytest.mark.xfail(reason="every OSError is taken for one of --out", raises=AssertionError)
 def test_a_folder_of_data_that_cannot_be_listed(tmp_path, run_here, damaged_usps, monkeypatch):
     listed = Path.iterdir
 

@@ -402,7 +402,7 @@ def test_a_damaged_line_is_done_again_and_told(toy, tmp_path):
     first = records_of(make(), tmp_path)
     (journal,) = (tmp_path / "journals").glob("*.jsonl")
     lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join([*lines[:2], b"0" + lines[2][1:], *lines[3:]]))
+    journal.write_bytes(b"".join([*lines[:2], bytes([lines[2][0] ^ 1]) + lines[2][1:], *lines[3:]]))
     told = []
     again = records_of(make(), tmp_path, warn=told.append)
     assert without_times(again) == without_times(first)

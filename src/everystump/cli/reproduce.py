@@ -77,13 +77,6 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
         raise
     except RefusedError as error:
         raise click.ClickException(str(error)) from error
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise click.ClickException(
-            f"--out {out} cannot be written to ({error}): make room in it or choose another "
-            "folder; what is done is kept."
-        ) from error
 
 
 def _prepare(out: Path) -> None:
@@ -101,6 +94,7 @@ def _prepare(out: Path) -> None:
 
 def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:
     """Run one experiment after the other, and keep the page of all up to date."""
+    from everystump.experiments.journal import writing
     from everystump.experiments.page import write_index
     from everystump.experiments.runner import MissingDataError
 
@@ -114,7 +108,8 @@ def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:
             skipped[name] = str(error)
             warn(f"{name} is skipped. {error}")
         if finished:
-            write_index(finished, skipped, out, command)
+            with writing(out):
+                write_index(finished, skipped, out, command)
 
 
 def _run(
@@ -123,6 +118,7 @@ def _run(
     """Do what is left of an experiment, write its files and say what it found."""
     from joblib import cpu_count
 
+    from everystump.experiments.journal import writing
     from everystump.experiments.page import summary, write_experiment
     from everystump.experiments.runner import run_experiment
 
@@ -136,7 +132,8 @@ def _run(
             progress=progress,
             warn=warn,
         )
-    written = write_experiment(finished, out)
+    with writing(out):
+        written = write_experiment(finished, out)
     click.echo(f"{experiment.title}\n  {summary(finished)}")
     click.echo(f"  {' '.join(str(path) for path in written)}")
     return finished

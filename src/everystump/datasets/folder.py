@@ -14,14 +14,17 @@ def user_files() -> dict[str, Path]:
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         return {}
-    if not Path(folder).is_dir():
+    try:
+        paths = list(Path(folder).iterdir())
+    except OSError as error:
         raise ValueError(
-            f"{FOLDER_VARIABLE}={folder!r} is no folder: set it to a folder of CSV files."
-        )
+            f"{FOLDER_VARIABLE}={folder!r} is no folder that can be read ({error.strerror}): "
+            "set it to a folder of CSV files."
+        ) from error
     return {
         path.name.removesuffix(suffix): path
         for suffix in reversed(SUFFIXES)
-        for path in Path(folder).iterdir()
+        for path in paths
         if path.name.endswith(suffix) and path.is_file()
     }
 

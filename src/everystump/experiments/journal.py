@@ -89,6 +89,18 @@ class Journal:
 
 
 @contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Turn an error of the disk into a sentence on the folder that is written to."""
+    try:
+        yield
+    except OSError as error:
+        raise RefusedError(
+            f"--out {out} cannot be written to ({error}): make room in it or choose another "
+            "folder; what is done is kept."
+        ) from error
+
+
+@contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Refuse to go on while another process holds the lock file; it is freed even by a kill."""
     try:
@@ -96,7 +108,9 @@ def alone(path: Path) -> Iterator[None]:
     except ImportError:  # Windows has no such locks
         yield
         return
-    with path.open("w") as file:
+    with writing(path.parent):
+        file = path.open("w")
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -81,11 +81,12 @@ def _slightly_worse(records: list[Record]) -> Claim:
 
 
 def _fewer_problems(records: list[Record]) -> Claim:
-    stump, gauss = records[0]["stump_problems"], records[0]["gauss_problems"]
+    found = {(record["stump_problems"], record["gauss_problems"]) for record in records}
     return Claim(
         "The stump kernel needs 55 problems where the Gaussian one needs 550.",
-        (stump, gauss) == (55, 550),
-        f"{stump} and {gauss} problems were solved.",
+        found == {(55, 550)},
+        f"in each run {' or '.join(f'{stump} and {gauss}' for stump, gauss in sorted(found))} "
+        "problems were solved.",
     )
 
 

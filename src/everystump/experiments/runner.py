@@ -13,7 +13,7 @@ import joblib
 from everystump.datasets import NotHereError, load_dataset
 from everystump.experiments import RefusedError
 from everystump.experiments.experiment import Experiment, Record, Task
-from everystump.experiments.journal import Journal, alone
+from everystump.experiments.journal import Journal, alone, writing
 from everystump.experiments.page import LIBRARIES, Finished
 from everystump.threads import one_blas_thread
 
@@ -67,7 +67,8 @@ def run_experiment(
     RefusedError
         If data are damaged, the journal belongs to another run, or another process writes it.
     """
-    (out / JOURNALS).mkdir(parents=True, exist_ok=True)
+    with writing(out):
+        (out / JOURNALS).mkdir(parents=True, exist_ok=True)
     with alone(out / JOURNALS / f"{experiment.name}.lock"):
         journal = open_journal(experiment, out, seed)
         if journal.damaged:
@@ -126,7 +127,8 @@ def run_tasks(
     done = len(tasks) - len(left)
     progress(done, len(tasks))
     for key, result in _work_through(experiment, left, seed, jobs):
-        journal.add(key, result)
+        with writing(journal.path.parent):
+            journal.add(key, result)
         done += 1
         progress(done, len(tasks))
     return [task.arguments | journal.results[task.key] for task in tasks]
