@@ -11,6 +11,7 @@ import click
 
 from everystump.cli.progress import progress_bar, warn
 from everystump.experiments import NAMES, RefusedError, load_experiment
+from everystump.experiments.journal import writing
 
 if TYPE_CHECKING:
     from everystump.experiments.experiment import Experiment
@@ -81,20 +82,15 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
 
 def _prepare(out: Path) -> None:
     """Make the folder, and find out now whether files can be written and pictures drawn."""
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()
-    except OSError as error:
-        raise RefusedError(
-            f"--out {out} cannot be written to ({error.strerror}): choose another folder."
-        ) from error
     if find_spec("matplotlib") is None:
         raise RefusedError("Pictures need matplotlib: pip install 'everystump[plot]'.")
 
 
 def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:
     """Run one experiment after the other, and keep the page of all up to date."""
-    from everystump.experiments.journal import writing
     from everystump.experiments.page import write_index
     from everystump.experiments.runner import MissingDataError
 
@@ -118,7 +114,6 @@ def _run(
     """Do what is left of an experiment, write its files and say what it found."""
     from joblib import cpu_count
 
-    from everystump.experiments.journal import writing
     from everystump.experiments.page import summary, write_experiment
     from everystump.experiments.runner import run_experiment
 
