@@ -4,38 +4,71 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from trees import category, numbers, paths
 
 from everystump import chain
 from everystump.chain import Chains
 from everystump.measure import Masses
 
 BOTH = pytest.mark.parametrize("centred", [True, False])
+# The form of each feature's column, the masses of its edges, and the mass outside.
 KINDS = {
-    "ordinary": ([[0.3, 1.0, 2.0], [5.0], [0.1] * 7], [0.5, 2.0, 0.0]),
-    "a constant feature": ([[], [1.0, 2.0]], [0.0, 1.0]),
-    "empty gaps": ([[0.0, 1.0, 0.0, 0.0, 2.0], [0.0]], [0.0, 0.0]),
-    "huge range": ([[1e-12, 1e12, 1.0], [1e-300, 1.0]], [1e-9, 3.0]),
+    "a category": ([category(4)], [[2.0, 1.0, 0.5, 3.0]], [0.0]),
+    "missing": (
+        [numbers(4, missing=1.0), category(2, missing=3.0)],
+        [[1, 2, 3, 5.0], [1, 1, 4]],
+        [0.5, 0],
+    ),
+    "all kinds": (
+        [
+            numbers(2),
+            numbers(3, missing=2.0, counts=[9, 1, 1]),
+            category(3),
+            numbers(1, missing=1.0),
+        ],
+        [[0.5], [1.0, 2.0, 4.0], [2.0, 2.0, 2.0], [3.0]],
+        [1.0, 2.0, 0.0, 0.0],
+    ),
+    "ordinary": (None, [[0.3, 1.0, 2.0], [5.0], [0.1] * 7], [0.5, 2.0, 0.0]),
+    "a constant feature": (None, [[], [1.0, 2.0]], [0.0, 1.0]),
+    "empty gaps": (None, [[0.0, 1.0, 0.0, 0.0, 2.0], [0.0]], [0.0, 0.0]),
+    "huge range": (None, [[1e-12, 1e12, 1.0], [1e-300, 1.0]], [1e-9, 3.0]),
 }
 
 
-TAME = ["ordinary", "a constant feature", "empty gaps"]
+TAME = [kind for kind in KINDS if kind != "huge range"]
+PATHS = [kind for kind in KINDS if KINDS[kind][0] is None]
 
 
 def of_kind(kind):
-    return [Masses(np.array(i), o) for i, o in zip(*KINDS[kind], strict=True)]
+    columns, inside, outside = KINDS[kind]
+    masses = [Masses(np.array(i), o) for i, o in zip(inside, outside, strict=True)]
+    return columns or paths(masses), masses
 
 
 @pytest.fixture(params=KINDS)
-def masses(request):
+def forms(request):
     return of_kind(request.param)
 
 
-def spread_matrix(masses, centred):
+def beyond(column):
+    """Return whether each place lies beyond the edge to each, by walking up to the root."""
+    out = np.zeros((column.n_places, column.n_places))
+    for place in range(column.n_places):
+        at = place
+        while at != 0:
+            out[place, at] = 1.0
+            at = column.parents[at]
+    out[:, 0] = 1.0
+    return out
+
+
+def spread_matrix(columns, masses, centred):
     """Return the dense matrix of `spread`, from the formulas above the room."""
     blocks = []
-    for mass in masses:
+    for column, mass in zip(columns, masses, strict=True):
         s = np.sqrt(2 * np.append(mass.outside if centred else 0.0, mass.inside))
-        steps = np.tril(np.ones((len(s), len(s))))
+        steps = beyond(column)
         steps[:, 0] = 0.0
         if centred:
             steps -= 0.5
@@ -54,18 +87,18 @@ def block_diagonal(blocks):
 
 
 @BOTH
-def test_spread_is_its_matrix(masses, centred):
-    chains = Chains.of(masses, centred=centred)
+def test_spread_is_its_matrix(forms, centred):
+    chains = Chains.of(*forms, centred=centred)
     weights = np.random.default_rng(0).normal(size=len(chains.jumps))
-    expected = spread_matrix(masses, centred) @ weights
+    expected = spread_matrix(*forms, centred) @ weights
     np.testing.assert_allclose(chains.spread(weights), expected, rtol=1e-9, atol=1e-9)
 
 
 @BOTH
-def test_collect_is_the_transpose(masses, centred):
-    chains = Chains.of(masses, centred=centred)
+def test_collect_is_the_transpose(forms, centred):
+    chains = Chains.of(*forms, centred=centred)
     sums = np.random.default_rng(1).normal(size=len(chains.jumps))
-    expected = spread_matrix(masses, centred).T @ sums
+    expected = spread_matrix(*forms, centred).T @ sums
     np.testing.assert_allclose(chains.collect(sums), expected, rtol=1e-9, atol=1e-9)
 
 
@@ -73,37 +106,33 @@ def test_collect_is_the_transpose(masses, centred):
 @pytest.mark.parametrize("kind", TAME)
 def test_the_norm_of_the_weights_is_the_chains_energy(kind, centred):
     """``|w|^2 = sum (dU)^2 / (2 m)``, and without a bias the corner term; idle weights are 0."""
-    masses = of_kind(kind)
-    chains = Chains.of(masses, centred=centred)
+    columns, masses = of_kind(kind)
+    chains = Chains.of(columns, masses, centred=centred)
     weights = np.random.default_rng(2).normal(size=len(chains.jumps))
     weights[chains.jumps == 0] = 0.0
     table, energy = chains.spread(weights), 0.0
     for d, mass in enumerate(masses):
         U = table[chains.starts[d] : chains.starts[d + 1]]
-        rise, felt = np.diff(U), mass.inside > 0
+        rise, felt = (U - U[columns[d].parents])[1:], mass.inside > 0
         np.testing.assert_allclose(rise[~felt], 0.0, atol=1e-14)
         energy += np.sum(rise[felt] ** 2 / (2 * mass.inside[felt]))
         if centred and mass.outside > 0:
-            energy += (U[0] + U[-1]) ** 2 / (2 * mass.outside)
+            root = 2 * U[0] + rise.sum()
+            energy += root**2 / (2 * mass.outside)
     assert weights @ weights == pytest.approx(energy, rel=1e-10)
 
 
 @BOTH
-def test_without_outside_mass_the_ends_are_opposite(masses, centred):
-    chains = Chains.of([Masses(mass.inside, 0.0) for mass in masses], centred=centred)
+@pytest.mark.parametrize("kind", PATHS)
+def test_without_outside_mass_the_ends_are_opposite(kind, centred):
+    columns, masses = of_kind(kind)
+    chains = Chains.of(columns, [Masses(mass.inside, 0.0) for mass in masses], centred=centred)
     table = chains.spread(np.random.default_rng(3).normal(size=len(chains.jumps)))
     first, last = table[chains.starts[:-1]], table[chains.starts[1:] - 1]
     if centred:
         np.testing.assert_allclose(first, -last, rtol=1e-12)
     else:
         np.testing.assert_array_equal(first, 0.0)
-
-
-def test_positions_are_twice_the_mass_before(masses):
-    for centred in (True, False):
-        chains = Chains.of(masses, centred=centred)
-        expected = [np.append(0.0, 2 * np.cumsum(mass.inside)) for mass in masses]
-        np.testing.assert_allclose(chains.positions, np.concatenate(expected), rtol=1e-12)
 
 
 @BOTH
@@ -120,13 +149,14 @@ def test_gram_is_the_kernel_of_spread(masses, centred):
     units = np.eye(len(chains.jumps))
     S = np.column_stack([chains.spread(unit) for unit in units])
     Phi = S[places].sum(axis=1)
-    K = chains.gram(chains.positions[places])
+    K = chains.gram(places)
     np.testing.assert_allclose(K, Phi @ Phi.T, rtol=1e-9, atol=1e-9 * np.abs(K).max())
 
 
 def test_votes_are_spread_up_to_a_constant():
     """What is voted at a joint place, less its mean over places, is what spread gives there."""
-    chains = Chains.of([Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])], centred=True)
+    masses = [Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])]
+    chains = Chains.of(paths(masses), masses, centred=True)
     S = np.column_stack([chains.spread(unit) for unit in np.eye(len(chains.jumps))])
     places = np.array([[0, 5], [1, 6], [2, 5]])
     entries, votes = chains.votes([0, 2], places)
@@ -135,17 +165,17 @@ def test_votes_are_spread_up_to_a_constant():
     np.testing.assert_allclose(votes - votes.mean(axis=0), expected - expected.mean(axis=0))
 
 
-def dense_block(s, d):
+def dense_block(column, s, d):
     """Return ``I + S'(D - dd'/sum d)S`` with plain sums ``S``."""
-    S = np.tril(np.ones((len(s), len(s)))) * s
+    S = beyond(column) * s
     middle = np.diag(d) - np.outer(d, d) / d.sum() if d.sum() > 0 else np.diag(d)
     return np.eye(len(s)) + S.T @ middle @ S
 
 
 def chain_solve(chains, d, rhs):
     price, damp, out = np.empty_like(d), np.empty_like(d), np.full_like(d, np.nan)
-    chain.factor(chains.starts, chains.jumps, d, price, damp)
-    chain.solve(chains.starts, chains.jumps, price, damp, rhs, out)
+    chain.factor(chains.starts, chains.parents, chains.jumps, d, price, damp)
+    chain.solve(chains.starts, chains.parents, chains.jumps, price, damp, rhs, out)
     return out
 
 
@@ -157,13 +187,14 @@ def random_curvature(size, share_of_zeros, rng):
 @pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("kind", TAME)
 def test_solve_inverts_the_block_of_each_feature(kind, share_of_zeros, centred):
-    chains = Chains.of(of_kind(kind), centred=centred)
+    columns, masses = of_kind(kind)
+    chains = Chains.of(columns, masses, centred=centred)
     rng = np.random.default_rng(5)
     d = random_curvature(len(chains.jumps), share_of_zeros, rng)
     rhs = rng.normal(size=len(d))
     out = chain_solve(chains, d, rhs)
-    for a, b in zip(chains.starts, chains.starts[1:], strict=False):
-        expected = np.linalg.solve(dense_block(chains.jumps[a:b], d[a:b]), rhs[a:b])
+    for column, a, b in zip(columns, chains.starts, chains.starts[1:], strict=False):
+        expected = np.linalg.solve(dense_block(column, chains.jumps[a:b], d[a:b]), rhs[a:b])
         np.testing.assert_allclose(out[a:b], expected, rtol=1e-9, atol=1e-11)
 
 
@@ -192,7 +223,8 @@ def exact_solve(s, d, rhs):
 def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
     """Nothing is subtracted on the way, so scales over 24 decades cost few digits."""
     rng = np.random.default_rng(seed)
-    chains = Chains.of([Masses(10.0 ** rng.uniform(-power, power, size=9), 0.0)], centred=False)
+    masses = [Masses(10.0 ** rng.uniform(-power, power, size=9), 0.0)]
+    chains = Chains.of(paths(masses), masses, centred=False)
     d = 10.0 ** rng.uniform(-power, power, size=10)
     rhs = rng.normal(size=10)
     out, expected = chain_solve(chains, d, rhs), exact_solve(chains.jumps, d, rhs)
@@ -202,7 +234,8 @@ def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
 def test_solve_is_symmetric_and_positive():
     """A preconditioner must be both, whatever the scales."""
     rng = np.random.default_rng(6)
-    chains = Chains.of([Masses(10.0 ** rng.uniform(-6, 6, size=15), 0.0)], centred=False)
+    masses = [Masses(10.0 ** rng.uniform(-6, 6, size=15), 0.0)]
+    chains = Chains.of(paths(masses), masses, centred=False)
     d = 10.0 ** rng.uniform(-6, 6, size=16)
     inverse = np.column_stack([chain_solve(chains, d, unit) for unit in np.eye(16)])
     np.testing.assert_allclose(inverse, inverse.T, rtol=1e-6, atol=1e-9)

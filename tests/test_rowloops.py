@@ -125,9 +125,12 @@ def test_encode(dtype, n_cuts):
     rng = np.random.default_rng(2)
     cuts = np.sort(rng.normal(size=n_cuts))
     x = np.concatenate([rng.normal(size=500), cuts])
+    x[3] = np.nan
     lookup, out = Lookup.over(cuts), np.empty(500 + n_cuts, dtype=dtype)
-    rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, out)
-    np.testing.assert_array_equal(out, np.searchsorted(cuts, x, side="right"))
+    rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, n_cuts + 1, out)
+    expected = np.searchsorted(cuts, x, side="right")
+    expected[3] = n_cuts + 1
+    np.testing.assert_array_equal(out, expected)
 
 
 def twin_lookup(cuts, low, scale, cells):

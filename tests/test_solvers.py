@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from trees import paths
 
 from everystump import blocks
 from everystump.chain import Chains
@@ -35,7 +36,7 @@ class Small:
         self.columns = make_columns(X, max_bins=1000)
         masses = [Mixed().masses(column, d) for d, column in enumerate(self.columns.columns)]
         masses = [Masses(mass.inside, 0.7) for mass in masses]
-        self.chains = Chains.of(masses, centred=not bias)
+        self.chains = Chains.of(paths(masses), masses, centred=not bias)
         packing = pack(self.columns.codes, self.columns.sizes)
         self.problem = Problem(self.chains, packing, loss, bias=bias, hard=bool(np.isinf(C)))
         self.rows = Rows(
@@ -415,7 +416,8 @@ def test_hard_margin_keeps_every_row(bias):
 
 def test_hard_margin_of_inseparable_rows_is_refused():
     columns = make_columns(np.array([[0.0], [0.0], [1.0]]), max_bins=10)
-    chains = Chains.of([Masses(np.array([2.0]), 0.0)], centred=False)
+    masses = [Masses(np.array([2.0]), 0.0)]
+    chains = Chains.of(paths(masses), masses, centred=False)
     packing = pack(columns.codes, columns.sizes)
     problem = Problem(chains, packing, Hinge, hard=True)
     positive = np.array([True, False, True])

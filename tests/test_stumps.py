@@ -10,7 +10,6 @@ from scipy.optimize import minimize_scalar
 from everystump import rowloops
 from everystump.columns import make_columns
 from everystump.packing import pack
-from everystump.shapes import Shape, ShapeModel
 from everystump.stumps import (
     LOSSES,
     BoostedRows,
@@ -238,15 +237,20 @@ def test_a_constant_vote_where_no_cut_is_better(side):
     X = np.array([[5.0], [5.0], [6.0]])
     _, search, tables = searched(X, side * np.array([1, -1, 1]), np.array([2.0, 1.0, 4.0]))
     stump = search.best(tables)
-    assert stump[:4] == (0, -1, -np.inf, side)
+    assert stump[:5] == (0, 0, -np.inf, -1, side)
     np.testing.assert_array_equal(stump.vote(X), [side] * 3)
     assert (stump.right, stump.wrong) == (6.0, 1.0)
 
 
+def cut(feature=0, threshold=0.0, direction=1, right=0.75, wrong=0.25):
+    missing = direction if threshold == -np.inf else 0
+    return Stump(feature, 0, threshold, -1, direction, missing, right, wrong)
+
+
 def test_error_and_coin():
-    assert Stump(0, 0, 0.0, 1, 3.0, 1.0).error == 0.25
-    assert Stump(0, 0, 0.0, 1, 1.0, 1.0 - 1e-13).is_coin
-    assert not Stump(0, 0, 0.0, 1, 1.0, 1.0 - 1e-9).is_coin
+    assert cut(right=3.0, wrong=1.0).error == 0.25
+    assert cut(right=1.0, wrong=1.0 - 1e-13).is_coin
+    assert not cut(right=1.0, wrong=1.0 - 1e-9).is_coin
     assert COIN.is_coin
 
 
@@ -264,10 +268,12 @@ def test_judge_and_place(seed):
     stump = search.best(tables)
     other = np.random.default_rng(seed).uniform(size=len(y))
     judged = search.judge(stump, searched(X, y, other)[2])
-    assert judged[:4] == stump[:4]
+    assert judged[:6] == stump[:6]
     assert judged.error == pytest.approx(error_of(stump, X, y, other), abs=1e-12)
-    assert search.place(stump.feature, stump.threshold) == stump.place
-    assert [search.place(0, a) for a in (-np.inf, 0.0, 0.5, np.inf)] == [-1, -1, 0, 4]
+    column = search.columns[stump.feature]
+    assert column.place_of(stump.threshold, stump.level) == stump.place
+    first = search.columns[0]
+    assert [first.place_of(a, -1) for a in (-np.inf, 0.0, 0.5, np.inf)] == [0, 0, 1, 5]
 
 
 @pytest.fixture
@@ -275,11 +281,11 @@ def ensemble():
     """Return random stumps, some twice and some constant, and rows of three features."""
     rng = np.random.default_rng(3)
     singles = [
-        Stump(int(d), 0, float(a), int(s), 0.75, 0.25)
+        cut(int(d), float(a), int(s))
         for d, a, s in zip(
             rng.choice([0, 2], 30), rng.integers(-2, 3, 30), rng.choice([-1, 1], 30), strict=True
         )
-    ] + [Stump(1, -1, -np.inf, s, 0.75, 0.25) for s in (1, 1, -1)]
+    ] + [cut(1, -np.inf, s) for s in (1, 1, -1)]
     return singles, rng.uniform(size=33), rng.integers(-4, 5, size=(50, 3)).astype(float)
 
 
@@ -294,36 +300,36 @@ def test_staged_scores_are_running_votes(ensemble):
 def test_the_shape_model_is_the_weighted_vote(ensemble):
     singles, weights, X = ensemble
     expected = 0.5 + sum(w * s.vote(X) for s, w in zip(singles, weights, strict=True))
-    model = Stumps.of(singles, weights).shape_model(3, intercept=0.5)
+    model = Stumps.of(singles, weights).shape_model([0] * 3, intercept=0.5)
     np.testing.assert_allclose(model.evaluate(X), expected, atol=1e-13)
     np.testing.assert_array_equal(model[1](X[:, 1]), 0)
     assert model.intercept == pytest.approx(0.5 + weights[30] + weights[31] - weights[32])
-    empty = Stumps.of([], []).shape_model(3, intercept=0.5)
+    empty = Stumps.of([], []).shape_model([0] * 3, intercept=0.5)
     np.testing.assert_array_equal(empty.evaluate(X), 0.5)
 
 
-def test_thresholds_keep_multiplicities(ensemble):
+def test_chosen_stumps_keep_multiplicities(ensemble):
     singles, weights, _ = ensemble
-    found = Stumps.of(singles, weights).thresholds(3)
+    measure = Stumps.of(singles, weights).chosen(3)
     for d in range(3):
-        expected = sorted(s.threshold for s in singles[:30] if s.feature == d)
-        assert sorted(found[d]) == expected
+        cuts, times = np.unique(
+            [s.threshold for s in singles[:30] if s.feature == d], return_counts=True
+        )
+        np.testing.assert_array_equal(measure.thresholds(d), cuts)
+        column = numbers(len(cuts) + 1)
+        np.testing.assert_array_equal(measure.all_masses(column, d).inside, 2 * times)
 
 
-def _random_steps(thresholds):
-    """Return a curve that jumps at thresholds, its two ends each other's negative."""
-    cuts = np.unique(thresholds)
-    rises = np.random.default_rng(len(thresholds)).normal(size=len(cuts))
-    levels = np.append(0.0, np.cumsum(rises))
-    return Shape.steps(cuts, levels - rises.sum() / 2)
-
-
-def test_weights_from_a_model_of_steps(ensemble):
+def test_weights_from_steps(ensemble):
+    """Steps at the thresholds become weights whose vote takes just these steps."""
     singles, weights, X = ensemble
     stumps = Stumps.of(singles, weights)
-    model = ShapeModel(tuple(map(_random_steps, stumps.thresholds(3))), 0.0)
-    weighed = stumps.weighed_by(model)
-    np.testing.assert_allclose(weighed.shape_model(3).evaluate(X), model.evaluate(X), atol=1e-13)
+    columns = make_columns(X, max_bins=1000, thresholds=stumps.chosen(3).thresholds).columns
+    steps = [np.random.default_rng(c.n_places).normal(size=c.n_places) for c in columns]
+    weighed = stumps.weighed_by(columns, steps)
+    for d, shape in enumerate(weighed.shape_model([0] * 3)):
+        rise = shape(columns[d].cuts) - shape.before(columns[d].cuts)
+        np.testing.assert_allclose(rise, steps[d][1:], atol=1e-13)
     np.testing.assert_array_equal(weighed.weight[30:], 0)
     equal = (stumps.feature == 0) & (stumps.threshold == 1)
     assert np.ptp((weighed.weight * stumps.direction)[equal]) < 1e-15
@@ -382,8 +388,9 @@ def test_steps_minimise_the_summed_loss(name, seed):
     columns, rows = boosted_rows(X, y, weight, name)
     loss, score = LOSSES[name], np.zeros(len(y))
     for _ in range(2):
-        stump = Search(columns.columns).best(rows.tables())
-        rows.hear(stump)
+        search = Search(columns.columns)
+        stump = search.best(rows.tables())
+        rows.hear(stump, search)
         step = loss.step(stump, rows.along)
         vote = stump.vote(X)
 

@@ -40,9 +40,9 @@ def package_gram(X, measure, *, centred, limits=None):
     if limits is not None:
         wide = [replace(column, low=limits[0], high=limits[1]) for column in wide]
     masses = [measure.masses(column, d) for d, column in enumerate(wide)]
-    chains = Chains.of(masses, centred=centred)
+    chains = Chains.of(columns.columns, masses, centred=centred)
     rows = columns.codes.T + chains.starts[:-1]
-    return chains.gram(chains.positions[rows])
+    return chains.gram(rows)
 
 
 class TestTheorem1:

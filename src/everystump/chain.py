@@ -1,13 +1,14 @@
 """The chain of one feature: weights of smooth stumps, and the table that they add up to.
 
-Let ``m[k]`` be the mass of the stumps between place ``k - 1`` and place ``k`` of a feature.  By
-Theorem 5 of Lin & Li they act as one smooth stump of weight ``g[k]``, and the kernel's norm is
-``|g|^2`` when the table of the feature is ::
+The places of a feature hang together as a tree: a path for numbers, where ``parent[k] = k - 1``, a
+star for a category, and a leaf more for what is missing (see `everystump.columns`).  Let ``m[k]``
+be the mass of the stumps between place ``k`` and its parent.  By Theorem 5 of Lin & Li they act as
+one smooth stump of weight ``g[k]``, and the kernel's norm is ``|g|^2`` when the table is ::
 
-    U[k] = U[0] + sum over 0 < j <= k of s[j] g[j],        s[j] = sqrt(2 m[j]).
+    U[k] = U[parent[k]] + s[k] g[k],        s[k] = sqrt(2 m[k]).
 
-With a free bias ``U[0] = 0`` loses nothing.  Without one, every stump votes -1 to its left and
-+1 to its right, and the stumps outside the data are constant there, so that ::
+With a free bias ``U[0] = 0`` loses nothing.  Without one, every stump votes +1 beyond its edge and
+-1 on the root's side, and the stumps outside the data are constant there, so that ::
 
     U[0] = s[0] g[0] / 2 - sum over j > 0 of s[j] g[j] / 2,  s[0] = sqrt(2 (mass outside)).
 
@@ -21,8 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from everystump.columns import Column
 from everystump.jit import kernel
 from everystump.measure import Masses
 
@@ -35,42 +38,78 @@ class Chains:
     ----------
     starts : ndarray of shape (n_features + 1,)
         Where each feature begins in a flat array.
+    parents : ndarray of shape (n_places,)
+        The place that each place hangs on, itself for the first of each feature; parents come
+        before what hangs on them.
     jumps : ndarray of shape (n_places,)
         ``s`` above.
+    leaves : ndarray of bool, shape (n_places,)
+        Whether a place hangs aside, as levels and what is missing do, and not on a path of numbers.
     centred : bool
         Whether stumps vote -1 and +1 around their threshold (no bias) or 0 and 1 (bias).
     """
 
     starts: np.ndarray
+    parents: np.ndarray
     jumps: np.ndarray
+    leaves: np.ndarray
     centred: bool
 
     @classmethod
-    def of(cls, masses: Sequence[Masses], *, centred: bool) -> Chains:
-        """Return the chains of features with these masses."""
+    def of(cls, columns: Sequence[Column], masses: Sequence[Masses], *, centred: bool) -> Chains:
+        """Return the chains of features with these places and masses."""
         outside = [mass.outside if centred else 0.0 for mass in masses]
         jumps = [np.sqrt(2 * np.append(o, m.inside)) for o, m in zip(outside, masses, strict=True)]
         starts = np.concatenate([[0], np.cumsum([len(jump) for jump in jumps])])
-        return cls(starts, np.concatenate(jumps), centred)
+        parents = [column.parents + start for column, start in zip(columns, starts, strict=False)]
+        aside = [
+            (column.is_category & (place > 0)) | (place == column.missing_place)
+            for column in columns
+            for place in [np.arange(column.n_places)]
+        ]
+        return cls(
+            starts,
+            np.concatenate(parents),
+            np.concatenate(jumps),
+            np.concatenate(aside),
+            centred,
+        )
 
-    @property
-    def positions(self) -> np.ndarray:
-        """Where each place stands: twice the mass between the feature's first place and it."""
-        positions = np.empty_like(self.jumps)
-        _spread(self.starts, self.jumps, False, self.jumps, positions)
-        return positions
+    def gram(self, places: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of rows, given the place of each row in each feature.
 
-    def gram(self, positions: np.ndarray) -> np.ndarray:
-        """Return the kernel matrix of rows, given the position of each row in each feature.
-
-        It is the kernel of ``spread``: ``min(a, b)`` summed over features with a bias, half the
-        total mass less the mass between the rows without one.
+        It is the kernel of ``spread``: the mass shared on the ways to the roots with a bias, half
+        the total mass less the mass between the rows without one.
         """
+        positions = self._positions()[places]
+        aside = np.where(self.leaves, self.jumps**2, 0.0)[places]
         between = cdist(positions, positions, "cityblock")
+        reach = positions.sum(axis=1)
+        if aside.any():
+            own = aside.sum(axis=1)
+            reach = reach + own
+            between += own[:, None] + own[None, :] - 2 * self._same_leaves(places)
         if self.centred:
             return np.sum(self.jumps**2) / 4 - between / 2
-        reach = positions.sum(axis=1)
         return (reach[:, None] + reach[None, :] - between) / 2
+
+    def _positions(self) -> np.ndarray:
+        """Return where each place stands on the path of its feature: twice the mass to its start.
+
+        What hangs aside stands where it hangs.
+        """
+        on_path = np.where(self.leaves, 0.0, self.jumps)
+        positions = np.empty_like(self.jumps)
+        _spread(self.starts, self.parents, on_path, False, on_path, positions)
+        return positions
+
+    def _same_leaves(self, places: np.ndarray) -> np.ndarray:
+        """Return the mass, twice, of the leaves that rows have in common."""
+        rows, features = np.nonzero(self.leaves[places])
+        at = places[rows, features]
+        shape = len(places), len(self.jumps)
+        marks = sparse.csr_array((self.jumps[at], (rows, at)), shape=shape)
+        return (marks @ marks.T).toarray()
 
     def votes(self, members: Sequence[int], places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights of some features, and what each votes at given places.
@@ -80,33 +119,42 @@ class Chains:
         """
         entries = [np.arange(self.starts[d], self.starts[d + 1]) for d in members]
         votes = [
-            self.jumps[entry] * (entry <= place[:, None])
-            for entry, place in zip(entries, places.T, strict=True)
+            self.jumps[entry] * self._is_beyond(d)[place - self.starts[d]]
+            for d, entry, place in zip(members, entries, places.T, strict=True)
         ]
         return np.concatenate(entries), np.concatenate(votes, axis=1)
+
+    def _is_beyond(self, d: int) -> np.ndarray:
+        """Return whether each place of a feature lies beyond the edge to each place."""
+        first, last = self.starts[d], self.starts[d + 1]
+        beyond = np.eye(last - first, dtype=bool)
+        for k, parent in enumerate(self.parents[first + 1 : last] - first, start=1):
+            beyond[k] |= beyond[parent]
+        return beyond
 
     def spread(self, weights: np.ndarray) -> np.ndarray:
         """Return the tables that stump weights add up to."""
         table = np.empty_like(weights)
-        _spread(self.starts, self.jumps, self.centred, weights, table)
+        _spread(self.starts, self.parents, self.jumps, self.centred, weights, table)
         return table
 
     def collect(self, sums: np.ndarray) -> np.ndarray:
         """Return the transpose of `spread` times ``sums``."""
         out = np.empty_like(sums)
-        _collect(self.starts, self.jumps, self.centred, sums, out)
+        _collect(self.starts, self.parents, self.jumps, self.centred, sums, out)
         return out
 
 
 @kernel
-def _spread(starts, jumps, centred, weights, table):
+def _spread(starts, parents, jumps, centred, weights, table):
     for d in range(starts.shape[0] - 1):
         total = 0.0
         first = starts[d]
         table[first] = 0.0
         for k in range(first + 1, starts[d + 1]):
-            total += jumps[k] * weights[k]
-            table[k] = total
+            change = jumps[k] * weights[k]
+            total += change
+            table[k] = table[parents[k]] + change
         if centred:
             base = (jumps[first] * weights[first] - total) / 2
             for k in range(first, starts[d + 1]):
@@ -114,57 +162,57 @@ def _spread(starts, jumps, centred, weights, table):
 
 
 @kernel
-def _collect(starts, jumps, centred, sums, out):
+def _collect(starts, parents, jumps, centred, sums, out):
+    out[:] = sums
     for d in range(starts.shape[0] - 1):
-        total = 0.0
         first = starts[d]
         for k in range(starts[d + 1] - 1, first, -1):
-            total += sums[k]
+            total = out[k]
+            out[parents[k]] += total
             out[k] = jumps[k] * total
         half = 0.0
         if centred:
-            half = (total + sums[first]) / 2
+            half = out[first] / 2
             for k in range(first + 1, starts[d + 1]):
                 out[k] -= jumps[k] * half
         out[first] = jumps[first] * half
 
 
 @kernel
-def factor(starts, jumps, diagonal, price, damp):
+def factor(starts, parents, jumps, diagonal, price, damp):
     """Factor ``I + S'(D - dd'/sum(d))S`` of each feature, ``D = diag(d)``, ``S`` the plain sums.
 
     ``price[k]`` is the curvature that the places from ``k`` on put on the value at ``k`` when
     they are free to follow it, and ``damp[k] = 1 / (1 + s[k]^2 price[k])``; nothing is subtracted.
     """
+    price[:] = diagonal
     for d in range(starts.shape[0] - 1):
-        carry = 0.0
-        for k in range(starts[d + 1] - 1, starts[d] - 1, -1):
-            price[k] = diagonal[k] + carry
+        first = starts[d]
+        for k in range(starts[d + 1] - 1, first, -1):
             damp[k] = 1.0 / (1.0 + jumps[k] * jumps[k] * price[k])
-            carry = price[k] * damp[k]
+            price[parents[k]] += price[k] * damp[k]
+        damp[first] = 1.0 / (1.0 + jumps[first] * jumps[first] * price[first])
 
 
 @kernel
-def solve(starts, jumps, price, damp, rhs, out):
-    """Solve with the factors of `factor`: a sweep to the left, then one to the right.
+def solve(starts, parents, jumps, price, damp, rhs, out):
+    """Solve with the factors of `factor`: a sweep to the roots, then one back.
 
     With ``pull[k]`` what the right-hand sides beyond ``k`` ask of the value at ``k``, the sweeps
-    are ``pull[k-1] = damp (pull + s price rhs)`` and
-    ``value[k] = damp (value[k-1] + s (rhs - s pull))``.
+    are ``pull[parent] += damp (pull + s price rhs)`` and
+    ``value[k] = damp (value[parent] + s (rhs - s pull))``.
     """
-    pull = np.empty(rhs.shape[0])
+    pull = np.zeros(rhs.shape[0])
+    value = np.empty(rhs.shape[0])
     for d in range(starts.shape[0] - 1):
         first = starts[d]
         last = starts[d + 1] - 1
-        carry = 0.0
         for k in range(last, first, -1):
-            pull[k] = carry
-            carry = carry * damp[k] + price[k] * jumps[k] * damp[k] * rhs[k]
-        value = 0.0
-        if price[first] > 0.0:
-            value = -carry / price[first]
+            pull[parents[k]] += damp[k] * (pull[k] + price[k] * jumps[k] * rhs[k])
+        value[first] = -pull[first] / price[first] if price[first] > 0.0 else 0.0
         out[first] = rhs[first]
         for k in range(first + 1, last + 1):
+            before = value[parents[k]]
             asked = damp[k] * (rhs[k] - jumps[k] * pull[k])
-            out[k] = asked - damp[k] * jumps[k] * price[k] * value
-            value = value * damp[k] + jumps[k] * asked
+            out[k] = asked - damp[k] * jumps[k] * price[k] * before
+            value[k] = before * damp[k] + jumps[k] * asked

@@ -1,13 +1,21 @@
-"""From a table of numbers to columns: sorted places and an integer code for each row.
+"""From a table of numbers to columns: places and an integer code for each row.
 
 A feature with at most ``max_bins`` distinct values keeps every one of them as a place; a richer
-one is cut into bins of about equal weight.  Rows are seen by everything above this room only
-through their codes.
+one is cut into bins of about equal weight.  A category has a place for each level.  Rows are seen
+by everything above this room only through their codes.
+
+The places of a feature form a tree, and each of its edges is a stump, "is it on the far side?":
+
+- numbers are a path from the smallest value on: every edge is a threshold;
+- a missing value is a leaf that hangs on the place of the median: where it counts as a typical
+  value for the thresholds, its own edge asks "is it missing?";
+- the levels of a category are the leaves of a star around a hub that no row is at: each edge asks
+  "is it this level?".  A missing value is one leaf more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +25,7 @@ from everystump.threads import share
 
 _CELLS_PER_CUT = 16
 _LEAST_CELLS, _MOST_CELLS = 256, 65536
+_MOST_SHOWN = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +34,21 @@ class Column:
 
     Attributes
     ----------
-    values : ndarray of shape (n_places,)
-        The value that stands for each place, ascending.
-    cuts : ndarray of shape (n_places - 1,)
-        Place ``k`` holds the rows with ``cuts[k - 1] <= x < cuts[k]``.
-    counts : ndarray of shape (n_places,)
-        Total sample weight of the rows in each place.
+    values : ndarray of shape (n_values,)
+        The value that stands for each place, ascending; the numbers of a category's levels.
+    cuts : ndarray of shape (n_values - 1,)
+        Value ``k`` stands for the rows with ``cuts[k - 1] <= x < cuts[k]``.
+    counts : ndarray of shape (n_values,)
+        Total sample weight of the rows of each value.
     low, high : float
         The range of the feature: the smallest and the largest value, or wider if so wished.
     exact : bool
         Whether nothing was lost: every distinct value is a place of its own, or the cuts are the
         only thresholds that may vote.
+    missing : float
+        Total sample weight of the rows without a value; they have a place if there are any.
+    is_category : bool
+        Whether the values are the numbers of levels.
     """
 
     values: np.ndarray
@@ -44,6 +57,66 @@ class Column:
     low: float
     high: float
     exact: bool
+    missing: float = 0.0
+    is_category: bool = False
+
+    @property
+    def n_places(self) -> int:
+        """How many places there are: a hub, values, and one for what is missing, where needed."""
+        return self.is_category + len(self.values) + (self.missing > 0)
+
+    @property
+    def first(self) -> int:
+        """The place of the first value."""
+        return int(self.is_category)
+
+    @property
+    def missing_place(self) -> int:
+        """The place of a missing value, if it has one."""
+        return self.first + len(self.values)
+
+    @property
+    def hook(self) -> int:
+        """The place on which that of a missing value hangs: the median's, or the hub."""
+        if self.is_category:
+            return 0
+        upto = np.cumsum(self.counts)
+        return int(np.searchsorted(upto, upto[-1] / 2))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Total sample weight of the rows at each place."""
+        hub = [np.zeros(self.first), self.counts]
+        return np.concatenate([*hub, [self.missing]] if self.missing > 0 else hub)
+
+    @property
+    def parents(self) -> np.ndarray:
+        """The place that each place hangs on; the first one, the root, on itself."""
+        places = np.arange(self.n_places)
+        parents = np.zeros_like(places) if self.is_category else np.maximum(places - 1, 0)
+        if self.missing > 0:
+            parents[self.missing_place] = self.hook
+        return parents
+
+    def beyond(self, place: int) -> np.ndarray:
+        """Return which places lie beyond the edge to a place: the side where its stump says yes."""
+        places = np.arange(self.n_places)
+        if place == 0:
+            return places >= 0
+        if self.is_category or place == self.missing_place:
+            return places == place
+        side = places >= place
+        if self.missing > 0:
+            side[self.missing_place] = self.hook >= place
+        return side
+
+    def place_of(self, threshold: float, level: int) -> int:
+        """Return the place beyond the edge of a stump; see `everystump.stumps.Stump`."""
+        if level >= 0:
+            return self.first + level
+        if np.isposinf(threshold):
+            return self.missing_place
+        return int(np.searchsorted(self.values, threshold)) if threshold > -np.inf else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +137,35 @@ class Columns:
     @property
     def sizes(self) -> np.ndarray:
         """Number of places of each feature."""
-        return np.array([len(column.values) for column in self.columns])
+        return np.array([column.n_places for column in self.columns])
 
     @property
     def exact(self) -> bool:
         """Whether no feature was binned."""
         return all(column.exact for column in self.columns)
+
+    def density(self) -> tuple[Density, ...]:
+        """Return where the rows lie in each feature."""
+        return tuple(_density(column) for column in self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """Where the training rows lie in one feature, in at most 256 places.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_values,)
+        Values, or the numbers of levels.
+    counts : ndarray of shape (n_values,)
+        Total sample weight of the rows there.
+    missing : float
+        That of the rows without a value.
+    """
+
+    values: np.ndarray
+    counts: np.ndarray
+    missing: float
 
 
 @dataclass(frozen=True)
@@ -100,6 +196,7 @@ def make_columns(
     X: np.ndarray,
     *,
     max_bins: int,
+    n_levels: Sequence[int] | None = None,
     sample_weight: np.ndarray | None = None,
     thresholds: Callable[[int], np.ndarray | None] = lambda d: None,
     n_threads: int = 1,
@@ -109,9 +206,12 @@ def make_columns(
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-        Finite numbers.
+        Finite numbers, or NaN where a value is missing.
     max_bins : int
-        Features with more distinct values are cut into at most this many bins.
+        Features of numbers with more distinct values are cut into so few bins that their places,
+        that of a missing value included, are at most this many.
+    n_levels : sequence of int, optional
+        How many levels each category has, whose numbers stand in ``X``; 0 for numbers.
     sample_weight : ndarray of shape (n_rows,), optional
         Positive weights; a weight of 2 counts as the row twice.
     thresholds : callable
@@ -126,24 +226,36 @@ def make_columns(
     (array([1., 3.]), array([[1, 0, 1]], dtype=uint8))
     """
     n_rows, n_features = X.shape
+    levels = np.zeros(n_features, dtype=int) if n_levels is None else np.asarray(n_levels)
     given = [thresholds(d) for d in range(n_features)]
-    most = max([min(max_bins, n_rows)] + [len(cuts) + 1 for cuts in given if cuts is not None])
+    cut = [len(cuts) + 2 for cuts in given if cuts is not None]
+    most = max([min(max_bins, n_rows), *cut, *(levels + 2)])
     codes = np.empty((n_features, n_rows), dtype=_code_type(most))
 
     def work(d: int) -> Column:
         x = np.ascontiguousarray(X[:, d], dtype=np.float64)
+        if levels[d]:
+            return _code_levels(x, int(levels[d]), sample_weight, codes[d])
         cuts = given[d]
         column = _make_column(x, sample_weight, max_bins) if cuts is None else _cut(x, cuts)
         lookup = Lookup.over(column.cuts)
-        rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, codes[d])
-        if cuts is not None:
-            counts = np.bincount(codes[d], weights=sample_weight, minlength=len(cuts) + 1)
-            column = replace(column, counts=counts.astype(np.float64))
-        return column
+        missing = len(column.values)
+        rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, missing, codes[d])
+        return column if cuts is None else _count(column, codes[d], sample_weight)
 
     columns = tuple(share(work, range(n_features), n_threads))
-    smallest = _code_type(max(len(column.values) for column in columns))
+    smallest = _code_type(max(column.n_places for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
+
+
+def _density(column: Column) -> Density:
+    values, counts = column.values, column.counts
+    if len(values) > _MOST_SHOWN and not column.is_category:
+        starts = _bin_starts(counts, _MOST_SHOWN)
+        weighted = np.add.reduceat(counts * values, starts)
+        counts = np.add.reduceat(counts, starts)
+        values = weighted / counts
+    return Density(values, counts, column.missing)
 
 
 def _code_type(n_places: int) -> np.dtype:
@@ -151,37 +263,70 @@ def _code_type(n_places: int) -> np.dtype:
 
 
 def _make_column(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Column:
-    values, counts = _distinct(x, weight)
+    values, counts, missing = _distinct(x, weight)
+    if len(values) == 0:
+        return Column(np.zeros(1), np.empty(0), np.zeros(1), 0.0, 0.0, True, missing)
     low, high = float(values[0]), float(values[-1])
-    if len(values) <= max_bins:
-        return Column(values, middles(values[:-1], values[1:]), counts, low, high, exact=True)
-    starts = _bin_starts(counts, max_bins)
+    # Bins make room for the missing, so that codes stay as short as they were.
+    room = max(2, max_bins - (missing > 0))
+    if len(values) <= room:
+        return Column(values, middles(values[:-1], values[1:]), counts, low, high, True, missing)
+    starts = _bin_starts(counts, room)
     ends = np.append(starts[1:], len(values)) - 1
     totals = np.add.reduceat(counts, starts)
     share_of_bin = counts / np.repeat(totals, ends - starts + 1)
     means = np.clip(np.add.reduceat(share_of_bin * values, starts), values[starts], values[ends])
     cuts = middles(values[ends[:-1]], values[starts[1:]])
-    return Column(means, cuts, totals, low, high, exact=False)
+    return Column(means, cuts, totals, low, high, False, missing)
 
 
 def _cut(x: np.ndarray, cuts: np.ndarray) -> Column:
-    """Return the column of given cuts; each place stands at the middle between its cuts."""
-    low, high = float(x.min()), float(x.max())
+    """Return the column of given cuts, yet without counts; values stand midway between them."""
+    with np.errstate(all="ignore"):
+        low, high = np.fmin.reduce(x), np.fmax.reduce(x)
+    low, high = (0.0, 0.0) if np.isnan(low) else (float(low), float(high))
     edges = np.concatenate([[min([low, *cuts[:1]])], cuts, [max([high, *cuts[-1:]])]])
     values = edges[:-1] / 2 + edges[1:] / 2
     return Column(values, cuts, np.zeros(len(values)), low, high, exact=True)
 
 
-def _distinct(x: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _count(column: Column, codes: np.ndarray, weight: np.ndarray | None) -> Column:
+    """Return the column with the weights of the rows that were coded."""
+    size = column.first + len(column.values)
+    counts = np.bincount(codes, weights=weight, minlength=size + 1).astype(np.float64)
+    return replace(column, counts=counts[column.first : size], missing=float(counts[size]))
+
+
+def _code_levels(
+    x: np.ndarray, n_levels: int, weight: np.ndarray | None, codes: np.ndarray
+) -> Column:
+    """Code the numbers of levels; return their column."""
+    numbers = np.arange(n_levels, dtype=np.float64)
+    column = Column(
+        numbers, numbers[1:] - 0.5, np.zeros(n_levels), 0.0, n_levels - 1.0, True, is_category=True
+    )
+    np.copyto(codes, np.where(np.isnan(x), n_levels, x) + 1, casting="unsafe")
+    return _count(column, codes, weight)
+
+
+def _distinct(x: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the distinct values, their weights, and the weight of what is missing."""
     if weight is None:
         ordered = np.sort(x)
         ordered_weight = np.broadcast_to(1.0, x.shape)
     else:
         order = np.argsort(x, kind="stable")
         ordered, ordered_weight = x[order], weight[order]
+    missing = 0.0
+    if np.isnan(ordered[-1]):  # missing values come last
+        n = int(np.searchsorted(ordered, np.nan))
+        missing = float(ordered_weight[n:].sum())
+        ordered, ordered_weight = ordered[:n], ordered_weight[:n]
+    if len(ordered) == 0:
+        return ordered, ordered, missing
     values, counts = np.empty_like(ordered), np.empty_like(ordered)
     size = rowloops.run_lengths(ordered, ordered_weight, values, counts)
-    return values[:size].copy(), counts[:size].copy()
+    return values[:size].copy(), counts[:size].copy(), missing
 
 
 def _bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:

@@ -4,13 +4,16 @@ The weight function ``r`` of Definition 1 (Lin & Li) is a measure over threshold
 solver needs of it is the mass ``m[k]`` between neighbouring places and, for machines without a
 bias, the mass outside the data.  A measure also says where inside a gap its stumps stand, that
 is, how a feature's curve runs from one place to the next.
+
+Stumps that ask a plain question, "is it this level?" or "is it missing?", have the mass of the
+one gap of a column of zeros and ones, so that a category weighs what its one-hot columns would.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.integrate import quad_vec
@@ -27,7 +30,7 @@ class Masses:
     Attributes
     ----------
     inside : ndarray of shape (n_places - 1,)
-        Mass between places ``k`` and ``k + 1``.
+        Mass between each place but the first and the place that it hangs on.
     left, right : float
         Mass between an end of the feature's range and the first or last place.
     """
@@ -46,11 +49,13 @@ class Measure(ABC):
     """A measure over thresholds.
 
     ``step`` tells whether curves jump at the cuts or run from place to place, ``follows_rows``
-    whether masses depend on more of the rows than their range.
+    whether masses depend on more of the rows than their range, ``question`` what a stump weighs
+    that asks for a level or for what is missing.
     """
 
     step = False
     follows_rows = True
+    question = 2.0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -61,7 +66,20 @@ class Measure(ABC):
 
     @abstractmethod
     def masses(self, column: Column, d: int) -> Masses:
-        """Return the masses of feature ``d``, whose thresholds lie in ``[column.low, .high]``."""
+        """Return the masses of the thresholds of feature ``d``, in ``[column.low, .high]``."""
+
+    def all_masses(self, column: Column, d: int) -> Masses:
+        """Return the masses of all stumps of feature ``d``, thresholds and plain questions."""
+        asked = self.questions(column, d)
+        if column.is_category:
+            return Masses(asked)
+        cuts = self.masses(column, d)
+        return replace(cuts, inside=np.append(cuts.inside, asked)) if len(asked) else cuts
+
+    def questions(self, column: Column, d: int) -> np.ndarray:
+        """Return the mass of the question for each level, and for what is missing."""
+        n_levels = len(column.values) if column.is_category else 0
+        return np.full(n_levels + (column.missing > 0), self.question)
 
     def thresholds(self, d: int) -> np.ndarray | None:
         """Return the only thresholds that may vote in feature ``d``, or None for all."""
@@ -79,6 +97,7 @@ class Lebesgue(Measure):
     """Length in the feature's own units: the stump kernel of Definition 2 exactly."""
 
     follows_rows = False
+    question = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap."""
@@ -130,6 +149,7 @@ class Middle(Measure):
     """One stump in the middle of every gap (SVM-Mid): mass 1 each, curves that jump there."""
 
     step = True
+    question = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return 1 for every gap."""
@@ -143,11 +163,20 @@ class ChosenStumps(Measure):
     ----------
     thresholds : sequence of array-like
         The thresholds of each feature; one given twice counts twice.
+    levels : sequence of sequence of int, optional
+        The numbers of the levels that each category is asked for.
+    missing : sequence of int, optional
+        How often each feature is asked whether it is missing.
     """
 
     step = True
 
-    def __init__(self, thresholds: Sequence) -> None:
+    def __init__(
+        self,
+        thresholds: Sequence,
+        levels: Sequence[Sequence[int]] | None = None,
+        missing: Sequence[int] | None = None,
+    ) -> None:
         try:
             each = [np.asarray(t, dtype=np.float64) for t in thresholds]
         except (TypeError, ValueError):
@@ -158,6 +187,8 @@ class ChosenStumps(Measure):
                 f"for each feature."
             )
         self._thresholds = [np.sort(t, axis=None) for t in each]
+        self._levels = [()] * len(each) if levels is None else levels
+        self._missing = [0] * len(each) if missing is None else missing
 
     def check(self, n_features: int) -> None:
         """Raise if there is not one array of thresholds for each feature."""
@@ -172,6 +203,13 @@ class ChosenStumps(Measure):
         _, multiplicity = np.unique(self._thresholds[d], return_counts=True)
         return Masses(2.0 * multiplicity)
 
+    def questions(self, column: Column, d: int) -> np.ndarray:
+        """Return twice the number of stumps that ask for each level, and for what is missing."""
+        n_levels = len(column.values) if column.is_category else 0
+        asked = np.bincount(np.asarray(self._levels[d], dtype=int), minlength=n_levels)
+        at_end = [self._missing[d]] if column.missing > 0 else []
+        return 2.0 * np.append(asked[:n_levels], at_end)
+
 
 class Density(Measure):
     """A density over thresholds: Definition 1 in general, the mass of a gap being its integral.
@@ -185,6 +223,7 @@ class Density(Measure):
     """
 
     follows_rows = False
+    question = 1.0
     _PIECES = 32
 
     def __init__(self, function: Function | Sequence[Function]) -> None:

@@ -157,13 +157,13 @@ def locate(x, cuts, lookup, low, scale):
 
 
 @kernel
-def encode(x, cuts, lookup, low, scale, out):
+def encode(x, cuts, lookup, low, scale, missing, out):
     """Write the place of each value, ``out[i]`` = how many cuts are at most ``x[i]``.
 
-    ``cuts`` end with an infinite one; see `locate`.
+    NaN is at the place ``missing``.  ``cuts`` end with an infinite one; see `locate`.
     """
     for i in range(x.shape[0]):
-        out[i] = locate(x[i], cuts, lookup, low, scale)
+        out[i] = missing if x[i] != x[i] else locate(x[i], cuts, lookup, low, scale)
 
 
 @kernel
@@ -260,9 +260,9 @@ def logistic_along(odds, vote, cost, factor, scale):
 class Curves(NamedTuple):
     """Piecewise linear curves end to end; curve ``d`` is ``starts[d]`` to ``starts[d + 1]``.
 
-    With ``k`` the number of cuts up to ``x``, a curve is ``level[k] + slope[k] (x - anchor[k])``.
-    Its cuts end with an infinite one; ``cells``, ``lookup``, ``low`` and ``scale`` are the grids
-    over them, see `locate`.
+    With ``k`` the number of cuts up to ``x``, a curve is ``level[k] + slope[k] (x - anchor[k])``,
+    and ``missing[d]`` where ``x`` is NaN.  Its cuts end with an infinite one; ``cells``,
+    ``lookup``, ``low`` and ``scale`` are the grids over them, see `locate`.
     """
 
     starts: np.ndarray
@@ -270,6 +270,7 @@ class Curves(NamedTuple):
     level: np.ndarray
     slope: np.ndarray
     anchor: np.ndarray
+    missing: np.ndarray
     cells: np.ndarray
     lookup: np.ndarray
     low: np.ndarray
@@ -282,19 +283,36 @@ def evaluate(X, curves, intercept, out):
     for i in range(out.shape[0]):
         out[i] = intercept
     for d in range(curves.starts.shape[0] - 1):
-        first, last = curves.starts[d], curves.starts[d + 1]
-        cuts, level = curves.cuts[first:last], curves.level[first:last]
-        slope, anchor = curves.slope[first:last], curves.anchor[first:last]
-        lookup = curves.lookup[curves.cells[d] : curves.cells[d + 1]]
-        low, scale = curves.low[d], curves.scale[d]
-        if last - first == 1:
-            for i in range(out.shape[0]):
-                out[i] += level[0]
-        else:
-            for i in range(out.shape[0]):
-                x = X[i, d]
-                k = locate(x, cuts, lookup, low, scale)
+        _add_curve(X[:, d], curves, d, out)
+
+
+@kernel
+def contributions(X, curves, out):
+    """Write each curve at each row of ``X``."""
+    out[:] = 0.0
+    for d in range(curves.starts.shape[0] - 1):
+        _add_curve(X[:, d], curves, d, out[:, d])
+
+
+@kernel
+def _add_curve(x, curves, d, out):
+    """Add one curve at each ``x``."""
+    first, last = curves.starts[d], curves.starts[d + 1]
+    cuts, level = curves.cuts[first:last], curves.level[first:last]
+    slope, anchor = curves.slope[first:last], curves.anchor[first:last]
+    lookup = curves.lookup[curves.cells[d] : curves.cells[d + 1]]
+    low, scale, missing = curves.low[d], curves.scale[d], curves.missing[d]
+    if last - first == 1 and missing == level[0]:
+        for i in range(out.shape[0]):
+            out[i] += level[0]
+    else:
+        for i in range(out.shape[0]):
+            value = x[i]
+            if value != value:
+                out[i] += missing
+            else:
+                k = locate(value, cuts, lookup, low, scale)
                 out[i] += level[k]
                 # A flat piece may be too long for its length to be a number.
                 if slope[k] != 0.0:
-                    out[i] += slope[k] * (x - anchor[k])
+                    out[i] += slope[k] * (value - anchor[k])

@@ -4,12 +4,16 @@ A curve is given by knots in ascending order and a value at each; it runs straig
 and flat beyond them.  Two knots at the same place make a jump, the curve taking its right value
 there, as ``sign(0) = 1`` has it.  So smooth stumps, stumps, and sums of both are the same thing,
 and adding, scaling and averaging models is adding, scaling and averaging curves.
+
+The curve of a category runs over the numbers of its levels, in steps from one to the next, and is
+0 beyond them: an unknown level adds nothing.  A missing value has a value of its own, or none if
+training saw none missing, and then adds nothing as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,6 +37,10 @@ class Shape:
         Ascending; the same number twice is a jump.
     values : ndarray of shape (n_knots,)
         The curve's value at each knot.
+    missing : float or None
+        What a missing value adds; None if there was none in training, and then it adds nothing.
+    is_category : bool
+        Whether the curve runs over the numbers of levels; see `levels`.
 
     Examples
     --------
@@ -43,14 +51,28 @@ class Shape:
 
     knots: np.ndarray
     values: np.ndarray
+    missing: float | None = None
+    is_category: bool = False
 
     @classmethod
-    def steps(cls, cuts: np.ndarray, levels: np.ndarray) -> Shape:
+    def steps(cls, cuts: np.ndarray, levels: np.ndarray, missing: float | None = None) -> Shape:
         """Return the curve that jumps from ``levels[k]`` to ``levels[k + 1]`` at ``cuts[k]``."""
         if len(cuts) == 0:
-            return cls(np.zeros(1), np.asarray(levels, dtype=np.float64))
+            return cls(np.zeros(1), np.asarray(levels, dtype=np.float64), missing)
         values = np.repeat(levels, 2)[1:-1]
-        return cls(np.repeat(cuts, 2), values)
+        return cls(np.repeat(cuts, 2), values, missing)
+
+    @classmethod
+    def category(cls, levels: np.ndarray, missing: float | None = None) -> Shape:
+        """Return the curve that adds ``levels[k]`` at level ``k``, and nothing at unknown ones."""
+        edges = np.arange(len(levels) + 1) - 0.5
+        steps = cls.steps(edges, np.concatenate([[0.0], levels, [0.0]]), missing)
+        return replace(steps, is_category=True)
+
+    @property
+    def levels(self) -> np.ndarray:
+        """What each level of a category adds."""
+        return self.values[1:-1:2].copy()
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the curve's value at each ``x``."""
@@ -68,17 +90,24 @@ class Shape:
         # Mirrored, the limit from the left is the value at the place itself.
         return Shape(-self.knots[::-1], self.values[::-1])(-np.asarray(x))
 
+    def at_missing(self) -> float:
+        """Return what a missing value adds."""
+        return 0.0 if self.missing is None else self.missing
+
 
 class Ensemble(NamedTuple):
     """A model as a vote of smooth stumps with non-negative weights (Theorem 5 of Lin & Li).
 
     Stump ``j`` votes ``-direction`` up to ``lower``, ``+direction`` from ``upper`` on, and runs
-    straight between; where both are equal it is a plain decision stump.
+    straight between; where both are equal it is a plain decision stump.  One with a ``level`` of 0
+    or more votes ``+direction`` at that level of a category only.  One with an infinite ``lower``
+    asks "is it missing?", and the thresholds do not vote on what is.
     """
 
     feature: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    level: np.ndarray
     direction: np.ndarray
     weight: np.ndarray
     constant: float
@@ -89,15 +118,10 @@ class Ensemble(NamedTuple):
 
     def vote(self, X: np.ndarray) -> np.ndarray:
         """Return the weighted vote on each row of ``X``, stump by stump."""
-        X = np.asarray(X)
+        X = np.asarray(X, dtype=np.float64)
         score = np.full(len(X), self.constant)
-        for d, low, high, direction, weight in zip(*self[:5], strict=True):
-            x = X[:, d]
-            if low == high:
-                side = np.where(x >= low, 1.0, -1.0)
-            else:
-                side = np.clip((2 * x - low - high) / (high - low), -1.0, 1.0)
-            score += weight * direction * side
+        for d, low, high, level, direction, weight in zip(*self[:6], strict=True):
+            score += weight * direction * _side(X[:, d], low, high, level)
         return score
 
 
@@ -138,22 +162,42 @@ class ShapeModel:
 
     def evaluate(self, X: np.ndarray, *, n_threads: int = 1) -> np.ndarray:
         """Return the score of each row of ``X``."""
+        X = self._checked(X)
+        out = np.empty(len(X))
+        curves = self._curves
+
+        def work(part: slice) -> None:
+            rowloops.evaluate(X[part], curves, self.intercept, out[part])
+
+        self._share(work, X, n_threads)
+        return out
+
+    def contributions(self, X: np.ndarray, *, n_threads: int = 1) -> np.ndarray:
+        """Return what each feature adds to the score of each row of ``X``."""
+        X = self._checked(X)
+        out = np.empty(X.shape)
+        curves = self._curves
+
+        def work(part: slice) -> None:
+            rowloops.contributions(X[part], curves, out[part])
+
+        self._share(work, X, n_threads)
+        return out
+
+    def _checked(self, X: np.ndarray) -> np.ndarray:
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self):
             raise ValueError(
                 f"X has shape {X.shape}, but the model has {len(self)} features; pass a table with "
                 f"one column for each."
             )
-        out = np.empty(len(X))
-        curves = self._curves
+        return X
 
-        def work(first: int) -> None:
-            part = slice(first, first + _ROWS_PER_BLOCK)
-            rowloops.evaluate(X[part], curves, self.intercept, out[part])
-
+    def _share(self, work: Callable[[slice], None], X: np.ndarray, n_threads: int) -> None:
+        """Let threads work on blocks of rows, if there are enough of them."""
         few = X.size < _VALUES_WORTH_SHARING
-        share(work, range(0, len(X), _ROWS_PER_BLOCK), 1 if few else n_threads)
-        return out
+        parts = [slice(k, k + _ROWS_PER_BLOCK) for k in range(0, len(X), _ROWS_PER_BLOCK)]
+        share(work, parts, 1 if few else n_threads)
 
     @cached_property
     def _curves(self) -> rowloops.Curves:
@@ -166,6 +210,7 @@ class ShapeModel:
             np.concatenate([piece.level for piece in pieces]),
             np.concatenate([piece.slope for piece in pieces]),
             np.concatenate([piece.anchor for piece in pieces]),
+            np.array([shape.at_missing() for shape in self.shapes]),
             _starts([lookup.first for lookup in lookups]),
             np.concatenate([lookup.first for lookup in lookups]),
             np.array([lookup.low for lookup in lookups]),
@@ -174,24 +219,21 @@ class ShapeModel:
 
     def ensemble(self) -> Ensemble:
         """Return the model as a table of smooth stumps whose vote is the score."""
-        features, lowers, uppers, changes = [], [], [], []
-        constant = self.intercept
-        for d, shape in enumerate(self.shapes):
-            change = np.diff(shape.values)
-            moving = np.flatnonzero(change)
-            features.append(np.full(len(moving), d))
-            lowers.append(shape.knots[:-1][moving])
-            uppers.append(shape.knots[1:][moving])
-            changes.append(change[moving])
-            constant += (shape.values[0] + shape.values[-1]) / 2
-        change = np.concatenate(changes)
+        parts = [_as_stumps(shape) for shape in self.shapes]
+        features = [np.full(len(part.change), d) for d, part in enumerate(parts)]
+        lower, upper, level, change = (np.concatenate(part) for part in zip(*parts, strict=True))
+        voting = change != 0.0
+        change = change[voting]
+        ends = [(shape.values[0] + shape.values[-1]) / 2 for shape in self.shapes]
+        asked = change[(level[voting] >= 0) | np.isinf(lower[voting])]
         return Ensemble(
-            np.concatenate(features),
-            np.concatenate(lowers),
-            np.concatenate(uppers),
+            np.concatenate(features)[voting],
+            lower[voting],
+            upper[voting],
+            level[voting],
             np.sign(change).astype(int),
             np.abs(change) / 2,
-            float(constant),
+            float(self.intercept + sum(ends) + asked.sum() / 2),
         )
 
 
@@ -216,6 +258,12 @@ def average(models: Sequence[ShapeModel]) -> ShapeModel:
 
 
 def _combine_shapes(shapes: Sequence[Shape], weights: Sequence[float]) -> Shape:
+    missing = None
+    if any(shape.missing is not None for shape in shapes):
+        missing = sum(w * shape.at_missing() for w, shape in zip(weights, shapes, strict=True))
+    if shapes[0].is_category:
+        levels = [w * shape.levels for w, shape in zip(weights, shapes, strict=True)]
+        return Shape.category(np.sum(levels, axis=0), missing)
     knots = np.unique(np.concatenate([shape.knots for shape in shapes]))
     before = sum(w * shape.before(knots) for w, shape in zip(weights, shapes, strict=True))
     at = sum(w * shape(knots) for w, shape in zip(weights, shapes, strict=True))
@@ -223,7 +271,45 @@ def _combine_shapes(shapes: Sequence[Shape], weights: Sequence[float]) -> Shape:
     ends = np.cumsum(times) - 1
     values = np.repeat(before, times)
     values[ends] = at
-    return Shape(np.repeat(knots, times), values)
+    return Shape(np.repeat(knots, times), values, missing)
+
+
+class _StumpsOfCurve(NamedTuple):
+    """The stumps of one curve, each with the change of the curve beyond it."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    level: np.ndarray
+    change: np.ndarray
+
+
+def _as_stumps(shape: Shape) -> _StumpsOfCurve:
+    if shape.is_category:
+        change = shape.levels
+        level = np.arange(len(change))
+        edges = np.full((2, len(change)), np.nan)
+    else:
+        change = np.diff(shape.values)
+        level = np.full(len(change), -1)
+        edges = np.array([shape.knots[:-1], shape.knots[1:]])
+    if shape.missing is not None:
+        middle = (shape.values[0] + shape.values[-1]) / 2
+        change, level = np.append(change, shape.missing - middle), np.append(level, -1)
+        edges = np.column_stack([edges, [np.inf, np.inf]])
+    return _StumpsOfCurve(edges[0], edges[1], level, change)
+
+
+def _side(x: np.ndarray, low: float, high: float, level: int) -> np.ndarray:
+    """Return on which side of a smooth stump each ``x`` is, from -1 to 1."""
+    if level >= 0:
+        return np.where(x == level, 1.0, -1.0)
+    if np.isinf(low):
+        return np.where(np.isnan(x), 1.0, -1.0)
+    if low == high:
+        side = np.where(x >= low, 1.0, -1.0)
+    else:
+        side = np.clip((2 * x - low - high) / (high - low), -1.0, 1.0)
+    return np.where(np.isnan(x), 0.0, side)
 
 
 class _Pieces(NamedTuple):

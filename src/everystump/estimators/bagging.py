@@ -74,6 +74,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         features: str = "best",
         criterion: str = "error",
         min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "from_dtype",
         max_bins: int | str = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -84,6 +85,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         self.features = features
         self.criterion = criterion
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
         self.max_bins = max_bins
         self.class_weight = class_weight
         self.random_state = random_state
@@ -91,7 +93,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         self.verbose = verbose
 
     def _learn(self, table: Table) -> None:
-        coded = self._code(table.X, table.sample_weight)
+        coded = self._code(table)
         problems = table.problems()
         seed = self._seed()
         total = self.n_estimators * len(problems)
@@ -112,7 +114,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
                 for positive in problems
             ]
         found = [bag.stumps for bag in bags]
-        self._store(table, found, self._vote(found), coded.columns.exact)
+        self._store(table, found, self._vote(found), coded.columns)
         self._store_out_of_bag(table, bags)
 
     def _store_out_of_bag(self, table: Table, bags: list[Bag]) -> None:

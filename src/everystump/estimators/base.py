@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.arguments import check_range
+from everystump.columns import Density
 from everystump.estimators.criteria import CRITERIA, Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.progress import Reporter
@@ -23,6 +25,7 @@ from everystump.estimators.training import (
     one_by_one,
     training_signs,
 )
+from everystump.frames import Feature
 from everystump.labels import as_labels
 from everystump.machines import Combination, Machine, refuse_other_table
 from everystump.measure import Measure, as_measure
@@ -93,12 +96,28 @@ class ShapeClassifier(ScoreClassifier):
         return np.column_stack([m.evaluate(X, n_threads=n_threads) for m in models])
 
 
-class StumpMachine(ShapeClassifier):
+class TableClassifier(ShapeClassifier):
+    """A classifier that takes missing values and categories."""
+
+    categorical_features: Any
+    features_: tuple[Feature, ...]
+    density_: tuple[Density, ...]
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that missing values and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class StumpMachine(TableClassifier):
     """An infinite ensemble of stumps; subclasses name their criterion and their parameters."""
 
     _parameter_constraints: ClassVar[dict] = {
         "measure": [str, callable, Measure],
         "max_bins": [Interval(Integral, 2, None, closed="left")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "fit_intercept": ["boolean"],
         "feature_range": ["array-like", None],
         "class_weight": [dict, str, None],
@@ -117,6 +136,7 @@ class StumpMachine(ShapeClassifier):
         *,
         measure: Any = "mixed",
         max_bins: int = 256,
+        categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
         class_weight: Any = None,
@@ -127,6 +147,7 @@ class StumpMachine(ShapeClassifier):
     ) -> None:
         self.measure = measure
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.fit_intercept = fit_intercept
         self.feature_range = feature_range
         self.class_weight = class_weight
@@ -156,6 +177,7 @@ class StumpMachine(ShapeClassifier):
             table.X,
             measure=measure,
             max_bins=self._most_places(len(table.X)),
+            n_levels=table.n_levels,
             fit_intercept=self.fit_intercept,
             feature_range=limits,
             sample_weight=table.sample_weight,
@@ -213,6 +235,7 @@ class StumpMachine(ShapeClassifier):
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.columns.exact
         self.half_mass_ = design.half_mass
+        self.density_ = design.columns.density()
         return self
 
     def _was_fitted_to(self, X: Any, y: Any) -> bool:
@@ -270,6 +293,7 @@ class FixedCMachine(StumpMachine):
         *,
         measure: Any = "mixed",
         max_bins: int = 256,
+        categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
         class_weight: Any = None,
@@ -281,6 +305,7 @@ class FixedCMachine(StumpMachine):
         super().__init__(
             measure=measure,
             max_bins=max_bins,
+            categorical_features=categorical_features,
             fit_intercept=fit_intercept,
             feature_range=feature_range,
             class_weight=class_weight,

@@ -17,7 +17,6 @@ from everystump.estimators.design import Design
 from everystump.estimators.finite import BoostedEnsemble
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows
-from everystump.measure import ChosenStumps
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, InseparableError
 from everystump.stumps import Stumps
@@ -140,6 +139,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         features: str = "best",
         criterion: str = "error",
         min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "from_dtype",
         max_bins: int | str = "auto",
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -154,6 +154,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         self.features = features
         self.criterion = criterion
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
         self.max_bins = max_bins
         self.class_weight = class_weight
         self.tol = tol
@@ -166,7 +167,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         check_cost(self.C, table.weight)
         counts = self._counts()
         self._fit_seed = self._seed()
-        coded = self._code(table.X, table.sample_weight)
+        coded = self._code(table)
         problems = table.problems()
         runs = [self._boost(coded, table, k, positive) for k, positive in enumerate(problems)]
         boosted = [run.stumps for run in runs]
@@ -176,7 +177,7 @@ class BoostedStumpSVC(BoostedEnsemble):
             stages = [self._machines(table, boosted, n) for n in counts]
         found = [machine.stumps for machine in stages[-1]]
         models = [machine.model for machine in stages[-1]]
-        self._store(table, found, models, coded.columns.exact)
+        self._store(table, found, models, coded.columns)
         self.stages_ = [_stage(n, ms) for n, ms in zip(counts, stages, strict=True) if ms]
         self._store_machines(boosted, stages[-1])
         self._warn_if_coins(runs)
@@ -216,8 +217,9 @@ class BoostedStumpSVC(BoostedEnsemble):
     def _machine(self, table: Table, positive: np.ndarray, stumps: Stumps, k: int) -> Machine:
         design = Design.of(
             table.X,
-            measure=ChosenStumps(stumps.thresholds(self.n_features_in_)),
+            measure=stumps.chosen(self.n_features_in_),
             max_bins=len(table.X),
+            n_levels=table.n_levels,
             fit_intercept=True,
             feature_range=None,
             sample_weight=table.sample_weight,
@@ -236,12 +238,12 @@ class BoostedStumpSVC(BoostedEnsemble):
                 n_threads=count_threads(self.n_jobs),
                 progress=report,
             )
-        model = design.shape_model(solution)
-        weighed = stumps.weighed_by(model)
+        steps = design.chains.jumps * solution.weights
+        weighed = stumps.weighed_by(design.columns.columns, design.per_feature(steps))
         norm = float(np.linalg.norm(weighed.weight))
         return Machine(
             weighed,
-            weighed.shape_model(self.n_features_in_, model.ensemble().constant),
+            weighed.shape_model(table.n_levels, solution.bias + float(steps.sum()) / 2),
             solution.certificate,
             1 / norm if norm else np.inf,
             solution.n_iter,

@@ -117,6 +117,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         features: str = "best",
         criterion: str = "error",
         min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "from_dtype",
         learning_rate: float = 1.0,
         validation_fraction: float | None = None,
         n_iter_no_change: int = 10,
@@ -132,6 +133,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         self.features = features
         self.criterion = criterion
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
         self.learning_rate = learning_rate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -147,7 +149,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         if known is None:
             self._fit_seed = self._seed()
         train, held_out = self._hold_out(table)
-        coded = self._code(train.X, train.sample_weight)
+        coded = self._code(train)
         watchers, runs = [], []
         for k, positive in enumerate(train.problems()):
             start = None if known is None else known[k]
@@ -156,7 +158,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             watchers.append(watcher)
         found = [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
         _let_perfect_stumps_decide(found, runs)
-        self._store(table, found, self._vote(found), coded.columns.exact)
+        self._store(table, found, self._vote(found), coded.columns)
         self.validation_losses_ = per_class([np.array(watcher.losses) for watcher in watchers])
         self._warn_if_coins(runs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +36,7 @@ class Design:
         *,
         measure: Measure,
         max_bins: int,
+        n_levels: Sequence[int],
         fit_intercept: bool,
         feature_range: np.ndarray | None,
         sample_weight: np.ndarray | None,
@@ -45,6 +47,7 @@ class Design:
         columns = make_columns(
             X,
             max_bins=max_bins,
+            n_levels=n_levels,
             sample_weight=sample_weight,
             thresholds=measure.thresholds,
             n_threads=n_threads,
@@ -54,7 +57,7 @@ class Design:
         masses = tuple(
             _check_masses(measure, column, d) for d, column in enumerate(columns.columns)
         )
-        chains = Chains.of(masses, centred=not fit_intercept)
+        chains = Chains.of(columns.columns, masses, centred=not fit_intercept)
         return cls(columns, measure, masses, chains, pack(columns.codes, columns.sizes))
 
     @property
@@ -132,27 +135,35 @@ class Design:
         A constant of a feature and the bias are interchangeable; centred curves are the ones
         that can be read.  Without a bias curves are as the kernel has them.
         """
-        table = self.chains.spread(solution.weights)
+        tables = self.per_feature(self.chains.spread(solution.weights))
         intercept, shapes = solution.bias, []
-        for d, column in enumerate(self.columns.columns):
-            values = table[self.chains.starts[d] : self.chains.starts[d + 1]]
+        for d, (column, values) in enumerate(zip(self.columns.columns, tables, strict=True)):
             if self.chains.centred:
-                shapes.append(self._extended(d, self._curve(d, values)))
+                shapes.append(self._extended(d, self._curve(d, values), solution.weights))
             else:
-                mean = float(column.counts @ values / column.counts.sum())
+                mean = float(column.weights @ values / column.weights.sum())
                 intercept += mean
                 shapes.append(self._curve(d, values - mean))
         return ShapeModel(tuple(shapes), float(intercept))
 
-    def _curve(self, d: int, values: np.ndarray) -> Shape:
+    def per_feature(self, flat: np.ndarray) -> list[np.ndarray]:
+        """Return the part of each feature of a flat array of all places."""
+        return np.split(flat, self.chains.starts[1:-1])
+
+    def _curve(self, d: int, table: np.ndarray) -> Shape:
         """Return the curve through the values of a feature's places."""
         column = self.columns.columns[d]
+        values = table[column.first : column.missing_place]
+        missing = float(table[column.missing_place]) if column.missing > 0 else None
+        if column.is_category:
+            # What no row was at is as good as unknown.
+            return Shape.category(np.where(column.counts > 0, values, 0.0), missing)
         if self.measure.step:
-            return Shape.steps(column.cuts, values)
+            return Shape.steps(column.cuts, values, missing)
         knots, position = self.measure.course(column, d)
-        return Shape(knots, np.interp(position, np.arange(len(values)), values))
+        return Shape(knots, np.interp(position, np.arange(len(values)), values), missing)
 
-    def _extended(self, d: int, curve: Shape) -> Shape:
+    def _extended(self, d: int, curve: Shape, weights: np.ndarray) -> Shape:
         """Return the curve out to the ends of its range, where it has opposite values.
 
         The stumps left of all places and those right of them share the constant that they add,
@@ -161,15 +172,17 @@ class Design:
         masses, column = self.masses[d], self.columns.columns[d]
         if masses.outside == 0.0:
             return curve
-        both = (curve.values[0] + curve.values[-1]) / masses.outside
+        root = self.chains.starts[d]
+        both = self.chains.jumps[root] * weights[root] / masses.outside
         ends = curve.values[0] - both * masses.left, curve.values[-1] - both * masses.right
         keep = np.array([masses.left > 0, *[True] * len(curve.knots), masses.right > 0])
         knots = np.concatenate([[column.low], curve.knots, [column.high]])
-        return Shape(knots[keep], np.concatenate([ends[:1], curve.values, ends[1:]])[keep])
+        values = np.concatenate([ends[:1], curve.values, ends[1:]])[keep]
+        return Shape(knots[keep], values, curve.missing)
 
 
 def _check_masses(measure: Measure, column: Column, d: int) -> Masses:
-    masses = measure.masses(column, d)
+    masses = measure.all_masses(column, d)
     if not np.isfinite(masses.inside.sum() + masses.outside):
         raise ValueError(
             f"measure: feature {d} goes from {column.low:g} to {column.high:g}, too far for its "
@@ -182,6 +195,8 @@ def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
     """Return the columns with the ranges [L, R] that the user gave."""
     low, high = feature_range.T
     for d, column in enumerate(columns.columns):
+        if column.is_category:
+            continue
         if not (low[d] <= column.low and column.high <= high[d]):
             raise ValueError(
                 f"feature_range: [{low[d]:g}, {high[d]:g}] does not hold feature {d}, whose values "
@@ -190,7 +205,7 @@ def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
     return replace(
         columns,
         columns=tuple(
-            replace(column, low=float(a), high=float(b))
+            column if column.is_category else replace(column, low=float(a), high=float(b))
             for column, a, b in zip(columns.columns, low, high, strict=True)
         ),
     )

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import Columns, make_columns
-from everystump.estimators.base import ShapeClassifier, per_class
+from everystump.estimators.base import TableClassifier, per_class
 from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table, check_table
 from everystump.labels import as_labels
@@ -50,13 +50,14 @@ class Coded(NamedTuple):
     search: Search
 
 
-class FiniteEnsemble(ShapeClassifier):
+class FiniteEnsemble(TableClassifier):
     """A vote of finitely many stumps, found feature by feature on the codes of the rows."""
 
     _parameter_constraints: ClassVar[dict] = {
         "features": [StrOptions({"best", "random"})],
         "criterion": [StrOptions(set(GAINS))],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "class_weight": [dict, str, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -108,12 +109,13 @@ class FiniteEnsemble(ShapeClassifier):
         """Return how many places a feature may have."""
         return n_rows
 
-    def _code(self, X: np.ndarray, sample_weight: np.ndarray | None) -> Coded:
+    def _code(self, table: Table) -> Coded:
         """Find the places of each feature and code the rows."""
         columns = make_columns(
-            X,
-            max_bins=max(2, self._most_places(len(X))),
-            sample_weight=sample_weight,
+            table.X,
+            max_bins=max(2, self._most_places(len(table.X))),
+            n_levels=table.n_levels,
+            sample_weight=table.sample_weight,
             n_threads=count_threads(self.n_jobs),
         )
         packing = pack(columns.codes, columns.sizes)
@@ -131,13 +133,14 @@ class FiniteEnsemble(ShapeClassifier):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _store(
-        self, table: Table, found: list[Stumps], models: list[ShapeModel], exact: bool
+        self, table: Table, found: list[Stumps], models: list[ShapeModel], columns: Columns
     ) -> None:
         """Keep the ensembles and the curves that they add up to."""
         self.classes_ = table.classes
         self.stumps_ = per_class(found)
         self.shapes_ = per_class(models)
-        self.exact_ = exact
+        self.exact_ = columns.exact
+        self.density_ = columns.density()
 
     @property
     def estimator_weights_(self) -> np.ndarray | list[np.ndarray]:
@@ -150,7 +153,8 @@ class FiniteEnsemble(ShapeClassifier):
         return self._of_stumps("error")
 
     def _vote(self, found: list[Stumps]) -> list[ShapeModel]:
-        return [stumps.shape_model(self.n_features_in_) for stumps in found]
+        n_levels = [feature.n_levels for feature in self.features_]
+        return [stumps.shape_model(n_levels) for stumps in found]
 
     def _of_stumps(self, name: str) -> Any:
         check_is_fitted(self, "stumps_")

@@ -24,6 +24,7 @@ from everystump.estimators.design import Design
 from everystump.estimators.progress import count_done
 from everystump.estimators.table import Table
 from everystump.estimators.training import one_by_one
+from everystump.frames import Feature
 from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread, share
 
@@ -75,6 +76,7 @@ class PathMachine(StumpMachine):
         selection: str = "cv",
         measure: Any = "mixed",
         max_bins: int = 256,
+        categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
         class_weight: Any = None,
@@ -86,6 +88,7 @@ class PathMachine(StumpMachine):
         super().__init__(
             measure=measure,
             max_bins=max_bins,
+            categorical_features=categorical_features,
             fit_intercept=fit_intercept,
             feature_range=feature_range,
             class_weight=class_weight,
@@ -238,6 +241,7 @@ class PathMachine(StumpMachine):
         fitted = time.perf_counter()
         model = self._at(C)._store(table, design, solutions)
         model.n_features_in_ = self.n_features_in_
+        model.features_ = (Feature(),) * self.n_features_in_  # its rows are numbers by now
         fold.scores[C] = score(model)
         fold.gaps[C] = max(solution.certificate.gap for solution in solutions)
         # The path goes on from its ends only; what lies between need not be kept.

@@ -74,6 +74,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         *,
         criterion: str = "error",
         min_weight_fraction_leaf: float = 0.0,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -81,6 +82,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         self.features = features
         self.criterion = criterion
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -99,7 +101,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
                 f"has {len(table.classes)} classes, and a stump votes for one of two; use "
                 f"StumpBoostingClassifier, or wrap this one into OneVsRestClassifier."
             )
-        coded = self._code(table.X, table.sample_weight)
+        coded = self._code(table)
         rows = BoostedRows(
             coded.packing,
             table.label == 1,
@@ -110,6 +112,6 @@ class DecisionStumpClassifier(FiniteEnsemble):
         choose = self._choice(np.random.default_rng(self._seed()))
         stump = choose(coded.search, rows) or coded.search.best(rows.tables())
         found = [Stumps.of([stump], [1.0])]
-        self._store(table, found, self._vote(found), coded.columns.exact)
+        self._store(table, found, self._vote(found), coded.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error

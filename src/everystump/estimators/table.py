@@ -7,13 +7,27 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_X_y, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from everystump.arguments import as_numbers
+from everystump.frames import (
+    Feature,
+    drop_unused,
+    is_frame,
+    read_rows,
+    read_table,
+    refuse_bad_names,
+    reordered,
+)
 from everystump.labels import one_against_the_rest
+
+# What scikit-learn checks of a table; what may be missing or infinite is ours to say.
+_LOOSELY: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
 
 
 @dataclass(frozen=True)
@@ -23,7 +37,9 @@ class Table:
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features)
-        Finite numbers.
+        Finite numbers, the numbers of levels, NaN where a value is missing.
+    features : tuple of Feature
+        What the columns of ``X`` are.
     label : ndarray of int, shape (n_rows,)
         Index of each row's class in ``classes``.
     classes : ndarray of shape (n_classes,)
@@ -39,12 +55,18 @@ class Table:
     """
 
     X: np.ndarray
+    features: tuple[Feature, ...]
     label: np.ndarray
     classes: np.ndarray
     sample_weight: np.ndarray | None
     class_factor: np.ndarray
     kept: np.ndarray
     n_given: int
+
+    @property
+    def n_levels(self) -> list[int]:
+        """How many levels each category has, 0 for numbers."""
+        return [feature.n_levels for feature in self.features]
 
     @cached_property
     def weight(self) -> np.ndarray:
@@ -70,6 +92,7 @@ class Table:
         return replace(
             part,
             X=part.X if features is None else part.X[:, features],
+            features=self.features if features is None else _some(self.features, features),
             kept=np.arange(len(index)),
             n_given=len(index),
         )
@@ -105,13 +128,7 @@ def check_table(
 
     Without ``reset`` it must have the columns of the table that the estimator knows.
     """
-    kinds = (np.float64, np.float32)
-    try:
-        X, y = validate_data(estimator, X, y, dtype=kinds, ensure_all_finite=False, reset=reset)
-    except (TypeError, ValueError):
-        _refuse_text(X)
-        raise
-    refuse_nonfinite(X, estimator)
+    X, y, features = _read(estimator, X, y, reset)
     check_classification_targets(y)
     n_given = len(y)
     kept = np.arange(n_given)
@@ -120,10 +137,12 @@ def check_table(
         weight = _check_weight(sample_weight, X)
         kept = np.flatnonzero(weight)
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
+    if reset:
+        features = estimator.features_ = drop_unused(X, features)
     classes, label = np.unique(y, return_inverse=True)
     refuse_one_class(classes, estimator)
     by_class = _class_factors(class_weight, classes, label, weight)
-    return Table(X, label, classes, weight, by_class[label], kept, n_given)
+    return Table(X, features, label, classes, weight, by_class[label], kept, n_given)
 
 
 def _class_factors(
@@ -160,12 +179,66 @@ def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
-    """Check the rows that a fitted estimator is asked about."""
-    X = validate_data(
-        estimator, X, dtype=(np.float64, np.float32), ensure_all_finite=False, reset=False
-    )
-    refuse_nonfinite(X, estimator)
+    """Check the rows that a fitted estimator is asked about; the columns of frames go by name."""
+    features = estimator.features_
+    if is_frame(X):
+        refuse_bad_names(X)
+        if hasattr(estimator, "feature_names_in_"):
+            X = reordered(X, estimator.feature_names_in_)
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        X = check_array(read_rows(X, features), **_LOOSELY)
+    elif any(feature.levels is not None for feature in features):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        X = check_array(read_rows(X, features), **_LOOSELY)
+    else:
+        X = _numbers(estimator, X, reset=False)
+    refuse_unreadable(X, estimator)
     return X
+
+
+def _read(
+    estimator: BaseEstimator, X: Any, y: Any, reset: bool
+) -> tuple[np.ndarray, np.ndarray, tuple[Feature, ...]]:
+    """Read a training table as numbers, and check that it goes with ``y``."""
+    if not reset:
+        X = check_rows(estimator, X)
+        return *check_X_y(X, y, **_LOOSELY), estimator.features_
+    chosen = getattr(estimator, "categorical_features", "from_dtype")
+    plain = isinstance(chosen, str) or chosen is None
+    if is_frame(X):
+        refuse_bad_names(X)
+        validate_data(estimator, X, y, skip_check_array=True)
+        X, features = read_table(X, chosen)
+        X, y = check_X_y(X, y, **_LOOSELY)
+    elif plain and not _holds_objects(X):
+        X, y = validate_data(estimator, X, y, **_LOOSELY)
+        features = (Feature(),) * X.shape[1]
+    else:
+        X, features = read_table(X, chosen)
+        X, y = validate_data(estimator, X, y, **_LOOSELY)
+    _refuse_categories(features, estimator)
+    estimator.features_ = features
+    refuse_unreadable(X, estimator)
+    return X, y, features
+
+
+def _numbers(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
+    """Read an array or lists of numbers."""
+    if _holds_objects(X):
+        X = read_table(X, None)[0]
+    return validate_data(estimator, X, reset=reset, **_LOOSELY)
+
+
+def _holds_objects(X: Any) -> bool:
+    """Tell whether an array or lists may hold more than numbers."""
+    if sparse.issparse(X):
+        return False
+    kind = np.asarray(X).dtype.kind
+    return kind in "OUS" and np.ndim(X) == 2
+
+
+def _some(features: tuple[Feature, ...], index: np.ndarray) -> tuple[Feature, ...]:
+    return tuple(features[d] for d in index)
 
 
 def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
@@ -177,41 +250,45 @@ def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
         )
 
 
-def _refuse_text(X: Any) -> None:
-    """Raise if a column of a frame, an array or lists is not numbers, naming it."""
-    if hasattr(X, "columns"):
-        columns = {name: np.asarray(X[name]) for name in X.columns}
-    else:
-        cells = np.asarray(X, dtype=object)
-        columns = dict(enumerate(cells.T)) if cells.ndim == 2 else {}
-    for name, column in columns.items():
-        try:
-            column.astype(np.float64)
-        except (TypeError, ValueError):
-            text = next((value for value in column if isinstance(value, str)), None)
-            if text is not None:
-                raise ValueError(
-                    f"X has {str(text)!r} in column {name!r}, which is no number: encode the "
-                    f"column's categories first, for example with scikit-learn's OrdinalEncoder."
-                ) from None
+def _refuse_categories(features: tuple[Feature, ...], estimator: BaseEstimator) -> None:
+    """Raise if an estimator of numbers is given a category."""
+    if get_tags(estimator).input_tags.categorical:
+        return
+    for d, feature in enumerate(features):
+        if feature.levels is not None:
+            raise ValueError(
+                f"X has {feature.levels.tolist()[0]!r} in column {_shown(feature, d)}, which is no "
+                f"number, and {type(estimator).__name__} takes numbers only: encode the column, "
+                f"for example with scikit-learn's OneHotEncoder, or use StumpSVC."
+            )
 
 
-def refuse_nonfinite(X: np.ndarray, estimator: BaseEstimator) -> None:
-    """Raise if ``X`` holds NaN or infinity, naming the first one."""
+def refuse_unreadable(X: np.ndarray, estimator: BaseEstimator) -> None:
+    """Raise if ``X`` holds infinity, or NaN where the estimator takes none, naming the first."""
     with np.errstate(all="ignore"):
-        if np.isfinite(X.sum()):
-            return
-    bad = np.argwhere(~np.isfinite(X))
+        total = X.sum()
+    allow_nan = get_tags(estimator).input_tags.allow_nan
+    if np.isfinite(total) or (np.isnan(total) and allow_nan and not np.isinf(X).any()):
+        return
+    bad = np.argwhere(np.isinf(X) if allow_nan else ~np.isfinite(X))
     if len(bad) == 0:
         return
-    row, column = bad[0]
-    names = getattr(estimator, "feature_names_in_", None)
-    feature = f"feature {column}" if names is None else f"feature {names[column]!r}"
-    what = "NaN" if np.isnan(X[row, column]) else "infinity"
+    row, d = (int(k) for k in bad[0])
+    where = f"in row {row}, feature {_shown(estimator.features_[d], d)}"
+    name = type(estimator).__name__
+    if np.isnan(X[row, d]):
+        raise ValueError(
+            f"X contains NaN {where}; {name} does not accept missing values: fill them, for "
+            f"example with scikit-learn's SimpleImputer, or use StumpSVC, which learns from them."
+        )
     raise ValueError(
-        f"X contains {what} in row {row}, {feature}; {type(estimator).__name__} does not accept "
-        f"missing values or infinity: impute or remove them first."
+        f"X contains infinity {where}; {name} does not accept infinity: replace it by a large "
+        f"number{' or by NaN' if allow_nan else ''}."
     )
+
+
+def _shown(feature: Feature, d: int) -> str:
+    return str(d) if feature.name is None else repr(feature.name)
 
 
 def _rows(X: np.ndarray, kept: np.ndarray) -> np.ndarray:

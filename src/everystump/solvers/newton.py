@@ -97,7 +97,7 @@ class Newton:
     def _exact(self, residual: np.ndarray, imbalance: float) -> tuple[np.ndarray, float]:
         """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e`` over the active rows; dw = r - V'l."""
         chains, active = self.problem.chains, self.rows.active()
-        kernel = chains.gram(active.positions(chains.positions))
+        kernel = chains.gram(active.places())
         kernel[np.diag_indices_from(kernel)] += 1.0 / active.weight
         score = active.gather(chains.spread(residual))
         factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)

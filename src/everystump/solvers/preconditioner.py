@@ -33,13 +33,13 @@ class BlockPreconditioner:
         """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place."""
         chains = self._chains
         price, damp = np.empty_like(diagonal), np.empty_like(diagonal)
-        chain.factor(chains.starts, chains.jumps, diagonal, price, damp)
+        chain.factor(chains.starts, chains.parents, chains.jumps, diagonal, price, damp)
         inverses = [(entries, _inverse(votes, joint[own])) for own, entries, votes in self._joint]
         blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
 
         def solve(residual: np.ndarray) -> np.ndarray:
             out = np.empty_like(residual)
-            chain.solve(chains.starts, chains.jumps, price, damp, residual, out)
+            chain.solve(chains.starts, chains.parents, chains.jumps, price, damp, residual, out)
             for entries, inverse in blocks:
                 out[entries] = inverse @ residual[entries]
             return out

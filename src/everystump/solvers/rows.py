@@ -305,12 +305,7 @@ class ActiveRows:
         rowloops.scatter(self.codes, self.packing.starts, r, 0, len(r), out)
         return self.packing.fold @ out
 
-    def positions(self, positions: np.ndarray) -> np.ndarray:
-        """Return ``positions`` of the place of each row in each feature."""
-        return np.concatenate(
-            [
-                positions[places][codes]
-                for places, codes in zip(self.packing.places, self.codes, strict=True)
-            ],
-            axis=1,
-        )
+    def places(self) -> np.ndarray:
+        """Return the place of each row in each feature, in a flat table."""
+        joint = zip(self.packing.places, self.codes, strict=True)
+        return np.concatenate([places[codes] for places, codes in joint], axis=1)

@@ -86,7 +86,7 @@ def bag(
             weight = draw(rng)
             weight *= cost
             stump = choice(rng)(search, _Sample(block, packing, weight, lane.sums))
-            lane.add(stump, weight == 0)
+            lane.add(search, stump, weight == 0)
             report(lane.found[-1].error)
 
     n_lanes = min(n_threads, n_estimators)
@@ -112,12 +112,12 @@ class _Lane:
         self.sums = np.empty((2, packing.starts[-1]))
         self._vote = np.empty(len(block.index))
 
-    def add(self, stump: Stump | None, unseen: np.ndarray) -> None:
+    def add(self, search: Search, stump: Stump | None, unseen: np.ndarray) -> None:
         """Take a stump, and its votes on the rows that its sample did not hold."""
         self.found.append(stump or COIN)
         self.times += unseen
         if stump is not None:
-            joint, votes = stump.votes_by_place(self._packing)
+            joint, votes = stump.votes_by_place(search, self._packing)
             self._block.gather_joint(joint, np.array([votes, votes]), self._vote)
             self._vote *= unseen
             self.votes += self._vote

@@ -107,7 +107,7 @@ def boost(
     for stump, weight in _known(search, start):
         if is_perfect(stump):
             return Boosted(Stumps.of([stump], [1.0]), Ending.PERFECT)
-        rows.hear(stump)
+        rows.hear(stump, search)
         add(stump, weight)
     if found:
         rows.resume()
@@ -119,7 +119,7 @@ def boost(
             break
         if is_perfect(chosen):
             return Boosted(Stumps.of([chosen], [1.0]), Ending.PERFECT)
-        rows.hear(chosen)
+        rows.hear(chosen, search)
         add(chosen, learning_rate * loss.step(chosen, rows.along))
         if watch(chosen, weights[-1]):
             ending = Ending.WATCHED
@@ -130,6 +130,9 @@ def boost(
 def _known(search: Search, start: Stumps | None) -> Iterator[tuple[Stump, float]]:
     """Yield the stumps of an earlier run, and their weights."""
     if start is not None:
-        for feature, threshold, direction, weight, error in zip(*start, strict=True):
-            place = search.place(feature, threshold)
-            yield Stump(feature, place, threshold, direction, 1 - error, error), weight
+        for feature, threshold, level, direction, missing, weight, error in zip(
+            *start, strict=True
+        ):
+            place = search.columns[feature].place_of(threshold, level)
+            known = Stump(feature, place, threshold, level, direction, missing, 1 - error, error)
+            yield known, weight

@@ -8,7 +8,7 @@ from everystump import rowloops
 from everystump.blocks import Block, Blocks
 from everystump.packing import Packing
 from everystump.stumps.losses import BoostingLoss, SlopeKernel
-from everystump.stumps.search import Stump
+from everystump.stumps.search import Search, Stump
 
 # Exponents are kept where neither the weights nor their sums leave the normal numbers.
 _LEAST, _MOST = -700.0, 300.0
@@ -110,9 +110,9 @@ class BoostedRows(Blocks[BoostedBlock]):
 
         return home.own(sum(self.each(scatter, self.n_rows / self.n_joint)))
 
-    def hear(self, stump: Stump) -> None:
+    def hear(self, stump: Stump, search: Search) -> None:
         """Let the rows hear a stump."""
-        joint, votes = stump.votes_by_place(self.packing)
+        joint, votes = stump.votes_by_place(search, self.packing)
         self.each(lambda block: block.hear(joint, votes), self.n_rows / self.n_joint)
 
     def along(self, slopes: SlopeKernel, step: float) -> tuple[float, float]:

@@ -1,13 +1,15 @@
 """The best stump, given the weight of the positive and of the negative rows at each place.
 
-A stump cuts a feature after one of its places; a cut after the last place is the constant vote.
-With ``S`` the positive minus the negative weight of a side and ``W`` their sum, a criterion says
-what a cut gains:
+The places of a feature form a tree (see `everystump.columns`), and a stump is one of its edges: a
+threshold, "is it this level?", or "is it missing?".  It is named by the place beyond the edge; the
+first place, the root, stands for the constant vote.  With ``S`` the positive minus the negative
+weight of a side and ``W`` their sum, a criterion says what a stump gains:
 
-- error: ``|S_right - S_left|``, so that the largest gain is the smallest weighted error (the
+- error: ``|S_beyond - S_before|``, so that the largest gain is the smallest weighted error (the
   stump of Sugiyama and of Wang et al., over all n + 1 thresholds and both directions);
-- gini: ``sqrt(W (S_left^2 / W_left + S_right^2 / W_right))``, the split of a decision tree of depth
-  one, each side voting for its heavier class.  The root makes it a weight, as the error's gain is.
+- gini: ``sqrt(W (S_before^2 / W_before + S_beyond^2 / W_beyond))``, the split of a decision tree of
+  depth one, each side voting for its heavier class.  The root makes it a weight, as the error's
+  gain is.
 """
 
 from __future__ import annotations
@@ -25,24 +27,38 @@ from everystump.packing import Packing
 ROUNDING = 1e-12
 
 
-def cast_votes(x: np.ndarray, threshold: float, direction: int) -> np.ndarray:
-    """Return a stump's votes, 1 or -1, given the values of its feature."""
-    # A plain float would be rounded to the type of the values.
-    return np.where(x >= np.float64(threshold), 1.0, -1.0) * direction
+def cast_votes(
+    x: np.ndarray, threshold: float, level: int, direction: int, missing: int
+) -> np.ndarray:
+    """Return a stump's votes, 1 or -1, or 0 on what it knows nothing of; see `Stump`."""
+    if level >= 0:
+        votes = np.where(x == level, direction, -direction).astype(np.float64)
+        votes[x < 0] = 0.0
+    else:
+        # A plain float would be rounded to the type of the values.
+        votes = np.where(x >= np.float64(threshold), 1.0, -1.0) * direction
+    votes[np.isnan(x)] = missing
+    return votes
 
 
 class Stump(NamedTuple):
-    """A stump and how it did: rows with ``x >= threshold`` get the vote ``direction``.
+    """A stump and how it did.
 
-    ``place`` is the last place of the feature left of the threshold.  A constant vote has place
-    -1 and the threshold minus infinity.  ``right`` and ``wrong`` are the weights of the rows that
-    are on their right and on their wrong side.
+    Rows with ``x >= threshold`` get the vote ``direction``, others its opposite; if ``level`` is 0
+    or more, those at that level of a category do.  A missing value gets the vote ``missing``, 0 if
+    none was seen.  The threshold infinity asks "is it missing?"; a constant vote has the threshold
+    minus infinity.
+
+    ``place`` is the place beyond the stump's edge, 0 for a constant vote.  ``right`` and ``wrong``
+    are the weights of the rows that are on their right and on their wrong side.
     """
 
     feature: int
     place: int
     threshold: float
+    level: int
     direction: int
+    missing: int
     right: float
     wrong: float
 
@@ -62,66 +78,71 @@ class Stump(NamedTuple):
         return self.right - self.wrong <= ROUNDING * (self.right + self.wrong)
 
     def vote(self, X: np.ndarray) -> np.ndarray:
-        """Return the vote on each row of ``X``, 1 or -1."""
-        # As a plain float the threshold would be rounded to the type of the rows.
-        return (
-            np.where(X[:, self.feature] >= np.float64(self.threshold), 1.0, -1.0) * self.direction
-        )
+        """Return the vote on each row of ``X``."""
+        x = X[:, self.feature]
+        return cast_votes(x, self.threshold, self.level, self.direction, self.missing)
 
-    def votes_by_place(self, packing: Packing) -> tuple[int, np.ndarray]:
+    def votes_by_place(self, search: Search, packing: Packing) -> tuple[int, np.ndarray]:
         """Return the joint column that the stump looks at, and its vote at each place there."""
         joint, places = packing.homes[self.feature]
-        return joint, np.where(places > self.place, 1.0, -1.0) * self.direction
+        beyond = search.columns[self.feature].beyond(self.place)
+        return joint, np.where(beyond[places], 1.0, -1.0) * self.direction
 
 
-COIN = Stump(0, -1, -np.inf, 1, 0.5, 0.5)
+COIN = Stump(0, 0, -np.inf, -1, 1, 1, 0.5, 0.5)
 
 
 @kernel
-def error_gains(positive, negative, starts, out):
-    """Write what a cut after each place gains in weighted error."""
+def sum_beyond(starts, parents, sums):
+    """Turn sums by place into sums over all places beyond the edge to each."""
     for d in range(starts.shape[0] - 1):
-        total = 0.0
-        for k in range(starts[d], starts[d + 1]):
-            total += positive[k] - negative[k]
-            out[k] = total
+        first = starts[d]
+        for k in range(starts[d + 1] - 1, first, -1):
+            sums[first + parents[k]] += sums[k]
+
+
+@kernel
+def error_gains(positive, negative, starts, parents, out):
+    """Write what the stump of each place gains in weighted error."""
+    for k in range(out.shape[0]):
+        out[k] = positive[k] - negative[k]
+    sum_beyond(starts, parents, out)
+    for d in range(starts.shape[0] - 1):
+        total = out[starts[d]]
         for k in range(starts[d], starts[d + 1]):
             out[k] = abs(total - 2.0 * out[k])
 
 
 @kernel
-def gini_gains(positive, negative, starts, out):
-    """Write what a cut after each place gains in Gini impurity."""
+def gini_gains(positive, negative, starts, parents, out):
+    """Write what the stump of each place gains in Gini impurity."""
+    weights = positive + negative
+    for k in range(out.shape[0]):
+        out[k] = positive[k] - negative[k]
+    sum_beyond(starts, parents, out)
+    sum_beyond(starts, parents, weights)
     for d in range(starts.shape[0] - 1):
-        total, weight = 0.0, 0.0
+        total, weight = out[starts[d]], weights[starts[d]]
         for k in range(starts[d], starts[d + 1]):
-            total += positive[k] - negative[k]
-            weight += positive[k] + negative[k]
-        left, left_weight = 0.0, 0.0
-        for k in range(starts[d], starts[d + 1]):
-            left += positive[k] - negative[k]
-            left_weight += positive[k] + negative[k]
-            right, right_weight = total - left, weight - left_weight
-            out[k] = left * left / left_weight if left_weight > 0.0 else 0.0
-            if right_weight > 0.0:
-                out[k] += right * right / right_weight
+            beyond, beyond_weight = out[k], weights[k]
+            before, before_weight = total - beyond, weight - beyond_weight
+            out[k] = beyond * beyond / beyond_weight if beyond_weight > 0.0 else 0.0
+            if before_weight > 0.0:
+                out[k] += before * before / before_weight
             out[k] = np.sqrt(weight * out[k])
 
 
 @kernel
-def refuse_thin(positive, negative, starts, least, gains):
-    """Take the gain from cuts that leave less weight than ``least`` on a side.
+def refuse_thin(positive, negative, starts, parents, least, gains):
+    """Take the gain from stumps that leave less weight than ``least`` on a side.
 
-    A cut after the last place, the constant vote, has one side only and keeps its gain.
+    The constant vote has one side only and keeps its gain.
     """
+    weights = positive + negative
+    sum_beyond(starts, parents, weights)
     for d in range(starts.shape[0] - 1):
-        weight = 0.0
-        for k in range(starts[d], starts[d + 1]):
-            weight += positive[k] + negative[k]
-        left = 0.0
-        for k in range(starts[d], starts[d + 1] - 1):
-            left += positive[k] + negative[k]
-            if left < least or weight - left < least:
+        for k in range(starts[d] + 1, starts[d + 1]):
+            if weights[k] < least or weights[starts[d]] - weights[k] < least:
                 gains[k] = -1.0
 
 
@@ -134,7 +155,7 @@ def first_at_least(gains, least):
     return 0
 
 
-Gains = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+Gains = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 GAINS: dict[str, Gains] = {"error": error_gains, "gini": gini_gains}
 
 
@@ -149,7 +170,7 @@ class Search:
     >>> columns = make_columns(np.array([[1.0], [2.0], [4.0]]), max_bins=256).columns
     >>> tables = np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     >>> Search(columns).best(tables)
-    Stump(feature=0, place=1, threshold=3.0, direction=1, right=3.0, wrong=0.0)
+    Stump(feature=0, place=2, threshold=3.0, level=-1, direction=1, missing=0, right=3.0, wrong=0.0)
     """
 
     def __init__(
@@ -158,8 +179,9 @@ class Search:
         self.columns = columns
         self._least_share = least_share
         self._gains = GAINS[criterion]
-        sizes = [len(column.values) for column in columns]
-        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._parents = [column.parents for column in columns]
+        self._all_parents = np.concatenate(self._parents)
+        self._starts = np.concatenate([[0], np.cumsum([column.n_places for column in columns])])
 
     def best(self, tables: np.ndarray) -> Stump:
         """Return the best stump of all features.
@@ -167,65 +189,80 @@ class Search:
         ``tables`` holds the weights of the positive and of the negative rows at each place of
         each feature, end to end.  Among equals the first feature's lowest threshold is taken.
         """
-        flat = self._first_best(tables, self._starts)
+        flat = self._first_best(tables, self._starts, self._all_parents)
         feature = int(np.searchsorted(self._starts, flat, side="right")) - 1
         part = slice(self._starts[feature], self._starts[feature + 1])
         return self._stump(feature, flat - int(part.start), tables[:, part])
 
     def best_of(self, feature: int, tables: np.ndarray) -> Stump:
         """Return the best stump of one feature, given the weights at its places."""
-        place = self._first_best(tables, np.array([0, tables.shape[1]]))
+        place = self._first_best(tables, np.array([0, tables.shape[1]]), self._parents[feature])
         return self._stump(feature, place, tables)
 
     def judge(self, stump: Stump, tables: np.ndarray) -> Stump:
         """Return the same stump with the weights that other tables give to its two sides."""
         part = slice(self._starts[stump.feature], self._starts[stump.feature + 1])
-        right, wrong = _sides(tables[:, part], stump.place, stump.direction)
+        beyond = self.columns[stump.feature].beyond(stump.place)
+        right, wrong = _sides(tables[:, part], beyond, stump.direction)
         return stump._replace(right=right, wrong=wrong)
 
-    def place(self, feature: int, threshold: float) -> int:
-        """Return the last place of a feature left of a threshold, -1 if there is none."""
-        return int(np.searchsorted(self.columns[feature].values, threshold)) - 1
-
-    def _first_best(self, tables: np.ndarray, starts: np.ndarray) -> int:
+    def _first_best(self, tables: np.ndarray, starts: np.ndarray, parents: np.ndarray) -> int:
         gains = np.empty(tables.shape[1])
-        self._gains(tables[0], tables[1], starts, gains)
+        self._gains(tables[0], tables[1], starts, parents, gains)
         weight = tables[:, : starts[1]].sum()
         if self._least_share > 0:
-            refuse_thin(tables[0], tables[1], starts, self._least_share * weight, gains)
+            least = self._least_share * weight
+            refuse_thin(tables[0], tables[1], starts, parents, least, gains)
         return int(first_at_least(gains, gains.max() - ROUNDING * weight))
 
     def _stump(self, feature: int, place: int, tables: np.ndarray) -> Stump:
-        """Return the stump of a cut, each side voting for its heavier class."""
-        left, right = _tilt(tables[:, : place + 1]), _tilt(tables[:, place + 1 :])
-        if left * right >= 0:
-            place, threshold, direction = -1, -np.inf, 1 if left + right > 0 else -1
-        else:
-            place, threshold = self._middle(feature, place, tables.sum(axis=0))
-            direction = 1 if right > 0 else -1
-        return Stump(feature, place, threshold, direction, *_sides(tables, place, direction))
-
-    def _middle(self, feature: int, place: int, weight: np.ndarray) -> tuple[int, float]:
-        """Return the middle of the gap around a cut, which may hold places without weight."""
+        """Return the stump of an edge, each side voting for its heavier class."""
         column = self.columns[feature]
-        if weight[place] > 0 and weight[place + 1] > 0:
-            return place, float(column.cuts[place])
-        low = int(np.flatnonzero(weight[: place + 1])[-1])
-        high = place + 1 + int(np.flatnonzero(weight[place + 1 :])[0])
+        beyond = column.beyond(place)
+        before_tilt, tilt = _tilt(tables[:, ~beyond]), _tilt(tables[:, beyond])
+        level = -1
+        if before_tilt * tilt >= 0:
+            place, threshold, direction = 0, -np.inf, 1 if before_tilt + tilt > 0 else -1
+        else:
+            direction = 1 if tilt > 0 else -1
+            if place == column.missing_place:
+                threshold = np.inf
+            elif column.is_category:
+                threshold, level = np.nan, place - column.first
+            else:
+                place, threshold = self._middle(column, place, tables.sum(axis=0))
+        beyond = column.beyond(place)
+        missing = 0
+        if column.missing > 0:
+            missing = direction if beyond[column.missing_place] else -direction
+        elif place == 0:
+            missing = direction
+        sides = _sides(tables, beyond, direction)
+        return Stump(feature, place, threshold, level, direction, missing, *sides)
+
+    def _middle(self, column: Column, place: int, weight: np.ndarray) -> tuple[int, float]:
+        """Return the middle of the gap before a place, which may hold places without weight."""
+        if column.missing > 0:  # what is missing stays on its side of the threshold
+            weight[column.hook] += weight[column.missing_place]
+            weight = weight[: column.missing_place]
+        if weight[place - 1] > 0 and weight[place] > 0:
+            return place, float(column.cuts[place - 1])
+        low = int(np.flatnonzero(weight[:place])[-1])
+        high = place + int(np.flatnonzero(weight[place:])[0])
         threshold = column.values[low] / 2 + column.values[high] / 2
-        place = int(np.clip(self.place(feature, threshold), low, high - 1))
+        place = int(np.clip(column.place_of(threshold, -1), low + 1, high))
         # Rows of a binned feature lie all around the value of their place: cut between bins only.
-        return place, float(threshold if column.exact else column.cuts[place])
+        return place, float(threshold if column.exact else column.cuts[place - 1])
 
 
 def _tilt(tables: np.ndarray) -> float:
     return float(tables[0].sum() - tables[1].sum())
 
 
-def _sides(tables: np.ndarray, place: int, direction: int) -> tuple[float, float]:
+def _sides(tables: np.ndarray, beyond: np.ndarray, direction: int) -> tuple[float, float]:
     """Return the weights of the rows on their right and on their wrong side."""
     # Sums of what is there, never differences of sums: an error may be as small as it likes.
-    positive, negative = tables[:, : place + 1].sum(axis=1)
-    more_positive, more_negative = tables[:, place + 1 :].sum(axis=1)
+    positive, negative = tables[:, ~beyond].sum(axis=1)
+    more_positive, more_negative = tables[:, beyond].sum(axis=1)
     up, down = float(negative + more_positive), float(positive + more_negative)
     return (up, down) if direction > 0 else (down, up)

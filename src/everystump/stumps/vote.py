@@ -7,6 +7,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from everystump.columns import Column
+from everystump.measure import ChosenStumps
 from everystump.shapes import Shape, ShapeModel
 from everystump.stumps.search import Stump, cast_votes
 
@@ -19,10 +21,14 @@ class Stumps(NamedTuple):
     feature : ndarray of int
         The feature that each looks at.
     threshold : ndarray
-        Rows with ``x >= threshold`` get the vote ``direction``, others its opposite; a constant
-        vote has the threshold minus infinity.
+        Rows with ``x >= threshold`` get the vote ``direction``, others its opposite; infinity asks
+        "is it missing?", and a constant vote has the threshold minus infinity.
+    level : ndarray of int
+        The number of the level of a category that gets the vote ``direction``; -1 for others.
     direction : ndarray of int
         1 or -1.
+    missing : ndarray of int
+        The vote on a missing value, 0 if training saw none.
     weight : ndarray
         What the vote counts.
     error : ndarray
@@ -31,7 +37,9 @@ class Stumps(NamedTuple):
 
     feature: np.ndarray
     threshold: np.ndarray
+    level: np.ndarray
     direction: np.ndarray
+    missing: np.ndarray
     weight: np.ndarray
     error: np.ndarray
 
@@ -45,7 +53,9 @@ class Stumps(NamedTuple):
         return cls(
             np.array([stump.feature for stump in stumps], dtype=np.int64),
             np.array([stump.threshold for stump in stumps], dtype=np.float64),
+            np.array([stump.level for stump in stumps], dtype=np.int64),
             np.array([stump.direction for stump in stumps], dtype=np.int64),
+            np.array([stump.missing for stump in stumps], dtype=np.int64),
             np.array(weights, dtype=np.float64),
             np.array([stump.error for stump in stumps], dtype=np.float64),
         )
@@ -55,9 +65,9 @@ class Stumps(NamedTuple):
         return type(self)(*(array[:n] for array in self))
 
     def votes(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield each stump's votes on the rows of ``X``, 1 or -1."""
-        for d, threshold, direction in zip(*self[:3], strict=True):
-            yield cast_votes(X[:, d], threshold, direction)
+        """Yield each stump's votes on the rows of ``X``, 1 or -1, 0 on what it knows nothing of."""
+        for d, *asked in zip(*self[:5], strict=True):
+            yield cast_votes(X[:, d], *asked)
 
     def staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the score of each row of ``X`` after each stump."""
@@ -66,31 +76,54 @@ class Stumps(NamedTuple):
             score = score + weight * vote
             yield score
 
-    def shape_model(self, n_features: int, intercept: float = 0.0) -> ShapeModel:
-        """Return the weighted vote as one curve a feature; constant votes join the intercept."""
-        strength = self.weight * self.direction
-        shapes = tuple(
-            _staircase(self.threshold[chosen], strength[chosen])
-            for chosen in self._by_feature(n_features)
+    def shape_model(self, n_levels: Sequence[int], intercept: float = 0.0) -> ShapeModel:
+        """Return the weighted vote as one curve a feature; constant votes join the intercept.
+
+        ``n_levels`` says how many levels each feature has, 0 for numbers.
+        """
+        chosen = self._by_feature(len(n_levels))
+        shapes = tuple(self._curve(*part) for part in zip(chosen, n_levels, strict=True))
+        constant = float((self.weight * self.direction)[self._constant].sum())
+        return ShapeModel(shapes, intercept + constant)
+
+    def _curve(self, chosen: np.ndarray, n_levels: int) -> Shape:
+        """Return the vote of the stumps of one feature."""
+        strength = (self.weight * self.direction)[chosen]
+        at_missing = self.missing[chosen]
+        missing = float(self.weight[chosen] @ at_missing) if at_missing.any() else None
+        threshold, level = self.threshold[chosen], self.level[chosen]
+        others = -float(strength[np.isposinf(threshold)].sum())
+        if n_levels:
+            asking = level >= 0
+            yes = np.bincount(level[asking], weights=strength[asking], minlength=n_levels)
+            return Shape.category(others + 2 * yes - yes.sum(), missing)
+        cutting = np.isfinite(threshold)
+        return _staircase(threshold[cutting], strength[cutting], others, missing)
+
+    def chosen(self, n_features: int) -> ChosenStumps:
+        """Return the measure of these stumps alone, one found twice counting twice."""
+        by_feature = self._by_feature(n_features)
+        asked = [(self.threshold[part], self.level[part]) for part in by_feature]
+        return ChosenStumps(
+            [threshold[np.isfinite(threshold)] for threshold, _ in asked],
+            [level[level >= 0] for _, level in asked],
+            [int(np.isposinf(threshold).sum()) for threshold, _ in asked],
         )
-        return ShapeModel(shapes, intercept + float(strength[self._constant].sum()))
 
-    def thresholds(self, n_features: int) -> list[np.ndarray]:
-        """Return the thresholds on each feature, one found twice standing there twice."""
-        return [self.threshold[chosen] for chosen in self._by_feature(n_features)]
+    def weighed_by(self, columns: Sequence[Column], steps: Sequence[np.ndarray]) -> Self:
+        """Return the stumps with the weights that make their vote take given steps.
 
-    def weighed_by(self, model: ShapeModel) -> Self:
-        """Return the stumps with the weights that make their vote that of a model of steps.
-
+        ``steps`` holds by how much the table of each feature changes beyond each of its places.
         Equal stumps share a step equally; constant votes get none of the weight.
         """
         weight = np.zeros(len(self.weight))
-        for chosen, shape in zip(self._by_feature(len(model)), model, strict=True):
-            cuts, which, times = np.unique(
-                self.threshold[chosen], return_inverse=True, return_counts=True
-            )
-            step = (shape(cuts) - shape.before(cuts)) / (2 * times)
-            weight[chosen] = step[which] * self.direction[chosen]
+        for chosen, column, step in zip(
+            self._by_feature(len(columns)), columns, steps, strict=True
+        ):
+            asked = zip(self.threshold[chosen], self.level[chosen], strict=True)
+            place = np.array([column.place_of(*question) for question in asked], dtype=int)
+            times = np.bincount(place, minlength=len(step))
+            weight[chosen] = step[place] / (2 * times[place]) * self.direction[chosen]
         return self._replace(weight=weight)
 
     @property
@@ -104,10 +137,12 @@ class Stumps(NamedTuple):
         return np.split(order, np.searchsorted(self.feature[order], np.arange(1, n_features)))
 
 
-def _staircase(thresholds: np.ndarray, strength: np.ndarray) -> Shape:
+def _staircase(
+    thresholds: np.ndarray, strength: np.ndarray, constant: float, missing: float | None
+) -> Shape:
     """Return the curve of stumps on one feature: a jump of twice its strength at each."""
     cuts, which = np.unique(thresholds, return_inverse=True)
     jumps = np.bincount(which, weights=strength, minlength=len(cuts))
     below = np.concatenate([[0.0], np.cumsum(jumps)])
     above = np.concatenate([[0.0], np.cumsum(jumps[::-1])])[::-1]
-    return Shape.steps(cuts, below - above)
+    return Shape.steps(cuts, below - above + constant, missing)
