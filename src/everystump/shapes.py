@@ -74,6 +74,13 @@ class Shape:
         """What each level of a category adds."""
         return self.values[1:-1:2].copy()
 
+    def over_levels(self, numbers: np.ndarray | None, n_levels: int) -> Shape:
+        """Return a category's curve over more levels, of which its own have these numbers."""
+        levels = np.zeros(n_levels)
+        if numbers is not None:
+            levels[numbers.astype(int)] = self.levels
+        return Shape.category(levels, self.missing)
+
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Return the curve's value at each ``x``."""
         x = np.ascontiguousarray(x, dtype=np.float64)

@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.arguments import as_numbers
-from everystump.estimators.base import ShapeClassifier, each_class, per_class
+from everystump.columns import make_columns
+from everystump.estimators.base import ShapeClassifier, per_class
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsamples import (
     Share,
@@ -24,6 +25,7 @@ from everystump.estimators.subsamples import (
     draw_rows,
     fit_alone,
     make_stacks,
+    own_shapes,
     own_table,
     pick,
     seeded,
@@ -40,6 +42,7 @@ from everystump.shapes import combine
 from everystump.threads import count_threads, one_blas_thread, shares_memory, spread
 
 _FEW_ROWS = 3000
+_BINS = 256
 
 
 class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
@@ -166,16 +169,21 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that precomputed products are rows and columns at once."""
+        """Say what the machines take: missing values, categories, precomputed products."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_pairwise()
+        taken = [get_tags(template).input_tags for template in self._templates()]
+        tags.input_tags.pairwise = any(of.pairwise for of in taken)
+        tags.input_tags.allow_nan = all(of.allow_nan for of in taken)
+        tags.input_tags.categorical = all(of.categorical for of in taken)
         return tags
+
+    @property
+    def categorical_features(self) -> Any:
+        """Which features are categories: what the first machine says of them."""
+        return getattr(self._templates()[0], "categorical_features", "from_dtype")
 
     def _templates(self) -> list:
         return self.estimator if isinstance(self.estimator, list) else [self.estimator]
-
-    def _is_pairwise(self) -> bool:
-        return any(get_tags(template).input_tags.pairwise for template in self._templates())
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train the machines and weigh them.
@@ -205,7 +213,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             self.estimators_ = self._train(table, shares)
             self._stacks = make_stacks(self.estimators_, shares, table.X)
             self._weigh(table, weights)
-        self._collapse()
+        self._collapse(table)
         self._remember(table)
         return self
 
@@ -227,7 +235,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
                 )
         if not self._templates():
             raise ValueError("estimator=[] holds no machine; pass one or a list of classifiers.")
-        if self._is_pairwise() and self.feature_subsets is not None:
+        if get_tags(self).input_tags.pairwise and self.feature_subsets is not None:
             raise ValueError(
                 f"feature_subsets={self.feature_subsets!r} cannot be taken from precomputed "
                 f"products; leave it None."
@@ -295,15 +303,17 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             return np.kron(self.weights_, np.eye(self._n_outputs()))
         return np.atleast_2d(self.weights_)
 
-    def _collapse(self) -> None:
+    def _collapse(self, table: Table) -> None:
         """Make one model of machines that add up to one: shape models, or expansions by kernel."""
-        for of_last_fit in ("shapes_", "expansions_"):
+        for of_last_fit in ("shapes_", "density_", "expansions_"):
             self.__dict__.pop(of_last_fit, None)
         if self.outputs == "votes":
             return
         whole = all(features is None for features in self.estimators_features_)
         if whole and all(hasattr(machine, "shapes_") for machine in self.estimators_):
-            flat = [model for machine in self.estimators_ for model in each_class(machine.shapes_)]
+            flat = [model for m in self.estimators_ for model in own_shapes(m, table.n_levels)]
+            columns = make_columns(table.X, max_bins=_BINS, n_levels=table.n_levels)
+            self.density_ = columns.density()
             votes = [combine(flat, coef.tolist()) for coef in self._coef()]
             constants = zip(votes, self.intercept_, strict=True)
             self.shapes_ = per_class(

@@ -12,9 +12,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble._base import _set_random_states
 
 from everystump.arguments import as_numbers
+from everystump.estimators.base import each_class
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.table import Table
 from everystump.machines import Expansion
+from everystump.shapes import ShapeModel
 
 _MOST_DRAWS = 1000
 _FEW_ROWS = 3000
@@ -34,6 +36,9 @@ class Share:
 def own_table(table: Table, share: Share) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return an unfitted machine, its rows and their labels: all that a far worker needs."""
     part = table.alone(share.rows, share.features)
+    is_category = [feature.levels is not None for feature in part.features]
+    if any(is_category):  # its rows are numbers by now
+        share.machine.set_params(categorical_features=is_category)
     return share.machine, part.X, part.classes[part.label]
 
 
@@ -116,6 +121,24 @@ def _stack(group: list[int], machines: list, shares: list[Share], X: np.ndarray)
     kept = np.asarray(X[union], dtype=np.float64)
     flat = coef.reshape(len(union), -1)
     return Stack(tuple(group), Expansion(parts[0].kernel, kept, flat, intercept))
+
+
+def own_shapes(machine: Any, n_levels: list[int]) -> list[ShapeModel]:
+    """Return the curves of a machine over the levels of all rows, which it may not have seen."""
+    models = each_class(machine.shapes_)
+    if not any(n_levels):
+        return models
+    known = [feature.levels for feature in machine.features_]
+    return [
+        replace(
+            model,
+            shapes=tuple(
+                shape.over_levels(levels, n) if n else shape
+                for shape, levels, n in zip(model, known, n_levels, strict=True)
+            ),
+        )
+        for model in models
+    ]
 
 
 def pick(X: np.ndarray, features: np.ndarray | None) -> np.ndarray:
