@@ -32,6 +32,8 @@ class StumpBaggingClassifier(BinnedEnsemble):
         What makes a stump good, as in `DecisionStumpClassifier`.
     min_weight_fraction_leaf : float, default=0.0
         As in `StumpBoostingClassifier`.
+    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+        As in `StumpSVC`.
     max_bins : int or "auto", default="auto"
         As in `StumpBoostingClassifier`.
     class_weight : dict, "balanced" or None, default=None

@@ -76,6 +76,8 @@ class BoostedStumpSVC(BoostedEnsemble):
         As in `StumpBoostingClassifier`.
     min_weight_fraction_leaf : float, default=0.0
         As in `StumpBoostingClassifier`.
+    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+        As in `StumpSVC`.
     max_bins : int or "auto", default="auto"
         As in `StumpBoostingClassifier`; it limits the thresholds that stumps may have.
     class_weight : dict, "balanced" or None, default=None

@@ -47,6 +47,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         What makes a stump good; "gini" finds the stumps of scikit-learn's trees of depth one.
     min_weight_fraction_leaf : float, default=0.0
         Each side of a stump must hold this share of all weight at least.
+    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+        As in `StumpSVC`.
     learning_rate : float, default=1.0
         Factor of each stump's weight, below 2: at 2 the exponential loss no longer falls.
     validation_fraction : float, optional
@@ -71,8 +73,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
     Attributes
     ----------
     stumps_ : Stumps, or a list of them for several classes
-        The stumps in their order: arrays ``feature``, ``threshold``, ``direction``, ``weight``,
-        ``error``.
+        The stumps in their order: arrays ``feature``, ``threshold``, ``level``, ``direction``,
+        ``missing``, ``weight``, ``error``.
     estimator_weights_ : ndarray of shape (n_stumps,), or a list of them
         Their weights.
     estimator_errors_ : ndarray of shape (n_stumps,), or a list of them
@@ -85,6 +87,10 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         The labels.
     exact_ : bool
         Whether no feature was binned.
+    features_ : tuple of Feature
+        What each feature is: its name, and for a category its levels.
+    density_ : tuple of Density
+        Where the training rows lie in each feature.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

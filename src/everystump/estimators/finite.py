@@ -77,7 +77,8 @@ class FiniteEnsemble(TableClassifier):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
+            Numbers and categories, values may be missing; a pandas or polars frame keeps its
+            column names.
         y : array-like of shape (n_rows,)
             Labels.  An ensemble sets more than two classes one against the rest; a single stump
             is for two.

@@ -114,7 +114,8 @@ class PathMachine(StumpMachine):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
+            Numbers and categories, values may be missing; a pandas or polars frame keeps its
+            column names.
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_rows,), optional

@@ -30,6 +30,8 @@ class DecisionStumpClassifier(FiniteEnsemble):
         decision trees.
     min_weight_fraction_leaf : float, default=0.0
         Each side of the stump must hold this share of all weight at least.
+    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+        As in `StumpSVC`.
     class_weight : dict, "balanced" or None, default=None
         Factors of the weights of each class.
     random_state : int, RandomState instance or None, default=None

@@ -191,7 +191,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
+            Rows of numbers, or of whatever all machines take; a pandas or polars frame keeps its
+            column names.
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
 

@@ -31,6 +31,10 @@ class StumpSVC(FixedCMachine):
     max_bins : int, default=256
         Features with more distinct values are cut into this many bins; see ``exact_``.  The hard
         margin keeps every value.
+    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+        Which features are categories, each level of which against the rest is a stump: columns of
+        text or of a categorical dtype, or those named by name, by number or by a mask of True and
+        False; None has none.
     fit_intercept : bool, default=True
         Whether to add a free constant.
     feature_range : (low, high) or array-like of shape (n_features, 2), optional
@@ -64,6 +68,10 @@ class StumpSVC(FixedCMachine):
         Newton steps taken.
     exact_ : bool
         Whether no feature was binned, so that the optimum is that of the raw data.
+    features_ : tuple of Feature
+        What each feature is: its name, and for a category its levels.
+    density_ : tuple of Density
+        Where the training rows lie in each feature.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -140,7 +148,8 @@ class StumpSVCCV(PathMachine):
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
         Take the best mean score, or the smallest C within one standard error of it, or the least
         bound on the leave-one-out error, which needs no folds (`everystump.bounds.loo_bound`).
-    measure, max_bins, fit_intercept, feature_range, class_weight, tol, max_iter, n_jobs, verbose
+    measure, max_bins, categorical_features, fit_intercept, feature_range, class_weight, tol,
+    max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
     Attributes
