@@ -10,7 +10,7 @@ import pytest
 
 import everystump
 
-NAMES = [
+ESTIMATORS = [
     "BoostedStumpSVC",
     "DecisionStumpClassifier",
     "KernelSVC",
@@ -25,6 +25,8 @@ NAMES = [
     "SubsampleVotingClassifier",
     "WeightedVoteClassifier",
 ]
+MODEL_FILES = ["ModelFileError", "load", "save"]
+NAMES = sorted([*ESTIMATORS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])
 HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
 
@@ -52,7 +54,8 @@ def test_the_public_names():
 def test_names_are_importable(name):
     value = getattr(everystump, name)
     assert value.__name__ == name
-    assert value.__module__.startswith("everystump.estimators")
+    room = "modelfile" if name in MODEL_FILES else "estimators"
+    assert value.__module__.startswith(f"everystump.{room}.")
     space = {}
     exec(f"from everystump import {name}", space)
     assert space[name] is value
@@ -98,7 +101,7 @@ def test_estimators_do_not_need_the_extras():
     assert run(WITHOUT_EXTRAS) == ["0", "1"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_are_documented(name):
     estimator = getattr(everystump, name)
     text = estimator.__doc__
@@ -108,7 +111,16 @@ def test_estimators_are_documented(name):
         assert parameter in text
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["load", "save"])
+def test_model_files_are_documented(name):
+    function = getattr(everystump, name)
+    text = function.__doc__
+    assert "\n    Examples\n    --------\n" in text
+    for parameter in signature(function).parameters:
+        assert f"\n    {parameter} : " in text
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_public_methods_are_documented(name):
     estimator = getattr(everystump, name)
     for method in dir(estimator):

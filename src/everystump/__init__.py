@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from everystump.estimators.subsample_voting import SubsampleVotingClassifier
     from everystump.estimators.svc import StumpSVC, StumpSVCCV
     from everystump.estimators.weighted_vote import WeightedVoteClassifier
+    from everystump.modelfile import ModelFileError, load, save
 
 __version__ = "0.1.0"
 
@@ -28,6 +29,7 @@ _HOME = {
     "DecisionStumpClassifier": "everystump.estimators.stump",
     "KernelSVC": "everystump.estimators.kernel_svc",
     "LooBoundSearch": "everystump.estimators.loo_search",
+    "ModelFileError": "everystump.modelfile",
     "PerceptronSVC": "everystump.estimators.perceptron",
     "StumpBaggingClassifier": "everystump.estimators.bagging",
     "StumpBoostingClassifier": "everystump.estimators.boosting",
@@ -37,6 +39,8 @@ _HOME = {
     "StumpSVCCV": "everystump.estimators.svc",
     "SubsampleVotingClassifier": "everystump.estimators.subsample_voting",
     "WeightedVoteClassifier": "everystump.estimators.weighted_vote",
+    "load": "everystump.modelfile",
+    "save": "everystump.modelfile",
 }
 
 __all__ = [
@@ -44,6 +48,7 @@ __all__ = [
     "DecisionStumpClassifier",
     "KernelSVC",
     "LooBoundSearch",
+    "ModelFileError",
     "PerceptronSVC",
     "StumpBaggingClassifier",
     "StumpBoostingClassifier",
@@ -53,6 +58,8 @@ __all__ = [
     "StumpSVCCV",
     "SubsampleVotingClassifier",
     "WeightedVoteClassifier",
+    "load",
+    "save",
 ]
 
 

@@ -332,6 +332,11 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         if small and self.combine == "mean" and hasattr(self, "expansions_"):
             self._problems = self._read(table.X, signs)
 
+    def __getstate__(self) -> dict:
+        """Leave out what the bounds can read again from the training table."""
+        state = super().__getstate__()
+        return state | {"_problems": None} if "_problems" in state else state
+
     def _n_outputs(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 

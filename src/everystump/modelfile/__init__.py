@@ -1,0 +1,9 @@
+"""Model files: fitted estimators in zip archives of plain data.
+
+The layout, the rule of versions and the limits stand in ``docs/model_files.md``.
+"""
+
+from everystump.modelfile.errors import ModelFileError
+from everystump.modelfile.store import load, save
+
+__all__ = ["ModelFileError", "load", "save"]

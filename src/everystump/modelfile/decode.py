@@ -1,0 +1,127 @@
+"""A fitted model out of JSON and arrays, neither of them trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from everystump.modelfile.encode import ARRAY_KINDS, MOST_LEVELS
+from everystump.modelfile.records import put_together
+from everystump.modelfile.registry import CLASSES, FUNCTIONS
+
+_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+class Decoder:
+    """Builds values; raises an ``Exception`` of any kind if the JSON is not what `Encoder` made.
+
+    Parameters
+    ----------
+    read : callable
+        Maps the name of a file to its array.
+    """
+
+    def __init__(self, read: Callable[[str], np.ndarray]) -> None:
+        self._read = read
+        self._arrays: dict[str, np.ndarray] = {}
+        self._built: list[Any] = []
+        self._kinds: dict[str, Callable[..., Any]] = {
+            "again": self._again,
+            "array": self._array,
+            "dict": self._dict,
+            "float": self._float,
+            "function": self._function,
+            "masked": self._masked,
+            "objects": self._objects,
+            "partial": self._partial,
+            "scalar": self._scalar,
+            "tuple": self._tuple,
+        }
+
+    @property
+    def used(self) -> set[str]:
+        """The files whose arrays were asked for."""
+        return set(self._arrays)
+
+    def decode(self, node: Any, level: int = 0) -> Any:
+        """Return the value of a piece of JSON."""
+        if level > MOST_LEVELS:
+            raise ValueError(f"it is nested more than {MOST_LEVELS} deep")
+        if isinstance(node, list):
+            return [self.decode(item, level + 1) for item in node]
+        if not isinstance(node, dict):
+            return node
+        words = dict(node)
+        kind = words.pop("type", None)
+        if kind in self._kinds:
+            return self._kinds[kind](level, **words)
+        if kind in CLASSES:
+            return self._object(CLASSES[kind], level, words)
+        raise ValueError(f"it has the unknown type {str(kind)[:40]!r}")
+
+    def _object(self, cls: type, level: int, words: dict[str, Any]) -> Any:
+        arguments = self._named(words.pop("with"), level)
+        held = self._named(words.pop("holds", {}), level)
+        if words:
+            _refuse_words(words)
+        self._built.append(put_together(cls, arguments, held))
+        return self._built[-1]
+
+    def _named(self, nodes: dict[str, Any], level: int) -> dict[str, Any]:
+        return {name: self.decode(node, level + 1) for name, node in nodes.items()}
+
+    def _items(self, items: list, level: int) -> list:
+        if not isinstance(items, list):
+            raise TypeError("items that are no list")
+        return [self.decode(item, level + 1) for item in items]
+
+    def _again(self, level: int, number: int) -> Any:
+        if not 0 <= number < len(self._built):
+            raise ValueError(f"it refers to object {number}, which is not there")
+        return self._built[number]
+
+    def _array(self, level: int, file: str) -> np.ndarray:
+        if file not in self._arrays:
+            self._arrays[file] = self._read(file)
+        return self._arrays[file]
+
+    def _dict(self, level: int, items: list) -> dict:
+        return dict(self._items(items, level))
+
+    def _float(self, level: int, value: str) -> float:
+        return _FLOATS[value]
+
+    def _function(self, level: int, name: str) -> Callable:
+        return FUNCTIONS[name]
+
+    def _masked(self, level: int, data: Any, mask: Any) -> np.ma.MaskedArray:
+        return np.ma.MaskedArray(self.decode(data, level + 1), mask=self.decode(mask, level + 1))
+
+    def _objects(self, level: int, shape: list[int], items: list) -> np.ndarray:
+        values = self._items(items, level)
+        if math.prod(shape) != len(values):
+            raise ValueError(f"an array of shape {shape} has {len(values)} items")
+        array = np.empty(len(values), dtype=object)
+        for k, value in enumerate(values):
+            array[k] = value
+        return array.reshape(shape)
+
+    def _partial(self, level: int, name: str, keywords: dict) -> Callable:
+        return partial(FUNCTIONS[name], **self._named(keywords, level))
+
+    def _scalar(self, level: int, dtype: str, value: Any) -> np.generic:
+        kind = np.dtype(dtype)
+        if kind.kind not in ARRAY_KINDS:
+            raise ValueError(f"it has a number of type {dtype}")
+        return kind.type(self.decode(value, level + 1))
+
+    def _tuple(self, level: int, items: list) -> tuple:
+        return tuple(self._items(items, level))
+
+
+def _refuse_words(words: dict[str, Any]) -> NoReturn:
+    raise ValueError(f"it has the unknown entry {next(iter(words))[:40]!r}")

@@ -1,0 +1,87 @@
+"""Objects taken apart into plain parts, and put together again.
+
+The parts of an object are what its class is called with (the fields of a dataclass or of a named
+tuple, the parameters of an estimator) and what it holds beside (the fitted attributes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from everystump.shapes import Shape, ShapeModel
+
+Parts = tuple[dict[str, Any], dict[str, Any]]
+
+
+def take_apart(value: Any) -> Parts:
+    """Return what the class of an object is called with, and what the object holds beside."""
+    _check(value)
+    names = _names(type(value))
+    arguments = {name: getattr(value, name) for name in names}
+    if is_dataclass(value) or isinstance(value, tuple):
+        return arguments, {}
+    held = value.__getstate__() or {}
+    return arguments, {name: part for name, part in held.items() if name not in arguments}
+
+
+def put_together(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]) -> Any:
+    """Return the object of two parts; raises whatever the class does if they do not fit it."""
+    plain = not (is_dataclass(cls) or issubclass(cls, tuple | BaseEstimator))
+    if held and (is_dataclass(cls) or issubclass(cls, tuple)):
+        raise ValueError(f"{cls.__name__} holds nothing beside its fields.")
+    unknown = [name for name in held if not is_attribute(cls, name)]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no attribute of a fitted {cls.__name__}.")
+    # Plain objects are all in what they hold: their classes may want to be called with other words.
+    value = object.__new__(cls) if plain else cls(**arguments)
+    if held:
+        vars(value).update(held)
+    _check(value)
+    return value
+
+
+def _names(cls: Any) -> Iterable[str]:
+    if is_dataclass(cls):
+        return [field.name for field in fields(cls) if field.init]
+    if issubclass(cls, tuple):
+        return cls._fields
+    if issubclass(cls, BaseEstimator):
+        return cls._get_param_names()
+    return ()
+
+
+def is_attribute(cls: type, name: str) -> bool:
+    """Tell whether objects may hold an attribute: one that hides no method of their class."""
+    return name.isidentifier() and not name.startswith("__") and not hasattr(cls, name)
+
+
+def _check(value: Any) -> None:
+    """Raise if an object is none that the rest of the package could have made."""
+    if type(value) in _CHECKS:
+        _CHECKS[type(value)](value)
+
+
+def _check_shape(shape: Shape) -> None:
+    """Raise unless a curve is one that compiled loops, which check nothing, can follow."""
+    knots, values = shape.knots, shape.values
+    arrays = isinstance(knots, np.ndarray) and isinstance(values, np.ndarray)
+    if not (arrays and knots.dtype.kind == values.dtype.kind == "f"):
+        raise ValueError("the knots and values of a Shape must be arrays of floats.")
+    if not (knots.ndim == 1 and knots.shape == values.shape and len(knots)):
+        raise ValueError("a Shape must have one value for each of its knots.")
+    if np.any(np.isnan(knots)) or np.any(knots[1:] < knots[:-1]):
+        raise ValueError("the knots of a Shape must ascend.")
+
+
+def _check_shape_model(model: ShapeModel) -> None:
+    whole = isinstance(model.shapes, tuple) and all(isinstance(s, Shape) for s in model.shapes)
+    if not (whole and isinstance(model.intercept, float)):
+        raise ValueError("a ShapeModel must be a tuple of Shapes and an intercept.")
+
+
+_CHECKS: dict[type, Callable[[Any], None]] = {Shape: _check_shape, ShapeModel: _check_shape_model}

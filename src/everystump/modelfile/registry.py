@@ -1,0 +1,92 @@
+"""Every type of object that a model file may hold: what is not listed here is never built.
+
+A class is stored by its fields or parameters (see `everystump.modelfile.records`), so fields that
+are added to it later need no change; a new class needs a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.metrics.pairwise import linear_kernel
+
+from everystump import kernels
+from everystump.bounds.bound import Bound
+from everystump.estimators.bagging import StumpBaggingClassifier
+from everystump.estimators.boosted_svc import BoostedStumpSVC, Stage
+from everystump.estimators.boosting import StumpBoostingClassifier
+from everystump.estimators.kernel_svc import KernelSVC
+from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
+from everystump.estimators.loo_search import LooBoundSearch
+from everystump.estimators.perceptron import PerceptronSVC
+from everystump.estimators.stump import DecisionStumpClassifier
+from everystump.estimators.subsample_voting import SubsampleVotingClassifier
+from everystump.estimators.subsamples import Stack
+from everystump.estimators.svc import StumpSVC, StumpSVCCV
+from everystump.estimators.weighted_vote import WeightedVoteClassifier
+from everystump.kernels import products
+from everystump.machines.expansion import Expansion
+from everystump.machines.kernel import PairKernel, PrecomputedKernel
+from everystump.measure import ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform
+from everystump.shapes import Ensemble, Shape, ShapeModel
+from everystump.solvers.certificate import Certificate
+from everystump.stumps.vote import Stumps
+
+_ESTIMATORS = (
+    BoostedStumpSVC,
+    DecisionStumpClassifier,
+    KernelSVC,
+    LooBoundSearch,
+    PerceptronSVC,
+    StumpBaggingClassifier,
+    StumpBoostingClassifier,
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpSVC,
+    StumpSVCCV,
+    SubsampleVotingClassifier,
+    WeightedVoteClassifier,
+)
+_RECORDS = (
+    Bound,
+    Certificate,
+    Ensemble,
+    Expansion,
+    PairKernel,
+    PrecomputedKernel,
+    Shape,
+    ShapeModel,
+    Stack,
+    Stage,
+    Stumps,
+)
+_MEASURES = (ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform)
+_FUNCTIONS: tuple[Callable, ...] = (
+    kernels.gaussian_kernel,
+    kernels.laplacian_kernel,
+    kernels.middle_stump_kernel,
+    kernels.perceptron_kernel,
+    kernels.simplified_stump_kernel,
+    kernels.stump_kernel,
+    linear_kernel,
+    products.gaussian,
+    products.laplacian,
+    products.middle_stump,
+    products.perceptron,
+    products.stump,
+)
+
+ESTIMATORS: dict[str, type] = {cls.__name__: cls for cls in _ESTIMATORS}
+CLASSES: dict[str, type] = {cls.__name__: cls for cls in (*_ESTIMATORS, *_RECORDS, *_MEASURES)}
+FUNCTIONS: dict[str, Callable] = {function.__name__: function for function in _FUNCTIONS}
+
+
+def is_listed(value: Any) -> bool:
+    """Tell whether the class of an object is one of ours, not merely derived from one."""
+    return CLASSES.get(type(value).__name__) is type(value)
+
+
+def is_listed_function(value: Any) -> bool:
+    """Tell whether a function is one of ours."""
+    return FUNCTIONS.get(getattr(value, "__name__", "")) is value

@@ -1,0 +1,246 @@
+"""Save a fitted estimator and load it again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy
+import sklearn
+
+from everystump import __version__
+from everystump.files import write_whole
+from everystump.modelfile.container import (
+    MOST_BYTES,
+    MOST_JSON_BYTES,
+    array_bytes,
+    check_size,
+    read_archive,
+    read_array,
+    write_archive,
+)
+from everystump.modelfile.decode import Decoder
+from everystump.modelfile.encode import Encoder
+from everystump.modelfile.errors import ModelFileError
+from everystump.modelfile.registry import ESTIMATORS
+
+FORMAT, FORMAT_VERSION = "everystump model", 1
+_INDEX = "model.json"
+_ZIP = b"PK\x03\x04"
+_HEAD = 30 + len(_INDEX)  # bytes up to the name of the first file in a zip, and the name
+
+
+def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None:
+    """Write a fitted estimator of everystump into a file, whole or not at all.
+
+    The file is a zip of a JSON text and arrays, without code: see ``docs/model_files.md``.  The
+    same model makes the same bytes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of everystump, all of whose parameters are plain values, arrays or
+        records of everystump; functions and estimators of others are refused.
+    path : str or path
+        Where to write.
+    overwrite : bool, default=True
+        Whether to replace a file that is there.
+
+    Examples
+    --------
+    >>> import tempfile, everystump
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> model = everystump.StumpSVC().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     everystump.save(model, f"{folder}/twonorm.stumps")
+    ...     again = everystump.load(f"{folder}/twonorm.stumps")
+    >>> again, bool((again.decision_function(X) == model.decision_function(X)).all())
+    (StumpSVC(), True)
+    """
+    out = Path(path)
+    _check_model(model)
+    files = _files(model)
+    check_size(files)
+    _check_place(out, overwrite)
+    write_whole(out, lambda place: write_archive(place, files))
+
+
+def load(path: str | os.PathLike) -> Any:
+    """Return the estimator in a file that `save` wrote.
+
+    Nothing in the file is run, and nothing is imported by a name in it: a damaged or a hostile file
+    ends in a `ModelFileError`.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator
+        The fitted estimator, with all that it had.
+
+    Examples
+    --------
+    >>> import tempfile, everystump
+    >>> model = everystump.DecisionStumpClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     everystump.save(model, f"{folder}/small.stumps")
+    ...     everystump.load(f"{folder}/small.stumps").predict([[2.0]])
+    array(['yes'], dtype='<U3')
+    """
+    content = _read(path)
+    # Whatever a file provokes is the fault of the file, and has one name.
+    try:
+        files = read_archive(content)
+    except Exception as error:
+        _refuse_damaged(path, error)
+    index = _read_index(path, files)
+    try:
+        return _build(index, files)
+    except Exception as error:
+        _refuse_damaged(path, error, str(index.get("everystump")))
+
+
+def _check_model(model: Any) -> None:
+    if ESTIMATORS.get(type(model).__name__) is not type(model):
+        raise ModelFileError(
+            f"model={type(model).__name__} is no estimator of everystump; keep pipelines and other "
+            f"estimators with skops."
+        )
+    if not _is_fitted(model):
+        raise ModelFileError(f"model={type(model).__name__} is not fitted; call fit before save.")
+
+
+def _is_fitted(model: Any) -> bool:
+    return hasattr(model, model._mark_of_a_fit)
+
+
+def _check_place(out: Path, overwrite: bool) -> None:
+    if out.is_dir():
+        raise ModelFileError(f"path={str(out)!r} is a folder; name a file in it.")
+    if not out.parent.is_dir():
+        raise FileNotFoundError(f"path={str(out)!r} is in a folder that does not exist; make it.")
+    if not overwrite and out.exists():
+        raise FileExistsError(f"path={str(out)!r} exists; pass overwrite=True to replace it.")
+
+
+def _files(model: Any) -> dict[str, bytes]:
+    """Return the names and contents of the files in the archive, the index first."""
+    encoder = Encoder()
+    node = encoder.encode(model, "")
+    arrays = {name: array_bytes(array) for name, array in encoder.arrays.items()}
+    index = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "everystump": __version__,
+        "versions": {
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+            "scikit-learn": sklearn.__version__,
+            "scipy": scipy.__version__,
+        },
+        "arrays": {name: hashlib.sha256(content).hexdigest() for name, content in arrays.items()},
+        "model": node,
+    }
+    text = json.dumps(index, allow_nan=False, separators=(",", ":")).encode("ascii")
+    if len(text) > MOST_JSON_BYTES:
+        raise ModelFileError(
+            f"model: beside its arrays it takes {len(text) / 2**20:.1f} MiB, and a model file "
+            f"holds {MOST_JSON_BYTES / 2**20:g}; keep it with joblib."
+        )
+    return {_INDEX: text, **arrays}
+
+
+def _read(path: str | os.PathLike) -> bytes:
+    """Return the content of a file that looks like ours from outside."""
+    place = Path(path)
+    name = repr(str(place))
+    if place.is_dir():
+        raise ModelFileError(f"{name} is a folder; pass the path of a model file.")
+    size = place.stat().st_size
+    if size > MOST_BYTES:
+        raise ModelFileError(
+            f"{name} is larger than any model file, with {size / 2**30:.1f} GiB; pass one that "
+            f"everystump.save wrote."
+        )
+    if not place.is_file():
+        raise ModelFileError(f"{name} is no file; pass the path of a model file.")
+    with place.open("rb") as file:
+        head = file.read(_HEAD)
+        if head.startswith(_ZIP) and head.endswith(_INDEX.encode()):
+            return head + file.read()
+    what = "is a zip archive without a model" if head.startswith(_ZIP) else "is no everystump model"
+    if not head:
+        what = "is empty"
+    raise ModelFileError(f"{name} {what}; pass a file that everystump.save wrote.")
+
+
+def _read_index(path: str | os.PathLike, files: dict[str, memoryview]) -> dict[str, Any]:
+    """Return the JSON of the archive, after a look at its version."""
+    name = repr(str(Path(path)))
+    if len(files[_INDEX]) > MOST_JSON_BYTES:
+        raise ModelFileError(
+            f"{name} is damaged: its {_INDEX} is larger than any; save the model again."
+        )
+    try:
+        index = json.loads(bytes(files[_INDEX]), parse_constant=_refuse_constant)
+        version = index["format_version"]
+        if index["format"] != FORMAT or type(version) is not int or version < 1:
+            raise ValueError(f"its {_INDEX} does not say that it is a model")
+    except Exception as error:
+        _refuse_damaged(path, error)
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{name} was written by a newer everystump (format {version}, this one reads up to "
+            f"{FORMAT_VERSION}); upgrade everystump."
+        )
+    return index
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _build(index: dict[str, Any], files: dict[str, memoryview]) -> Any:
+    """Return the model; raises if anything is too much, missing or other than it should be."""
+    digests = index["arrays"]
+    if [_INDEX, *digests] != list(files):
+        raise ValueError("its arrays are not those that it lists")
+
+    def read(file: str) -> np.ndarray:
+        content = files[file]
+        if hashlib.sha256(content).hexdigest() != digests[file]:
+            raise ValueError(f"{file} has another SHA-256 than it should")
+        return read_array(content)
+
+    if index["model"]["type"] not in ESTIMATORS:
+        raise ValueError("it holds no estimator")
+    decoder = Decoder(read)
+    model = decoder.decode(index["model"])
+    if decoder.used != set(digests):
+        raise ValueError("it holds arrays that its model does not use")
+    if not _is_fitted(model):
+        raise ValueError("its model is not fitted")
+    return model
+
+
+def _refuse_damaged(path: str | os.PathLike, error: Exception, writer: str = "") -> NoReturn:
+    """Say in one sentence why a file cannot be read."""
+    why = " ".join(f"{error}".split()).rstrip(".")[:200] or type(error).__name__
+    other = writer and writer != __version__
+    remedy = (
+        f"it was written by everystump {writer[:20]} and this is {__version__}: use that version"
+        if other
+        else "save the model again"
+    )
+    raise ModelFileError(
+        f"{str(Path(path))!r} is damaged or no model of this everystump ({why}); {remedy}."
+    ) from error

@@ -1,0 +1,359 @@
+"""Files that are no models: each is refused in one sentence, and none does harm."""
+
+import io
+import json
+import os
+import pickle
+import tracemalloc
+import zipfile
+from dataclasses import fields
+from functools import cache
+
+import numpy as np
+import pytest
+from stored_models import fitted, table
+
+import everystump
+from everystump.bounds.bound import Bound
+from everystump.modelfile import ModelFileError, container, load, save, store
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.stumps"
+
+
+def refusal(path):
+    with pytest.raises(ModelFileError) as caught:
+        load(path)
+    text = str(caught.value)
+    assert text.startswith(repr(str(path)))
+    assert "\n" not in text
+    assert text.endswith(".")
+    return text
+
+
+NO_MODELS = {
+    "pickle": (pickle.dumps({"a": 1}), "is no everystump model; pass a file that everystump.save"),
+    "onnx": (b"\x08\x07\x12\x0bskl2onnx" + bytes(200), "is no everystump model"),
+    "text": (b"a,b\n1,2\n", "is no everystump model"),
+    "empty": (b"", "is empty"),
+    "two letters": (b"PK", "is no everystump model"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_MODELS)
+def test_other_files(kind, path):
+    content, message = NO_MODELS[kind]
+    path.write_bytes(content)
+    assert message in refusal(path)
+
+
+def test_no_file_and_folders(path, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"model\.stumps"):
+        load(path)
+    assert "is a folder" in refusal(tmp_path)
+    os.mkfifo(path)
+    assert "is no file" in refusal(path)
+
+
+def test_other_archives(path):
+    np.savez(path.with_suffix(".npz"), a=np.zeros(3))
+    assert "zip archive without a model" in refusal(path.with_suffix(".npz"))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", "{}")
+    assert "is damaged or no model" in refusal(path)
+
+
+def test_a_file_too_large_for_any_model(path):
+    with path.open("wb") as file:
+        file.truncate(5 * 2**30)
+    assert "is larger than any model file, with 5.0 GiB" in refusal(path)
+
+
+def contents(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewrite(path, edit, files_edit=lambda files: files):
+    """Change the JSON of a file or its other files, keeping checksums right."""
+    files = files_edit(contents(path))
+    index = json.loads(files["model.json"])
+    edit(index)
+    files["model.json"] = json.dumps(index).encode()
+    container.write_archive(path, files)
+
+
+def replace_array(path, name, content):
+    """Put other bytes in the place of an array, with the right SHA-256."""
+    rewrite(
+        path,
+        lambda index: index["arrays"].update({name: store.hashlib.sha256(content).hexdigest()}),
+        lambda files: files | {name: content},
+    )
+
+
+def holds(index):
+    return index["model"]["holds"]
+
+
+def shape_of(index):
+    return holds(index)["shapes_"]["with"]["shapes"]["items"][0]
+
+
+def number_again(index):
+    index["model"]["with"]["tol"] = {"type": "again", "number": 0}
+
+
+def deep(index):
+    node = 1
+    for _ in range(100):
+        node = [node]
+    index["model"]["with"]["tol"] = node
+
+
+def put(value):
+    return lambda index: index["model"]["with"].update(tol=value)
+
+
+HOSTILE = {
+    "another class": (lambda i: i["model"].update(type="Popen"), "holds no estimator"),
+    "no estimator": (lambda i: i["model"].update(type="Shape"), "holds no estimator"),
+    "unknown type inside": (lambda i: shape_of(i).update(type="os.system"), "type 'os.system'"),
+    "no type": (put({"items": []}), "unknown type 'None'"),
+    "type is a list": (put({"type": []}), "unhashable"),
+    "unknown parameter": (lambda i: i["model"]["with"].update(zzz=1), "zzz"),
+    "unknown field": (lambda i: shape_of(i)["with"].update(zzz=1), "zzz"),
+    "missing field": (lambda i: shape_of(i)["with"].pop("values"), "values"),
+    "unknown entry": (lambda i: i["model"].update(more=1), "unknown entry 'more'"),
+    "record that holds": (lambda i: shape_of(i).update(holds={"a": 1}), "beside its fields"),
+    "hidden method": (lambda i: holds(i).update(predict=1), "'predict' is no attr"),
+    "hidden class": (lambda i: holds(i).update(__class__=1), "'__class__' is no attr"),
+    "not fitted": (lambda i: holds(i).update(old=holds(i).pop("shapes_")), "not fitted"),
+    "values are words": (lambda i: shape_of(i)["with"].update(values="abc"), "arrays of floats"),
+    "shapes are none": (lambda i: holds(i)["shapes_"]["with"].update(shapes=3), "ShapeModel"),
+    "unused array": (lambda i: holds(i).pop("dual_coef_"), "does not use"),
+    "unknown array": (lambda i: holds(i)["dual_coef_"].update(file="model.json"), "model.json"),
+    "wrong checksum": (lambda i: i["arrays"].update({"arrays/0.npy": "0" * 64}), "SHA-256"),
+    "unlisted array": (lambda i: i["arrays"].pop("arrays/0.npy"), "not those that it lists"),
+    "again": (number_again, "refers to object 0"),
+    "deep": (deep, "nested more than 60 deep"),
+    "float": (put({"type": "float", "value": "1e5"}), "1e5"),
+    "scalar": (put({"type": "scalar", "dtype": "O", "value": 1}), "number of type O"),
+    "objects": (put({"type": "objects", "shape": [10**12], "items": []}), "has 0 items"),
+    "pairs": (put({"type": "dict", "items": [[1, 2, 3]]}), "length 3"),
+    "keys": (put({"type": "dict", "items": [[[], 2]]}), "unhashable"),
+    "function": (put({"type": "function", "name": "system"}), "system"),
+    "partial": (put({"type": "partial", "name": "eval", "keywords": {}}), "eval"),
+    "other format": (lambda i: i.update(format="other"), "does not say that it is a model"),
+    "version 0": (lambda i: i.update(format_version=0), "does not say that it is a model"),
+    "version in words": (lambda i: i.update(format_version="1"), "does not say that it is"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_json(kind, path):
+    edit, message = HOSTILE[kind]
+    save(fitted("StumpSVC"), path)
+    rewrite(path, lambda index: None)
+    assert repr(load(path)) == "StumpSVC()"
+    rewrite(path, edit)
+    assert message in refusal(path)
+
+
+def test_a_newer_format(path):
+    save(fitted("StumpSVC"), path)
+    rewrite(path, lambda index: index.update(format_version=3, everystump="9.0"))
+    assert (
+        "was written by a newer everystump (format 3, this one reads up to 1); upgrade everystump."
+    ) in refusal(path)
+
+
+def test_a_field_of_another_version(path):
+    save(fitted("StumpSVC"), path)
+    rewrite(path, lambda i: (i.update(everystump="9.0"), shape_of(i)["with"].update(later=1)))
+    assert refusal(path).endswith(
+        f"it was written by everystump 9.0 and this is {everystump.__version__}: use that version."
+    )
+
+
+def test_a_field_that_came_later_gets_its_default(path):
+    assert fields(Bound)[-1].default is None
+    save(fitted("LooBoundSearch"), path)
+    rewrite(path, lambda i: holds(i)["best_bound_"]["with"].pop("observed"))
+    assert load(path).best_bound_ == fitted("LooBoundSearch").best_bound_
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b'{"format": NaN}', b"[" * 100_000, b"1" * 5000, b"\xff"]
+)
+def test_json_that_is_none(text, path):
+    save(fitted("StumpSVC"), path)
+    container.write_archive(path, contents(path) | {"model.json": text})
+    assert "is damaged or no model" in refusal(path)
+
+
+def npy(array, **header):
+    """An array's file, with another header if wanted."""
+    content = container.array_bytes(array)
+    if not header:
+        return content
+    text = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape} | header
+    padded = str(text).encode().ljust(117) + b"\n"
+    return content[:8] + len(padded).to_bytes(2, "little") + padded + array.tobytes()
+
+
+class Bomb:
+    def __reduce__(self):
+        return os.mkdir, ("executed",)
+
+
+def pickled():
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.array([Bomb()], dtype=object), allow_pickle=True)
+    return buffer.getvalue()
+
+
+BAD_ARRAYS = {
+    "larger than it is": npy(np.zeros(120), shape=(10**12,)),
+    "overflowing": npy(np.zeros(0), shape=(0, 10**30)),
+    "negative": npy(np.zeros(120), shape=(-1, -120)),
+    "of words": npy(np.zeros(120), shape=("a",)),
+    "python 2": npy(np.zeros(120), shape="__").replace(b"'__'", b"120L"),
+    "pickle": pickled(),
+    "structured": npy(np.zeros(3, "f8,f8")),
+    "times": npy(np.zeros(3, "M8[s]")),
+    "longer": npy(np.zeros(120)) + b"x",
+    "other version": npy(np.zeros(120)).replace(b"NUMPY\x01", b"NUMPY\x02"),
+    "long header": npy(np.zeros(1)).replace(b"\x76\x00{", b"\xff\xff{"),
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("kind", BAD_ARRAYS)
+def test_hostile_arrays(kind, path, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    model = fitted("StumpSVC")
+    save(model, path)
+    replace_array(path, "arrays/0.npy", npy(model.classes_))
+    assert repr(load(path)) == "StumpSVC()"
+    replace_array(path, "arrays/0.npy", BAD_ARRAYS[kind])
+    assert "is damaged or no model" in refusal(path)
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("knots", "message"),
+    [
+        (np.arange(120.0)[::-1], "must ascend"),
+        (np.full(120, np.nan), "must ascend"),
+        (np.arange(120.0).reshape(2, 60), "one value for each"),
+        (np.arange(119.0), "one value for each"),
+        (np.arange(120), "arrays of floats"),
+    ],
+)
+def test_curves_that_compiled_loops_must_not_see(knots, message, path):
+    save(fitted("StumpSVC"), path)
+    index = json.loads(contents(path)["model.json"])
+    name = shape_of(index)["with"]["knots"]["file"]
+    replace_array(path, name, npy(np.sort(fitted("StumpSVC").shapes_[0].knots)))
+    assert load(path).predict(table(2)[0]).shape == (120,)
+    replace_array(path, name, npy(knots))
+    assert message in refusal(path)
+
+
+def archive_of(path, files, **options):
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, content in files:
+            archive.writestr(zipfile.ZipInfo(name), content, archive.compression)
+
+
+def test_hostile_archives(path):
+    save(fitted("DecisionStumpClassifier"), path)
+    files, whole = contents(path), path.read_bytes()
+    archive_of(path, files.items())
+    assert repr(load(path)) == "DecisionStumpClassifier()"
+    archive_of(path, files.items(), compression=zipfile.ZIP_DEFLATED)
+    assert "is compressed" in refusal(path)
+    container.write_archive(path, files | {"more.npy": b""})
+    assert "not those that it lists" in refusal(path)
+    container.write_archive(path, dict(list(files.items())[:-1]))
+    assert "not those that it lists" in refusal(path)
+    with pytest.warns(UserWarning, match="Duplicate"):
+        archive_of(path, [*files.items(), ("model.json", b"{}")])
+    assert "twice" in refusal(path)
+    for changed in (whole + b"x", whole[:-2] + b"\1\0x", b"x" + whole, whole + whole):
+        path.write_bytes(changed)
+        refusal(path)
+    with (
+        zipfile.ZipFile(path, "w") as archive,
+        archive.open("model.json", "w", force_zip64=True) as file,
+    ):
+        file.write(files["model.json"])
+    refusal(path)
+
+
+def test_a_bomb_takes_no_memory(path):
+    archive_of(path, [("model.json", bytes(10**8))], compression=zipfile.ZIP_DEFLATED)
+    tracemalloc.start()
+    assert "is compressed" in refusal(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5e6
+
+
+def test_json_larger_than_any(path):
+    container.write_archive(path, {"model.json": bytes(2**24 + 1)})
+    assert "model.json is larger than any" in refusal(path)
+
+
+@cache
+def small_file():
+    model = everystump.KernelSVC("linear").fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    return model, np.linspace(-1, 3, 9)[:, None]
+
+
+def either_refused_or_the_same(path, content):
+    """Load a changed file; return whether it was refused."""
+    model, X = small_file()
+    path.write_bytes(content)
+    try:
+        again = load(path)
+    except ModelFileError:
+        return True
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert repr(again) == repr(model)
+    return False
+
+
+def test_a_change_of_a_byte(path):
+    save(small_file()[0], path)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    listed_from = whole.index(b"PK\1\2")
+    accepted = []
+    inside = rng.permutation(listed_from)[:700].tolist()
+    for place in [*inside, *range(listed_from, len(whole))]:
+        changed = bytearray(whole)
+        changed[place] ^= 1 << int(rng.integers(8))
+        if not either_refused_or_the_same(path, bytes(changed)):
+            accepted.append(place)
+    # Only remarks in the list of files, such as the system that made it, may differ.
+    assert all(place >= listed_from for place in accepted)
+    assert len(accepted) < len(whole) / 20
+
+
+def test_a_file_cut_off_anywhere(path):
+    save(small_file()[0], path)
+    whole = path.read_bytes()
+    for length in {*range(0, len(whole), 7), *range(len(whole) - 100, len(whole))}:
+        assert either_refused_or_the_same(path, whole[:length])
+
+
+def test_random_damage(path):
+    save(small_file()[0], path)
+    whole, rng = path.read_bytes(), np.random.default_rng(1)
+    for _ in range(300):
+        first, last = np.sort(rng.integers(len(whole), size=2))
+        noise = rng.bytes(int(rng.integers(0, 40)))
+        either_refused_or_the_same(path, whole[:first] + noise + whole[last:])
