@@ -121,6 +121,15 @@ def test_what_is_one_object_stays_one(path):
     assert perceptrons.dual_coef_ is perceptrons.machine_.dual_coef_
 
 
+def test_precomputed_products(path):
+    X, y = table(2)
+    model = everystump.KernelSVC("precomputed").fit(X @ X.T, y)
+    again = there_and_back(model, path)
+    np.testing.assert_array_equal(
+        again.decision_function(X @ X.T), model.decision_function(X @ X.T)
+    )
+
+
 def test_arrays_can_be_written_to(path):
     model = there_and_back(fitted("StumpSVC"), path)
     model.intercept_[0] = 7.0

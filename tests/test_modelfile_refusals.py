@@ -303,6 +303,11 @@ def test_a_bomb_takes_no_memory(path):
     assert peak < 5e6
 
 
+def test_a_list_of_files_that_is_too_long(path):
+    archive_of(path, [("model.json", b"{}"), ("x" * 500, b"")])
+    assert "its list of files is too long" in refusal(path)
+
+
 def test_json_larger_than_any(path):
     container.write_archive(path, {"model.json": bytes(2**24 + 1)})
     assert "model.json is larger than any" in refusal(path)
