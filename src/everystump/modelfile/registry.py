@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import linear_kernel
 
 from everystump import kernels
 from everystump.bounds.bound import Bound
+from everystump.columns import Density
 from everystump.estimators.bagging import StumpBaggingClassifier
 from everystump.estimators.boosted_svc import BoostedStumpSVC, Stage
 from everystump.estimators.boosting import StumpBoostingClassifier
@@ -25,6 +26,7 @@ from everystump.estimators.subsample_voting import SubsampleVotingClassifier
 from everystump.estimators.subsamples import Stack
 from everystump.estimators.svc import StumpSVC, StumpSVCCV
 from everystump.estimators.weighted_vote import WeightedVoteClassifier
+from everystump.frames import Feature
 from everystump.kernels import products
 from everystump.machines.expansion import Expansion
 from everystump.machines.kernel import PairKernel, PrecomputedKernel
@@ -51,8 +53,10 @@ _ESTIMATORS = (
 _RECORDS = (
     Bound,
     Certificate,
+    Density,
     Ensemble,
     Expansion,
+    Feature,
     PairKernel,
     PrecomputedKernel,
     Shape,
