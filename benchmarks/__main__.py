@@ -25,6 +25,7 @@ from benchmarks import (
     protocols,
     real_data,
     startup,
+    tables,
     two_norm,
 )
 from benchmarks.report import HEADER, Absent, Grid, Row, machine, table
@@ -53,6 +54,10 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Absent]]] = {
     "vote": kernel_machines.vote,
     "perceptron": perceptron.against_svc,
     "kernel-memory": kernel_memory.within_budget,
+    "tables": tables.holes_and_categories,
+    "coding": tables.coding,
+    "like-adult": tables.like_adult,
+    "after-the-fit": tables.after_the_fit,
 }
 STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "cs": cs.seven_cs,
