@@ -79,7 +79,7 @@ def left_out_margins(
     refuse_other_table(fitted, not fitted._was_fitted_to(X, y))
     sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
     margin = sign * fitted.decision_function(X)
-    parts = list(_parts(fitted, np.asarray(X), y))
+    parts = list(_parts(fitted, fitted._machine_rows(X), y))
     work = partial(_changes, votes=fitted.outputs == "votes")
     with one_blas_thread:
         for part, change in zip(parts, spread_out(work, parts, n_jobs), strict=True):

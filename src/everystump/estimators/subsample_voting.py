@@ -364,6 +364,10 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         said |= dict(zip(others, heard, strict=True))
         return [self._as_output(said[t]) for t in range(self.n_estimators)]
 
+    def _machine_rows(self, X: Any) -> np.ndarray:
+        """Return rows as the machines see them: numbers, and those of levels."""
+        return check_rows(self, X)
+
     def machine_scores(self, X: Any) -> np.ndarray:
         """Return what each machine alone says of the rows, as it enters the vote.
 
