@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks import (
     bounds_table,
+    calibration,
     columns_speed,
     cs,
     finite,
@@ -64,6 +65,7 @@ STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "measures": measures.four_measures,
     "bounds-table": bounds_table.all_bounds,
     "protocols": protocols.open_choices,
+    "calibration": calibration.curves,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 
