@@ -20,7 +20,6 @@ def with_one(value, row=4, column=1):
 
 X0, Y0 = table()
 BAD_TABLES = {
-    "nan": (with_one(np.nan), Y0, None, r"X contains NaN in row 4, feature 1; .* impute or remove"),
     "infinity": (with_one(np.inf), Y0, None, r"X contains infinity in row 4, feature 1"),
     "minus infinity": (with_one(-np.inf, 0, 2), Y0, None, r"infinity in row 0, feature 2"),
     "one class": (X0, np.ones(90), None, r"y: only one class, 1\.0, .* at least two classes"),
@@ -37,7 +36,6 @@ BAD_TABLES = {
     "fewer labels": (X0, Y0[:-1], None, r"inconsistent numbers of samples: \[90, 89\]"),
     "labels in two columns": (X0, np.column_stack([Y0, Y0]), None, r"y should be a 1d array"),
     "continuous labels": (X0, X0[:, 0], None, r"Unknown label type"),
-    "words": ([["a", "b"], ["c", "d"]], [0, 1], None, r"X has 'a' in column 0, which is no number"),
     "negative weight": (
         X0,
         Y0,
@@ -53,6 +51,21 @@ BAD_TABLES = {
         r"sample_weight has shape \(89,\).* each of the 90 rows",
     ),
     "weights in two columns": (X0, Y0, np.ones((90, 2)), r"sample_weight has shape \(90, 2\)"),
+}
+# What stump learners take and others do not.
+NUMBERS_ONLY = {
+    "nan": (
+        with_one(np.nan),
+        Y0,
+        None,
+        r"X contains NaN in row 4, feature 1; .* fill them, .*SimpleImputer, or use StumpSVC",
+    ),
+    "words": (
+        [["a", "b"], ["c", "d"]],
+        [0, 1],
+        None,
+        r"X has 'a' in column 0, which is no number, .* OneHotEncoder, or use StumpSVC",
+    ),
 }
 
 

@@ -22,9 +22,9 @@ def table():
     return X, y, rng.normal(scale=1.5, size=(200, 3))
 
 
-def draws(X, y, random_state, n_estimators):
+def draws(X, y, random_state, n_estimators, n_levels=None):
     """Yield the rows of each bootstrap sample, and what goes on drawing for its stump."""
-    columns = make_columns(X, max_bins=len(X))
+    columns = make_columns(X, max_bins=len(X), n_levels=n_levels)
     order = _order_of_their_own(pack(columns.codes, columns.sizes))
     order = np.concatenate([order[y[order] == side] for side in (1, 0)])
     seed = np.random.RandomState(random_state).randint(np.iinfo(np.int32).max)
@@ -87,9 +87,10 @@ def test_each_stump_is_that_of_the_sample_alone(table):
     model = StumpBaggingClassifier(50, criterion="gini", random_state=2).fit(X, y)
     for j, (rows, _) in enumerate(draws(X, y, 2, 50)):
         alone = DecisionStumpClassifier(criterion="gini").fit(X[rows], y[rows])
-        own = [array[j] for array in model.stumps_]
-        assert own[:3] == [alone.feature_, pytest.approx(alone.threshold_), alone.direction_]
-        assert own[4] == pytest.approx(alone.error_, abs=1e-14)
+        feature, threshold, level, direction, _, _, error = (a[j] for a in model.stumps_)
+        assert (feature, level, direction) == (alone.feature_, -1, alone.direction_)
+        assert threshold == pytest.approx(alone.threshold_)
+        assert error == pytest.approx(alone.error_, abs=1e-14)
 
 
 def test_a_random_feature_for_each_sample(table):

@@ -162,6 +162,9 @@ def test_the_loss_never_rises(loss, case, features, criterion, learning_rate):
     assert np.all(np.diff(losses) <= 1e-12)
 
 
+FOUND = ("feature", "threshold", "direction", "weight", "error")
+
+
 def twin(loss, X, y, weight, rounds):
     """Boost in plain NumPy: every stump tried, steps by a root finder; y in {-1, 1}."""
     feature, threshold, votes = every_stump(X)
@@ -189,7 +192,7 @@ def test_boosting_against_a_plain_twin(loss, seed):
     model = StumpBoostingClassifier(loss, n_estimators=30).fit(X, y, weight)
     stumps, score = twin(loss, X, 2 * y - 1, weight, 30)
     cuts = np.isfinite(model.stumps_.threshold)
-    for name, expected in zip(model.stumps_._fields, stumps, strict=True):
+    for name, expected in zip(FOUND, stumps, strict=True):
         kept = cuts if name == "feature" else slice(None)
         found = getattr(model.stumps_, name)[kept]
         np.testing.assert_allclose(found, expected[kept], rtol=1e-7, err_msg=name)
@@ -273,7 +276,7 @@ def test_too_few_rows_to_hold_out():
 def test_a_perfect_stump_is_kept_alone_however_late_it_is_found(loss):
     X, y, weight = noisy_table(0)
     X[:, 2] = y
-    perfect, late = [[2], [0.5], [1], [1.0], [0.0]], 0
+    perfect, late = [[2], [0.5], [-1], [1], [0], [1.0], [0.0]], 0
     best = StumpBoostingClassifier(loss).fit(X, y, weight)
     assert [array.tolist() for array in best.stumps_] == perfect
     for seed in range(20):
@@ -372,7 +375,7 @@ def test_a_stump_just_used_is_a_coin(loss, features, decades, seed):
 
 def test_one_row_a_class():
     model = StumpBoostingClassifier("mada").fit([[3.0], [5.0]], ["no", "yes"])
-    assert [array.tolist() for array in model.stumps_] == [[0], [4.0], [1], [1.0], [0.0]]
+    assert [array.tolist() for array in model.stumps_] == [[0], [4.0], [-1], [1], [0], [1.0], [0.0]]
     assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
 
 

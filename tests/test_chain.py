@@ -136,9 +136,9 @@ def test_without_outside_mass_the_ends_are_opposite(kind, centred):
 
 
 @BOTH
-def test_gram_is_the_kernel_of_spread(masses, centred):
+def test_gram_is_the_kernel_of_spread(forms, centred):
     """``K = Phi Phi'``, a row of ``Phi`` being the rows of the spread matrix at its places."""
-    chains = Chains.of(masses, centred=centred)
+    chains = Chains.of(*forms, centred=centred)
     rng = np.random.default_rng(4)
     places = np.column_stack(
         [

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table, with_one
+from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table, with_one
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -410,7 +410,10 @@ def test_bad_parameters(estimator, match):
     assert_refused(lambda: clone(estimator).fit(X0, Y0), match)
 
 
-@pytest.mark.parametrize(("X", "y", "weight", "match"), BAD_TABLES.values(), ids=BAD_TABLES)
+BAD = BAD_TABLES | NUMBERS_ONLY
+
+
+@pytest.mark.parametrize(("X", "y", "weight", "match"), BAD.values(), ids=BAD)
 def test_bad_tables(X, y, weight, match):
     model = KernelSVC(fit_intercept=False)
     assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)

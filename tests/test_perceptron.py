@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table
+from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table
 from scipy.stats import special_ortho_group
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -251,6 +251,9 @@ def test_bad_parameters(estimator, match):
     assert not hasattr(estimator, "machine_")
 
 
-@pytest.mark.parametrize(("X", "y", "weight", "match"), BAD_TABLES.values(), ids=BAD_TABLES)
+BAD = BAD_TABLES | NUMBERS_ONLY
+
+
+@pytest.mark.parametrize(("X", "y", "weight", "match"), BAD.values(), ids=BAD)
 def test_bad_tables(model, X, y, weight, match):
     assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)

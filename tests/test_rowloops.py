@@ -198,6 +198,7 @@ def test_evaluate(n, dtype, order):
     sizes = (0, 2, 30)
     cuts = [np.sort(rng.normal(size=k)) for k in sizes]
     lookups = [Lookup.over(c) for c in cuts]
+    missing = rng.normal(size=3)
     level, slope, anchor = ([rng.normal(size=k + 1) for k in sizes] for _ in range(3))
     curves = rowloops.Curves(
         np.cumsum([0] + [k + 1 for k in sizes]),
@@ -205,6 +206,7 @@ def test_evaluate(n, dtype, order):
         np.concatenate(level),
         np.concatenate(slope),
         np.concatenate(anchor),
+        missing,
         np.cumsum([0] + [len(lookup.first) for lookup in lookups]),
         np.concatenate([lookup.first for lookup in lookups]),
         np.array([lookup.low for lookup in lookups]),
@@ -212,10 +214,14 @@ def test_evaluate(n, dtype, order):
     )
     slope[0][:] = curves.slope[0] = 0.0
     X = np.asarray(rng.normal(size=(n, 3)), dtype=dtype, order=order)
-    out = np.full(n, np.nan)
+    X[rng.random(size=X.shape) < 0.2] = np.nan
+    out, parts = np.full(n, np.nan), np.full((n, 3), np.nan)
     rowloops.evaluate(X, curves, 0.25, out)
-    expected = np.full(n, 0.25)
+    rowloops.contributions(X, curves, parts)
+    expected = np.empty((n, 3))
     for d in range(3):
-        k = np.searchsorted(cuts[d], X[:, d], side="right")
-        expected += level[d][k] + slope[d][k] * (X[:, d] - anchor[d][k])
-    np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-12)
+        k = np.minimum(np.searchsorted(cuts[d], X[:, d], side="right"), sizes[d])
+        curve = level[d][k] + slope[d][k] * (X[:, d] - anchor[d][k])
+        expected[:, d] = np.where(np.isnan(X[:, d]), missing[d], curve)
+    np.testing.assert_allclose(parts, expected, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(out, 0.25 + expected.sum(axis=1), rtol=1e-11, atol=1e-12)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles import every_stump, least_error
 from scipy.optimize import minimize_scalar
+from trees import category, numbers
 
 from everystump import rowloops
 from everystump.columns import make_columns
@@ -65,54 +66,63 @@ def searched(X, y, weight, max_bins=1000, **given):
 
 @pytest.fixture(params=SEEDS)
 def flat(request):
-    """Return positive and negative weights of three features end to end, some places empty."""
+    """Return positive and negative weights of some features end to end, some places empty."""
     rng = np.random.default_rng(request.param)
-    starts = np.array([0, 1, 8, 20])
-    tables = rng.uniform(size=(2, 20)) * (rng.random((2, 20)) < 0.7)
+    columns = [numbers(1), numbers(7), numbers(6, missing=1.0), category(5), category(3, 1.0)]
+    starts = np.concatenate([[0], np.cumsum([column.n_places for column in columns])])
+    tables = rng.uniform(size=(2, starts[-1])) * (rng.random((2, starts[-1])) < 0.7)
     for a, b in pairwise(starts):
         tables[:, a:b] *= 1 / (tables[:, a:b].sum() or 1)
-    return tables, starts
+    return tables, starts, np.concatenate([column.parents for column in columns])
 
 
-def sides(table, k):
-    """Return positive minus negative weight, and all weight, left and right of a cut after k."""
+def is_beyond(parents, edge):
+    """Return which places have the edge on their way to the root."""
+    found = np.zeros(len(parents), dtype=bool)
+    for place in range(len(parents)):
+        found[place] = place == edge or (place > 0 and found[parents[place]])
+    return found
+
+
+def sides(table, parents, edge):
+    """Return positive minus negative weight, and all weight, before and beyond an edge."""
     tilt, weight = table[0] - table[1], table.sum(axis=0)
-    parts = slice(None, k + 1), slice(k + 1, None)
-    return [tilt[p].sum() for p in parts], [weight[p].sum() for p in parts]
+    beyond = is_beyond(parents, edge)
+    return [[sums[part].sum() for part in (~beyond, beyond)] for sums in (tilt, weight)]
 
 
-def by_cut(tables, starts, gain):
-    cuts = [(a, b, k) for a, b in pairwise(starts) for k in range(b - a)]
-    return np.array([gain(*sides(tables[:, a:b], k)) for a, b, k in cuts])
+def by_edge(tables, starts, parents, gain):
+    edges = [(a, b, k) for a, b in pairwise(starts) for k in range(b - a)]
+    return np.array([gain(*sides(tables[:, a:b], parents[a:b], k)) for a, b, k in edges])
 
 
 def test_error_gains(flat):
-    tables, starts = flat
-    out = np.full(starts[-1], np.nan)
-    error_gains(tables[0], tables[1], starts, out)
-    expected = by_cut(tables, starts, lambda tilt, weight: abs(tilt[1] - tilt[0]))
+    tables, *tree = flat
+    out = np.full(tables.shape[1], np.nan)
+    error_gains(tables[0], tables[1], *tree, out)
+    expected = by_edge(tables, *tree, lambda tilt, weight: abs(tilt[1] - tilt[0]))
     np.testing.assert_allclose(out, expected, atol=1e-13)
 
 
 def test_gini_gains(flat):
-    tables, starts = flat
-    out = np.full(starts[-1], np.nan)
-    gini_gains(tables[0], tables[1], starts, out)
+    tables, *tree = flat
+    out = np.full(tables.shape[1], np.nan)
+    gini_gains(tables[0], tables[1], *tree, out)
 
     def gain(tilt, weight):
         parts = (t**2 / w for t, w in zip(tilt, weight, strict=True) if w > 1e-15)
         return np.sqrt(sum(weight) * sum(parts))
 
-    np.testing.assert_allclose(out, by_cut(tables, starts, gain), atol=1e-13)
+    np.testing.assert_allclose(out, by_edge(tables, *tree, gain), atol=1e-13)
 
 
 @pytest.mark.parametrize("least", [0.0, 0.1, 0.4])
 def test_refuse_thin(flat, least):
-    tables, starts = flat
-    gains = np.ones(starts[-1])
-    refuse_thin(tables[0], tables[1], starts, least, gains)
-    thin = by_cut(tables, starts, lambda tilt, weight: min(weight) < least)
-    thin[starts[1:] - 1] = False
+    tables, *tree = flat
+    gains = np.ones(tables.shape[1])
+    refuse_thin(tables[0], tables[1], *tree, least, gains)
+    thin = by_edge(tables, *tree, lambda tilt, weight: min(weight) < least)
+    thin[tree[0][:-1]] = False
     np.testing.assert_array_equal(gains, np.where(thin, -1.0, 1.0))
 
 
@@ -172,9 +182,9 @@ def test_the_best_stump_cuts_in_the_middle_between_present_values(seed):
     stump = search.best(tables)
     feature, threshold, _ = every_stump(X[weight > 0])
     assert stump.threshold in threshold[feature == stump.feature]
-    assert (stump.place == -1) == np.isneginf(stump.threshold)
+    assert (stump.place == 0) == np.isneginf(stump.threshold)
     values = search.columns[stump.feature].values
-    np.testing.assert_array_equal(values >= stump.threshold, np.arange(len(values)) > stump.place)
+    np.testing.assert_array_equal(values >= stump.threshold, np.arange(len(values)) >= stump.place)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -228,8 +238,8 @@ def test_no_side_is_thin(seed, least_share):
 def test_among_equals_the_first_feature_and_the_lowest_threshold():
     X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
     _, search, tables = searched(X, np.array([-1, 1, -1, 1]), np.ones(4))
-    assert search.best(tables)[:4] == (0, 0, 0.5, 1)
-    assert search.best_of(1, tables[:, 4:])[:4] == (1, 0, 0.5, 1)
+    assert search.best(tables)[:5] == (0, 1, 0.5, -1, 1)
+    assert search.best_of(1, tables[:, 4:])[:5] == (1, 1, 0.5, -1, 1)
 
 
 @pytest.mark.parametrize("side", [1, -1])

@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table
+from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -423,8 +423,9 @@ def test_products_have_no_features_to_choose_from():
     )
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "match"), [(t[0], t[1], t[3]) for t in BAD_TABLES.values() if t[2] is None]
-)
+BAD = (BAD_TABLES | NUMBERS_ONLY).values()
+
+
+@pytest.mark.parametrize(("X", "y", "match"), [(t[0], t[1], t[3]) for t in BAD if t[2] is None])
 def test_bad_tables(X, y, match):
     assert_refused(lambda: SubsampleVotingClassifier(PLAIN).fit(X, y), match)

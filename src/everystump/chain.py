@@ -19,7 +19,7 @@ bias, ``s[0] = 0`` and the first weight of each feature does nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -74,6 +74,10 @@ class Chains:
             np.concatenate(aside),
             centred,
         )
+
+    def scaled(self, factors: np.ndarray) -> Chains:
+        """Return the chains whose jumps are multiplied by ``factors``."""
+        return replace(self, jumps=self.jumps * factors)
 
     def gram(self, places: np.ndarray) -> np.ndarray:
         """Return the kernel matrix of rows, given the place of each row in each feature.

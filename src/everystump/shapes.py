@@ -179,17 +179,22 @@ class ShapeModel:
         self._share(work, X, n_threads)
         return out
 
-    def contributions(self, X: np.ndarray, *, n_threads: int = 1) -> np.ndarray:
-        """Return what each feature adds to the score of each row of ``X``."""
+    def contributions(
+        self, X: np.ndarray, *, n_threads: int = 1, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return what each feature adds to the score of each row of ``X``, column by column.
+
+        It is written into ``out``, of the shape of ``X``, if given.
+        """
         X = self._checked(X)
-        out = np.empty(X.shape)
+        parts = np.empty(X.shape, order="F") if out is None else out
         curves = self._curves
 
         def work(part: slice) -> None:
-            rowloops.contributions(X[part], curves, out[part])
+            rowloops.contributions(X[part], curves, parts[part])
 
         self._share(work, X, n_threads)
-        return out
+        return parts
 
     def _checked(self, X: np.ndarray) -> np.ndarray:
         X = np.asarray(X)

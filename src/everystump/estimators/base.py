@@ -18,7 +18,10 @@ from everystump.arguments import check_range
 from everystump.columns import Density
 from everystump.estimators.criteria import CRITERIA, Criterion
 from everystump.estimators.design import Design
+from everystump.estimators.editing import CurveEditing
+from everystump.estimators.monotone import check_monotonic
 from everystump.estimators.progress import Reporter
+from everystump.estimators.reading import CurveReading
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
     fingerprint,
@@ -79,7 +82,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return as_labels(self.decision_function(X), self.classes_)
 
 
-class ShapeClassifier(ScoreClassifier):
+class ShapeClassifier(CurveReading, CurveEditing, ScoreClassifier):
     """A classifier whose fitted state is one shape model a class (one for two classes)."""
 
     _mark_of_a_fit: ClassVar[str] = "shapes_"
@@ -120,6 +123,7 @@ class StumpMachine(TableClassifier):
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "fit_intercept": ["boolean"],
         "feature_range": ["array-like", None],
+        "monotonic_cst": ["array-like", dict, None],
         "class_weight": [dict, str, None],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -139,6 +143,7 @@ class StumpMachine(TableClassifier):
         categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
+        monotonic_cst: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -150,6 +155,7 @@ class StumpMachine(TableClassifier):
         self.categorical_features = categorical_features
         self.fit_intercept = fit_intercept
         self.feature_range = feature_range
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
@@ -180,10 +186,21 @@ class StumpMachine(TableClassifier):
             n_levels=table.n_levels,
             fit_intercept=self.fit_intercept,
             feature_range=limits,
+            directions=self._directions(),
             sample_weight=table.sample_weight,
             n_threads=n_threads,
         )
         return table, design
+
+    def _directions(self) -> np.ndarray | None:
+        """Return which curves may only rise or fall, None if none."""
+        directions = check_monotonic(self.monotonic_cst, self.features_)
+        if directions is not None and not self.fit_intercept:
+            raise ValueError(
+                "fit_intercept=False does not go with monotonic_cst: the stumps outside the data "
+                "make curves turn; use fit_intercept=True."
+            )
+        return directions
 
     def _solve(
         self,
@@ -254,7 +271,17 @@ class StumpMachine(TableClassifier):
         signs = training_signs(self, y, len(X))[:, self._kept]
         return one_by_one(self._as_machines(lambda: rows, signs))
 
+    def _refuse_monotone(self) -> None:
+        """Raise if the machine is more than a sum of kernels, which is all that bounds know."""
+        if self._directions() is not None:
+            raise ValueError(
+                f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, which "
+                f"this one is not with constraints on its curves; use monotonic_cst=None or "
+                f"cross-validation."
+            )
+
     def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+        self._refuse_monotone()
         margins = signs * np.atleast_2d(self._scores(rows(), self.shapes_).T)
         duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
         ranges_known = self.feature_range is not None and self.exact_
@@ -296,6 +323,7 @@ class FixedCMachine(StumpMachine):
         categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
+        monotonic_cst: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -308,6 +336,7 @@ class FixedCMachine(StumpMachine):
             categorical_features=categorical_features,
             fit_intercept=fit_intercept,
             feature_range=feature_range,
+            monotonic_cst=monotonic_cst,
             class_weight=class_weight,
             tol=tol,
             max_iter=max_iter,
@@ -326,7 +355,8 @@ class FixedCMachine(StumpMachine):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
+            Numbers and categories, values may be missing; a pandas or polars frame keeps its
+            column names.
         y : array-like of shape (n_rows,)
             Labels of two or more classes; more than two are set one against the rest.
         sample_weight : array-like of shape (n_rows,), optional

@@ -10,6 +10,7 @@ import numpy as np
 from everystump.chain import Chains
 from everystump.columns import Column, Columns, make_columns
 from everystump.estimators.criteria import Criterion
+from everystump.estimators.monotone import edge_signs
 from everystump.measure import Masses, Measure
 from everystump.packing import Packing, pack
 from everystump.shapes import Shape, ShapeModel
@@ -20,7 +21,8 @@ from everystump.solvers import Certificate, InseparableError, Problem, Progress,
 class Design:
     """Columns, their chains under a measure, and the packed codes.
 
-    All classes, folds and values of C of one training table share one design.
+    All classes, folds and values of C of one training table share one design.  ``signs`` are those
+    that `Problem` asks for.
     """
 
     columns: Columns
@@ -28,6 +30,7 @@ class Design:
     masses: tuple[Masses, ...]
     chains: Chains
     packing: Packing
+    signs: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -41,8 +44,12 @@ class Design:
         feature_range: np.ndarray | None,
         sample_weight: np.ndarray | None,
         n_threads: int,
+        directions: np.ndarray | None = None,
     ) -> Design:
-        """Code the rows of ``X`` and weigh the gaps between their places."""
+        """Code the rows of ``X`` and weigh the gaps between their places.
+
+        ``directions`` says which features' curves may only rise (1) or only fall (-1).
+        """
         measure.check(X.shape[1])
         columns = make_columns(
             X,
@@ -58,7 +65,9 @@ class Design:
             _check_masses(measure, column, d) for d, column in enumerate(columns.columns)
         )
         chains = Chains.of(columns.columns, masses, centred=not fit_intercept)
-        return cls(columns, measure, masses, chains, pack(columns.codes, columns.sizes))
+        packing = pack(columns.codes, columns.sizes)
+        signs = edge_signs(chains, directions)
+        return cls(columns, measure, masses, chains, packing, signs)
 
     @property
     def half_mass(self) -> float:
@@ -93,6 +102,7 @@ class Design:
             criterion.loss,
             bias=not self.chains.centred,
             hard=bool(np.isinf(C)),
+            signs=self.signs,
         )
         rows = Rows(
             self.packing, index, positive[index], criterion.loss, weight[index], C, n_threads

@@ -66,8 +66,9 @@ class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):
     ----------
     C : float, default=1.0
         What a unit of loss costs; more fits the training rows more closely.
-    measure, max_bins, categorical_features, fit_intercept, feature_range, class_weight, tol,
-    max_iter, n_jobs, verbose
+    measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
+        As in `StumpSVC`.
+    class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
     Attributes
@@ -101,8 +102,9 @@ class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
     ----------
     Cs, cv, scoring, selection
         As in `StumpSVCCV`.
-    measure, max_bins, categorical_features, fit_intercept, feature_range, class_weight, tol,
-    max_iter, n_jobs, verbose
+    measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
+        As in `StumpSVC`.
+    class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
     Attributes

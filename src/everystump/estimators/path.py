@@ -79,6 +79,7 @@ class PathMachine(StumpMachine):
         categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
+        monotonic_cst: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -91,6 +92,7 @@ class PathMachine(StumpMachine):
             categorical_features=categorical_features,
             fit_intercept=fit_intercept,
             feature_range=feature_range,
+            monotonic_cst=monotonic_cst,
             class_weight=class_weight,
             tol=tol,
             max_iter=max_iter,
@@ -158,6 +160,7 @@ class PathMachine(StumpMachine):
     def _judges(self, table: Table) -> tuple[list[_Fold], list[Score]]:
         """Return the folds, and what scores a model on each."""
         if self.selection == "loo-bound":
+            self._refuse_monotone()
             every = np.arange(len(table.label))
             return [_Fold(every, every)], [_by_loo_bound(table)]
         scorer = check_scoring(self, scoring=self.scoring)

@@ -39,6 +39,11 @@ class StumpSVC(FixedCMachine):
         Whether to add a free constant.
     feature_range : (low, high) or array-like of shape (n_features, 2), optional
         The range [L, R] of thresholds; that of the data by default.
+    monotonic_cst : array-like of shape (n_features,), dict or None, default=None
+        Curves that may only rise (1 or "increasing") or only fall (-1 or "decreasing"), 0 being
+        free: one entry for each feature, or a dict of some features' names.  The curve is that of
+        the score of ``classes_[1]``; for several classes every class's curve is so constrained.
+        Needs ``fit_intercept=True``.
     class_weight : dict, "balanced" or None, default=None
         Factors of C for each class.
     tol : float, default=1e-3
@@ -102,6 +107,7 @@ class StumpSVC(FixedCMachine):
         categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
+        monotonic_cst: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -115,6 +121,7 @@ class StumpSVC(FixedCMachine):
             categorical_features=categorical_features,
             fit_intercept=fit_intercept,
             feature_range=feature_range,
+            monotonic_cst=monotonic_cst,
             class_weight=class_weight,
             tol=tol,
             max_iter=max_iter,
@@ -147,9 +154,11 @@ class StumpSVCCV(PathMachine):
         Any scikit-learn scorer; accuracy by default.
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
         Take the best mean score, or the smallest C within one standard error of it, or the least
-        bound on the leave-one-out error, which needs no folds (`everystump.bounds.loo_bound`).
-    measure, max_bins, categorical_features, fit_intercept, feature_range, class_weight, tol,
-    max_iter, n_jobs, verbose
+        bound on the leave-one-out error, which needs no folds (`everystump.bounds.loo_bound`) but
+        knows no ``monotonic_cst``.
+    measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
+        As in `StumpSVC`.
+    class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
     Attributes
@@ -193,6 +202,7 @@ class StumpSVCCV(PathMachine):
         categorical_features: Any = "from_dtype",
         fit_intercept: bool = True,
         feature_range: Any = None,
+        monotonic_cst: Any = None,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -209,6 +219,7 @@ class StumpSVCCV(PathMachine):
             categorical_features=categorical_features,
             fit_intercept=fit_intercept,
             feature_range=feature_range,
+            monotonic_cst=monotonic_cst,
             class_weight=class_weight,
             tol=tol,
             max_iter=max_iter,

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.estimators.reading import curves_of, models_of_class
+
 _LINE, _TEXT = "#1f5fa8", "#555555"
 
 
@@ -31,15 +33,15 @@ class MarginDisplay:
     hard: bool
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, class_label: Any = None, ax: Any = None) -> Self:
         """Draw the margins of a fitted `BoostedStumpSVC`.
 
         Parameters
         ----------
         estimator : BoostedStumpSVC
             Fitted, with several `stages`.
-        class_index : int, default=0
-            Which class's machine, for several classes.
+        class_label : label, optional
+            Whose machine, for several classes; the first class's by default.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -53,7 +55,8 @@ class MarginDisplay:
             raise ValueError(
                 f"estimator={estimator!r} has no stages; pass a fitted BoostedStumpSVC."
             )
-        margins = [np.atleast_1d(stage.margin)[class_index] for stage in stages]
+        k = models_of_class(estimator, curves_of(estimator), class_label)[0]
+        margins = [np.atleast_1d(stage.margin)[k] for stage in stages]
         counts = np.array([stage.n_estimators for stage in stages])
         return cls(counts, np.array(margins), bool(np.isinf(estimator.C))).plot(ax=ax)
 

@@ -1,8 +1,10 @@
-"""What the features of a picture are called."""
+"""What the features, classes and shares of a picture are called."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from everystump.shapes import ShapeModel
 
 
 def feature_names(estimator: Any, n_features: int, given: Any) -> list[str]:
@@ -15,3 +17,35 @@ def feature_names(estimator: Any, n_features: int, given: Any) -> list[str]:
             f"feature_names holds {len(names)} names; pass one for each of {n_features} features."
         )
     return [str(name) for name in names]
+
+
+def speaks_for(estimator: Any, models: list[ShapeModel], k: int) -> str:
+    """Return which class a positive score of the model ``k`` speaks for."""
+    classes = estimator.classes_.tolist()
+    if len(models) == 1:
+        return f"positive for class {classes[1]!r}"
+    return f"positive for class {classes[k]!r} against the rest"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most so many characters.
+
+    Examples
+    --------
+    >>> shortened("adoption of the budget", 12)
+    'adoption of…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def percent(share: float) -> str:
+    """Return a share in words.
+
+    Examples
+    --------
+    >>> percent(0.387), percent(0.031), percent(0.0004)
+    ('39 %', '3.1 %', '<0.1 %')
+    """
+    if 0.0 < share < 0.001:
+        return "<0.1 %"
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0.0 else f"{100 * share:.1f} %"

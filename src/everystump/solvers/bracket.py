@@ -24,7 +24,7 @@ class Bracket:
     dual_scale : ndarray of shape (2,)
         Factors of the dual variables of positive and negative rows that reach ``dual``.
     reach : ndarray
-        ``v(a)`` of the scaled dual variables.
+        ``P(v(a))`` of the scaled dual variables.
     residual : ndarray
         ``v(a) - w`` without the scaling.
     imbalance : float
@@ -54,7 +54,7 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
     Primal: the point as it is or, if all rows are on their right side, scaled until none is
     short of the margin.  Dual: each ``dual_i`` is concave and 0 at 0, so shrinking the variables
     of one side until both balance, and then all of them along the ray, keeps at least that share
-    of their parts.
+    of their parts; ``P`` goes along with the ray.
     """
     collect = problem.chains.collect
     sides = collect(slopes.tables[0]), collect(slopes.tables[1])
@@ -62,7 +62,7 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
     if problem.bias:
         least = slopes.totals.min()
         scale = np.divide(least, slopes.totals, out=np.zeros(2), where=slopes.totals > 0)
-    reach = scale[0] * sides[0] - scale[1] * sides[1]
+    reach = problem.project(scale[0] * sides[0] - scale[1] * sides[1])
     square, gain = float(reach @ reach), float(scale @ slopes.duals)
     ray = 0.0
     if gain > 0:

@@ -17,10 +17,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from everystump.solvers.bracket import Bracket, bracket, finish
+from everystump.solvers.bracket import Bracket
 from everystump.solvers.certificate import InseparableError
 from everystump.solvers.conjugate import Stop
-from everystump.solvers.newton import Newton, line_search
+from everystump.solvers.point import Point
 from everystump.solvers.problem import Problem, Progress, Solution
 from everystump.solvers.rows import Rows
 
@@ -37,6 +37,9 @@ _TRIVIAL_PRODUCTS = 3
 # A smoothed problem is solved when the residual is at most this many times the slack, and the two
 # sides balance up to this share; linear systems are solved a little more tightly.
 _INNER, _BALANCE, _PRODUCT_TARGET = 3.0, 1e-3, 2.0
+# The strain of the edges with a sign counts as this much slack, lest they be anchored anew before
+# the weights have followed the last anchors.
+_EDGES = 0.1
 # A hard margin below this share of the kernel's widest distance cannot be told from 0.
 _LEAST_MARGIN = 1e-6
 
@@ -60,8 +63,7 @@ def solve_hinge(
     else:
         search.resume(start)
     while True:
-        slopes = rows.slopes()
-        now = bracket(problem, search.weights, slopes)
+        slopes, now = search.point.look()
         progress(search.n_iter, now.primal, now.dual)
         if problem.hard:
             _refuse_inseparable(problem, now)
@@ -69,12 +71,13 @@ def solve_hinge(
             break
         # How badly the dual variables fit the margins, which is what the smoothing costs.
         slack = rows.strain() if problem.hard else slopes.loss - slopes.pairing
-        if search.is_smoothed_solved(now, slack):
+        slack += _EDGES * search.point.edges.strain(search.point.weights)
+        floor = 0.1 * tol * max(now.dual, 0.0)
+        if search.is_smoothed_solved(now, max(_INNER * slack, floor)):
             search.sharpen()
         else:
-            floor = 0.1 * tol * max(now.dual, 0.0)
             search.step(now, Stop(floor, _PRODUCT_TARGET * slack, relative=0.1))
-    solution = finish(problem, rows, search.weights, search.bias, tol, search.n_iter)
+    solution = search.point.finish(tol, search.n_iter)
     if solution.certificate.primal == np.inf:
         raise ValueError(
             f"C=inf: the classes were not separated within max_iter={max_iter} Newton steps; raise "
@@ -88,9 +91,7 @@ class _Search:
 
     def __init__(self, problem: Problem, rows: Rows) -> None:
         self.problem, self.rows = problem, rows
-        self.newton = Newton(problem, rows)
-        self.weights = np.zeros(len(problem.chains.jumps))
-        self.bias = 0.0
+        self.point = Point(problem, rows)
         self.sharpness = 0.0
         self.n_iter = 0
         self._steps = 0
@@ -100,15 +101,16 @@ class _Search:
         """Start on the ray between the class means, at its best dual value."""
         rows, hard = self.rows, self.problem.hard
         rows.smooth_in_the_middle(0.0, 1.0)
-        slopes = rows.slopes()
-        now = bracket(self.problem, self.weights, slopes)
+        slopes, now = self.point.look()
         if hard:
             _refuse_inseparable(self.problem, now)
-        self.weights = now.reach
+        # From weights of 0 the residual is v(a), whose wrong signs say where forces are needed.
+        self.point.edges.lean(now.dual_scale.min() * now.residual, 0.0)
+        bias = 0.0
         if self.problem.bias:
-            means = [self.weights @ self.problem.chains.collect(t) for t in slopes.tables]
-            self.bias = -float(np.mean(means / slopes.totals))
-        rows.place(self.problem.chains.spread(self.weights), self.bias)
+            means = [now.reach @ self.problem.chains.collect(t) for t in slopes.tables]
+            bias = -float(np.mean(means / slopes.totals))
+        self.point.place(now.reach, bias)
         typical = float(now.dual_scale @ slopes.totals) / rows.total_weight
         level = float(slopes.totals.sum()) / rows.total_weight
         share = _FIRST_BOX * typical / level
@@ -118,41 +120,39 @@ class _Search:
 
     def resume(self, start: Solution) -> None:
         """Start from the solution for another C."""
-        self.weights, self.bias = start.weights, start.bias
+        self.point.place(start.weights, start.bias)
         rows = self.rows
-        rows.place(self.problem.chains.spread(self.weights), self.bias)
         ratio = rows.C / start.C
         self.sharpness = _RESUMED_SHARPNESS * ratio * start.sharpness
         rows.smooth_at(self.sharpness, ratio * start.dual_coef)
+        self.point.lean(start)
 
-    def is_smoothed_solved(self, now: Bracket, slack: float) -> bool:
-        """Tell whether Newton's residual matters no more than the smoothing does."""
-        residual = float(now.residual @ now.residual) / 2
+    def is_smoothed_solved(self, now: Bracket, most: float) -> bool:
+        """Tell whether both sides balance and Newton's residual adds ``most`` or less."""
         balanced = abs(now.imbalance) <= _BALANCE * now.total
-        return self._steps > 0 and balanced and residual <= _INNER * slack
+        return self._steps > 0 and balanced and self.point.shortfall(now) <= most
+
+    def _growth(self) -> float:
+        if self._steps > 1:
+            return _GROWTH_HARD
+        # Next to edges with a sign few products say little.
+        trivial = self._products <= _TRIVIAL_PRODUCTS and not self.point.edges
+        return _GROWTH_TRIVIAL if trivial else _GROWTH_EASY
 
     def sharpen(self) -> None:
         """Anchor the smoothing at the current dual variables and make it sharper."""
-        if self._steps > 1:
-            growth = _GROWTH_HARD
-        else:
-            growth = _GROWTH_EASY if self._products > _TRIVIAL_PRODUCTS else _GROWTH_TRIVIAL
+        growth = self._growth()
         self.sharpness *= growth
         self.rows.smooth_at_duals(self.sharpness)
+        self.point.edges.anchor(self.point.weights, np.sqrt(growth))
         self._steps = self._products = 0
 
     def step(self, now: Bracket, stop: Stop) -> None:
         """Take one Newton step."""
-        rows = self.rows
-        dw, db = self.newton.direction(now, stop)
+        self.point.step(now, stop)
         self.n_iter += 1
-        rows.propose(self.problem.chains.spread(dw), db)
-        t = line_search(rows, self.weights, dw)
-        self.weights = self.weights + t * dw
-        self.bias += t * db
-        rows.move(t)
         self._steps += 1
-        self._products += self.newton.products
+        self._products += self.point.newton.products
 
 
 def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
@@ -160,9 +160,10 @@ def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
 
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
+    which = "stump ensemble" if problem.signs is None else "ensemble with these monotone curves"
     widest = float(np.sqrt(np.sum(problem.chains.jumps**2)))
     if widest == 0.0 or np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
         raise InseparableError(
-            f"C=inf asks for a hard margin, but no stump ensemble separates the two classes by a "
-            f"margin of more than {_LEAST_MARGIN:g} of the rows' widest distance; use a finite C."
+            f"C=inf asks for a hard margin, but no {which} separates the two classes by a margin "
+            f"of more than {_LEAST_MARGIN:g} of the rows' widest distance; use a finite C."
         )

@@ -11,11 +11,15 @@ few rows are active and the former would take longer, exactly through their kern
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from everystump.chain import Chains
 from everystump.solvers.bracket import Bracket
 from everystump.solvers.conjugate import Stop, conjugate_gradients
+from everystump.solvers.edges import NO_EDGES, Edges
 from everystump.solvers.preconditioner import BlockPreconditioner
 from everystump.solvers.problem import Problem
 from everystump.solvers.rows import Rows
@@ -34,8 +38,29 @@ class Newton:
         self.products = 0
         self._blocks = BlockPreconditioner(problem)
 
-    def direction(self, now: Bracket, stop: Stop) -> tuple[np.ndarray, float]:
-        """Return the step ``(dw, db)`` at the rows' current margins."""
+    def bend(self) -> np.ndarray:
+        """Return the diagonal of the matrix at the rows' current margins, with a bias."""
+        diagonal, joint = self.rows.curvature()
+        tilt = self.problem.chains.collect(diagonal)
+        total = float(joint[: self.problem.packing.starts[1]].sum())
+        return 1.0 + self.problem.chains.jumps * tilt - tilt**2 / (total or 1.0)
+
+    def direction(
+        self, now: Bracket, stop: Stop, scale: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Return the step ``(dw, db)`` at the rows' current margins.
+
+        ``scale`` puts ``1 / scale^2`` in the place of the ones of ``I``: weights in other units,
+        in which they are ones again and the jumps are others.
+        """
+        if scale is None:
+            return self._solve(now, stop, None)
+        dw, db = self._solve(replace(now, residual=scale * now.residual), stop, scale)
+        return scale * dw, db
+
+    def _solve(
+        self, now: Bracket, stop: Stop, scale: np.ndarray | None
+    ) -> tuple[np.ndarray, float]:
         residual, imbalance = now.residual, now.imbalance
         diagonal, joint = self.rows.curvature()
         if self.rows.n_active == 0:
@@ -44,7 +69,7 @@ class Newton:
         cost, exact_cost = self._cost_of_product(), self._cost_of_exact()
         if self.products * cost > exact_cost:
             try:
-                step = self._exact(residual, imbalance)
+                step = self._exact(residual, imbalance, scale)
             except LinAlgError:
                 exact_cost = np.inf
             else:
@@ -52,7 +77,11 @@ class Newton:
                 self.products = int(0.9 * self.products)
                 return step
         patience = int(max(20.0, 3 * exact_cost / cost)) if exact_cost < np.inf else _MOST_PRODUCTS
-        return self._iterative(diagonal, joint, residual, imbalance, stop, patience)
+        return self._iterative(diagonal, joint, residual, imbalance, stop, patience, scale)
+
+    def _chains(self, scale: np.ndarray | None) -> Chains:
+        chains = self.problem.chains
+        return chains if scale is None else chains.scaled(scale)
 
     def _cost_of_product(self) -> float:
         """Estimate the seconds of one step of conjugate gradients; only ratios matter."""
@@ -73,8 +102,9 @@ class Newton:
         imbalance: float,
         stop: Stop,
         patience: int,
+        scale: np.ndarray | None = None,
     ) -> tuple[np.ndarray, float]:
-        chains = self.problem.chains
+        chains = self._chains(scale)
         total = float(joint[: self.problem.packing.starts[1]].sum())
         tilt = chains.collect(diagonal) if self.problem.bias else np.zeros_like(residual)
 
@@ -86,7 +116,7 @@ class Newton:
 
         dw, self.products = conjugate_gradients(
             product,
-            self._blocks.factor(diagonal, joint),
+            self._blocks.factor(diagonal, joint, scale),
             residual - tilt * (imbalance / total),
             stop,
             patience,
@@ -94,9 +124,11 @@ class Newton:
         db = (imbalance - float(tilt @ dw)) / total if self.problem.bias else 0.0
         return dw, db
 
-    def _exact(self, residual: np.ndarray, imbalance: float) -> tuple[np.ndarray, float]:
+    def _exact(
+        self, residual: np.ndarray, imbalance: float, scale: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e`` over the active rows; dw = r - V'l."""
-        chains, active = self.problem.chains, self.rows.active()
+        chains, active = self._chains(scale), self.rows.active()
         kernel = chains.gram(active.places())
         kernel[np.diag_indices_from(kernel)] += 1.0 / active.weight
         score = active.gather(chains.spread(residual))
@@ -110,7 +142,7 @@ class Newton:
         return residual - chains.collect(active.scatter(multiplier)), db
 
 
-def line_search(rows: Rows, weights: np.ndarray, dw: np.ndarray) -> float:
+def line_search(rows: Rows, weights: np.ndarray, dw: np.ndarray, edges: Edges = NO_EDGES) -> float:
     """Return a step length at which the objective along ``dw`` is nearly flat.
 
     The derivative along the direction rises with the length, so a root is bracketed and then
@@ -119,7 +151,7 @@ def line_search(rows: Rows, weights: np.ndarray, dw: np.ndarray) -> float:
     cross, square = float(weights @ dw), float(dw @ dw)
 
     def derivative(t: float) -> float:
-        return cross + t * square - rows.along(t)
+        return cross + t * square - rows.along(t) - edges.along(weights, dw, t)
 
     start = derivative(0.0)
     if start >= 0.0:

@@ -8,11 +8,35 @@ known as exactly; it is small and dense.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from everystump import chain
 from everystump.solvers.problem import Problem
+
+
+class _JointBlock(NamedTuple):
+    """Where a joint column lies, its members' weights, and what each votes at its places."""
+
+    own: slice
+    entries: np.ndarray
+    votes: np.ndarray
+
+    def inverse(self, joint: np.ndarray, scale: np.ndarray | None) -> np.ndarray | None:
+        """Return the inverse of the block, or None where rounding leaves it singular.
+
+        Without it the members' own chains precondition, which is worse but never wrong.
+        """
+        weight = joint[self.own]
+        votes = self.votes if scale is None else self.votes * scale[self.entries]
+        centred = votes - (weight @ votes) / weight.sum()
+        block = (centred.T * weight) @ centred
+        block[np.diag_indices_from(block)] += 1.0
+        try:
+            return np.linalg.inv(block)
+        except np.linalg.LinAlgError:
+            return None
 
 
 class BlockPreconditioner:
@@ -24,17 +48,24 @@ class BlockPreconditioner:
         self._joint = []
         for g, members in enumerate(packing.members):
             if len(members) > 1:
-                entries, votes = self._chains.votes(members, packing.places[g])
-                own = slice(packing.starts[g], packing.starts[g + 1])
-                if votes.any():  # constant columns have no votes, and need no block
-                    self._joint.append((own, entries, votes))
+                block = _JointBlock(
+                    slice(packing.starts[g], packing.starts[g + 1]),
+                    *self._chains.votes(members, packing.places[g]),
+                )
+                if block.votes.any():  # constant columns have no votes, and need no block
+                    self._joint.append(block)
 
-    def factor(self, diagonal: np.ndarray, joint: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place."""
-        chains = self._chains
+    def factor(
+        self, diagonal: np.ndarray, joint: np.ndarray, scale: np.ndarray | None = None
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place.
+
+        ``scale`` holds factors of the jumps.
+        """
+        chains = self._chains if scale is None else self._chains.scaled(scale)
         price, damp = np.empty_like(diagonal), np.empty_like(diagonal)
         chain.factor(chains.starts, chains.parents, chains.jumps, diagonal, price, damp)
-        inverses = [(entries, _inverse(votes, joint[own])) for own, entries, votes in self._joint]
+        inverses = [(block.entries, block.inverse(joint, scale)) for block in self._joint]
         blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
 
         def solve(residual: np.ndarray) -> np.ndarray:
@@ -45,17 +76,3 @@ class BlockPreconditioner:
             return out
 
         return solve
-
-
-def _inverse(votes: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
-    """Return the inverse of a joint block, or None where rounding leaves it singular.
-
-    Without it the members' own chains precondition, which is worse but never wrong.
-    """
-    centred = votes - (weight @ votes) / weight.sum()
-    block = (centred.T * weight) @ centred
-    block[np.diag_indices_from(block)] += 1.0
-    try:
-        return np.linalg.inv(block)
-    except np.linalg.LinAlgError:
-        return None

@@ -7,7 +7,8 @@ single stumps), ``S`` spreads them into tables, and ``loss_i`` carries C.  Its d
 
     max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = S' scatter(y a),
 
-with ``sum of y a = 0`` if there is a bias ``b``.  At the optimum ``w = v(a)``.
+with ``sum of y a = 0`` if there is a bias ``b``.  At the optimum ``w = v(a)``.  Where some weights
+may have one sign only, the projection ``P(v(a))`` on the signs takes the place of ``v(a)``.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class Problem:
         Whether ``b`` is free; otherwise it is 0.
     hard : bool
         Whether C is infinite, so that no row may be short of the margin.
+    signs : ndarray of shape (n_places,), optional
+        1 where a weight must not be negative, -1 where it must not be positive, 0 elsewhere.
     """
 
     chains: Chains
@@ -56,13 +59,20 @@ class Problem:
     loss: type[Loss]
     bias: bool = True
     hard: bool = False
+    signs: np.ndarray | None = None
+
+    def project(self, weights: np.ndarray) -> np.ndarray:
+        """Return the nearest weights that have their signs."""
+        if self.signs is None:
+            return weights
+        return np.where(self.signs * weights < 0.0, 0.0, weights)
 
 
 @dataclass(frozen=True)
 class Solution:
     """Weights, bias, signed dual variables and the proof that they are good.
 
-    ``C`` and ``sharpness`` say where a solver may resume for another C.
+    ``C``, ``sharpness`` and ``stiffness`` say where a solver may resume for another C.
     """
 
     weights: np.ndarray
@@ -72,3 +82,4 @@ class Solution:
     n_iter: int
     C: float
     sharpness: float = 0.0
+    stiffness: float = 0.0

@@ -128,6 +128,11 @@ class RowBlock(Block):
         """Return minus the derivative of the loss after ``t`` times the direction."""
         return self.loss.along(self.margin, self.step, t)
 
+    def proposed(self) -> tuple[float, float]:
+        """Return the loss and the smallest margin after the whole direction."""
+        margin = self.margin + self.step
+        return self.true_loss.total(margin), float(margin.min())
+
     def move(self, t: float) -> None:
         """Go ``t`` times the direction."""
         self.margin += t * self.step
@@ -226,6 +231,11 @@ class Rows(Blocks[RowBlock]):
     def along(self, t: float) -> float:
         """Return minus the derivative of the summed loss after ``t`` times the direction."""
         return sum(self.each(lambda block: block.along(t), self.n_rows))
+
+    def proposed(self) -> tuple[float, float]:
+        """Return the loss and the smallest margin after the whole direction."""
+        parts = self.each(RowBlock.proposed, self.n_rows)
+        return sum(part[0] for part in parts), min(part[1] for part in parts)
 
     def move(self, t: float) -> None:
         """Go ``t`` times the direction."""

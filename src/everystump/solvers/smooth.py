@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from everystump.solvers.bracket import bracket, finish
+from everystump.solvers.bracket import Bracket
 from everystump.solvers.conjugate import Stop
-from everystump.solvers.newton import Newton, line_search
+from everystump.solvers.point import Point
 from everystump.solvers.problem import Problem, Progress, Solution
 from everystump.solvers.rows import Rows
 
 # Climbing in steps of 16 from a C of at most 16, each rung to a gap of 0.1, took a third or less of
 # the steps that a cold start at C = 2^15 did.
 _FIRST_RUNG, _RUNG, _ROUGH = 16.0, 16.0, 0.1
+# Edges with a sign are anchored anew when the residual is at most this many times their strain, and
+# held more stiffly: by these factors after more than _FEW_STEPS Newton steps, a few, and one.
+_INNER, _FEW_STEPS = 0.1, 3
+_GROWTH_HARD, _GROWTH_FEW, _GROWTH_EASY = 1.5, 3.0, 10.0
 
 
 def solve_smooth(
@@ -27,31 +31,46 @@ def solve_smooth(
     """Minimise the objective of `Problem` for a smooth loss.
 
     The dual variables are the losses' slopes, so the duality gap is ``|v(a) - w|^2 / 2`` up to
-    the balance of the two sides: Newton's residual itself.
+    the balance of the two sides: Newton's residual itself.  Edges with a sign are smoothed, and the
+    smoothing is anchored anew from time to time (see `Edges`).
     """
-    chains, newton = problem.chains, Newton(problem, rows)
-    weights, bias = np.zeros(len(chains.jumps)), 0.0
+    point = Point(problem, rows)
     if start is not None:
-        weights, bias = start.weights, start.bias
-        rows.place(chains.spread(weights), bias)
+        point.place(start.weights, start.bias)
+        point.lean(start)
     rungs = _ladder(rows.C) if problem.loss.climbs and start is None else [rows.C]
-    n_iter = 0
+    n_iter = steps = 0
     for C in rungs:
         goal = tol if rungs[-1] == C else _ROUGH
         rows.charge(C)
         while True:
-            now = bracket(problem, weights, rows.slopes())
+            _, now = point.look()
             progress(n_iter, now.primal, now.dual)
             if now.gap <= goal or n_iter == max_iter:
                 break
-            stop = Stop(floor=0.1 * goal * now.primal, target=np.inf, relative=1e-2)
-            dw, db = newton.direction(now, stop)
-            rows.propose(chains.spread(dw), db)
-            t = line_search(rows, weights, dw)
-            weights, bias = weights + t * dw, bias + t * db
-            rows.move(t)
+            # The primal value is far too high as long as many weights have the wrong sign.
+            floor = 0.1 * goal * (now.dual if point.edges else now.primal)
+            if steps > 0 and _are_edges_due(point, now, floor):
+                point.edges.anchor(point.weights, _growth(steps))
+                steps = 0
+            point.step(now, Stop(floor=floor, target=np.inf, relative=1e-2))
             n_iter += 1
-    return finish(problem, rows, weights, bias, tol, n_iter)
+            steps += 1
+    return point.finish(tol, n_iter)
+
+
+def _are_edges_due(point: Point, now: Bracket, floor: float) -> bool:
+    """Tell whether the smoothing of the edges is what now keeps the values apart."""
+    if not point.edges:
+        return False
+    return point.shortfall(now) <= max(floor, _INNER * point.edges.strain(point.weights))
+
+
+def _growth(steps: int) -> float:
+    """Return how much more stiffly edges are held that took so many steps to smooth."""
+    if steps > _FEW_STEPS:
+        return _GROWTH_HARD
+    return _GROWTH_FEW if steps > 1 else _GROWTH_EASY
 
 
 def _ladder(C: float) -> list[float]:

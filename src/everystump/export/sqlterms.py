@@ -1,0 +1,229 @@
+"""The terms of a model as SQL expressions over the columns of a row ``r``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from everystump.export import sqltext
+from everystump.export.record import (
+    Body,
+    Curves,
+    KernelSum,
+    Model,
+    Projection,
+    Vote,
+    holds_text,
+    pieces_of,
+)
+from everystump.frames import Feature
+from everystump.shapes import Shape
+
+_APART = {
+    "gaussian": "({x} - {y}) * ({x} - {y})",
+    "perceptron": "({x} - {y}) * ({x} - {y})",
+    "laplacian": "ABS({x} - {y})",
+    "middle": "ABS({x} - {y})",
+    "stump": "ABS({x} - {y})",
+}
+
+
+class Found(NamedTuple):
+    """Expressions, one for each score, and how many stages must have run before them."""
+
+    scores: list[str]
+    height: int = 0
+
+
+class Table(NamedTuple):
+    """Support vectors and their weights as a table of values."""
+
+    name: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Terms:
+    """Makes expressions; collects the columns and tables that they refer to.
+
+    Attributes
+    ----------
+    stages : list of list of str
+        Columns to compute: those of each stage refer to the stages before it only.
+    tables : list of Table
+        What kernel sums run over.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._features = model.features
+        self._n_columns = 0
+        self.stages: list[list[str]] = []
+        self.tables: list[Table] = []
+
+    def scores(self, body: Body) -> Found:
+        """Return the scores of a model or of a voter."""
+        own = [self._curves(curves) for curves in body.curves]
+        parts = [Found([sqltext.plus(terms) for terms in own])]
+        parts += [self._projected(projection) for projection in body.projections]
+        parts += [self._summed(kernel_sum) for kernel_sum in body.sums]
+        parts += [self._voted(vote) for vote in body.votes]
+        totals = [
+            sqltext.plus([sqltext.number(b), *(part.scores[k] for part in parts)])
+            for k, b in enumerate(body.intercepts.tolist())
+        ]
+        return Found(totals, max(part.height for part in parts))
+
+    def _column(self, expression: str, height: int) -> str:
+        """Let a column be computed after the stages below; return how to refer to it."""
+        while len(self.stages) <= height:
+            self.stages.append([])
+        name = f"t{self._n_columns}"
+        self._n_columns += 1
+        self.stages[height].append(f"{expression} AS {name}")
+        return f"r.{name}"
+
+    def _curves(self, curves: Curves) -> list[str]:
+        return [
+            _levels(f"r.x{d}", self._features[d], shape)
+            if shape.is_category
+            else _line(f"r.x{d}", shape)
+            for d, shape in sorted(curves.items())
+        ]
+
+    def _projected(self, projection: Projection) -> Found:
+        place = {}
+        for j in sorted({j for curves in projection.curves for j in curves}):
+            direction, centre = projection.directions[j].tolist(), projection.centre.tolist()
+            terms = [
+                f"{sqltext.number(w)} * (r.x{d} - {sqltext.number(c)})"
+                for d, c, w in zip(projection.features, centre, direction, strict=True)
+                if w != 0.0
+            ]
+            place[j] = self._column(sqltext.plus(terms), 0)
+        scores = [
+            sqltext.plus([_line(place[j], shape) for j, shape in sorted(curves.items())])
+            for curves in projection.curves
+        ]
+        return Found(scores, 1)
+
+    def _summed(self, kernel_sum: KernelSum) -> Found:
+        if kernel_sum.kernel == "linear":
+            return Found(_linear(kernel_sum))
+        x, rows, height = [f"r.x{d}" for d in kernel_sum.features], kernel_sum.rows, 0
+        if kernel_sum.kernel == "middle":
+            cuts = kernel_sum.parameters["cuts"]
+            x, height = [self._column(*pair) for pair in _places(x, cuts)], 1
+            found = zip(cuts, rows.T, strict=True)
+            rows = np.column_stack([np.searchsorted(c, v, side="right") for c, v in found])
+        name = f"support{len(self.tables)}"
+        self.tables.append(_table(name, rows, kernel_sum.weights))
+        product = _product(kernel_sum, x)
+        return Found(
+            [
+                f"(SELECT SUM(s.w{k} * {product}) FROM {name} AS s)"
+                for k in range(kernel_sum.weights.shape[1])
+            ],
+            height,
+        )
+
+    def _voted(self, vote: Vote) -> Found:
+        voter = self.scores(vote.voter)
+        scores = [self._column(score, voter.height) for score in voter.scores]
+        added = [[sqltext.number(weight) for weight in said] for said in vote.weights.T.tolist()]
+        return Found([winner(scores, said) for said in added], voter.height + 1)
+
+
+def winner(scores: Sequence[str], results: Sequence[str]) -> str:
+    """Return the result of the class that scores name, NULL if they are NULL.
+
+    Examples
+    --------
+    >>> print(winner(["a", "b", "c"], ["1", "2", "3"]))
+    CASE WHEN a IS NULL THEN NULL WHEN a >= b AND a >= c THEN 1 WHEN b >= c THEN 2 ELSE 3 END
+    """
+    if len(scores) == 1:
+        asked = [f"{scores[0]} <= 0e0"]
+    else:
+        asked = [
+            " AND ".join(f"{score} >= {later}" for later in scores[k + 1 :])
+            for k, score in enumerate(scores[:-1])
+        ]
+    cases = [f"WHEN {one} THEN {result}" for one, result in zip(asked, results, strict=False)]
+    return f"CASE WHEN {scores[0]} IS NULL THEN NULL {' '.join(cases)} ELSE {results[-1]} END"
+
+
+def _line(column: str, shape: Shape) -> str:
+    """Return a curve of numbers, what is missing first."""
+    cuts, level, slope, anchor = pieces_of(shape)
+    results = [
+        sqltext.number(v)
+        if s == 0.0
+        else f"{sqltext.number(v)} + {sqltext.number(s)} * ({column} - {sqltext.cut(a, 0.0, s)})"
+        for v, s, a in zip(level.tolist(), slope.tolist(), anchor.tolist(), strict=True)
+    ]
+    with np.errstate(over="ignore"):
+        before = level[:-1] + np.where(slope[:-1] == 0.0, 0.0, slope[:-1] * (cuts - anchor[:-1]))
+    jumps = np.abs(level[1:] - before)
+    steepest = np.maximum(np.abs(slope[1:]), np.abs(slope[:-1]))
+    places = [
+        sqltext.cut(*one)
+        for one in zip(cuts.tolist(), jumps.tolist(), steepest.tolist(), strict=True)
+    ]
+    found = sqltext.search(column, places, results)
+    return f"CASE WHEN {column} IS NULL THEN {sqltext.number(shape.at_missing())} ELSE {found} END"
+
+
+def _levels(column: str, feature: Feature, shape: Shape) -> str:
+    """Return the curve of a category; unknown levels add nothing."""
+    names = [] if feature.levels is None else feature.levels.tolist()
+    as_literal = sqltext.text if holds_text(feature) else sqltext.exact
+    cases = [
+        f" WHEN {column} = {as_literal(level)} THEN {sqltext.number(value)}"
+        for level, value in zip(names, shape.levels.tolist(), strict=True)
+        if value != 0.0
+    ]
+    missing = sqltext.number(shape.at_missing())
+    return f"CASE WHEN {column} IS NULL THEN {missing}{''.join(cases)} ELSE 0e0 END"
+
+
+def _linear(kernel_sum: KernelSum) -> list[str]:
+    """Return the inner products with the support vectors, which are summed here."""
+    return [
+        sqltext.plus(
+            [f"{sqltext.number(w)} * r.x{d}" for d, w in zip(kernel_sum.features, row, strict=True)]
+        )
+        for row in (kernel_sum.weights.T @ kernel_sum.rows).tolist()
+    ]
+
+
+def _places(x: Sequence[str], cuts: Sequence[np.ndarray]) -> list[tuple[str, int]]:
+    """Return how many cuts lie up to each value, and that the first stage can tell."""
+    found = []
+    for column, own in zip(x, cuts, strict=True):
+        places = [sqltext.number(k) for k in range(len(own) + 1)]
+        exact = [sqltext.exact(one) for one in own.tolist()]
+        found.append((sqltext.search(column, exact, places), 0))
+    return found
+
+
+def _table(name: str, rows: np.ndarray, weights: np.ndarray) -> Table:
+    columns = [f"w{k}" for k in range(weights.shape[1])] + [f"v{d}" for d in range(rows.shape[1])]
+    cells = np.column_stack([weights, rows]).tolist()
+    return Table(name, columns, [[sqltext.number(cell) for cell in row] for row in cells])
+
+
+def _product(kernel_sum: KernelSum, x: Sequence[str]) -> str:
+    """Return the kernel of a row and a support vector."""
+    apart = _APART[kernel_sum.kernel]
+    terms = [apart.format(x=column, y=f"s.v{d}") for d, column in enumerate(x)]
+    distance = sqltext.plus(terms)
+    if "gamma" in kernel_sum.parameters:
+        return f"EXP({sqltext.number(-kernel_sum.parameters['gamma'])} * {distance})"
+    if kernel_sum.kernel == "middle":
+        constant = sum(len(own) for own in kernel_sum.parameters["cuts"]) / 2
+    else:
+        constant = kernel_sum.parameters["constant"]
+    distance = f"SQRT({distance})" if kernel_sum.kernel == "perceptron" else distance
+    return f"({sqltext.number(constant)} - {distance})"

@@ -1,0 +1,54 @@
+"""Exports as files, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from everystump.export.document import to_json
+from everystump.export.onnxmodel import to_onnx
+from everystump.export.sql import to_sql
+from everystump.files import write_whole
+
+_WRITERS: dict[str, Callable[[Any], str | bytes]] = {
+    "json": to_json,
+    "onnx": to_onnx,
+    "sql": to_sql,
+}
+
+
+def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> None:
+    """Write a fitted model to a file; if it cannot be exported, nothing is written.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package.
+    path : str or Path
+        The file, which is replaced if it is there.
+    to : {"json", "onnx", "sql"}, optional
+        The language; what the file's suffix says by default.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from everystump import DecisionStumpClassifier
+    >>> stump = DecisionStumpClassifier().fit([[0], [1], [4], [5]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(stump, Path(folder) / "stump.json")
+    ...     print([file.name for file in Path(folder).iterdir()])
+    ['stump.json']
+    """
+    out = Path(path)
+    chosen = out.suffix.lower().removeprefix(".") if to is None else to
+    if chosen not in _WRITERS:
+        given = f"path={str(path)!r}" if to is None else f"to={to!r}"
+        raise ValueError(
+            f"{given} names no language that models are exported to; end the path in .json, .onnx "
+            f"or .sql, or pass to='json', to='onnx' or to='sql'."
+        )
+    content = _WRITERS[chosen](model)
+    data = content.encode() if isinstance(content, str) else content
+    write_whole(out, lambda file: file.write_bytes(data))

@@ -1,0 +1,441 @@
+"""Categories: against explicit one-hot columns, every stump tried, LIBSVM, and edge cases."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from questions import mixed_table, one_hot, smallest_error, votes_of_all
+from sklearn.base import clone
+from sklearn.svm import SVC
+from test_bagging import draws
+from test_missing import LEARNERS, MACHINES, PULLS, SEEDS
+
+from everystump import (
+    BoostedStumpSVC,
+    DecisionStumpClassifier,
+    StumpBaggingClassifier,
+    StumpBoostingClassifier,
+    StumpLogisticRegression,
+    StumpSVC,
+    SubsampleVotingClassifier,
+)
+
+MEASURES = pytest.mark.parametrize("measure", ["uniform", "lebesgue", "middle", "rank", "mixed"])
+INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False])
+NAMES = np.array(["blue", "green", "red", "white"])
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request):
+    return clone(MACHINES[request.param])
+
+
+@pytest.fixture(params=LEARNERS)
+def learner(request):
+    return clone(LEARNERS[request.param])
+
+
+def colours(X):
+    """Return a frame whose third column is text, as the numbers there are."""
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    levels = frame["c"].map(dict(enumerate(NAMES)))
+    return frame.assign(c=levels.astype("str"))
+
+
+def plain_scores(machine, X, y, weight=None):
+    explicit = one_hot(X, X, [2])
+    return clone(machine).fit(explicit, y, weight).decision_function(explicit)
+
+
+# Infinite ensembles
+
+
+@MEASURES
+@INTERCEPT
+def test_a_category_is_its_one_hot_columns(machine, measure, fit_intercept):
+    """The same problem twice, "is it missing?" of the other columns included."""
+    X, y = mixed_table(0)
+    new = mixed_table(1)[0] * [1.5, 1.5, 1, 1.5]
+    machine.set_params(measure=measure, fit_intercept=fit_intercept)
+    plain = clone(machine).fit(one_hot(X, X, [2]), y)
+    machine.fit(colours(X), y)
+    for rows in (X, new):
+        np.testing.assert_allclose(
+            machine.decision_function(colours(rows)),
+            plain.decision_function(one_hot(rows, X, [2])),
+            atol=5e-5,
+        )
+    assert machine.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-7)
+    assert machine.half_mass_ == pytest.approx(plain.half_mass_)
+
+
+@MEASURES
+def test_several_classes(machine, measure):
+    X, y = mixed_table(2, n_classes=3)
+    machine.set_params(measure=measure)
+    expected = plain_scores(machine, X, y)
+    machine.fit(colours(X), y)
+    np.testing.assert_allclose(machine.decision_function(colours(X)), expected, atol=5e-5)
+
+
+@INTERCEPT
+def test_weights(machine, fit_intercept):
+    X, y = mixed_table(3)
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    machine.set_params(measure="uniform", fit_intercept=fit_intercept)
+    expected = plain_scores(machine, X, y, weight)
+    again = np.repeat(np.arange(len(y)), weight)
+    twice = clone(machine).fit(colours(X[again]), y[again])
+    machine.fit(colours(X), y, weight)
+    np.testing.assert_allclose(machine.decision_function(colours(X)), expected, atol=5e-5)
+    np.testing.assert_allclose(twice.decision_function(colours(X)), expected, atol=5e-5)
+
+
+@pytest.mark.parametrize("measure", ["uniform", "mixed"])
+@INTERCEPT
+def test_a_hard_margin(measure, fit_intercept):
+    X, y = mixed_table(4, n=25)
+    model = StumpSVC(np.inf, measure=measure, fit_intercept=fit_intercept, tol=1e-9)
+    expected = plain_scores(model, X, y)
+    model.fit(colours(X), y)
+    np.testing.assert_allclose(model.decision_function(colours(X)), expected, atol=1e-4)
+    assert ((2 * y - 1) * model.decision_function(colours(X))).min() >= 1 - 1e-4
+
+
+def test_a_hard_margin_that_cannot_be():
+    X = pd.DataFrame({"a": ["x", "x", "y"]})
+    with pytest.raises(ValueError, match=r"rows with equal features have different labels"):
+        StumpSVC(np.inf).fit(X, [0, 1, 1])
+
+
+@INTERCEPT
+def test_categories_alone(machine, fit_intercept):
+    """Nothing but levels: curves are then exact sums over one-hot columns."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 4, size=(60, 3)).astype(float)
+    y = (X[:, 0] == X[:, 1]) | (rng.random(60) < 0.2)
+    machine.set_params(measure="uniform", fit_intercept=fit_intercept)
+    explicit = one_hot(X, X, [0, 1, 2])
+    plain = clone(machine).fit(explicit, y)
+    machine.set_params(categorical_features=[0, 1, 2]).fit(X, y)
+    np.testing.assert_allclose(
+        machine.decision_function(X), plain.decision_function(explicit), atol=5e-5
+    )
+
+
+def test_feature_ranges_are_for_numbers():
+    X, y = mixed_table(6)
+    model = StumpSVC(feature_range=[(-9, 9), (-9, 9), (0, 1), (-9, 99)], tol=1e-9)
+    model.fit(colours(X), y)
+    other = clone(model).set_params(feature_range=[(-9, 9), (-9, 9), (5, 7), (-9, 99)])
+    other.fit(colours(X), y)
+    np.testing.assert_array_equal(
+        model.decision_function(colours(X)), other.decision_function(colours(X))
+    )
+
+
+TINY = {
+    "a level twice": ([["x", 1], ["y", 2], [None, 3], ["x", 4]], [0, 1, 1, 0]),
+    "a level a row": ([["x", 1], ["y", 2], ["z", 3], ["x", 4]], [0, 1, 1, 0]),
+    "a hole": ([["x", 0], ["y", None], ["y", 1]], [0, 1, 1]),
+}
+
+
+@pytest.mark.parametrize(("rows", "y"), TINY.values(), ids=TINY)
+@pytest.mark.parametrize("C", [0.1, 0.5, 1.0, 2.0, 10.0])
+def test_tiny_tables_are_solved(rows, y, C):
+    model = StumpSVC(C).fit(rows, y)
+    assert model.certificate_.gap <= 1e-3
+    assert model.predict(rows).tolist() == y
+
+
+def many_levels(n, n_levels, seed=0):
+    rng = np.random.default_rng(seed)
+    x = np.append(np.arange(n_levels), rng.integers(0, n_levels, n - n_levels))
+    y = (rng.normal(size=n_levels)[x] + rng.normal(size=n) > 0).astype(int)
+    return x, y
+
+
+def test_hundreds_of_levels_are_their_one_hot_columns(machine):
+    x, y = many_levels(900, 300)
+    explicit = np.eye(300)[x]
+    plain = clone(machine).fit(explicit, y).decision_function(explicit)
+    frame = pd.DataFrame({"x": x.astype(str)})
+    np.testing.assert_allclose(machine.fit(frame, y).decision_function(frame), plain, atol=5e-5)
+
+
+@pytest.mark.parametrize("model", [StumpSVC(), StumpLogisticRegression()], ids=["hinge", "log"])
+def test_thousands_of_levels_are_quick(model):
+    """5,000 levels on 20,000 rows; one-hot columns would be 100 million numbers."""
+    x, y = many_levels(20_000, 5_000)
+    frame = pd.DataFrame(
+        {"x": pd.Series(x).astype(str), "z": np.random.default_rng(1).random(20_000)}
+    )
+    model = clone(model)
+    start = time.perf_counter()
+    model.fit(frame, y)
+    model.decision_function(frame)
+    assert time.perf_counter() - start < 10
+    assert len(model.features_[0].levels) == 5_000
+    assert model.certificate_.converged
+    assert model.score(frame, y) > 0.7
+
+
+# Finite ensembles
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_no_stump_beats_the_best(seed, weighted):
+    X, y = mixed_table(seed, n=30)
+    weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)
+    model = DecisionStumpClassifier().fit(colours(X), y, weight)
+    votes = votes_of_all(X, [2], weight)
+    expected = smallest_error(votes, 2 * y - 1, weight)
+    assert model.error_ == pytest.approx(expected, abs=1e-12)
+    wrong = model.predict(colours(X)) != y
+    assert weight[wrong].sum() / weight.sum() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", PULLS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_round_takes_the_best_of_all_stumps(loss, seed):
+    X, y = mixed_table(seed)
+    weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
+    model = StumpBoostingClassifier(loss, n_estimators=25).fit(colours(X), y, weight)
+    votes, side = votes_of_all(X, [2], weight), 2 * y - 1
+    scores = [np.zeros(len(y)), *model.staged_decision_function(colours(X))]
+    cast = model.stumps_.votes(X)
+    for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
+        pull = weight * PULLS[loss](side * score)
+        assert error == pytest.approx(smallest_error(votes, side, pull), abs=1e-9)
+        assert pull[vote != side].sum() / pull.sum() == pytest.approx(error, abs=1e-9)
+    assert np.any(model.stumps_.level >= 0)
+    np.testing.assert_allclose(scores[-1], model.decision_function(colours(X)), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_bag_takes_the_best_of_all_stumps(seed):
+    X, y = mixed_table(seed)
+    y = np.where(np.arange(len(y)) % 3 == 0, y, X[:, 2] == 2)
+    model = StumpBaggingClassifier(40, random_state=seed, categorical_features=[2]).fit(X, y)
+    assert np.any(model.stumps_.level >= 0)
+    votes, side = votes_of_all(X, [2]), 2 * y - 1
+    for j, (rows, _) in enumerate(draws(X, y, seed, 40, n_levels=[0, 0, 4, 0])):
+        times = np.bincount(rows, minlength=len(y))
+        expected = smallest_error(votes, side, times)
+        assert model.estimator_errors_[j] == pytest.approx(expected, abs=1e-12)
+    mean = model.estimator_weights_ @ list(model.stumps_.votes(X))
+    np.testing.assert_allclose(model.decision_function(X), mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["error", "gini"])
+@pytest.mark.parametrize("features", ["best", "random"])
+def test_stages_and_curves_are_the_votes_of_the_stumps(criterion, features):
+    X, y = mixed_table(7)
+    given = {"criterion": criterion, "features": features, "random_state": 0}
+    for model in (
+        StumpBoostingClassifier(n_estimators=30, **given),
+        BoostedStumpSVC(30, stages=[10, 20], **given),
+        StumpBaggingClassifier(30, **given),
+    ):
+        model.fit(colours(X), y)
+        vote = model.estimator_weights_ @ list(model.stumps_.votes(X))
+        vote = vote + getattr(model, "intercept_", 0.0)
+        np.testing.assert_allclose(model.decision_function(colours(X)), vote, atol=1e-12)
+        np.testing.assert_allclose(model.shapes_.ensemble().vote(X), vote, atol=1e-12)
+        if hasattr(model, "staged_decision_function"):
+            *_, last = model.staged_decision_function(colours(X))
+            np.testing.assert_allclose(last, vote, atol=1e-12)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, np.inf])
+def test_libsvm_on_the_votes(C):
+    X, y = mixed_table(1, n=60)
+    model = BoostedStumpSVC(80, C=C, tol=1e-9).fit(colours(X), y)
+    Z = np.array(list(model.stumps_.votes(X))).T
+    svc = SVC(C=min(C, 1e8), kernel="linear", tol=1e-9).fit(Z, y)
+    np.testing.assert_allclose(
+        model.decision_function(colours(X)), svc.decision_function(Z), atol=2e-4
+    )
+    np.testing.assert_allclose(model.estimator_weights_, svc.coef_[0], atol=2e-4)
+    assert np.any(model.stumps_.level >= 0)
+    assert np.isposinf(model.stumps_.threshold).any()
+
+
+def test_boosting_goes_on_with_categories():
+    X, y = mixed_table(9)
+    whole = StumpBoostingClassifier(n_estimators=30).fit(colours(X), y)
+    model = StumpBoostingClassifier(n_estimators=12, warm_start=True).fit(colours(X), y)
+    model.set_params(n_estimators=30).fit(colours(X), y)
+    for one, other in zip(model.stumps_, whole.stumps_, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+# Every learner
+
+
+def with_colour(frame, colour):
+    return frame.assign(c=pd.Series([colour] * len(frame), dtype="str"))
+
+
+def separable(X):
+    """Move rows apart by a little, so that a hard margin exists."""
+    return X + np.where(np.arange(4) == 2, 0, np.arange(len(X))[:, None] / 1e4)
+
+
+def test_an_unknown_level_adds_exactly_nothing(learner):
+    X, y = mixed_table(10)
+    frame = colours(separable(X))
+    learner.fit(frame, y)
+    new = with_colour(frame, "violet")
+    others = learner.shapes_.contributions(
+        np.column_stack([separable(X)[:, :2], -np.ones(80), X[:, 3]])
+    )
+    assert np.all(others[:, 2] == 0.0)
+    rest = learner.decision_function(frame) - learner.shapes_[2](X[:, 2])
+    np.testing.assert_allclose(learner.decision_function(new), rest, atol=1e-12)
+
+
+def test_stages_know_nothing_of_unknown_levels():
+    X, y = mixed_table(11)
+    y = np.where(np.arange(len(y)) % 3 == 0, y, np.isnan(X[:, 2]))
+    frame = colours(X)
+    for model in (StumpBoostingClassifier(n_estimators=40), BoostedStumpSVC(40)):
+        model.fit(frame, y)
+        asked = (model.stumps_.feature == 2) & np.isposinf(model.stumps_.threshold)
+        assert asked.any()  # "is it missing?" says no more of an unknown level than others
+        new = with_colour(frame, "violet")
+        *_, last = model.staged_decision_function(new)
+        np.testing.assert_allclose(last, model.decision_function(new), atol=1e-12)
+
+
+def test_a_hole_that_training_did_not_see_adds_exactly_nothing(learner):
+    X, y = mixed_table(12)
+    X[:, 2] = np.where(np.isnan(X[:, 2]), 1, X[:, 2])
+    frame = colours(separable(X))
+    learner.fit(frame, y)
+    rest = learner.decision_function(frame) - learner.shapes_[2](X[:, 2])
+    holes = learner.decision_function(with_colour(frame, None))
+    np.testing.assert_allclose(holes, rest, atol=1e-12)
+    assert learner.shapes_[2].missing is None
+
+
+def test_levels_of_no_weight_are_unknown(learner):
+    X, y = mixed_table(13)
+    if isinstance(learner, SubsampleVotingClassifier):
+        return
+    weight = np.where(X[:, 2] == 3, 0.0, 1.0)
+    frame = colours(separable(X))
+    learner.fit(frame, y, sample_weight=weight)
+    assert learner.features_[2].levels.tolist() == ["blue", "green", "red"]
+    kept = weight > 0
+    alone = clone(learner).fit(frame[kept], y[kept])
+    np.testing.assert_allclose(
+        learner.decision_function(frame), alone.decision_function(frame), atol=1e-12
+    )
+    np.testing.assert_array_equal(
+        learner.decision_function(with_colour(frame, "white")),
+        learner.decision_function(with_colour(frame, "violet")),
+    )
+
+
+def test_unused_categories_of_pandas_are_unknown(learner):
+    X, y = mixed_table(14)
+    frame = colours(separable(X))
+    unused = pd.CategoricalDtype(["violet", *NAMES, "black"])
+    learner.fit(frame.astype({"c": unused}), y)
+    assert learner.features_[2].levels.tolist() == NAMES.tolist()
+    plain = clone(learner).fit(frame, y)
+    scores = learner.decision_function(frame)
+    np.testing.assert_array_equal(scores, plain.decision_function(frame))
+    np.testing.assert_array_equal(scores, learner.decision_function(frame.astype({"c": unused})))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_the_order_of_levels_says_nothing(machine, ordered):
+    X, y = mixed_table(15)
+    frame = colours(X)
+    turned = frame.astype({"c": pd.CategoricalDtype(NAMES[::-1], ordered=ordered)})
+    one = clone(machine).fit(frame, y).decision_function(frame)
+    np.testing.assert_allclose(machine.fit(turned, y).decision_function(turned), one, atol=5e-5)
+    np.testing.assert_array_equal(
+        machine.decision_function(frame), machine.decision_function(turned)
+    )
+
+
+def test_a_single_level(learner):
+    X, y = mixed_table(16)
+    X = separable(X)
+    X[:, 2] = 1.0
+    alone = clone(learner).fit(X[:, [0, 1, 3]], y).decision_function(X[:, [0, 1, 3]])
+    scores = learner.fit(colours(X), y).decision_function(colours(X))
+    assert np.all(np.isfinite(scores))
+    if not getattr(learner, "fit_intercept", True):
+        return
+    assert learner.shapes_[2].levels == pytest.approx([0.0])
+    if not hasattr(learner, "estimators_samples_") and not hasattr(learner, "oob_score_"):
+        np.testing.assert_allclose(scores, alone, atol=5e-2)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [[2], [-2], np.array([2]), ["c"], (2,), [False, False, True, False], np.arange(4) == 2],
+    ids=str,
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_numbers_as_categories(chosen, frame):
+    X, y = mixed_table(17)
+    table = frame(dict(zip("abcd", X.T, strict=True)))
+    model = StumpSVC(tol=1e-9, categorical_features=chosen).fit(table, y)
+    assert [feature.n_levels for feature in model.features_] == [0, 0, 4, 0]
+    assert model.features_[2].levels.tolist() == [0, 1, 2, 3]
+    text = StumpSVC(tol=1e-9).fit(colours(X), y).decision_function(colours(X))
+    np.testing.assert_allclose(model.decision_function(table), text, atol=5e-5)
+    if "c" not in list(chosen):
+        plain = StumpSVC(tol=1e-9, categorical_features=chosen).fit(X, y)
+        np.testing.assert_array_equal(plain.decision_function(X), model.decision_function(table))
+
+
+def test_numbers_as_categories_in_every_learner(learner):
+    X, y = mixed_table(18)
+    X = separable(X)
+    text = clone(learner).fit(colours(X), y).decision_function(colours(X))
+    inner = learner.estimator if isinstance(learner, SubsampleVotingClassifier) else learner
+    inner.set_params(categorical_features=[2])
+    np.testing.assert_allclose(learner.fit(X, y).decision_function(X), text, atol=1e-12)
+    unknown = X.copy()
+    unknown[:, 2] = 7.0
+    np.testing.assert_allclose(
+        learner.decision_function(unknown), text - learner.shapes_[2](X[:, 2]), atol=1e-12
+    )
+
+
+def test_none_takes_numbers_as_numbers():
+    X, y = mixed_table(19)
+    model = StumpSVC(categorical_features=None).fit(X, y)
+    assert all(feature.levels is None for feature in model.features_)
+
+
+@pytest.mark.parametrize("subsample", [0.2, 0.5])
+@pytest.mark.parametrize("combine", ["mean", "svm"])
+def test_votes_of_machines_that_did_not_see_every_level(subsample, combine):
+    """A level that a machine did not see adds nothing to what it says, alone or collapsed."""
+    x, y = many_levels(200, 40)
+    frame = pd.DataFrame({"x": x.astype(str), "z": np.random.default_rng(2).random(200)})
+    model = SubsampleVotingClassifier(
+        StumpSVC(), n_estimators=6, subsample=subsample, combine=combine, random_state=0
+    ).fit(frame, y)
+    assert any(len(machine.features_[0].levels) < 40 for machine in model.estimators_)
+    said = model.machine_scores(frame) @ model.weights_ + model.intercept_
+    np.testing.assert_allclose(model.decision_function(frame), said, atol=1e-12)
+
+
+def test_densities_count_levels(learner):
+    X, y = mixed_table(20)
+    learner.fit(colours(separable(X)), y)
+    density = learner.density_[2]
+    np.testing.assert_array_equal(density.counts, [np.sum(X[:, 2] == k) for k in range(4)])
+    assert density.missing == np.isnan(X[:, 2]).sum()

@@ -1,0 +1,265 @@
+"""The models and rows that exports are compared on, and what the plain record says of itself."""
+
+import warnings
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC
+
+import everystump as es
+from everystump.export.readable import readable
+from everystump.export.record import pieces_of
+from everystump.shapes import Shape
+
+pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
+
+# A quote, a double quote, letters of no alphabet, and words that mean something to SQL.
+COLUMNS = {"number": "select", "steps": 'a "b"', "flat": "flat", "rough": "Größe 3", "none": "x y"}
+TEXT, FLAG, CODE = "O'Brien's", "label", "code;--"
+WORDS = ["a", "O'Brien", 'say "no"', "ü→", " "]
+
+
+class Case(NamedTuple):
+    """A fitted model and rows to ask it about."""
+
+    model: object
+    rows: object
+
+
+def numbers(n, rng):
+    """Return columns of numbers: dense, few values, constant, long tails, small integers."""
+    return {
+        COLUMNS["number"]: rng.normal(size=n),
+        COLUMNS["steps"]: rng.integers(0, 4, size=n).astype(float),
+        COLUMNS["flat"]: np.full(n, 2.5),
+        COLUMNS["rough"]: rng.standard_cauchy(size=n),
+        COLUMNS["none"]: rng.normal(size=n) * 1e-3,
+    }
+
+
+def table(n, seed, *, holes):
+    """Return a frame with missing values and categories."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(numbers(n, rng))
+    frame[TEXT] = rng.choice(np.array(WORDS[:4], dtype=object), size=n)
+    frame[FLAG] = rng.choice([True, False], size=n)
+    frame[CODE] = rng.choice([3, 10, 7], size=n)
+    for name in [COLUMNS["number"], COLUMNS["rough"], TEXT][: 3 if holes else 0]:
+        frame.loc[rng.random(n) < 0.15, name] = None
+    return frame
+
+
+def labels(frame, n_classes):
+    """Return labels that numbers, words and codes all have a say in."""
+    word = frame[TEXT].map({w: k for k, w in enumerate(WORDS)}).fillna(2.0) if TEXT in frame else 0
+    first = frame[COLUMNS["number"]].fillna(0.7)
+    score = first + 0.6 * word + 0.4 * frame[COLUMNS["steps"]]
+    return np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
+
+
+def asked_rows(train, model, seed):
+    """Return rows such as training never saw, and some exactly on the cuts of the model."""
+    rng = np.random.default_rng(seed)
+    rows = train.sample(60, random_state=seed).reset_index(drop=True)
+    cuts = [float(cut) for cut in cuts_of(readable(model).body) if abs(cut) < 1e6][:40]
+    for name in [name for name in COLUMNS.values() if name in rows]:
+        spread = float(train[name].max() - train[name].min()) or 1.0
+        rows.loc[0:4, name] = float(train[name].max()) + spread * rng.random(5)
+        rows.loc[5:9, name] = float(train[name].min()) - spread * rng.random(5)
+        rows.loc[10 : 9 + len(cuts), name] = cuts
+        rows.loc[10 + len(cuts), name] = -0.0
+    return rows
+
+
+def cuts_of(body):
+    """Yield cuts and their left neighbours."""
+    for curves in body.curves:
+        for shape in curves.values():
+            cuts = shape.knots[:: max(1, len(shape.knots) // 6)]
+            yield from cuts
+            yield from np.nextafter(cuts, -np.inf)
+    for kernel_sum in body.sums:
+        for cuts in kernel_sum.parameters.get("cuts", []):
+            yield from cuts[:3]
+
+
+def with_unknowns(rows):
+    """Return rows with levels and missing values that training never saw."""
+    rows = rows.copy()
+    rows[CODE] = rows[CODE].astype(float)
+    rows.loc[50, CODE], rows.loc[51, CODE], rows.loc[52, CODE] = 4.0, 3.5, np.nan
+    rows.loc[53, TEXT], rows.loc[54, TEXT], rows.loc[55, TEXT] = "A", "nobody", None
+    rows.loc[56, COLUMNS["steps"]] = rows.loc[57, COLUMNS["flat"]] = np.nan
+    rows.loc[58, [name for name in rows if name != FLAG]] = None
+    return rows
+
+
+def on_tables(estimator, n_classes=2, *, holes=True, names=("no", "it's", "ÿes")):
+    train = table(220, 0, holes=holes)
+    model = fit(estimator, train, np.array(names, dtype=object)[labels(train, n_classes)])
+    return Case(model, with_unknowns(asked_rows(train, model, 1)))
+
+
+def on_numbers(estimator, n_classes=2):
+    train = pd.DataFrame(numbers(160, np.random.default_rng(2)))
+    model = fit(estimator, train, labels(train, n_classes) * 3 - 1)
+    return Case(model, asked_rows(train, model, 3))
+
+
+def on_arrays(estimator, n_classes=2):
+    """Names are made up where the table has none."""
+    train = pd.DataFrame(numbers(160, np.random.default_rng(4)))
+    model = fit(estimator, train.to_numpy(), labels(train, n_classes) == 1)
+    rows = asked_rows(train, model, 5)
+    return Case(model, rows.set_axis([f"x{d}" for d in range(rows.shape[1])], axis=1))
+
+
+def fit(estimator, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(X, y)
+
+
+CODES = [TEXT, CODE]
+BY_NAME = {"categorical_features": CODES}
+SVC_ = partial(es.StumpSVC, C=0.3, **BY_NAME)
+LOGISTIC = partial(es.StumpLogisticRegression, **BY_NAME)
+MIDDLE = partial(es.StumpSVC, measure="middle", max_bins=16, **BY_NAME)
+BOOSTING = partial(es.StumpBoostingClassifier, n_estimators=40, **BY_NAME)
+VOTING = partial(es.SubsampleVotingClassifier, n_estimators=4, random_state=0)
+KERNEL = partial(es.KernelSVC, C=2.0)
+WEIGHTED = partial(es.WeightedVoteClassifier, random_state=0)
+SUBSETS = [[0, 1], [1, 2, 3], [4, 0]]
+MIXED_SUBSETS = [[0, 5, 7], [6, 1, 2], [3, 5, 4]]
+
+MAKERS = {
+    "StumpSVC": lambda: on_tables(SVC_()),
+    "StumpSVC, 3 classes": lambda: on_tables(SVC_(), 3),
+    "StumpSVC, nothing missing in training": lambda: on_tables(SVC_(), holes=False),
+    "StumpSVC, middle": lambda: on_tables(MIDDLE()),
+    "StumpSVC, no bias": lambda: on_tables(SVC_(fit_intercept=False, measure="uniform")),
+    "StumpSVC, arrays": lambda: on_arrays(es.StumpSVC()),
+    "StumpSVCCV": lambda: on_tables(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)),
+    "StumpLogisticRegression": lambda: on_tables(LOGISTIC()),
+    "StumpLogisticRegression, 3 classes": lambda: on_tables(LOGISTIC(), 3),
+    "StumpLogisticRegressionCV": lambda: on_tables(
+        es.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)
+    ),
+    "DecisionStumpClassifier": lambda: on_tables(es.DecisionStumpClassifier(**BY_NAME)),
+    "DecisionStumpClassifier, arrays": lambda: on_arrays(es.DecisionStumpClassifier()),
+    "StumpBoostingClassifier": lambda: on_tables(BOOSTING()),
+    "StumpBoostingClassifier, 3 classes": lambda: on_tables(BOOSTING("logistic"), 3),
+    "StumpBaggingClassifier": lambda: on_tables(
+        es.StumpBaggingClassifier(30, random_state=0, **BY_NAME)
+    ),
+    "StumpBaggingClassifier, 3 classes": lambda: on_tables(
+        es.StumpBaggingClassifier(30, features="random", random_state=0, **BY_NAME), 3
+    ),
+    "BoostedStumpSVC": lambda: on_tables(es.BoostedStumpSVC(20, **BY_NAME)),
+    "BoostedStumpSVC, 3 classes": lambda: on_tables(es.BoostedStumpSVC(20, **BY_NAME), 3),
+    **{
+        f"KernelSVC, {kernel}": partial(lambda k: on_numbers(KERNEL(k)), kernel)
+        for kernel in ["gaussian", "laplacian", "linear", "middle", "perceptron", "stump"]
+    },
+    "KernelSVC, stump, no bias": lambda: on_numbers(KERNEL("stump", fit_intercept=False)),
+    "KernelSVC, gaussian, 3 classes": lambda: on_numbers(KERNEL("gaussian"), 3),
+    "KernelSVC, middle, 3 classes": lambda: on_numbers(KERNEL("middle"), 3),
+    "PerceptronSVC, exact": lambda: on_numbers(es.PerceptronSVC()),
+    "PerceptronSVC": lambda: on_numbers(
+        es.PerceptronSVC(n_directions=30, exact=False, random_state=0)
+    ),
+    "PerceptronSVC, 3 classes": lambda: on_numbers(
+        es.PerceptronSVC(n_directions=20, include_axes=True, random_state=0), 3
+    ),
+    "SubsampleVoting, shapes": lambda: on_tables(VOTING(SVC_())),
+    "SubsampleVoting, shapes, votes": lambda: on_tables(VOTING(SVC_(), outputs="votes")),
+    "SubsampleVoting, shapes, votes, 3 classes": lambda: on_tables(
+        VOTING(BOOSTING(), outputs="votes", combine="svm"), 3
+    ),
+    "SubsampleVoting, shapes, subsets": lambda: on_tables(
+        VOTING(es.StumpSVC(), feature_subsets=MIXED_SUBSETS)
+    ),
+    "SubsampleVoting, kernels": lambda: on_numbers(
+        VOTING([KERNEL("gaussian"), KERNEL("laplacian", gamma=0.1)])
+    ),
+    "SubsampleVoting, kernels, svm, 3 classes": lambda: on_numbers(
+        VOTING(KERNEL("gaussian"), combine="svm"), 3
+    ),
+    "SubsampleVoting, kernels, subsets": lambda: on_numbers(
+        VOTING([KERNEL("middle"), KERNEL("perceptron")], feature_subsets=SUBSETS)
+    ),
+    "SubsampleVoting, kernels, votes, 3 classes": lambda: on_numbers(
+        VOTING(KERNEL("stump"), outputs="votes"), 3
+    ),
+    "SubsampleVoting, perceptrons": lambda: on_numbers(
+        VOTING(es.PerceptronSVC(n_directions=9, exact=False), n_estimators=2)
+    ),
+    "WeightedVote": lambda: on_tables(
+        WEIGHTED([("svc", SVC_()), ("boosting", BOOSTING()), ("stump", MIDDLE())])
+    ),
+    "WeightedVote, 3 classes": lambda: on_numbers(
+        WEIGHTED([("svc", KERNEL()), ("stumps", es.StumpSVC()), ("votes", VOTING(KERNEL()))]), 3
+    ),
+    "WeightedVote, votes of votes": lambda: on_tables(
+        WEIGHTED([("one", WEIGHTED([("a", SVC_()), ("b", BOOSTING())])), ("two", LOGISTIC())])
+    ),
+    "LooBoundSearch": lambda: on_numbers(
+        es.LooBoundSearch(KERNEL(fit_intercept=False), {"gamma": [0.01, 0.1]})
+    ),
+    "LooBoundSearch, StumpSVC": lambda: on_tables(
+        es.LooBoundSearch(SVC_(fit_intercept=False), {"C": [0.1, 0.5]})
+    ),
+}
+NAMES = list(MAKERS)
+WITH_CHANCES = [name for name in NAMES if "Logistic" in name or "StumpBoosting" in name]
+TAKES_NUMBERS = ["KernelSVC, gaussian", "PerceptronSVC", "SubsampleVoting, kernels, subsets"]
+
+
+@cache
+def case(name):
+    """Return a model, fitted once for all tests."""
+    return MAKERS[name]()
+
+
+def ask(method, rows):
+    """Call a method of a model with rows as they were in training."""
+    return method(rows if hasattr(method.__self__, "feature_names_in_") else rows.to_numpy())
+
+
+def scores_of(model, rows):
+    """Return what Python says of the rows, as (n_rows, n_scores)."""
+    return ask(model.decision_function, rows).reshape(len(rows), -1)
+
+
+def assert_close(found, wanted, tolerance):
+    """Compare scores, the size of which decides how many digits can be asked for."""
+    found, wanted = np.asarray(found, dtype=float), np.asarray(wanted)
+    assert found.shape == wanted.shape
+    assert np.abs(found - wanted).max() <= tolerance * max(1.0, np.abs(wanted).max())
+
+
+def distinct_labels(model, rows):
+    """Return which rows have scores far enough from a draw for labels to be the same."""
+    score = scores_of(model, rows)
+    if score.shape[1] == 1:
+        return np.abs(score[:, 0]) > 1e-7
+    ranked = np.sort(score, axis=1)
+    return ranked[:, -1] - ranked[:, -2] > 1e-7
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_cases_tell_rows_apart(name):
+    """A model that says the same of all rows would test nothing."""
+    found = case(name)
+    assert len(np.unique(ask(found.model.predict, found.rows))) > 1
+    assert np.ptp(scores_of(found.model, found.rows)) > 0.1
+
+
+def test_every_estimator_is_among_the_cases():
+    known = {type(case(name).model).__name__ for name in NAMES}
+    assert known == {name for name in es.__all__ if isinstance(getattr(es, name), type)} - {
+        "ModelFileError"
+    }

@@ -1,0 +1,552 @@
+"""Users' tables: frames of every mix of dtypes against each other and lists, and bad input."""
+
+import datetime
+import tracemalloc
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from bad_tables import assert_refused
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import search
+from scipy import sparse
+from sklearn.base import clone
+
+from everystump import (
+    KernelSVC,
+    PerceptronSVC,
+    StumpBoostingClassifier,
+    StumpLogisticRegression,
+    StumpSVC,
+)
+from everystump.frames import read_rows, read_table
+
+WORDS = ("ash", "beech", "cedar", "oak tree", "élan")
+
+
+def words(rng, n):
+    return [WORDS[k] for k in rng.integers(0, len(WORDS), n)]
+
+
+def single(rng, n):
+    """Return numbers that 32 bits hold, with some ties."""
+    return np.round(rng.normal(size=n), 1).astype(np.float32).tolist()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of column: its cells, and what they are in either frame."""
+
+    cells: object
+    pandas: object
+    polars: object
+    is_category: bool = False
+    holes: bool = True
+
+
+def whole(rng, n):
+    return rng.integers(-3, 9, n).tolist()
+
+
+def flags(rng, n):
+    return (rng.random(n) < 0.4).tolist()
+
+
+def levels(dtype):
+    """Return what makes a pandas category of these levels, one of them unused."""
+    return lambda cells: pd.Categorical(cells, categories=dtype)
+
+
+KINDS = {
+    "float64": Kind(lambda rng, n: rng.normal(size=n).tolist(), "float64", pl.Float64),
+    "float32": Kind(single, "float32", pl.Float32),
+    "int64": Kind(whole, "int64", pl.Int64, holes=False),
+    "int8": Kind(whole, "int8", pl.Int8, holes=False),
+    "uint16": Kind(lambda rng, n: rng.integers(0, 9, n).tolist(), "uint16", pl.UInt16, holes=False),
+    "bool": Kind(flags, "bool", pl.Boolean, holes=False),
+    "Int64": Kind(whole, "Int64", pl.Int64),
+    "Float64": Kind(lambda rng, n: rng.normal(size=n).tolist(), "Float64", pl.Float64),
+    "boolean": Kind(flags, "boolean", pl.Boolean),
+    "objects of numbers": Kind(whole, "object", pl.Int32),
+    "objects of flags": Kind(flags, "object", pl.Boolean),
+    "str": Kind(words, "str", pl.String, is_category=True),
+    "string": Kind(words, "string", pl.Categorical, is_category=True),
+    "objects of text": Kind(words, "object", pl.String, is_category=True),
+    "category of text": Kind(words, levels(WORDS), pl.Enum(WORDS), is_category=True),
+    "category of words": Kind(words, levels((*WORDS, "yew")), pl.Categorical, is_category=True),
+    "category of whole numbers": Kind(
+        lambda rng, n: rng.integers(0, 5, n).tolist(), levels(range(7)), pl.Int64, is_category=True
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table in numbers that hypothesis can shrink."""
+
+    kinds: tuple
+    n: int
+    holes: float
+    seed: int
+
+    def columns(self):
+        """Return the cells of each column, None where one is missing."""
+        rng = np.random.default_rng(self.seed)
+        columns = []
+        for kind in self.kinds:
+            cells = KINDS[kind].cells(rng, self.n)
+            if KINDS[kind].holes:
+                gone = rng.random(self.n) < self.holes
+                cells = [None if hole else cell for cell, hole in zip(cells, gone, strict=True)]
+            columns.append(cells)
+        return columns
+
+    def labels(self):
+        y = np.random.default_rng(self.seed + 1).random(self.n) < 0.5
+        y[:2] = False, True
+        return y
+
+    @property
+    def names(self):
+        return [f"{kind} {d}" for d, kind in enumerate(self.kinds)]
+
+    @property
+    def categories(self):
+        return [d for d, kind in enumerate(self.kinds) if KINDS[kind].is_category]
+
+    def pandas(self):
+        made = {}
+        for name, kind, cells in zip(self.names, self.kinds, self.columns(), strict=True):
+            dtype = KINDS[kind].pandas
+            made[name] = dtype(cells) if callable(dtype) else pd.Series(cells, dtype=dtype)
+        return pd.DataFrame(made)
+
+    def polars(self):
+        each = zip(self.names, self.kinds, self.columns(), strict=True)
+        return pl.DataFrame(
+            [pl.Series(name, cells, dtype=KINDS[kind].polars) for name, kind, cells in each]
+        )
+
+    def rows(self):
+        return [list(row) for row in zip(*self.columns(), strict=True)]
+
+    def model(self, **parameters):
+        return StumpLogisticRegression(tol=1e-9, n_jobs=1, **parameters)
+
+
+CASES = st.builds(
+    Case,
+    kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=5).map(tuple),
+    n=st.integers(6, 30),
+    holes=st.sampled_from([0.0, 0.2, 0.8]),
+    seed=st.integers(0, 2**20),
+)
+EVERY_KIND = [Case((kind,), 25, holes, 3) for kind in KINDS for holes in (0.0, 0.3)]
+ALL_AT_ONCE = Case(tuple(KINDS), 30, 0.2, 0)
+
+
+def assert_pandas_is_polars(case):
+    """The same levels in the same order make the same problem, to the last bit or nearly."""
+    y, frame, other = case.labels(), case.pandas(), case.polars()
+    model = case.model().fit(frame, y)
+    named = [case.names[d] for d in case.categories]
+    scores = model.decision_function(frame)
+    np.testing.assert_array_equal(model.decision_function(other), scores)
+    from_polars = case.model(categorical_features=named).fit(other, y)
+    np.testing.assert_allclose(from_polars.decision_function(other), scores, atol=5e-5)
+    np.testing.assert_array_equal(
+        from_polars.decision_function(frame), from_polars.decision_function(other)
+    )
+
+
+@pytest.mark.parametrize("case", EVERY_KIND, ids=str)
+def test_each_kind_is_the_same_in_both_frames(case):
+    assert_pandas_is_polars(case)
+
+
+@search(40)
+@given(case=CASES)
+def test_pandas_and_polars_score_alike(case):
+    assert_pandas_is_polars(case)
+
+
+@search(40)
+@given(case=CASES)
+def test_a_frame_is_its_cells(case):
+    frame, y, rows = case.pandas(), case.labels(), case.rows()
+    model = case.model().fit(frame, y)
+    scores = model.decision_function(frame)
+    for table in (rows, np.array(rows, dtype=object)):
+        plain = case.model(categorical_features=case.categories).fit(table, y)
+        np.testing.assert_allclose(plain.decision_function(table), scores, atol=5e-5)
+        assert [f.n_levels for f in plain.features_] == [f.n_levels for f in model.features_]
+        assert not hasattr(plain, "feature_names_in_")
+
+
+@search(25)
+@given(case=CASES)
+def test_objects_are_read_as_frames_are(case):
+    """Text is a category in lists too, if a column has any; numbers there are numbers."""
+    texts = [d for d in case.categories if case.kinds[d] != "category of whole numbers"]
+    told = all(any(cell is not None for cell in case.columns()[d]) for d in texts)
+    rows, y = case.rows(), case.labels()
+    if texts and told:
+        found = case.model().fit(rows, y)
+        chosen = case.model(categorical_features=texts).fit(rows, y)
+        np.testing.assert_array_equal(found.decision_function(rows), chosen.decision_function(rows))
+
+
+@search(40)
+@given(case=CASES, polars=st.booleans())
+def test_columns_go_by_their_names(case, polars):
+    frame = case.polars() if polars else case.pandas()
+    model = case.model().fit(frame, case.labels())
+    order = np.random.default_rng(case.seed).permutation(len(case.names))
+    turned = frame[[case.names[d] for d in order]]
+    np.testing.assert_array_equal(model.decision_function(turned), model.decision_function(frame))
+
+
+@search(25)
+@given(case=CASES, polars=st.booleans())
+def test_row_by_row(case, polars):
+    frame = case.polars() if polars else case.pandas()
+    model = case.model().fit(frame, case.labels())
+    one_by_one = [model.decision_function(frame[k : k + 1])[0] for k in range(case.n)]
+    np.testing.assert_array_equal(one_by_one, model.decision_function(frame))
+
+
+@search(25)
+@given(case=CASES)
+def test_rows_of_cells_one_by_one(case):
+    """A row alone may be nothing but None."""
+    rows = case.rows()
+    model = case.model(categorical_features=case.categories).fit(rows, case.labels())
+    one_by_one = [model.decision_function([row])[0] for row in rows]
+    np.testing.assert_array_equal(one_by_one, model.decision_function(rows))
+
+
+@pytest.mark.parametrize("frame", [ALL_AT_ONCE.pandas(), ALL_AT_ONCE.polars()], ids=["pd", "pl"])
+@pytest.mark.parametrize("model", [StumpSVC(), StumpBoostingClassifier(n_estimators=9)], ids=str)
+def test_what_a_fitted_model_knows_of_its_table(frame, model):
+    before = frame.clone() if isinstance(frame, pl.DataFrame) else frame.copy()
+    model = clone(model).fit(frame, ALL_AT_ONCE.labels())
+    assert model.n_features_in_ == len(KINDS)
+    assert model.feature_names_in_.tolist() == ALL_AT_ONCE.names
+    assert [feature.name for feature in model.features_] == ALL_AT_ONCE.names
+    by_dtype = ALL_AT_ONCE.categories
+    if isinstance(frame, pl.DataFrame):  # its category of whole numbers are whole numbers
+        by_dtype = by_dtype[:-1]
+    levels = [d for d, feature in enumerate(model.features_) if feature.levels is not None]
+    assert levels == by_dtype
+    for d in levels:
+        seen = {cell for cell in ALL_AT_ONCE.columns()[d] if cell is not None}
+        assert model.features_[d].levels.tolist() == sorted(seen)
+    model.predict(frame)
+    assert frame.equals(before)
+
+
+@pytest.mark.parametrize("model", [StumpSVC(), StumpBoostingClassifier(n_estimators=9)], ids=str)
+def test_numbers_in_a_frame_are_numbers_in_an_array(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.random(60) < 0.5
+    X[::7, 1] = np.nan
+    plain = clone(model).fit(X, y).decision_function(X)
+    for frame in (pd.DataFrame(X, columns=list("abc")), pl.DataFrame(X, schema=list("abc"))):
+        named = clone(model).fit(frame, y).decision_function(frame)
+        np.testing.assert_array_equal(named, plain)
+    for table in (X.tolist(), X.astype(object), pd.DataFrame(X)):
+        np.testing.assert_array_equal(clone(model).fit(table, y).decision_function(table), plain)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("dtype", ["text", "numbers"])
+def test_a_column_without_a_cell_at_prediction_is_missing(make, dtype):
+    cells = ["x", "y", None, "x"] if dtype == "text" else [1.0, 2.0, None, 1.0]
+    model = StumpSVC(C=0.1).fit(make({"a": cells, "b": [1, 2, 3, 4]}), [0, 1, 1, 0])
+    expected = model.decision_function(make({"a": cells, "b": [3] * 4}))[2]
+    assert model.decision_function(make({"a": [None], "b": [3]})) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_category_without_a_cell_in_training_takes_any_level(make):
+    """Every level is then unknown, and adds nothing."""
+    nothing = {
+        pd.DataFrame: pd.Series([None] * 4, dtype="str"),
+        pl.DataFrame: pl.Series([None] * 4, dtype=pl.String),
+    }
+    model = StumpSVC().fit(make({"a": nothing[make], "b": [1, 2, 3, 4]}), [0, 1, 1, 0])
+    new = make({"a": ["x", "y"], "b": [1, 3]})
+    expected = model.shapes_.intercept + model.shapes_[1](np.array([1.0, 3.0]))
+    np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
+
+
+def test_levels_that_no_training_row_has():
+    nobody = pd.Categorical([None] * 4, categories=["x", "y"])
+    frame = pd.DataFrame({"a": nobody, "b": [1, 2, 3, 4]})
+    model = StumpSVC().fit(frame, [0, 1, 1, 0])
+    assert np.all(np.isfinite(model.decision_function(frame)))
+
+
+def test_large_whole_numbers_are_levels_of_their_own():
+    """Numbers of 64 bits hold more levels than floats do."""
+    keys = [2**60 + k for k in range(4)] * 2
+    y = [0, 1, 1, 0] * 2
+    for table in (
+        pd.DataFrame({"key": keys}),
+        pl.DataFrame({"key": keys}),
+        [[key] for key in keys],
+    ):
+        model = StumpSVC(categorical_features=[0]).fit(table, y)
+        assert model.features_[0].n_levels == 4
+        assert model.predict(table).tolist() == y
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_is_read_column_by_column(make):
+    """All cells as objects would be some 40 bytes each; the matrix itself has 8."""
+    n = 50_000
+    columns = {f"x{d}": np.random.default_rng(d).normal(size=n) for d in range(12)}
+    frame = make({**columns, "word": ["a", "b"] * (n // 2)})
+    tracemalloc.start()
+    numbers, features = read_table(frame, "from_dtype")
+    at_fit = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    read_rows(frame, features)
+    at_prediction = tracemalloc.get_traced_memory()[1] - numbers.nbytes
+    tracemalloc.stop()
+    assert max(at_fit, at_prediction) < 2 * numbers.nbytes
+
+
+# Bad input
+
+
+GOOD = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "c": ["x", "y", "x", "y", "z", "z"]}
+Y = [0, 1, 0, 1, 0, 1]
+DAYS = [datetime.date(2020, 1, k) for k in range(1, 7)]
+BOTH = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+
+
+def changed(**columns):
+    return {**GOOD, **columns}
+
+
+REFUSED = {
+    "no name": ({"a": GOOD["a"], "": GOOD["a"]}, {}, r"X: the column at position 1 has no name"),
+    "infinity": (
+        changed(a=[1.0, 2.0, np.inf, 4.0, 5.0, 6.0]),
+        {},
+        r"X contains infinity in row 2, feature 'a'; StumpSVC .* a large number or by NaN",
+    ),
+    "dates": (changed(a=DAYS), {}, r"column 'a'"),
+    "times": (
+        changed(a=[datetime.datetime(2020, 1, k) for k in range(1, 7)]),
+        {},
+        r"X: column 'a' holds dates or times \(.*\); turn it into numbers .* or into text",
+    ),
+    "spans of time": (
+        changed(a=[datetime.timedelta(k) for k in range(6)]),
+        {},
+        r"X: column 'a' holds dates or times",
+    ),
+    "dates as levels": (
+        changed(a=DAYS),
+        {"categorical_features": ["a", "c"]},
+        r"X.* column 'a'",
+    ),
+    "lists": (changed(a=[[1]] * 6), {}, r"X holds \[1\] in column 'a', .* a string or a real"),
+    "records": (changed(a=[{"k": 1}] * 6), {}, r"X holds \{'k': 1\} in column 'a'"),
+    "lists as levels": (
+        changed(a=[[1]] * 6),
+        {"categorical_features": ["a", "c"]},
+        r"X .*column 'a'",
+    ),
+    "an absent name": (
+        GOOD,
+        {"categorical_features": ["c", "z"]},
+        r"categorical_features names 'z', which X does not have; the columns are \['a', 'c'\]",
+    ),
+    "an absent number": (
+        GOOD,
+        {"categorical_features": [1, 2]},
+        r"categorical_features names 2, which X does not have",
+    ),
+    "a fraction": (GOOD, {"categorical_features": [1.0]}, r"categorical_features names 1\.0"),
+    "a short mask": (
+        GOOD,
+        {"categorical_features": [True]},
+        r"categorical_features is a mask of 1, but X has 2 columns; pass one entry for each",
+    ),
+    "a number": (GOOD, {"categorical_features": 1}, r"'categorical_features' .* Got 1 instead"),
+    "a name": (GOOD, {"categorical_features": "c"}, r"'categorical_features' .* Got 'c' instead"),
+    "text that is not named": (
+        GOOD,
+        {"categorical_features": ["a"]},
+        r"categorical_features does not name column 'c', which holds text; name it there, or turn",
+    ),
+    "text without categories": (
+        GOOD,
+        {"categorical_features": None},
+        r"categorical_features does not name column 'c', which holds text",
+    ),
+}
+
+
+@BOTH
+@pytest.mark.parametrize(("columns", "given", "match"), REFUSED.values(), ids=REFUSED)
+def test_bad_columns(make, columns, given, match):
+    model = StumpSVC(**given)
+    assert_refused(lambda: model.fit(make(columns), Y), match)
+    assert not hasattr(model, "shapes_")
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, "category"], ids=str)
+@pytest.mark.parametrize("chosen", [None, ["a"]])
+def test_levels_that_are_not_named(dtype, chosen):
+    frame = pd.DataFrame(GOOD) if dtype == "category" else pl.DataFrame(GOOD)
+    if dtype == "category":
+        frame = frame.astype({"c": "category"})
+    else:
+        frame = frame.cast({"c": pl.Categorical})
+    assert_refused(
+        lambda: StumpSVC(categorical_features=chosen).fit(frame, Y),
+        r"categorical_features does not name column 'c'",
+    )
+
+
+PANDAS_REFUSED = {
+    "equal names": (
+        pd.DataFrame(np.ones((6, 2)), columns=["a", "a"]),
+        r"X has two columns named 'a'; rename one of them, or pass an array",
+    ),
+    "no name": (pd.DataFrame({"a": Y, None: Y}), r"X: the column at position 1 has no name"),
+    "names and numbers": (pd.DataFrame({"a": Y, 0: Y}), r"Feature names .* \['int', 'str'\]"),
+    "text first": (
+        pd.DataFrame(changed(a=["x", 1, 2, 3, 4, 5])),
+        r"X holds 1 in column 'a' among other kinds of values, .* into text or into numbers",
+    ),
+    "text later": (
+        pd.DataFrame(changed(a=[1, "x", 2, 3, 4, 5])),
+        r"X has 'x' in column 'a', .* pass numbers there, or text throughout",
+    ),
+    "days as objects": (
+        pd.DataFrame(changed(a=np.array(DAYS, dtype=object))),
+        r"X holds datetime\.date\(2020, 1, 1\) in column 'a'",
+    ),
+    "levels of dates": (
+        pd.DataFrame(changed(a=pd.Categorical(pd.to_datetime(DAYS)))),
+        r"X holds .* in column 'a' .* turn the column into text or into numbers",
+    ),
+    "complex numbers": (pd.DataFrame(changed(a=[1j, 2, 3, 4, 5, 6])), r"(?i)column 'a'|complex"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize(("X", "match"), PANDAS_REFUSED.values(), ids=PANDAS_REFUSED)
+def test_bad_pandas_frames(X, match):
+    assert_refused(lambda: StumpSVC().fit(X, Y), match)
+
+
+ARRAYS_REFUSED = {
+    "text first": ([["x"], [1], [2], [3], [4], [5]], {}, r"X holds 1 in column 0 among other"),
+    "text later": ([[1], ["x"], [2], [3], [4], [5]], {}, r"X has 'x' in column 0"),
+    "records": (np.array([[{}]] * 6), {}, r"X holds \{\} in column 0"),
+    "ragged rows": ([[1, 2], [3], [4], [5], [6], [7]], {}, r"X|inhomogeneous|2D"),
+    "days": (np.array(DAYS, dtype="datetime64[D]")[:, None], {}, r"dates or times"),
+    "sparse": (sparse.csr_array(np.eye(6)), {}, r"(?i)sparse .*dense"),
+    "sparse levels": (
+        sparse.csr_array(np.eye(6)),
+        {"categorical_features": [0]},
+        r"(?i)sparse .*dense",
+    ),
+    "text that is not named": (
+        np.array([["x"], ["y"]] * 3),
+        {"categorical_features": []},
+        r"categorical_features does not name column 0, which holds text",
+    ),
+    "a name without names": (
+        np.ones((6, 1)),
+        {"categorical_features": ["a"]},
+        r"categorical_features names 'a', which X does not have; X has 1 columns",
+    ),
+}
+
+
+@pytest.mark.parametrize(("X", "given", "match"), ARRAYS_REFUSED.values(), ids=ARRAYS_REFUSED)
+def test_bad_arrays(X, given, match):
+    assert_refused(lambda: StumpSVC(**given).fit(X, Y), match)
+
+
+AT_PREDICTION = {
+    "a column less": ({"a": GOOD["a"]}, r"names should match .*\n.*missing:\n- c"),
+    "a column more": (changed(z=Y), r"names should match .*\n.*unseen at fit time:\n- z"),
+    "another name": ({"a": GOOD["a"], "k": GOOD["c"]}, r"unseen at fit time:\n- k"),
+    "numbers for text": (
+        changed(c=Y),
+        r"X: column 'c' was a category of text in training and holds 0(\.0)? now; pass .* as text",
+    ),
+    "text for numbers": (changed(a=GOOD["c"]), r"X has 'x' in column 'a', which held numbers"),
+    "digits for numbers": (changed(a=list("123456")), r"X has '1' in column 'a'"),
+    "infinity": (changed(a=[1.0, 2.0, 3.0, 4.0, 5.0, -np.inf]), r"infinity in row 5, feature 'a'"),
+    "dates": (changed(a=[datetime.datetime(2020, 1, 1)] * 6), r"column 'a' holds dates or times"),
+    "no name": ({**GOOD, "": Y}, r"X: the column at position 2 has no name"),
+}
+
+
+@BOTH
+@pytest.mark.parametrize(("columns", "match"), AT_PREDICTION.values(), ids=AT_PREDICTION)
+def test_bad_columns_at_prediction(make, columns, match):
+    model = StumpSVC().fit(make(GOOD), Y)
+    assert_refused(lambda: model.predict(make(columns)), match)
+
+
+@pytest.mark.filterwarnings("ignore::polars.exceptions.PerformanceWarning")
+def test_a_lazy_frame_is_to_be_collected():
+    lazy = pl.DataFrame(GOOD).lazy()
+    assert_refused(lambda: StumpSVC().fit(lazy, Y), r"X.*collect")
+    model = StumpSVC().fit(pl.DataFrame(GOOD), Y)
+    assert_refused(lambda: model.predict(lazy), r"X.*collect")
+
+
+def test_equal_names_at_prediction():
+    model = StumpSVC().fit(pd.DataFrame(GOOD), Y)
+    twice = pd.DataFrame([[1.0, "x", 2.0]], columns=["a", "c", "a"])
+    assert_refused(lambda: model.predict(twice), r"X has two columns named 'a'")
+
+
+def test_levels_of_numbers_and_text_at_prediction():
+    X = np.array([[0.0], [1.0]] * 3)
+    model = StumpSVC(categorical_features=[0]).fit(X, Y)
+    assert_refused(
+        lambda: model.predict([["0"], ["1"]]),
+        r"X: column 0 was a category of number in training and holds '0' now",
+    )
+    assert_refused(lambda: model.predict(sparse.csr_array(X)), r"(?i)sparse .*dense")
+    assert_refused(lambda: model.predict(X[:, [0, 0]]), r"X has 2 features, .* expecting 1")
+    assert_refused(lambda: model.predict(X[:, 0]), r"Expected 2D array")
+
+
+def test_a_table_without_names_after_one_with():
+    model = StumpSVC().fit(pd.DataFrame(GOOD), Y)
+    rows = [list(row) for row in zip(*GOOD.values(), strict=True)]
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        scores = model.decision_function(rows)
+    np.testing.assert_array_equal(scores, model.decision_function(pd.DataFrame(GOOD)))
+
+
+@pytest.mark.parametrize("model", [KernelSVC(), PerceptronSVC()], ids=["kernel", "perceptron"])
+@BOTH
+def test_who_takes_numbers_only_names_a_remedy(model, make):
+    name, model = type(model).__name__, clone(model)
+    assert_refused(
+        lambda: model.fit(make(GOOD), Y),
+        rf"X has 'x' in column 'c', which is no number, and {name} .* OneHotEncoder, or use Stump",
+    )
+    holes = make({"a": [1.0, None, 3.0, 4.0, 5.0, 6.0]})
+    missing = rf"X contains NaN in row 1, feature 'a'; {name} .* SimpleImputer, or use StumpSVC"
+    assert_refused(lambda: model.fit(holes, Y), missing)
+    model.fit(make({"a": GOOD["a"]}), Y)
+    assert_refused(lambda: model.predict(holes), missing)
+    assert_refused(lambda: model.predict(make({"a": GOOD["c"]})), r"X has 'x' in column 'a'")

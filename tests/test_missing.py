@@ -1,0 +1,386 @@
+"""Missing values: filled tables with a column more, every stump tried, LIBSVM, and edge cases."""
+
+import numpy as np
+import pytest
+from questions import filled, mixed_table, smallest_error, votes_of_all
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.svm import SVC
+from test_bagging import draws
+
+from everystump import (
+    BoostedStumpSVC,
+    DecisionStumpClassifier,
+    StumpBaggingClassifier,
+    StumpBoostingClassifier,
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpSVC,
+    StumpSVCCV,
+    SubsampleVotingClassifier,
+)
+from everystump.columns import make_columns
+
+MACHINES = {
+    "hinge": StumpSVC(0.5, tol=1e-9, n_jobs=1),
+    "squared hinge": StumpSVC(0.5, loss="squared_hinge", tol=1e-11, n_jobs=1),
+    "logistic": StumpLogisticRegression(0.5, tol=1e-11, n_jobs=1),
+}
+LEARNERS = {
+    **MACHINES,
+    "no bias": StumpSVC(fit_intercept=False, n_jobs=1),
+    "rank": StumpSVC(measure="rank", n_jobs=1),
+    "middle": StumpSVC(measure="middle", n_jobs=1),
+    "hard margin": StumpSVC(np.inf, n_jobs=1),
+    "hinge path": StumpSVCCV(Cs=[0.1, 1.0], cv=3, n_jobs=1),
+    "logistic path": StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=3, n_jobs=1),
+    "stump": DecisionStumpClassifier(n_jobs=1),
+    "gini stump": DecisionStumpClassifier(criterion="gini", n_jobs=1),
+    "adaboost": StumpBoostingClassifier(n_estimators=20, n_jobs=1),
+    "madaboost": StumpBoostingClassifier("mada", n_estimators=20, n_jobs=1),
+    "logitboost": StumpBoostingClassifier("logistic", n_estimators=20, n_jobs=1),
+    "bagging": StumpBaggingClassifier(30, random_state=0, n_jobs=1),
+    "adaboost+svm": BoostedStumpSVC(30, n_jobs=1),
+    "votes": SubsampleVotingClassifier(StumpSVC(), n_estimators=3, random_state=0, n_jobs=1),
+}
+# Minus the derivatives of the losses, up to a factor.
+PULLS = {
+    "exponential": lambda m: np.exp(-m),
+    "mada": lambda m: np.exp(-2 * np.maximum(m, 0)),
+    "logistic": lambda m: expit(-2 * m),
+}
+SEEDS = range(4)
+MEASURES = pytest.mark.parametrize("measure", ["uniform", "lebesgue", "middle"])
+INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False])
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request):
+    return clone(MACHINES[request.param])
+
+
+@pytest.fixture(params=LEARNERS)
+def learner(request):
+    return clone(LEARNERS[request.param])
+
+
+def numbers_with_holes(seed, n_classes=2, n=80):
+    return mixed_table(seed, n=n, n_classes=n_classes, categories=())
+
+
+# Infinite ensembles
+
+
+@MEASURES
+@INTERCEPT
+def test_a_hole_is_a_median_with_a_mark(machine, measure, fit_intercept):
+    """The same problem twice; a gap of 1e-9 leaves scores apart by about its root."""
+    X, y = numbers_with_holes(0)
+    new = numbers_with_holes(1)[0] * 1.5
+    machine.set_params(measure=measure, fit_intercept=fit_intercept)
+    plain = clone(machine).fit(filled(X, X), y)
+    machine.fit(X, y)
+    assert np.isnan(new).any()
+    for rows in (X, new):
+        np.testing.assert_allclose(
+            machine.decision_function(rows), plain.decision_function(filled(rows, X)), atol=5e-5
+        )
+    assert machine.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
+    assert machine.half_mass_ == pytest.approx(plain.half_mass_)
+
+
+@INTERCEPT
+def test_a_range_and_holes(machine, fit_intercept):
+    X, y = numbers_with_holes(2)
+    limits = np.column_stack([np.nanmin(X, axis=0) - 1, np.nanmax(X, axis=0) + 2])
+    machine.set_params(measure="uniform", fit_intercept=fit_intercept, feature_range=limits)
+    plain = clone(machine).set_params(feature_range=[*limits, (0, 1), (0, 1), (0, 1)])
+    np.testing.assert_allclose(
+        machine.fit(X, y).decision_function(X),
+        plain.fit(filled(X, X), y).decision_function(filled(X, X)),
+        atol=5e-5,
+    )
+
+
+@MEASURES
+def test_holes_and_several_classes(machine, measure):
+    X, y = numbers_with_holes(3, n_classes=3)
+    plain = clone(machine).set_params(measure=measure).fit(filled(X, X), y)
+    machine.set_params(measure=measure).fit(X, y)
+    np.testing.assert_allclose(
+        machine.decision_function(X), plain.decision_function(filled(X, X)), atol=5e-5
+    )
+
+
+@MEASURES
+@INTERCEPT
+def test_weights_move_the_median(machine, measure, fit_intercept):
+    X, y = numbers_with_holes(4)
+    weight = np.where(X[:, 0] > 0, 3, 1) * np.where(np.isnan(X[:, 1]), 2, 1)
+    machine.set_params(measure=measure, fit_intercept=fit_intercept)
+    weighted = clone(machine).fit(X, y, weight).decision_function(X)
+    again = np.repeat(np.arange(len(y)), weight)
+    twice = clone(machine).fit(X[again], y[again]).decision_function(X)
+    explicit = filled(X, X, weight)
+    plain = clone(machine).fit(explicit, y, weight).decision_function(explicit)
+    assert not np.array_equal(explicit, filled(X, X))
+    np.testing.assert_allclose(weighted, twice, atol=5e-5)
+    np.testing.assert_allclose(weighted, plain, atol=5e-5)
+
+
+@pytest.mark.parametrize("measure", ["mixed", "rank"])
+def test_what_is_there_alone_tells_where_the_rows_are(machine, measure):
+    """Unlike filled rows, holes put no mass beside the median: thresholds weigh as without them."""
+    X, y = numbers_with_holes(5)
+    x = X[:, 0]
+    whole = ~np.isnan(x)
+    alone = clone(machine).set_params(measure=measure).fit(x[whole, None], y[whole])
+    machine.set_params(measure=measure).fit(x[:, None], y)
+    assert machine.half_mass_ == pytest.approx(alone.half_mass_ + 1)
+
+
+def test_a_hard_margin_with_holes():
+    X, y = numbers_with_holes(6, n=25)
+    model = StumpSVC(np.inf, measure="uniform", tol=1e-9).fit(X, y)
+    plain = StumpSVC(np.inf, measure="uniform", tol=1e-9).fit(filled(X, X), y)
+    side = 2 * y - 1
+    assert (side * model.decision_function(X)).min() >= 1 - 1e-4
+    np.testing.assert_allclose(
+        model.decision_function(X), plain.decision_function(filled(X, X)), atol=1e-4
+    )
+
+
+def test_equal_rows_with_holes_cannot_be_separated():
+    with pytest.raises(ValueError, match=r"rows with equal features have different labels \(1 of"):
+        StumpSVC(np.inf).fit([[1.0], [np.nan], [np.nan], [2.0]], [0, 0, 1, 1])
+
+
+# Finite ensembles
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_no_stump_beats_the_best(seed, weighted):
+    X, y = numbers_with_holes(seed, n=30)
+    weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)
+    model = DecisionStumpClassifier().fit(X, y, weight)
+    side = 2 * y - 1
+    expected = smallest_error(votes_of_all(X, weight=weight), side, weight)
+    assert model.error_ == pytest.approx(expected, abs=1e-12)
+    wrong = model.predict(X) != y
+    assert weight[wrong].sum() / weight.sum() == pytest.approx(expected, abs=1e-12)
+
+
+def test_is_it_missing():
+    X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, np.nan], [4.0, 4.0], [1.0, 3.0]])
+    model = DecisionStumpClassifier().fit(X, [1, 0, 1, 0, 0])
+    assert (model.feature_, model.threshold_, model.direction_, model.error_) == (1, np.inf, 1, 0)
+    assert model.predict([[0, np.nan], [0, 1e300]]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("loss", PULLS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_round_takes_the_best_of_all_stumps(loss, seed):
+    """Errors and votes, under the weights that the rounds before leave; sums agree to 1e-9."""
+    X, y = numbers_with_holes(seed)
+    weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
+    model = StumpBoostingClassifier(loss, n_estimators=25).fit(X, y, weight)
+    votes, side = votes_of_all(X, weight=weight), 2 * y - 1
+    scores = [np.zeros(len(y)), *model.staged_decision_function(X)]
+    cast = model.stumps_.votes(X)
+    for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
+        pull = weight * PULLS[loss](side * score)
+        assert error == pytest.approx(smallest_error(votes, side, pull), abs=1e-9)
+        assert pull[vote != side].sum() / pull.sum() == pytest.approx(error, abs=1e-9)
+    assert np.isposinf(model.stumps_.threshold).any()
+    np.testing.assert_allclose(scores[-1], model.decision_function(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_bag_takes_the_best_of_all_stumps(seed):
+    """A hole lies at the median of all rows, whichever of them were drawn."""
+    X, y = numbers_with_holes(seed)
+    model = StumpBaggingClassifier(40, random_state=seed).fit(X, y)
+    votes, side = votes_of_all(X), 2 * y - 1
+    for j, (rows, _) in enumerate(draws(X, y, seed, 40)):
+        times = np.bincount(rows, minlength=len(y))
+        expected = smallest_error(votes, side, times)
+        assert model.estimator_errors_[j] == pytest.approx(expected, abs=1e-12)
+    mean = model.estimator_weights_ @ list(model.stumps_.votes(X))
+    np.testing.assert_allclose(model.decision_function(X), mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["error", "gini"])
+@pytest.mark.parametrize("features", ["best", "random"])
+def test_stages_and_curves_are_the_votes_of_the_stumps(criterion, features):
+    X, y = numbers_with_holes(7)
+    given = {"criterion": criterion, "features": features, "random_state": 0}
+    for model in (
+        StumpBoostingClassifier(n_estimators=30, **given),
+        BoostedStumpSVC(30, stages=[10, 20], **given),
+        StumpBaggingClassifier(30, **given),
+    ):
+        model.fit(X, y)
+        vote = model.estimator_weights_ @ list(model.stumps_.votes(X))
+        vote = vote + getattr(model, "intercept_", 0.0)
+        np.testing.assert_allclose(model.decision_function(X), vote, atol=1e-12)
+        if hasattr(model, "staged_decision_function"):
+            *_, last = model.staged_decision_function(X)
+            np.testing.assert_allclose(last, vote, atol=1e-12)
+        assert abs(model.shapes_.ensemble().vote(X) - vote).max() < 1e-12
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_libsvm_on_the_votes(C, weighted):
+    X, y = numbers_with_holes(1)
+    weight = np.random.default_rng(0).integers(1, 4, len(y)) if weighted else None
+    model = BoostedStumpSVC(40, C=C, tol=1e-9).fit(X, y, weight)
+    Z = np.array(list(model.stumps_.votes(X))).T
+    svc = SVC(C=C, kernel="linear", tol=1e-9).fit(Z, y, sample_weight=weight)
+    np.testing.assert_allclose(model.decision_function(X), svc.decision_function(Z), atol=1e-4)
+    np.testing.assert_allclose(model.estimator_weights_, svc.coef_[0], atol=1e-4)
+    assert np.isposinf(model.stumps_.threshold).any()
+
+
+def test_boosting_goes_on_with_holes():
+    X, y = numbers_with_holes(9)
+    whole = StumpBoostingClassifier(n_estimators=30).fit(X, y)
+    model = StumpBoostingClassifier(n_estimators=12, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=30).fit(X, y)
+    for one, other in zip(model.stumps_, whole.stumps_, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+# Every learner
+
+
+def test_holes_that_training_did_not_see_add_exactly_nothing(learner):
+    X, y = numbers_with_holes(10)
+    X = np.where(np.isnan(X), 0.5, X) + np.arange(len(X))[:, None] / 1e4
+    learner.fit(X, y)
+    new = X.copy()
+    new[::2, 0] = new[1::2, 3] = np.nan
+    parts = learner.shapes_.contributions(new)
+    np.testing.assert_array_equal(parts[np.isnan(new)], 0.0)
+    whole = learner.shapes_.contributions(X)
+    np.testing.assert_array_equal(parts[~np.isnan(new)], whole[~np.isnan(new)])
+    np.testing.assert_allclose(
+        learner.decision_function(new), learner.shapes_.intercept + parts.sum(axis=1), atol=1e-12
+    )
+    nothing = np.full((1, 4), np.nan)
+    assert learner.decision_function(nothing) == pytest.approx(learner.shapes_.intercept)
+    assert all(shape.missing is None for shape in learner.shapes_)
+
+
+def test_stages_know_nothing_of_unseen_holes():
+    X, y = numbers_with_holes(11)
+    whole = np.where(np.isnan(X), 0.5, X)
+    for model in (StumpBoostingClassifier(n_estimators=20), BoostedStumpSVC(20)):
+        model.fit(whole, y)
+        *_, last = model.staged_decision_function(X)
+        np.testing.assert_allclose(last, model.decision_function(X), atol=1e-12)
+
+
+def test_row_by_row(learner):
+    X, y = numbers_with_holes(12)
+    learner.fit(X, y)
+    one_by_one = np.concatenate([learner.decision_function(row[None]) for row in X])
+    np.testing.assert_array_equal(one_by_one, learner.decision_function(X))
+
+
+def test_all_values_missing(learner):
+    """A feature without a value is of no use, and no error."""
+    X, y = numbers_with_holes(13)
+    alone = clone(learner).fit(X[:, 1:], y)
+    X[:, 0] = np.nan
+    learner.fit(X, y)
+    if learner.get_params().get("fit_intercept", True):
+        np.testing.assert_allclose(
+            learner.decision_function(X), alone.decision_function(X[:, 1:]), atol=2e-2
+        )
+    assert np.all(np.isfinite(learner.decision_function(X)))
+    assert np.all(np.isfinite(learner.decision_function(np.ones((3, 4)))))
+
+
+def test_one_value_there(learner):
+    X, y = numbers_with_holes(14)
+    X[1:, 1] = np.nan
+    X[0, 1] = 3.0
+    learner.fit(X, y)
+    assert np.all(np.isfinite(learner.decision_function(X)))
+    np.testing.assert_array_equal(learner.predict(X), learner.predict(np.array(X)))
+
+
+@pytest.mark.parametrize("measure", ["uniform", "lebesgue"])
+def test_one_value_there_is_its_mark(machine, measure):
+    X, y = numbers_with_holes(15)
+    X[:, 1] = np.where(np.arange(len(y)) == 7, 3.0, np.nan)
+    machine.set_params(measure=measure)
+    plain = clone(machine).fit(filled(X, X), y).decision_function(filled(X, X))
+    np.testing.assert_allclose(machine.fit(X, y).decision_function(X), plain, atol=5e-5)
+
+
+def test_missing_in_one_class_only(learner):
+    """What is missing is then all that need be asked."""
+    X, y = numbers_with_holes(16)
+    X[:, 0] = np.where(y == 1, np.nan, 1.0)
+    learner.fit(X, y)
+    assert learner.score(X, y) == 1
+    shape = learner.shapes_[0]
+    assert shape.missing > shape(np.array([1.0]))[0]
+
+
+def test_threads_change_nothing(learner):
+    X, y = numbers_with_holes(17)
+    one = clone(learner).set_params(n_jobs=1).fit(X, y).decision_function(X)
+    three = clone(learner).set_params(n_jobs=3).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(one, three, atol=1e-12)
+
+
+def test_shuffled_rows_change_nothing(machine):
+    X, y = numbers_with_holes(18)
+    order = np.random.default_rng(0).permutation(len(y))
+    expected = clone(machine).fit(X, y).decision_function(X)
+    found = machine.fit(X[order], y[order]).decision_function(X)
+    np.testing.assert_allclose(found, expected, atol=5e-5)
+
+
+def test_rows_of_no_weight_do_not_make_a_hole(learner):
+    X, y = numbers_with_holes(19)
+    whole = np.where(np.isnan(X), 0.5, X)
+    X, y = np.vstack([whole, X]), np.append(y, y)
+    weight = np.repeat([1.0, 0.0], len(whole))
+    if isinstance(learner, SubsampleVotingClassifier):
+        return
+    learner.fit(X, y, sample_weight=weight)
+    assert all(shape.missing is None for shape in learner.shapes_)
+
+
+# Places
+
+
+@pytest.mark.parametrize("max_bins", [3, 16, 255, 256])
+@pytest.mark.parametrize("n_values", [2, 255, 256, 257, 3000])
+def test_bins_make_room_for_holes(max_bins, n_values):
+    rng = np.random.default_rng(0)
+    x = np.append(rng.permutation(n_values).astype(float), [np.nan] * 5)
+    columns = make_columns(x[:, None], max_bins=max_bins)
+    column = columns.columns[0]
+    assert column.n_places == min(max_bins, n_values + 1)
+    assert columns.codes.dtype == np.uint8
+    np.testing.assert_array_equal(columns.codes[0, -5:], column.n_places - 1)
+    assert column.missing == 5
+    assert column.exact == (n_values + 1 <= max_bins)
+    middle = columns.codes[0, np.flatnonzero(x == (n_values - 1) // 2)[0]]
+    assert abs(int(middle) - column.hook) <= (0 if column.exact else 1)
+
+
+def test_holes_cost_no_wider_codes_in_a_fit():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(2000, 2)), rng.random(2000) > 0.5
+    X[::3, 0] = np.nan
+    model = StumpSVC(C=0.01).fit(X, y)
+    assert not model.exact_
+    assert len(model.shapes_[0].knots) == 255
+    assert len(model.shapes_[1].knots) == 256
