@@ -44,8 +44,6 @@ SINGLE = ["hinge", "squared hinge", "no bias", "logistic"]
         StumpLogisticRegressionCV(Cs=3),
     ]
 )
-@pytest.mark.filterwarnings("ignore:The least populated class in y has only 1 members")
-@pytest.mark.filterwarnings("ignore:cv=5. the training rows of fold . lack class")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -1,6 +1,7 @@
 """The models and rows that exports are compared on, and what the plain record says of itself."""
 
 import warnings
+from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
 import everystump as es
+from everystump.export import score_json, to_json
 from everystump.export.readable import readable
 from everystump.export.record import pieces_of
 from everystump.shapes import Shape
@@ -263,3 +265,107 @@ def test_every_estimator_is_among_the_cases():
     assert known == {name for name in es.__all__ if isinstance(getattr(es, name), type)} - {
         "ModelFileError"
     }
+
+
+def test_numbers_without_a_name_get_one():
+    model = es.DecisionStumpClassifier().fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
+    assert readable(model).names == ["x0", "x1"]
+
+
+def test_curves_that_add_nothing_are_left_out():
+    record = readable(case("DecisionStumpClassifier").model)
+    assert len(record.body.curves[0]) == 1
+
+
+def test_the_machines_of_a_vote_on_subsets_are_one_curve_a_feature():
+    record = readable(case("SubsampleVoting, shapes, subsets").model)
+    assert not record.body.votes
+    assert len(record.body.curves[0]) <= len(record.features)
+
+
+def test_a_linear_machine_is_one_row():
+    (kernel_sum,) = readable(case("KernelSVC, linear").model).body.sums
+    assert kernel_sum.rows.shape == (1, 5)
+
+
+def test_pieces_of_a_curve_with_ramps_and_jumps():
+    knots = np.array([0.0, 1.0, 1.0, 2.0, 3.0])
+    shape = Shape(knots, np.array([0.0, 1.0, 5.0, 5.0, 4.0]))
+    cuts, level, slope, anchor = pieces_of(shape)
+    assert cuts.tolist() == [0.0, 1.0, 2.0, 3.0]
+    x = np.array([-1.0, 0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 9.0])
+    k = np.searchsorted(cuts, x, side="right")
+    assert np.array_equal(level[k] + slope[k] * (x - anchor[k]), shape(x))
+
+
+def test_voters_that_know_other_levels_in_another_order():
+    """Fitted before, voters may have seen columns and levels that others have not."""
+    train = table(220, 0, holes=True)
+    known = labels(train, 2)
+    some = train[TEXT].isin(["a", "ü→"]) | train[TEXT].isna()
+    first = fit(SVC_(), train[some], known[some])
+    second = fit(BOOSTING(), train[train.columns[::-1]], known)
+    vote = fit(WEIGHTED([("a", first), ("b", second)], prefit=True), train, known)
+    assert sorted(readable(vote).features[5].levels) == sorted(WORDS[:4])
+    rows = with_unknowns(train.iloc[:60].reset_index(drop=True))
+    plain = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    assert_close(score_json(to_json(vote), plain).score, vote.decision_function(rows), 1e-12)
+
+
+def on_two_rows(estimator):
+    return estimator.fit([[1.0, 0.0], [0.0, 1.0]], [0, 1])
+
+
+def on_forty_rows(estimator):
+    return estimator.fit(np.arange(40.0)[:, None], np.repeat([0, 1], 20))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (SVC, TypeError, "model=SVC.* is no classifier of everystump"),
+        (es.StumpSVC, NotFittedError, "not fitted"),
+        (es.KernelSVC, NotFittedError, "not fitted"),
+        (
+            lambda: on_two_rows(es.KernelSVC(lambda X, Y: X @ Y.T)),
+            ValueError,
+            "kernel=.*lambda.* cannot be exported",
+        ),
+        (
+            lambda: on_two_rows(es.KernelSVC("precomputed")),
+            ValueError,
+            "kernel='precomputed' cannot be exported",
+        ),
+        (
+            lambda: on_forty_rows(WEIGHTED([("svc", SVC()), ("stumps", es.StumpSVC())])),
+            TypeError,
+            "model=SVC.* is no classifier of everystump",
+        ),
+        (
+            lambda: on_forty_rows(VOTING(SVC())),
+            TypeError,
+            "model=SVC.* is no classifier of everystump",
+        ),
+    ],
+)
+def test_what_cannot_be_exported_is_told_in_one_sentence(make, error, message):
+    with pytest.raises(error, match=message) as raised:
+        readable(make())
+    assert "\n" not in str(raised.value)
+
+
+def test_a_feature_that_is_not_the_same_to_all_voters():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 5), [0, 0, 1, 1] * 5
+    voters = [es.StumpSVC(), es.StumpSVC(categorical_features=[0])]
+    vote = WEIGHTED([("a", voters[0].fit(X, y)), ("b", voters[1].fit(X, y))], prefit=True)
+    with pytest.raises(ValueError, match="feature 0 is not the same to all voters"):
+        readable(vote.fit(X, y))
+
+
+def test_names_that_are_one_as_text():
+    model = es.StumpSVC().fit(np.eye(2), [0, 1])
+    model.features_ = tuple(
+        replace(f, name=n) for f, n in zip(model.features_, (1, "1"), strict=True)
+    )
+    with pytest.raises(ValueError, match="two features are called '1'"):
+        readable(model)

@@ -16,7 +16,7 @@ from test_export_cases import (
 )
 
 import everystump as es
-from everystump.export import to_sql
+from everystump.export import sqltext, to_sql
 
 TOLERANCE = 1e-9
 
@@ -87,3 +87,131 @@ def test_probabilities(name, run):
     wanted = model.predict_proba(rows)
     wanted = wanted[:, 1:] if wanted.shape[1] == 2 else wanted
     assert np.abs(found.numbers("probability") - wanted).max() < TOLERANCE
+
+
+@ENGINES
+@pytest.mark.parametrize("name", TAKES_NUMBERS)
+def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name, run):
+    model, rows = case(name)
+    rows = with_key(rows)
+    rows.iloc[3, 2] = np.nan
+    found = run(to_sql(model, "da ta", keep=["Key"]), rows)
+    for title in ("score", "label"):
+        column = found.columns[title]
+        assert [k for k, value in enumerate(column) if value is None] == [3]
+
+
+def test_columns_of_duckdb_that_pandas_has_not():
+    """NaN is missing as NULL is, truth values are numbers, and enumerations are text."""
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    model, rows = case("StumpSVC")
+    base = duckdb.connect()
+    names = ", ".join(quoted(name) for name in rows)
+    base.execute(
+        f"""CREATE TABLE data AS SELECT * FROM (VALUES (
+            'NaN'::DOUBLE, 1::DECIMAL(9, 3), 2::FLOAT, NULL, 1::BIGINT,
+            'a'::ENUM ('a', 'b'), true, 3::TINYINT
+        )) AS t({names})"""
+    )
+    row = dict(zip(rows, [np.nan, 1.0, 2.0, np.nan, 1.0, "a", True, 3.0], strict=True))
+    wanted = model.decision_function(type(rows)([row]))
+    ((score, _),) = base.execute(to_sql(model)).fetchall()
+    assert abs(score - wanted[0]) < TOLERANCE
+
+
+def test_small_and_large_letters_are_not_one_level():
+    """A column's own rules of comparison do not reach the model."""
+    X = np.array([["a"], ["A"], ["b"], ["a"]], dtype=object)
+    model = es.StumpSVC().fit(X, [0, 1, 1, 0])
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (x0 TEXT COLLATE NOCASE)")
+    base.executemany("INSERT INTO data VALUES (?)", X.tolist())
+    found = [score for score, _ in base.execute(to_sql(model))]
+    assert_close(found, model.decision_function(X), TOLERANCE)
+    assert found[0] != found[1]
+
+
+def test_a_column_that_is_not_there_is_an_error():
+    """SQLite would take its name for a text otherwise."""
+    model = es.DecisionStumpClassifier().fit([[0.0], [1.0]], [0, 1])
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (other)")
+    with pytest.raises(sqlite3.OperationalError, match="x0"):
+        base.execute(to_sql(model))
+
+
+def test_many_features_do_not_make_a_deep_expression():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(40, 1100)).astype(float)
+    model = es.StumpSVC(C=0.01).fit(X, X[:, 0].astype(int))
+    pandas = pytest.importorskip("pandas")
+    rows = with_key(pandas.DataFrame(X, columns=[f"x{d}" for d in range(1100)]))
+    found = in_sqlite(to_sql(model, "da ta", keep=["Key"]), rows)
+    assert_close(found.numbers("score")[:, 0], model.decision_function(X), TOLERANCE)
+
+
+def test_a_constant_model():
+    model = es.DecisionStumpClassifier().fit([[1.0], [1.0], [1.0]], ["a", "b", "b"])
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (x0)")
+    base.execute("INSERT INTO data VALUES (7)")
+    assert base.execute(to_sql(model)).fetchall() == [(1.0, "b")]
+
+
+def test_far_scores_have_probabilities():
+    X = np.array([[0.0], [1.0], [2.0]])
+    model = es.StumpBoostingClassifier(n_estimators=3).fit(X, [0, 1, 2])
+    for shapes in model.shapes_:
+        object.__setattr__(shapes, "intercept", shapes.intercept - 500.0)
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (x0)")
+    base.executemany("INSERT INTO data VALUES (?)", X.tolist())
+    found = np.array(base.execute(to_sql(model, probability=True)).fetchall(), dtype=float)
+    assert np.abs(found[:, 4:] - model.predict_proba(X)).max() < TOLERANCE
+
+
+def doubles():
+    rng = np.random.default_rng(0)
+    anywhere = rng.integers(0, 2**64, size=3000, dtype=np.uint64).view(np.float64)
+    usual = rng.normal(size=3000) * 10.0 ** rng.integers(-6, 9, size=3000)
+    ends = [5e-324, 1.7976931348623157e308, -0.0, 2.0**60, 0.1, 123456789012345680.0]
+    return [float(v) for v in [*anywhere, *usual, *ends] if np.isfinite(v)]
+
+
+def test_exact_literals_are_read_to_the_last_bit():
+    base = sqlite3.connect(":memory:")
+    for value in doubles():
+        (found,) = base.execute(f"SELECT {sqltext.exact(value)}").fetchone()
+        assert found == value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"keep": ["LABEL"]}, "keep holds 'LABEL'"),
+        ({"keep": ["score"]}, "keep holds 'score'"),
+        ({"probability": True}, "probability=True: StumpSVC has no predict_proba"),
+    ],
+)
+def test_arguments_that_cannot_be(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        to_sql(case("StumpSVC").model, **arguments)
+
+
+def test_names_that_are_one_to_sql():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"Age": [0.0, 1.0], "age": [1.0, 0.0]})
+    with pytest.raises(ValueError, match="'Age' and 'age' are one column to SQL"):
+        to_sql(es.StumpSVC().fit(frame, [0, 1]))
+
+
+def test_titles_of_several_classes():
+    X = [[0.0], [1.0], [2.0]]
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (x0)")
+    for classes, titles in [
+        (["a", "b", "c"], ["score_a", "score_b", "score_c", "label"]),
+        (["a", "A", "c"], ["score_0", "score_1", "score_2", "label"]),
+    ]:
+        found = base.execute(to_sql(es.StumpSVC().fit(X, classes)))
+        assert [column[0] for column in found.description] == titles

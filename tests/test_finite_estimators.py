@@ -32,16 +32,6 @@ KINDS = {
 ENSEMBLES = [kind for kind in KINDS if kind != "stump"]
 
 
-def poor_on_whole_numbers(estimator):
-    """Return the checks that fail since scikit-learn rounds tables for those who take categories.
-
-    Three classes in a few whole numbers are too much for the mean vote on features at random.
-    """
-    if isinstance(estimator, StumpBaggingClassifier) and estimator.features == "random":
-        return {"check_classifiers_train": "83% of the rows right"}
-    return {}
-
-
 @parametrize_with_checks(
     [
         DecisionStumpClassifier(),
@@ -59,12 +49,10 @@ def poor_on_whole_numbers(estimator):
         WeightedVoteClassifier(
             [("boosting", StumpBoostingClassifier(n_estimators=20)), ("line", LogisticRegression())]
         ),
-    ],
-    expected_failed_checks=poor_on_whole_numbers,
+    ]
 )
 @pytest.mark.filterwarnings("ignore:estimators. no voter is better than a coin")
 @pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no row was left out")
-@pytest.mark.filterwarnings("ignore:StumpBoostingClassifier stopped after")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

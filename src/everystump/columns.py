@@ -112,10 +112,10 @@ class Column:
 
     def place_of(self, threshold: float, level: int) -> int:
         """Return the place beyond the edge of a stump; see `everystump.stumps.Stump`."""
-        if level >= 0:
-            return self.first + level
         if np.isposinf(threshold):
             return self.missing_place
+        if level >= 0:
+            return self.first + level
         return int(np.searchsorted(self.values, threshold)) if threshold > -np.inf else 0
 
 

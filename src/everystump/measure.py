@@ -77,9 +77,13 @@ class Measure(ABC):
         return replace(cuts, inside=np.append(cuts.inside, asked)) if len(asked) else cuts
 
     def questions(self, column: Column, d: int) -> np.ndarray:
-        """Return the mass of the question for each level, and for what is missing."""
-        n_levels = len(column.values) if column.is_category else 0
-        return np.full(n_levels + (column.missing > 0), self.question)
+        """Return the mass of the question for each level, and for what is missing.
+
+        One that all rows answer alike is no stump: its column of zeros or ones has no gap.
+        """
+        weights = column.weights[column.first if column.is_category else column.missing_place :]
+        total = column.weights.sum()
+        return np.where((weights > 0) & (weights < total), self.question, 0.0)
 
     def thresholds(self, d: int) -> np.ndarray | None:
         """Return the only thresholds that may vote in feature ``d``, or None for all."""

@@ -102,15 +102,15 @@ class ShapeClassifier(CurveReading, CurveEditing, ScoreClassifier):
 class TableClassifier(ShapeClassifier):
     """A classifier that takes missing values and categories."""
 
+    _takes_categories: ClassVar[bool] = True
     categorical_features: Any
     features_: tuple[Feature, ...]
     density_: tuple[Density, ...]
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that missing values and categories are welcome."""
+        """Say that missing values are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         return tags
 
 
@@ -243,7 +243,8 @@ class StumpMachine(TableClassifier):
         dual_coef = np.zeros((len(solutions), table.n_given))
         dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
         self.classes_ = table.classes
-        self._kept, self._fingerprint = table.kept, fingerprint(table.X, table.signs())
+        self._kept, self._n_given = table.kept, table.n_given
+        self._fingerprint = fingerprint(table.X, table.signs())
         self._largest_cost = float(solutions[0].C * table.weight.max())
         self.shapes_ = per_class(models)
         self.certificate_ = per_class(certificates)
@@ -259,7 +260,7 @@ class StumpMachine(TableClassifier):
         """Tell whether these are the rows of the training."""
         check_is_fitted(self, "shapes_")
         X = check_rows(self, X)
-        if len(X) != self.dual_coef_.shape[-1]:
+        if len(X) != self._n_given:
             return False
         signs = training_signs(self, y, len(X))[:, self._kept]
         return fingerprint(X[self._kept], signs) == self._fingerprint

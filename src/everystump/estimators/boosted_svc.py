@@ -271,7 +271,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             As `decision_function`.
         """
-        check_is_fitted(self, "stages_")
+        check_is_fitted(self, "shapes_")
         X = check_rows(self, X)
         for stage in self.stages_:
             yield self._scores(X, stage.shapes)

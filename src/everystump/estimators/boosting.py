@@ -224,7 +224,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             As `decision_function`; a class whose boosting ended early keeps its last scores.
         """
-        check_is_fitted(self, "stumps_")
+        check_is_fitted(self, "shapes_")
         X = check_rows(self, X)
         if isinstance(self.stumps_, Stumps):
             yield from self.stumps_.staged_scores(X)

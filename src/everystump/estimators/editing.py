@@ -24,6 +24,12 @@ from everystump.shapes import Shape, ShapeModel
 
 # What an edited model keeps of its training; the rest speaks of the curves that were found.
 _KEPT = (
+    "_edits",
+    "_fingerprint",
+    "_kept",
+    "_lost",
+    "_n_given",
+    "certificate_",
     "classes_",
     "density_",
     "exact_",
@@ -37,15 +43,6 @@ _KEPT = (
 
 class EditedModelError(ValueError, AttributeError):
     """An edited model was asked for what only the solution of its training has."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Edits:
-    """What was done to a model; it holds as long as the model has these curves."""
-
-    shapes: ShapeModel | list[ShapeModel]
-    sentences: tuple[str, ...]
-    lost: frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +97,8 @@ class CurveEditing:
     intercept_: np.ndarray
     certificate_: Any
     _mark_of_a_fit: ClassVar[str]
-    _edits: _Edits
+    _edits: tuple[str, ...]
+    _lost: tuple[str, ...]
 
     def set_curve(
         self,
@@ -244,8 +242,7 @@ class CurveEditing:
     @property
     def edits_(self) -> tuple[str, ...]:
         """What was done to the fitted curves, one sentence an edit; a new fit clears it."""
-        edits = _edits_of(self)
-        return () if edits is None else edits.sentences
+        return vars(self).get("_edits", ())
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Return the parameters, and the last edit if there is any."""
@@ -260,38 +257,27 @@ class CurveEditing:
 
         def __getattr__(self, name: str) -> Any:
             """Say why an edited model lacks what only a solution has."""
-            edits = _edits_of(self)
-            # A property that failed comes here as well.
-            if edits is None or not (name in edits.lost or hasattr(type(self), name)):
+            if name not in vars(self).get("_lost", ()):
+                # A property that failed comes here as well, and fails again with its own words.
                 return object.__getattribute__(self, name)
             raise EditedModelError(
-                f"{name}: {type(self).__name__} was edited ({edits.sentences[-1]}), and an edited "
+                f"{name}: {type(self).__name__} was edited ({self.edits_[-1]}), and an edited "
                 f"model is no solution of its training problem; ask the model before its edits."
             )
-
-
-def _edits_of(estimator: Any) -> _Edits | None:
-    """Return what was done to the curves that a model has now."""
-    state = vars(estimator)
-    edits = state.get("_edits")
-    return edits if edits is not None and edits.shapes is state.get("shapes_") else None
 
 
 def _edited(estimator: Any, models: list[ShapeModel], sentence: str) -> Any:
     """Return a copy with other curves and without what only the solution has."""
     edited = copy(estimator)
     kept = {*_KEPT, *estimator.get_params(deep=False), estimator._mark_of_a_fit}
-    before = _edits_of(estimator)
-    lost = frozenset(vars(estimator)) - kept - {"_edits", "certificate_"}
+    lost = sorted(set(vars(estimator)) - kept)
     for name in lost:
         del edited.__dict__[name]
-    edited.__dict__.pop("_edits", None)
     edited.shapes_ = models if isinstance(estimator.shapes_, list) else models[0]
-    if "certificate_" in vars(estimator):
+    if hasattr(estimator, "certificate_"):
         edited.certificate_ = None
-    if before is not None:
-        lost |= before.lost
-    edited._edits = _Edits(edited.shapes_, (*estimator.edits_, sentence), lost)
+    edited._edits = (*estimator.edits_, sentence)
+    edited._lost = (*vars(estimator).get("_lost", ()), *lost)
     return edited
 
 

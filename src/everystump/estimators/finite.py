@@ -158,7 +158,7 @@ class FiniteEnsemble(TableClassifier):
         return [stumps.shape_model(n_levels) for stumps in found]
 
     def _of_stumps(self, name: str) -> Any:
-        check_is_fitted(self, "stumps_")
+        check_is_fitted(self, "shapes_")
         if isinstance(self.stumps_, Stumps):
             return getattr(self.stumps_, name)
         return [getattr(stumps, name) for stumps in self.stumps_]

@@ -202,7 +202,7 @@ class KernelSVC(ScoreClassifier):
         """Train on a checked table; return the room of its kernel matrix for others to use."""
         table = table.weighed(self.class_weight)
         rows = self._training_rows(table)
-        self.n_features_in_ = rows.shape[1]
+        self.n_features_in_, self.features_ = rows.shape[1], table.features
         gram = self._gram(table, rows, room)
         self._learn(table, rows, gram)
         warn_unless_converged(self)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from everystump.arguments import as_numbers
 from everystump.columns import make_columns
 from everystump.estimators.base import ShapeClassifier, per_class
+from everystump.estimators.editing import EditedModelError
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsamples import (
     Share,
@@ -169,13 +170,16 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
-        """Say what the machines take: missing values, categories, precomputed products."""
+        """Say what the machines take: missing values, precomputed products."""
         tags = super().__sklearn_tags__()
         taken = [get_tags(template).input_tags for template in self._templates()]
         tags.input_tags.pairwise = any(of.pairwise for of in taken)
         tags.input_tags.allow_nan = all(of.allow_nan for of in taken)
-        tags.input_tags.categorical = all(of.categorical for of in taken)
         return tags
+
+    @property
+    def _takes_categories(self) -> bool:
+        return all(getattr(t, "_takes_categories", False) for t in self._templates())
 
     @property
     def categorical_features(self) -> Any:
@@ -408,6 +412,11 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             raise ValueError(
                 'combine="svm" learns the weights of the vote from the rows, and the bounds are '
                 'for fixed ones; use combine="mean", or validation_bound on held-out rows.'
+            )
+        if self.edits_:
+            raise EditedModelError(
+                f"{type(self).__name__} was edited ({self.edits_[-1]}), and the bounds are for the "
+                f"machines as they were trained; ask the model before its edits."
             )
         refuse_other_table(self, not self._was_fitted_to(X, y))
         if self._problems is None:

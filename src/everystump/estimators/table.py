@@ -22,6 +22,7 @@ from everystump.frames import (
     read_rows,
     read_table,
     refuse_bad_names,
+    refuse_no_table,
     reordered,
 )
 from everystump.labels import one_against_the_rest
@@ -188,6 +189,7 @@ def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
     elif any(feature.levels is not None for feature in features):
+        refuse_no_table(X)
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
     else:
@@ -203,6 +205,8 @@ def _read(
     if not reset:
         X = check_rows(estimator, X)
         return *check_X_y(X, y, **_LOOSELY), estimator.features_
+    for of_last_fit in ("_edits", "_lost"):
+        estimator.__dict__.pop(of_last_fit, None)
     chosen = getattr(estimator, "categorical_features", "from_dtype")
     plain = isinstance(chosen, str) or chosen is None
     if is_frame(X):
@@ -231,10 +235,7 @@ def _numbers(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
 
 def _holds_objects(X: Any) -> bool:
     """Tell whether an array or lists may hold more than numbers."""
-    if sparse.issparse(X):
-        return False
-    kind = np.asarray(X).dtype.kind
-    return kind in "OUS" and np.ndim(X) == 2
+    return not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUSMm"
 
 
 def _some(features: tuple[Feature, ...], index: np.ndarray) -> tuple[Feature, ...]:
@@ -252,7 +253,7 @@ def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
 
 def _refuse_categories(features: tuple[Feature, ...], estimator: BaseEstimator) -> None:
     """Raise if an estimator of numbers is given a category."""
-    if get_tags(estimator).input_tags.categorical:
+    if getattr(estimator, "_takes_categories", False):
         return
     for d, feature in enumerate(features):
         if feature.levels is not None:

@@ -127,8 +127,8 @@ class _Query:
         parts = [_values(table) for table in terms.tables]
         for k, columns in enumerate(stages):
             source = self._source() if k == 0 else f"stage{k - 1}"
-            # A row of the model's own columns is computed once, not wherever it is looked at.
-            once = " MATERIALIZED" if columns[:1] == ["r.*"] else ""
+            # What is looked at more than once is computed once.
+            once = " MATERIALIZED" if k > 0 else ""
             parts.append(f"stage{k} AS{once} (\n{_select(columns, source)}\n)")
         return "WITH " + ",\n".join(parts) + "\n" + _select(self._answer(), f"stage{k}")
 
@@ -217,5 +217,5 @@ def _values(table: Table) -> str:
 
 
 def _select(columns: Sequence[str], source: str) -> str:
-    listed = ",\n  ".join(columns or ["1 AS nothing"])
+    listed = ",\n  ".join(columns or ["1 AS one"])
     return f"SELECT\n  {listed}\nFROM {source} AS r"

@@ -13,6 +13,7 @@ from everystump.export.record import (
     Curves,
     KernelSum,
     Model,
+    Pieces,
     Projection,
     Vote,
     holds_text,
@@ -20,6 +21,10 @@ from everystump.export.record import (
 )
 from everystump.frames import Feature
 from everystump.shapes import Shape
+
+# By how much the value at a piece's start may differ from its level, so that digits are kept.
+_MOST_SHIFT = 1e3
+_NOTABLE = 1e-12
 
 _APART = {
     "gaussian": "({x} - {y}) * ({x} - {y})",
@@ -155,24 +160,44 @@ def winner(scores: Sequence[str], results: Sequence[str]) -> str:
 
 
 def _line(column: str, shape: Shape) -> str:
-    """Return a curve of numbers, what is missing first."""
-    cuts, level, slope, anchor = pieces_of(shape)
-    results = [
-        sqltext.number(v)
-        if s == 0.0
-        else f"{sqltext.number(v)} + {sqltext.number(s)} * ({column} - {sqltext.cut(a, 0.0, s)})"
-        for v, s, a in zip(level.tolist(), slope.tolist(), anchor.tolist(), strict=True)
-    ]
-    with np.errstate(over="ignore"):
-        before = level[:-1] + np.where(slope[:-1] == 0.0, 0.0, slope[:-1] * (cuts - anchor[:-1]))
-    jumps = np.abs(level[1:] - before)
-    steepest = np.maximum(np.abs(slope[1:]), np.abs(slope[:-1]))
-    places = [
-        sqltext.cut(*one)
-        for one in zip(cuts.tolist(), jumps.tolist(), steepest.tolist(), strict=True)
-    ]
-    found = sqltext.search(column, places, results)
+    """Return a curve of numbers: what is missing first, then ``level + slope * (x - anchor)``.
+
+    Level and slope are searched for each by itself.  One search for all three would be shorter,
+    but SQLite compares every number that is reckoned with to all those before it.
+    """
+    pieces = _around_one_anchor(pieces_of(shape))
+    cuts = _cuts(pieces)
+    found = sqltext.search(column, cuts, [sqltext.number(v) for v in pieces.level])
+    if pieces.slope.any():
+        slope = sqltext.search(column, cuts, [sqltext.number(v) for v in pieces.slope])
+        anchor = sqltext.search(column, cuts, [sqltext.exact(v) for v in pieces.anchor])
+        found = f"{found} + {slope} * ({column} - {anchor})"
     return f"CASE WHEN {column} IS NULL THEN {sqltext.number(shape.at_missing())} ELSE {found} END"
+
+
+def _around_one_anchor(pieces: Pieces) -> Pieces:
+    """Return pieces that all start from one anchor, if that costs no digits."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = np.median(pieces.anchor)
+        shift = pieces.slope * (centre - pieces.anchor)
+    if not np.abs(shift).max() <= _MOST_SHIFT * max(1.0, np.abs(pieces.level).max()):
+        return pieces
+    anchor = np.full_like(pieces.anchor, centre)
+    return pieces._replace(level=pieces.level + shift, anchor=anchor)
+
+
+def _cuts(pieces: Pieces) -> list[str]:
+    """Return where pieces meet; to the last bit where the next number would get another score."""
+    slope, level, anchor = pieces.slope, pieces.level, pieces.anchor
+    found = []
+    for k, cut in enumerate(pieces.cuts.tolist()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            before, after = (
+                level[j] + (slope[j] * (cut - anchor[j]) if slope[j] else 0.0) for j in (k, k + 1)
+            )
+            moved = np.abs(after - before) + np.abs(slope[k : k + 2]).max() * np.spacing(abs(cut))
+        found.append(sqltext.exact(cut) if not moved <= _NOTABLE else sqltext.number(cut))
+    return found
 
 
 def _levels(column: str, feature: Feature, shape: Shape) -> str:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 _WHOLE, _POWER = 2**53, 2**56
 _SAFE_DECIMALS = 3
-_NOTABLE = 1e-13
 
 
 def number(value: float) -> str:
@@ -56,15 +53,6 @@ def _decimals(value: float) -> int:
     """Return how many digits after the point a number has; many if it needs an exponent."""
     text = repr(float(value))
     return 99 if "e" in text else len(text.partition(".")[2])
-
-
-def cut(value: float, jump: float, slope: float) -> str:
-    """Return where two pieces meet; exact if the next number would make a difference.
-
-    ``jump`` is how far apart the pieces are there, ``slope`` the steeper one's.
-    """
-    moved = abs(jump) + abs(slope) * float(np.spacing(abs(value)))
-    return exact(value) if moved > _NOTABLE else number(value)
 
 
 def text(value: str) -> str:
@@ -124,7 +112,7 @@ def search(column: str, cuts: Sequence[str], results: Sequence[str]) -> str:
     >>> print(search("x", ["1e0", "2e0"], ["a", "b", "c"]))
     CASE WHEN x < 2e0 THEN CASE WHEN x < 1e0 THEN a ELSE b END ELSE c END
     """
-    if not cuts:
+    if len(set(results)) == 1:
         return results[0]
     half = len(cuts) // 2
     below = search(column, cuts[:half], results[: half + 1])

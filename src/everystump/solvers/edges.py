@@ -60,9 +60,10 @@ class Edges:
 
     def anchor(self, weights: np.ndarray, growth: float) -> None:
         """Smooth around the current forces, and more stiffly from the next `hold` on."""
-        self._anchors = self._forces(weights)
-        self._share *= growth
-        self.loose = len(self._entries) > 0
+        if self:
+            self._anchors = self._forces(weights)
+            self._share = min(self._share * growth, _MOST_STIFFNESS)
+            self.loose = True
 
     def pull(self, weights: np.ndarray) -> np.ndarray:
         """Return ``sigma u``, the force on every weight."""

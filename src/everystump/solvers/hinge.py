@@ -24,8 +24,11 @@ from everystump.solvers.point import Point
 from everystump.solvers.problem import Problem, Progress, Solution
 from everystump.solvers.rows import Rows
 
-# The first sharpness, in units of (size of the box) / (mean distance from the margin).
-_FIRST_SHARPNESS = 0.3
+# The first sharpness, in units of (size of the box) / (mean distance from the margin).  A start
+# whose rows all lie on the margin counts as this far from it.
+_FIRST_SHARPNESS, _LEAST_DISTANCE = 0.3, 1e-3
+# Beyond so many times the first sharpness there is only rounding.
+_SHARPER = 1e15
 # The first box is no larger than this many typical dual variables, however large C is.
 _FIRST_BOX = 400.0
 # From another C's solution the search resumes at this share of its last sharpness.
@@ -92,7 +95,7 @@ class _Search:
     def __init__(self, problem: Problem, rows: Rows) -> None:
         self.problem, self.rows = problem, rows
         self.point = Point(problem, rows)
-        self.sharpness = 0.0
+        self.sharpness, self.sharpest = 0.0, np.inf
         self.n_iter = 0
         self._steps = 0
         self._products = 0
@@ -115,7 +118,9 @@ class _Search:
         level = float(slopes.totals.sum()) / rows.total_weight
         share = _FIRST_BOX * typical / level
         share = share if hard else min(1.0, share)
-        self.sharpness = 2 * _FIRST_SHARPNESS * share * level / (rows.mean_shortfall() or 1.0)
+        distance = max(rows.mean_shortfall(), _LEAST_DISTANCE)
+        self.sharpness = 2 * _FIRST_SHARPNESS * share * level / distance
+        self.sharpest = _SHARPER * self.sharpness
         rows.smooth_in_the_middle(self.sharpness, share)
 
     def resume(self, start: Solution) -> None:
@@ -142,7 +147,7 @@ class _Search:
     def sharpen(self) -> None:
         """Anchor the smoothing at the current dual variables and make it sharper."""
         growth = self._growth()
-        self.sharpness *= growth
+        self.sharpness = min(self.sharpness * growth, self.sharpest)
         self.rows.smooth_at_duals(self.sharpness)
         self.point.edges.anchor(self.point.weights, np.sqrt(growth))
         self._steps = self._products = 0

@@ -46,8 +46,8 @@ class Stump(NamedTuple):
 
     Rows with ``x >= threshold`` get the vote ``direction``, others its opposite; if ``level`` is 0
     or more, those at that level of a category do.  A missing value gets the vote ``missing``, 0 if
-    none was seen.  The threshold infinity asks "is it missing?"; a constant vote has the threshold
-    minus infinity.
+    none was seen.  The threshold infinity asks "is it missing?", of a category with the number
+    after its last level; a constant vote has the threshold minus infinity.
 
     ``place`` is the place beyond the stump's edge, 0 for a constant vote.  ``right`` and ``wrong``
     are the weights of the rows that are on their right and on their wrong side.
@@ -225,10 +225,12 @@ class Search:
             place, threshold, direction = 0, -np.inf, 1 if before_tilt + tilt > 0 else -1
         else:
             direction = 1 if tilt > 0 else -1
+            if column.is_category:
+                level = place - column.first
             if place == column.missing_place:
                 threshold = np.inf
             elif column.is_category:
-                threshold, level = np.nan, place - column.first
+                threshold = np.nan
             else:
                 place, threshold = self._middle(column, place, tables.sum(axis=0))
         beyond = column.beyond(place)

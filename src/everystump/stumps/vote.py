@@ -24,7 +24,8 @@ class Stumps(NamedTuple):
         Rows with ``x >= threshold`` get the vote ``direction``, others its opposite; infinity asks
         "is it missing?", and a constant vote has the threshold minus infinity.
     level : ndarray of int
-        The number of the level of a category that gets the vote ``direction``; -1 for others.
+        The number of the level of a category that gets the vote ``direction``, that after the last
+        if it asks "is it missing?"; -1 for numbers.
     direction : ndarray of int
         1 or -1.
     missing : ndarray of int
@@ -94,7 +95,7 @@ class Stumps(NamedTuple):
         threshold, level = self.threshold[chosen], self.level[chosen]
         others = -float(strength[np.isposinf(threshold)].sum())
         if n_levels:
-            asking = level >= 0
+            asking = (level >= 0) & (level < n_levels)
             yes = np.bincount(level[asking], weights=strength[asking], minlength=n_levels)
             return Shape.category(others + 2 * yes - yes.sum(), missing)
         cutting = np.isfinite(threshold)
@@ -106,7 +107,7 @@ class Stumps(NamedTuple):
         asked = [(self.threshold[part], self.level[part]) for part in by_feature]
         return ChosenStumps(
             [threshold[np.isfinite(threshold)] for threshold, _ in asked],
-            [level[level >= 0] for _, level in asked],
+            [level[(level >= 0) & ~np.isposinf(threshold)] for threshold, level in asked],
             [int(np.isposinf(threshold).sum()) for threshold, _ in asked],
         )
 

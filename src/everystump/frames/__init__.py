@@ -1,0 +1,28 @@
+"""Users' tables: frames, arrays and lists become one matrix of numbers and a record of features.
+
+Each column is read on its own, so that a frame of mixed columns is never copied to objects.  In
+the matrix a category is the number of its level in ``Feature.levels``, -1 for an unknown one, and
+a missing value is NaN: what every room above this one works on.
+"""
+
+from everystump.frames.table import (
+    Feature,
+    drop_unused,
+    is_frame,
+    read_rows,
+    read_table,
+    refuse_bad_names,
+    refuse_no_table,
+    reordered,
+)
+
+__all__ = [
+    "Feature",
+    "drop_unused",
+    "is_frame",
+    "read_rows",
+    "read_table",
+    "refuse_bad_names",
+    "refuse_no_table",
+    "reordered",
+]

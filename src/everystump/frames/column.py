@@ -1,0 +1,199 @@
+"""One column of a user's table, of pandas, polars or NumPy: as numbers, or as codes of levels."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NUMBERS, TEXT, OTHER = "number", "text", "other"
+
+_LEVELS = ("category", "categorical", "enum")
+_TEXTS = ("string", "large_string", "<u", ">u", "|u")
+_TIMES = ("date", "time", "duration", "timedelta", "<m8", ">m8")
+_NEITHER = ("complex", "list", "array", "struct", "binary", "interval", "period")
+
+
+class Coded(NamedTuple):
+    """A column as the numbers of its own levels, -1 where a value is missing."""
+
+    codes: np.ndarray
+    levels: np.ndarray
+
+
+def kind_of(cells: np.ndarray) -> str:
+    """Return what the first of some levels or cells is."""
+    return _kind(cells.tolist()[0]) if len(cells) else NUMBERS
+
+
+def is_category(column: Any) -> bool:
+    """Tell whether a column is a category by its dtype: one of levels, or text."""
+    return _dtype(column).startswith(_LEVELS) or _is_text(column)
+
+
+def holds_text(column: Any) -> bool:
+    """Tell whether a column holds text, as it is or as levels."""
+    if _dtype(column).startswith(_LEVELS):
+        return kind_of(codes_of(column, "").levels) == TEXT
+    return _is_text(column)
+
+
+def numbers_of(column: Any, shown: str) -> np.ndarray:
+    """Return a column of numbers, NaN where a value is missing.
+
+    ``shown`` is how errors speak of the column.
+    """
+    _refuse_dtype(column, shown)
+    if _is_text(column):
+        raise _not_numbers(column, shown)
+    try:
+        if _is_polars(column):
+            return column.cast(_polars().Float64).to_numpy()
+        if hasattr(column, "to_numpy"):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return _cells_as_numbers(column)
+    except Exception as error:
+        raise _not_numbers(column, shown) from error
+
+
+def codes_of(column: Any, shown: str) -> Coded:
+    """Return a column as the numbers of its own levels, ascending or in their given order."""
+    _refuse_dtype(column, shown)
+    try:
+        coded = _codes(column)
+    except Exception as error:
+        raise _not_numbers(column, shown) from error
+    _refuse_mixture(coded.levels, shown)
+    return coded
+
+
+def _codes(column: Any) -> Coded:
+    if _is_polars(column):
+        return _polars_codes(column)
+    if isinstance(column, np.ndarray):
+        return _array_codes(column, _is_there(column))
+    kept = (column if hasattr(column, "cat") else column.astype("category")).cat
+    return Coded(kept.codes.to_numpy(), np.asarray(kept.categories))
+
+
+def _polars_codes(column: Any) -> Coded:
+    pl = _polars()
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        there = column.is_not_null() & (column.is_not_nan() if column.dtype.is_float() else True)
+        return _array_codes(column.to_numpy(), there.to_numpy(), column.filter(there).to_numpy())
+    text = column.cast(pl.String)
+    levels = text.drop_nulls().unique().sort()
+    codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int64).fill_null(-1)
+    return Coded(codes.to_numpy(), np.asarray(levels.to_list(), dtype=object))
+
+
+def _array_codes(
+    values: np.ndarray, is_there: np.ndarray, known: np.ndarray | None = None
+) -> Coded:
+    """Code an array; ``known`` are the values that are there, if their array says more of them."""
+    codes = np.full(len(values), -1)
+    cells = values[is_there] if known is None else known
+    kinds = {_kind(cell) for cell in cells.tolist()} if cells.dtype == object else set()
+    if len(kinds) > 1 or OTHER in kinds:
+        return Coded(codes, cells)  # whose mixture is refused
+    if kinds == {TEXT}:
+        cells = cells.astype(str)
+    levels, codes[is_there] = np.unique(cells, return_inverse=True)
+    return Coded(codes, levels.astype(object) if levels.dtype.kind == "U" else levels)
+
+
+def _is_there(values: np.ndarray) -> np.ndarray:
+    if values.dtype == object:
+        return np.array([not _is_missing(value) for value in values.tolist()], dtype=bool)
+    return values == values
+
+
+def _cells_as_numbers(values: np.ndarray) -> np.ndarray:
+    try:
+        return values.astype(np.float64)
+    except TypeError:
+        cells = [np.nan if _is_missing(value) else value for value in values.tolist()]
+        return np.array(cells, dtype=np.float64)
+
+
+def _dtype(column: Any) -> str:
+    """Return the name of a column's dtype in small letters."""
+    return str(column.dtype).lower()
+
+
+def _is_polars(column: Any) -> bool:
+    return hasattr(column, "to_physical")
+
+
+def _polars() -> Any:
+    import polars
+
+    return polars
+
+
+def _is_text(column: Any) -> bool:
+    """Tell whether a column holds text; of objects the first one that is there decides."""
+    name = _dtype(column)
+    if name == "object":
+        return isinstance(next((v for v in column if not _is_missing(v)), None), str)
+    return name == "str" or name.startswith(_TEXTS)
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a cell is None, NaN, or what a frame has for them."""
+    if value is None or isinstance(value, str):
+        return value is None
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA is neither true nor false, an array is both
+        return not hasattr(value, "__len__")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return TEXT
+    return NUMBERS if isinstance(value, Real | Decimal) else OTHER
+
+
+def _refuse_dtype(column: Any, shown: str) -> None:
+    """Raise if a column is of a type that is neither numbers nor text."""
+    name = _dtype(column)
+    if name.startswith(_TIMES):
+        raise ValueError(
+            f"X: column {shown} holds dates or times ({column.dtype}); turn it into numbers (days "
+            f"since some day, hour of the day) or into text."
+        )
+    if name.startswith(_NEITHER):
+        raise ValueError(
+            f"X: column {shown} is of type {column.dtype}, neither numbers nor text; turn it into "
+            f"one of them, or drop it."
+        )
+
+
+def _refuse_mixture(levels: np.ndarray, shown: str) -> None:
+    """Raise if the levels of a category are not all text or all numbers."""
+    cells = np.asarray(levels).tolist()
+    kinds = {_kind(cell) for cell in cells}
+    if len(kinds) > 1 or OTHER in kinds:
+        odd = next(cell for cell in cells if _kind(cell) != TEXT)
+        raise TypeError(
+            f"X holds {odd!r} in column {shown} among other kinds of values, and each argument "
+            f"must be a string or a real number; turn the column into text or into numbers."
+        )
+
+
+def _not_numbers(column: Any, shown: str) -> Exception:
+    """Return what to raise for a column that cannot be read."""
+    values = column.to_list() if hasattr(column, "to_list") else column.tolist()
+    text = next((value for value in values if isinstance(value, str)), None)
+    if text is not None:
+        return ValueError(
+            f"X has {text!r} in column {shown}, which held numbers in training or holds others "
+            f"now; pass numbers there, or text throughout."
+        )
+    odd = next((v for v in values if not _is_missing(v) and _kind(v) == OTHER), None)
+    return TypeError(
+        f"X holds {odd!r} in column {shown}, and each argument must be a string or a real number."
+    )

@@ -1,0 +1,239 @@
+"""A table of columns, and what it says of each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from everystump.frames.column import (
+    NUMBERS,
+    codes_of,
+    holds_text,
+    is_category,
+    kind_of,
+    numbers_of,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """What a column of the training table is.
+
+    Attributes
+    ----------
+    name : str or None
+        Its name, if the table had any.
+    levels : ndarray or None
+        The levels of a category in their order; None for numbers.
+    """
+
+    name: str | None = None
+    levels: np.ndarray | None = None
+
+    @property
+    def n_levels(self) -> int:
+        """How many levels there are; 0 for numbers."""
+        return 0 if self.levels is None else len(self.levels)
+
+    @property
+    def kind(self) -> str:
+        """What the values are: "number" or "text"."""
+        return NUMBERS if self.levels is None else kind_of(self.levels)
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether ``X`` is a pandas or polars frame; a lazy one is to be collected first."""
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise TypeError("X is a lazy frame, whose rows are not there yet; pass X.collect().")
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def refuse_no_table(X: Any) -> None:
+    """Raise if ``X`` has no rows and columns that can be read one by one."""
+    if sparse.issparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required: use X.toarray()."
+        )
+    if np.ndim(X) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {np.ndim(X)}D array instead: reshape X into rows and columns."
+        )
+
+
+def refuse_bad_names(X: Any) -> None:
+    """Raise if a frame's columns cannot be told apart by their names."""
+    names = list(X.columns)
+    seen: set = set()
+    for name in names:
+        if name is None or name != name or name == "":
+            raise ValueError(
+                f"X: the column at position {names.index(name)} has no name ({name!r}); name it, "
+                f"or pass an array."
+            )
+        if name in seen:
+            raise ValueError(
+                f"X has two columns named {name!r}; rename one of them, or pass an array."
+            )
+        seen.add(name)
+
+
+def reordered(X: Any, names: Sequence[str]) -> Any:
+    """Return the frame with its columns in a known order, if it has exactly those."""
+    given = list(X.columns)
+    if given != list(names) and sorted(map(str, given)) == sorted(names):
+        return X[list(names)]
+    return X
+
+
+def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Feature, ...]]:
+    """Read a training table; find which of its columns are categories, and their levels.
+
+    Parameters
+    ----------
+    X : frame, or array-like of shape (n_rows, n_features)
+        Anything of two dimensions.
+    categorical_features : "from_dtype", list of names or numbers, mask or None
+        Which columns are categories: those of text or of a categorical dtype, or those named.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features), tuple of Feature
+        The numbers, and what they stand for.
+
+    Examples
+    --------
+    >>> numbers, features = read_table([["b", 1.5], ["a", None]], "from_dtype")
+    >>> numbers
+    array([[1. , 1.5],
+           [0. , nan]])
+    >>> features[0].levels
+    array(['a', 'b'], dtype=object)
+    """
+    names, columns = _columns_of(X)
+    chosen = _chosen(categorical_features, names, len(columns))
+    out = _matrix(X, columns)
+    features = []
+    for d, column in enumerate(columns):
+        name = None if names is None else names[d]
+        shown = _shown(name, d)
+        if _is_chosen(column, None if chosen is None else bool(chosen[d]), shown):
+            codes, levels = codes_of(column, shown)
+            out[:, d] = np.where(codes < 0, np.nan, codes)
+            features.append(Feature(name, levels))
+        else:
+            out[:, d] = numbers_of(column, shown)
+            features.append(Feature(name))
+    return out, tuple(features)
+
+
+def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
+    """Read rows of a table whose features are known."""
+    _, columns = _columns_of(X)
+    out = _matrix(X, columns)
+    for d, (column, feature) in enumerate(zip(columns, features, strict=True)):
+        shown = _shown(feature.name, d)
+        if feature.levels is None:
+            out[:, d] = numbers_of(column, shown)
+        else:
+            out[:, d] = _known_codes(column, feature.levels, shown)
+    return out
+
+
+def drop_unused(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feature, ...]:
+    """Return the features without the levels that no row has; renumber those of ``X`` in place."""
+    kept = []
+    for d, feature in enumerate(features):
+        if feature.levels is not None:
+            x = X[:, d]
+            there = np.flatnonzero(~np.isnan(x))
+            used = np.bincount(x[there].astype(np.int64), minlength=feature.n_levels) > 0
+            if not used.all():
+                x[there] = (np.cumsum(used) - 1)[x[there].astype(np.int64)]
+                feature = Feature(feature.name, feature.levels[used])
+        kept.append(feature)
+    return tuple(kept)
+
+
+def _columns_of(X: Any) -> tuple[list | None, list]:
+    """Return the names of a table's columns, and the columns."""
+    if is_frame(X):
+        names = list(X.columns)
+        if hasattr(X, "iloc"):
+            return names, [X.iloc[:, d] for d in range(len(names))]
+        return names, list(X.get_columns())
+    refuse_no_table(X)
+    cells = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
+    return None, list(cells.T)
+
+
+def _matrix(X: Any, columns: list) -> np.ndarray:
+    n_rows = len(columns[0]) if columns else len(X)
+    return np.empty((n_rows, len(columns)), order="F")
+
+
+def _chosen(given: Any, names: list | None, n_features: int) -> np.ndarray | None:
+    """Return which columns are named as categories; None to go by their dtypes."""
+    if isinstance(given, str) and given == "from_dtype":
+        return None
+    mask = np.zeros(n_features, dtype=bool)
+    if given is None:
+        return mask
+    if isinstance(given, str) or not hasattr(given, "__len__"):
+        raise ValueError(
+            f'categorical_features={given!r} must be "from_dtype", a list of columns, a mask of '
+            f"True and False, or None."
+        )
+    entries = np.asarray(given).tolist()
+    if entries and all(isinstance(entry, bool) for entry in entries):
+        if len(entries) != n_features:
+            raise ValueError(
+                f"categorical_features is a mask of {len(entries)}, but X has {n_features} "
+                f"columns; pass one entry for each."
+            )
+        return np.array(entries)
+    for entry in entries:
+        mask[_position(entry, names, n_features)] = True
+    return mask
+
+
+def _position(entry: Any, names: list | None, n_features: int) -> int:
+    if names is not None and entry in names:
+        return names.index(entry)
+    if isinstance(entry, int) and -n_features <= entry < n_features:
+        return entry
+    there = f"the columns are {names}" if names is not None else f"X has {n_features} columns"
+    raise ValueError(f"categorical_features names {entry!r}, which X does not have; {there[:200]}.")
+
+
+def _shown(name: Any, d: int) -> str:
+    """Return how to speak of a column."""
+    return str(d) if name is None else repr(name)
+
+
+def _is_chosen(column: Any, chosen: bool | None, shown: str) -> bool:
+    """Tell whether a column is a category, by choice or by its dtype."""
+    if chosen is None:
+        return is_category(column)
+    if not chosen and holds_text(column):
+        raise ValueError(
+            f"categorical_features does not name column {shown}, which holds text; name it there, "
+            f"or turn it into numbers."
+        )
+    return chosen
+
+
+def _known_codes(column: Any, levels: np.ndarray, shown: str) -> np.ndarray:
+    """Return the numbers of known levels: -1 for unknown ones, NaN for what is missing."""
+    codes, own = codes_of(column, shown)
+    if len(own) and len(levels) and kind_of(own) != kind_of(levels):
+        kind = kind_of(levels)
+        raise ValueError(
+            f"X: column {shown} was a category of {kind} in training and holds {own.tolist()[0]!r} "
+            f"now; pass its levels as {kind}, as they were."
+        )
+    number = {level: k for k, level in enumerate(levels.tolist())}
+    return np.array([number.get(level, -1) for level in own.tolist()] + [np.nan])[codes]
