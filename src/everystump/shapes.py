@@ -214,7 +214,7 @@ class ShapeModel:
     @cached_property
     def _curves(self) -> rowloops.Curves:
         """All curves end to end, ready for the loop over rows."""
-        pieces = [_pieces(shape) for shape in self.shapes]
+        pieces = [pieces_of(shape) for shape in self.shapes]
         lookups = [Lookup.over(piece.cuts) for piece in pieces]
         return rowloops.Curves(
             _starts([piece.level for piece in pieces]),
@@ -324,7 +324,7 @@ def _side(x: np.ndarray, low: float, high: float, level: int) -> np.ndarray:
     return np.where(np.isnan(x), 0.0, side)
 
 
-class _Pieces(NamedTuple):
+class Pieces(NamedTuple):
     """A curve as ``level[k] + slope[k] (x - anchor[k])``, k being the number of cuts up to x."""
 
     cuts: np.ndarray
@@ -333,21 +333,27 @@ class _Pieces(NamedTuple):
     anchor: np.ndarray
 
 
-def _pieces(shape: Shape) -> _Pieces:
-    if len(shape.knots) == 1:
-        return _Pieces(np.empty(0), shape.values, np.zeros(1), np.zeros(1))
+def pieces_of(shape: Shape) -> Pieces:
+    """Return the straight pieces of a curve; flat ones that go on as one are one.
+
+    Examples
+    --------
+    >>> pieces_of(Shape.steps(np.array([0.0, 1.0, 2.0]), np.array([0.0, 3.0, 3.0, 5.0]))).cuts
+    array([0., 2.])
+    """
+    knots, values = shape.knots, shape.values
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        width = np.diff(shape.knots)
-        slope = np.diff(shape.values) / width
+        width = np.diff(knots)
+        slope = np.diff(values) / width
     slope = np.append(np.where((width > 0) & np.isfinite(slope), slope, 0.0), 0.0)
     last = np.append(width > 0, True)  # of two knots at one place the right one holds
-    cuts = shape.knots[last]
-    return _Pieces(
-        cuts,
-        np.concatenate([shape.values[:1], shape.values[last]]),
-        np.concatenate([[0.0], slope[last]]),
-        np.concatenate([cuts[:1], cuts]),
-    )
+    level, slope = np.append(values[:1], values[last]), np.append(0.0, slope[last])
+    flat = slope == 0.0
+    real = ~(flat[1:] & flat[:-1] & (level[1:] == level[:-1]))
+    kept = np.append(True, real)
+    cuts = knots[last]
+    anchor = np.append(cuts[:1], cuts)
+    return Pieces(cuts[real], level[kept], slope[kept], anchor[kept])
 
 
 def _starts(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import everystump
 from everystump.export.readable import readable
 from everystump.export.record import Body, Curves, KernelSum, Model, Projection
 from everystump.frames import Feature
@@ -50,7 +49,6 @@ def as_document(model: Model) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "everystump": everystump.__version__,
         "estimator": model.estimator,
         "features": [_feature(feature) for feature in model.features],
         "classes": model.classes,

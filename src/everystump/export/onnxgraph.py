@@ -85,7 +85,7 @@ class Graph:
         made = self._onnx.helper.make_tensor_value_info(name, self._kind(dtype), shape)
         self._ends[which].append(made)
 
-    def model(self, title: str, version: str) -> bytes:
+    def model(self, title: str) -> bytes:
         """Return the checked model as the bytes of a file."""
         helper = self._onnx.helper
         graph = helper.make_graph(
@@ -99,7 +99,6 @@ class Graph:
             ],
             ir_version=_IR_VERSION,
             producer_name="everystump",
-            producer_version=version,
         )
         self._onnx.checker.check_model(model, full_check=True)
         return model.SerializeToString()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import everystump
 from everystump.export.onnxgraph import Graph
 from everystump.export.onnxterms import Matrix, Terms, winner
 from everystump.export.readable import readable
@@ -74,7 +73,7 @@ class _Writer:
         if not self._model.takes_missing:
             scores = self._refuse_missing(scores)
         self._write(scores)
-        return self._graph.model(self._model.estimator, everystump.__version__)
+        return self._graph.model(self._model.estimator)
 
     def _read(self) -> Terms:
         """Declare the inputs; read numbers as one matrix, text as the numbers of its levels."""

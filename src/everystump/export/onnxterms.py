@@ -12,13 +12,11 @@ from everystump.export.record import (
     Body,
     Curves,
     KernelSum,
-    Pieces,
     Projection,
     Vote,
-    pieces_of,
 )
 from everystump.frames import Feature
-from everystump.shapes import Shape
+from everystump.shapes import Pieces, Shape, pieces_of
 
 
 class Matrix(NamedTuple):

@@ -195,38 +195,6 @@ def holds_text(feature: Feature) -> bool:
     return feature.levels is not None and (feature.n_levels == 0 or feature.kind == "text")
 
 
-class Pieces(NamedTuple):
-    """A curve as ``level[k] + slope[k] (x - anchor[k])``, k being the number of cuts up to x."""
-
-    cuts: np.ndarray
-    level: np.ndarray
-    slope: np.ndarray
-    anchor: np.ndarray
-
-
-def pieces_of(shape: Shape) -> Pieces:
-    """Return the straight pieces of a curve; where two go on as one they are one.
-
-    Examples
-    --------
-    >>> pieces_of(Shape.steps(np.array([0.0, 1.0, 2.0]), np.array([0.0, 3.0, 3.0, 5.0]))).cuts
-    array([0., 2.])
-    """
-    knots, values = shape.knots, shape.values
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        width = np.diff(knots)
-        slope = np.diff(values) / width
-    slope = np.append(np.where((width > 0) & np.isfinite(slope), slope, 0.0), 0.0)
-    last = np.append(width > 0, True)  # of two knots at one place the right one holds
-    level, slope = np.append(values[:1], values[last]), np.append(0.0, slope[last])
-    flat = slope == 0.0
-    real = ~(flat[1:] & flat[:-1] & (level[1:] == level[:-1]))
-    kept = np.append(True, real)
-    cuts = knots[last]
-    anchor = np.append(cuts[:1], cuts)
-    return Pieces(cuts[real], level[kept], slope[kept], anchor[kept])
-
-
 def curves_of(model: ShapeModel) -> Curves:
     """Return the curves of a shape model that add anything, by feature."""
     return {d: shape for d, shape in enumerate(model) if shape.values.any() or shape.missing}

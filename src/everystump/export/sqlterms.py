@@ -13,14 +13,12 @@ from everystump.export.record import (
     Curves,
     KernelSum,
     Model,
-    Pieces,
     Projection,
     Vote,
     holds_text,
-    pieces_of,
 )
 from everystump.frames import Feature
-from everystump.shapes import Shape
+from everystump.shapes import Pieces, Shape, pieces_of
 
 # By how much the value at a piece's start may differ from its level, so that digits are kept.
 _MOST_SHIFT = 1e3
