@@ -13,8 +13,7 @@ from sklearn.svm import SVC
 import everystump as es
 from everystump.export import score_json, to_json
 from everystump.export.readable import readable
-from everystump.export.record import pieces_of
-from everystump.shapes import Shape
+from everystump.shapes import Shape, pieces_of
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 
