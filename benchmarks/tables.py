@@ -23,6 +23,7 @@ from benchmarks.targets import Amount, AtMost, Faster, Told
 from benchmarks.timing import Timed, describe, seconds_in_turns, timed, timed_fit
 from everystump import StumpBoostingClassifier, StumpLogisticRegression, StumpSVC
 from everystump.columns import make_columns
+from everystump.export import to_sql
 from everystump.frames import read_table
 
 _MODELS = {
@@ -201,7 +202,7 @@ def _explain(model: Any, rows: np.ndarray, settings: Settings) -> Row:
 
 def _sql(model: Any, settings: Settings) -> Row:
     say("  SQL of 50 features ...")
-    ours = timed(lambda: everystump.export.to_sql(model), settings)
+    ours = timed(lambda: to_sql(model), settings)
     peer = timed(lambda: model.explain_global(), settings)
     return Row(
         f"to_sql of {model.n_features_in_} features",
