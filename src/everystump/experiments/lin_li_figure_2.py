@@ -14,6 +14,7 @@ from everystump.experiments import lin_li
 from everystump.experiments.experiment import Claim, Experiment, Picture, Record, Report, Task
 from everystump.experiments.records import column
 from everystump.experiments.statistics import paired
+from everystump.explain import BoundaryDisplay
 
 ROUNDS = 100
 TITLES = {"svm_stump": "SVM-Stump", "svm_mid": "SVM-Mid", "adaboost": "AdaBoost-Stump, T = 100"}
@@ -89,22 +90,19 @@ def _draw(seed: int) -> Any:
     from matplotlib.figure import Figure
 
     X, y, models = _models(RandomState(seed))
-    ticks = np.linspace(-EDGE, EDGE, GRID)
-    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
     figure = Figure(figsize=(12, 4.3), layout="constrained")
     for axis, (name, model) in zip(figure.subplots(1, 3, sharey=True), models.items(), strict=True):
-        score = model.decision_function(grid).reshape(GRID, GRID)
-        axis.contourf(
-            ticks, ticks, score > 0, levels=[-0.5, 0.5, 1.5], colors=["#fbe3d6", "#dce9f5"]
-        )
-        axis.contour(ticks, ticks, score, levels=[0.0], colors="black", linewidths=1.5)
         axis.plot([-EDGE, EDGE], [EDGE, -EDGE], "--", color="gray", linewidth=1, label="best")
-        axis.plot(*X[y > 0].T, "+", color="#1f5fa8", markersize=5)
-        axis.plot(*X[y < 0].T, "o", color="#c4501b", markersize=3, fillstyle="none")
-        axis.set(title=TITLES[name], xlabel="$(x)_1$", aspect="equal", xlim=(-EDGE, EDGE))
-        axis.set_ylim(-EDGE, EDGE)
-    figure.axes[0].set_ylabel("$(x)_2$")
-    figure.axes[0].legend(loc="lower left")
+        BoundaryDisplay.from_estimator(
+            model,
+            X,
+            y,
+            limits=(-EDGE, EDGE),
+            resolution=GRID,
+            feature_names=["$(x)_1$", "$(x)_2$"],
+            ax=axis,
+        )
+        axis.set(title=TITLES[name], aspect="equal")
     return figure
 
 

@@ -112,9 +112,9 @@ class BoundaryDisplay:
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw regions, boundaries and rows on ``ax`` or on a new figure."""
-        import matplotlib.pyplot as plt
-
         if ax is None:
+            import matplotlib.pyplot as plt
+
             _, ax = plt.subplots(figsize=(5.0, 4.6), layout="constrained")
         n_classes = len(self.classes)
         levels = np.arange(n_classes + 1) - 0.5
