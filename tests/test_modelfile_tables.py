@@ -1,0 +1,58 @@
+"""Model files of models on real tables: holes, categories, edits, signs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from test_export_cases import CODES, COLUMNS, NAMES, TEXT, ask, case, labels, table
+
+import everystump as es
+
+
+def there_and_back(model, path):
+    es.save(model, path)
+    return es.load(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_case_comes_back(name, tmp_path):
+    model, rows = case(name)
+    again = there_and_back(model, tmp_path / "model.stump")
+    np.testing.assert_array_equal(
+        ask(again.decision_function, rows), ask(model.decision_function, rows)
+    )
+    assert repr(again) == repr(model)
+
+
+def test_features_and_densities_come_back(tmp_path):
+    model, rows = case("StumpSVC")
+    again = there_and_back(model, tmp_path / "model.stump")
+    for before, after in zip(model.features_, again.features_, strict=True):
+        assert before.name == after.name
+        assert np.array_equal(before.levels, after.levels)
+    assert again.explain_global().equals(model.explain_global())
+    assert again.explain_local(rows).equals(model.explain_local(rows))
+
+
+def test_an_edited_model_comes_back_edited(tmp_path):
+    model = case("StumpSVC").model
+    edited = model.set_curve(TEXT, 1.5, levels=["a"]).remove_feature(COLUMNS["number"])
+    again = there_and_back(edited, tmp_path / "model.stump")
+    assert again.edits_ == edited.edits_ and again.certificate_ is None
+    with pytest.raises(ValueError, match="was edited"):
+        _ = again.dual_coef_
+    rows = case("StumpSVC").rows
+    np.testing.assert_array_equal(again.decision_function(rows), edited.decision_function(rows))
+    train = table(220, 0, holes=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert again.fit(train, labels(train, 2)).edits_ == ()
+
+
+def test_a_monotone_model_comes_back(tmp_path):
+    train = table(220, 0, holes=True)
+    model = es.StumpSVC(monotonic_cst={COLUMNS["number"]: 1}, categorical_features=CODES)
+    model.fit(train, labels(train, 2))
+    again = there_and_back(model, tmp_path / "model.stump")
+    assert again.monotonic_cst == model.monotonic_cst
+    np.testing.assert_array_equal(again.decision_function(train), model.decision_function(train))
