@@ -115,6 +115,8 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
     """
     names, columns = _columns_of(X)
     chosen = _chosen(categorical_features, names, len(columns))
+    if names is not None and _is_one_block(X) and (chosen is None or not chosen.any()):
+        return X.to_numpy(), tuple(Feature(name) for name in names)
     out = _matrix(X, columns)
     features = []
     for d, column in enumerate(columns):
@@ -132,6 +134,8 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
 
 def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
     """Read rows of a table whose features are known."""
+    if is_frame(X) and _is_one_block(X) and all(feature.levels is None for feature in features):
+        return X.to_numpy()
     _, columns = _columns_of(X)
     out = _matrix(X, columns)
     for d, (column, feature) in enumerate(zip(columns, features, strict=True)):
@@ -168,6 +172,11 @@ def _columns_of(X: Any) -> tuple[list | None, list]:
     refuse_no_table(X)
     cells = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
     return None, list(cells.T)
+
+
+def _is_one_block(X: Any) -> bool:
+    """Tell whether a frame's columns are floats of one kind, which pandas has as one matrix."""
+    return {str(kind) for kind in X.dtypes} in ({"float64"}, {"float32"})
 
 
 def _matrix(X: Any, columns: list) -> np.ndarray:
