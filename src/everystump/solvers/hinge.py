@@ -133,8 +133,12 @@ class _Search:
         self.point.lean(start)
 
     def is_smoothed_solved(self, now: Bracket, most: float) -> bool:
-        """Tell whether both sides balance and Newton's residual adds ``most`` or less."""
-        balanced = abs(now.imbalance) <= _BALANCE * now.total
+        """Tell whether the imbalance of the two sides and Newton's residual add ``most`` or less.
+
+        Shrinking the heavier side until both balance costs about that share of the dual value.
+        """
+        share = abs(now.imbalance) / now.total if now.total > 0 else 0.0
+        balanced = share <= _BALANCE and share * max(now.dual, 0.0) <= most
         return self._steps > 0 and balanced and self.point.shortfall(now) <= most
 
     def _growth(self) -> float:
