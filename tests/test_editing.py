@@ -295,7 +295,7 @@ def test_attributes_that_never_were():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda m: m.set_curve("aeg", 0.0), r"feature='aeg' is none .* did you mean 'age'\?"),
+        (lambda m: m.set_curve("aeg", 0.0), r"feature='aeg' is none .* use 'age'\."),
         (lambda m: m.remove_feature(7), "feature=7: the model has 3 features"),
         (lambda m: m.set_curve("age", np.nan), "value=nan must be a finite number"),
         (lambda m: m.set_curve("age", "high"), "value='high' must be a finite number"),
@@ -303,7 +303,8 @@ def test_attributes_that_never_were():
         (lambda m: m.set_curve("age", 0, low=np.nan), "low=nan, high=None: pass numbers"),
         (lambda m: m.set_curve("age", 0, levels=["a"]), r"levels=\['a'\]: 'age' is a number"),
         (lambda m: m.set_curve("job", 0, low=1), "low=1, high=None: 'job' is a category"),
-        (lambda m: m.set_curve("job", 0, levels=["clark"]), r"'clark'; did you mean 'clerk'\?"),
+        (lambda m: m.set_curve("job", 0, levels=[]), r"levels=\[\] names no level of 'job'"),
+        (lambda m: m.set_curve("job", 0, levels=["clark"]), r"'clark'; use 'clerk'\."),
         (lambda m: m.flatten_curve("age", low=1e6), "'age' has no training rows from 1000000 on"),
         (lambda m: m.flatten_curve("age", missing=True), "no training rows where it is missing"),
         (lambda m: m.set_curve("age", 0, class_label="low"), r"there are curves for \['mid'\]"),

@@ -409,6 +409,16 @@ def test_names_and_words():
     assert turns(by_place)[0, 0] == 0.0 == turns(by_place)[2, 1]
 
 
+def test_a_series_goes_by_its_index():
+    X, y = wavy(80)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    by_index = StumpSVC(monotonic_cst=pd.Series({"c": -1, "a": 1}), n_jobs=1).fit(frame, y)
+    by_name = StumpSVC(monotonic_cst={"c": -1, "a": 1}, n_jobs=1).fit(frame, y)
+    np.testing.assert_array_equal(by_index.dual_coef_, by_name.dual_coef_)
+    in_order = StumpSVC(monotonic_cst=pd.Series([1, 0, -1]), n_jobs=1).fit(frame, y)
+    np.testing.assert_array_equal(in_order.dual_coef_, by_name.dual_coef_)
+
+
 def test_the_signs_of_edges():
     columns = [numbers(3), numbers(1), numbers(2, missing=1.0)]
     masses = [Masses(np.ones(column.n_places - 1)) for column in columns]
@@ -447,6 +457,7 @@ BAD = {
     "nan": ([np.nan, 0, 0], r"monotonic_cst holds nan; use"),
     "word": (["up", 0, 0], r"monotonic_cst holds 'up'; use .* \"increasing\""),
     "none inside": ([None, 0, 0], r"monotonic_cst holds None; use"),
+    "rows": ([[1, 0, 0]], r"must be a list with one entry for each feature"),
     "nameless": ({"a": 1}, r"monotonic_cst=\{'a': 1\} goes by names, .* list of 3 entries"),
 }
 

@@ -95,10 +95,13 @@ def test_the_ensembles_vote_is_the_score(model):
     assert np.all(ensemble.lower <= ensemble.upper)
 
 
-def test_the_ensemble_of_constants_is_empty():
+def test_the_ensemble_of_constants():
+    """A curve that is 0 needs no stump; another constant is not there where a value is missing."""
+    nothing = ShapeModel((Shape(np.zeros(1), np.zeros(1)),), 1.0).ensemble()
+    assert len(nothing.weight) == 0
     ensemble = ShapeModel((Shape(np.zeros(1), np.array([2.0])),), 1.0).ensemble()
-    assert len(ensemble.weight) == 0
-    np.testing.assert_array_equal(ensemble.vote(np.zeros((3, 1))), [3, 3, 3])
+    assert np.isposinf(ensemble.lower).tolist() == [True]
+    np.testing.assert_array_equal(ensemble.vote(np.array([[0.0], [7.0], [np.nan]])), [3, 3, 1])
 
 
 def test_steps():

@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
+from everystump.datasets import make_twonorm
 
 GAUSSIAN = KernelSVC(gamma=0.4, tol=1e-8)
 PLAIN = KernelSVC(gamma=0.4, fit_intercept=False, tol=1e-8)
@@ -429,3 +430,22 @@ BAD = (BAD_TABLES | NUMBERS_ONLY).values()
 @pytest.mark.parametrize(("X", "y", "match"), [(t[0], t[1], t[3]) for t in BAD if t[2] is None])
 def test_bad_tables(X, y, match):
     assert_refused(lambda: SubsampleVotingClassifier(PLAIN).fit(X, y), match)
+
+
+def test_constraints_by_name_reach_the_machines():
+    X, y = make_twonorm(120, random_state=0)
+    frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).assign(c=list("uvw") * 40)
+    machine = StumpSVC(monotonic_cst={"a": "decreasing"})
+    vote = SubsampleVotingClassifier(machine, n_estimators=3, random_state=0).fit(frame, y)
+    assert np.all(np.diff(vote.shapes_[0].values) <= 1e-12)
+    free = SubsampleVotingClassifier(StumpSVC(), n_estimators=3, random_state=0).fit(frame, y)
+    assert np.any(np.diff(free.shapes_[0].values) > 1e-3)
+
+
+def test_machines_that_disagree_on_categories_are_refused():
+    X, y = make_twonorm(60, random_state=0)
+    machines = [StumpSVC(categorical_features=[0]), StumpSVC()]
+    assert_refused(
+        lambda: SubsampleVotingClassifier(machines).fit(X, y),
+        r"categorical_features is \[0\] in one machine and 'from_dtype' in another",
+    )

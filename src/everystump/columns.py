@@ -144,13 +144,13 @@ class Columns:
         """Whether no feature was binned."""
         return all(column.exact for column in self.columns)
 
-    def density(self) -> tuple[Density, ...]:
+    def density(self) -> tuple[RowDensity, ...]:
         """Return where the rows lie in each feature."""
         return tuple(_density(column) for column in self.columns)
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class RowDensity:
     """Where the training rows lie in one feature, in at most 256 places.
 
     Attributes
@@ -208,8 +208,8 @@ def make_columns(
     X : ndarray of shape (n_rows, n_features)
         Finite numbers, or NaN where a value is missing.
     max_bins : int
-        Features of numbers with more distinct values are cut into so few bins that their places,
-        that of a missing value included, are at most this many.
+        Features of numbers with more distinct values are cut into so few bins, two at least, that
+        their places, that of a missing value included, are at most this many.
     n_levels : sequence of int, optional
         How many levels each category has, whose numbers stand in ``X``; 0 for numbers.
     sample_weight : ndarray of shape (n_rows,), optional
@@ -248,14 +248,14 @@ def make_columns(
     return Columns(columns, codes.astype(smallest, copy=False))
 
 
-def _density(column: Column) -> Density:
+def _density(column: Column) -> RowDensity:
     values, counts = column.values, column.counts
     if len(values) > _MOST_SHOWN and not column.is_category:
         starts = _bin_starts(counts, _MOST_SHOWN)
         weighted = np.add.reduceat(counts * values, starts)
         counts = np.add.reduceat(counts, starts)
         values = weighted / counts
-    return Density(values, counts, column.missing)
+    return RowDensity(values, counts, column.missing)
 
 
 def _code_type(n_places: int) -> np.dtype:

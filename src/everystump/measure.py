@@ -6,7 +6,8 @@ bias, the mass outside the data.  A measure also says where inside a gap its stu
 is, how a feature's curve runs from one place to the next.
 
 Stumps that ask a plain question, "is it this level?" or "is it missing?", have the mass of the
-one gap of a column of zeros and ones, so that a category weighs what its one-hot columns would.
+one gap of a column of zeros and ones (1 for a density of one's own, which knows nothing of it), so
+that a category weighs what its one-hot columns would.
 """
 
 from __future__ import annotations

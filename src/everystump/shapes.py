@@ -304,10 +304,10 @@ def _as_stumps(shape: Shape) -> _StumpsOfCurve:
         change = np.diff(shape.values)
         level = np.full(len(change), -1)
         edges = np.array([shape.knots[:-1], shape.knots[1:]])
-    if shape.missing is not None:
-        middle = (shape.values[0] + shape.values[-1]) / 2
-        change, level = np.append(change, shape.missing - middle), np.append(level, -1)
-        edges = np.column_stack([edges, [np.inf, np.inf]])
+    # Thresholds do not vote on what is missing, which leaves the middle of the curve's two ends.
+    middle = (shape.values[0] + shape.values[-1]) / 2
+    change, level = np.append(change, shape.at_missing() - middle), np.append(level, -1)
+    edges = np.column_stack([edges, [np.inf, np.inf]])
     return _StumpsOfCurve(edges[0], edges[1], level, change)
 
 

@@ -63,6 +63,8 @@ def validation_bound(
         "rows drawn independently that had no part in training",
         f"at most {n_candidates} machines were compared on them",
     )
+    if getattr(fitted, "edits_", ()):
+        assumptions += ("the edits of the model were not made by looking at them",)
     # Our own machines know their table; of others nothing is known.
     was_fitted_to = getattr(fitted, "_was_fitted_to", None)
     holds = was_fitted_to is None or not was_fitted_to(X, y)

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.arguments import check_range
-from everystump.columns import Density
+from everystump.columns import RowDensity
 from everystump.estimators.criteria import CRITERIA, Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.editing import CurveEditing
@@ -105,7 +105,7 @@ class TableClassifier(ShapeClassifier):
     _takes_categories: ClassVar[bool] = True
     categorical_features: Any
     features_: tuple[Feature, ...]
-    density_: tuple[Density, ...]
+    density_: tuple[RowDensity, ...]
 
     def __sklearn_tags__(self) -> Tags:
         """Say that missing values are welcome."""

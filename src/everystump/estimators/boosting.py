@@ -89,7 +89,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         Whether no feature was binned.
     features_ : tuple of Feature
         What each feature is: its name, and for a category its levels.
-    density_ : tuple of Density
+    density_ : tuple of RowDensity
         Where the training rows lie in each feature.
     n_features_in_ : int
         Number of features.

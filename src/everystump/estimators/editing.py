@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from everystump.columns import Density
+from everystump.columns import RowDensity
 from everystump.estimators.reading import (
     curves_of,
     density_of,
+    hint,
     models_of_class,
     names_of,
-    nearest,
     number_of,
     over_rows,
 )
@@ -39,6 +39,9 @@ _KEPT = (
     "n_features_in_",
     "shapes_",
 )
+
+# A sentence names so many levels at most.
+_MOST_NAMED = 5
 
 
 class EditedModelError(ValueError, AttributeError):
@@ -75,10 +78,10 @@ class _Part:
             return replace(shape, missing=missing)
         return replace(_constant_between(shape, self.low, self.high, value), missing=missing)
 
-    def mean(self, shape: Shape, density: Density, name: Any) -> float:
+    def mean(self, shape: Shape, density: RowDensity, name: Any) -> float:
         """Return the mean of the curve over the training rows in this part."""
         weights = np.where(self.has(density.values), density.counts, 0.0)
-        inside = Density(density.values, weights, density.missing if self.missing else 0.0)
+        inside = RowDensity(density.values, weights, density.missing if self.missing else 0.0)
         values, weights = over_rows(shape, inside)
         if weights.sum() == 0:
             raise ValueError(
@@ -174,7 +177,8 @@ class CurveEditing:
     ) -> Self:
         """Return a copy of the model in which a part of a curve is flat, at its mean.
 
-        The mean is over the training rows there, so that the mean of all their scores stays.
+        The mean is over the training rows there, so that the mean of all their scores stays; of a
+        feature with more than 256 distinct values, up to the bins of ``density_``.
 
         Parameters
         ----------
@@ -208,7 +212,7 @@ class CurveEditing:
         """Return a copy of the model to which a feature adds nothing.
 
         The mean of its curve over the training rows goes to the intercept, so that the mean of
-        their scores stays; it is 0 where curves are centred.
+        their scores stays, up to the bins of ``density_``; it is 0 where curves are centred.
 
         Parameters
         ----------
@@ -327,8 +331,9 @@ def _part(
                 f"of its levels."
             )
         numbers = np.arange(feature.n_levels) if whole else _numbers(levels, feature, name)
-        named = [repr(feature.levels.tolist()[k]) for k in numbers]
-        at = [] if whole or not named else [f"at {', '.join(named)}"]
+        named = [repr(level) for level in feature.levels[numbers[:_MOST_NAMED]].tolist()]
+        more = f" and {len(numbers) - len(named)} more" if len(numbers) > len(named) else ""
+        at = [] if whole or not named else [f"at {', '.join(named)}{more}"]
         return _Part(np.nan, np.nan, numbers, missing, _joined(at + at_missing))
     if levels is not None:
         raise ValueError(f"levels={levels!r}: {name!r} is a number; pass low and high.")
@@ -349,17 +354,19 @@ def _ends(low: Any, high: Any) -> tuple[float, float]:
 
 def _numbers(levels: Any, feature: Feature, name: Any) -> np.ndarray:
     """Return the numbers of levels given by name."""
-    known = [] if feature.levels is None else feature.levels.tolist()
     if levels is None:
-        levels = []
-    elif isinstance(levels, str) or not hasattr(levels, "__iter__"):
+        return np.empty(0, dtype=int)
+    if isinstance(levels, str) or not hasattr(levels, "__iter__"):
         levels = [levels]
+    number = feature.number_of_level
     for level in levels:
-        if level not in known:
+        if level not in number:
             raise ValueError(
-                f"levels: {name!r} has no level {level!r}; did you mean {nearest(level, known)!r}?"
+                f"levels: {name!r} has no level {level!r}; {hint(level, list(number))}."
             )
-    return np.array([known.index(level) for level in levels], dtype=int)
+    if len(levels) == 0:
+        raise ValueError(f"levels={levels!r} names no level of {name!r}; name some.")
+    return np.unique([number[level] for level in levels])
 
 
 def _range_in_words(low: float, high: float) -> str:

@@ -32,10 +32,14 @@ def check_monotonic(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarr
     if monotonic_cst is None:
         return None
     n_features = len(features)
+    if hasattr(monotonic_cst, "to_dict") and not isinstance(monotonic_cst, Mapping):
+        given_names = monotonic_cst.to_dict()  # a pandas Series
+        if list(given_names) != list(range(n_features)):
+            monotonic_cst = given_names
     if isinstance(monotonic_cst, Mapping):
         given = _by_name(monotonic_cst, [feature.name for feature in features])
     else:
-        given = list(np.asarray(monotonic_cst, dtype=object).ravel())
+        given = _in_order(monotonic_cst)
     if len(given) != n_features:
         raise ValueError(
             f"monotonic_cst={monotonic_cst!r} has {len(given)} entries, but X has {n_features} "
@@ -50,6 +54,15 @@ def check_monotonic(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarr
                 f"have no order; leave it free, or pass it as numbers."
             )
     return directions if directions.any() else None
+
+
+def _in_order(monotonic_cst: Any) -> list:
+    if isinstance(monotonic_cst, str | set | frozenset) or np.ndim(monotonic_cst) != 1:
+        raise ValueError(
+            f"monotonic_cst={monotonic_cst!r} must be a list with one entry for each feature, or a "
+            f"dict by names."
+        )
+    return list(monotonic_cst)
 
 
 def _by_name(monotonic_cst: Mapping, names: list[str | None]) -> list:

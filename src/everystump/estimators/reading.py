@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.columns import Density
+from everystump.columns import RowDensity
 from everystump.estimators.table import check_rows
 from everystump.frames import Feature, is_frame
 from everystump.shapes import Ensemble, Shape, ShapeModel
 from everystump.threads import count_threads
+
+_MOST_NAMED = 10
 
 
 class CurveReading:
@@ -22,7 +24,7 @@ class CurveReading:
     classes_: np.ndarray
     shapes_: ShapeModel | list[ShapeModel]
     features_: tuple[Feature, ...]
-    density_: tuple[Density, ...]
+    density_: tuple[RowDensity, ...]
     n_jobs: int | None
 
     def explain_global(self, X: Any = None) -> Any:
@@ -126,9 +128,10 @@ class CurveReading:
         -------
         pandas.DataFrame
             One row a stump, heaviest first.  Its answer to ``question`` is from -1 (no) to 1
-            (yes), it grows straight from ``low`` to ``high`` where these differ, and is 0 where
-            the value is missing and the question is not about that.  The score is the sum of
-            ``weight * direction * answer``; ``always`` is a vote on every row.
+            (yes), and grows straight from ``low`` to ``high`` where these differ.  A missing value
+            is on no side of a threshold, where the answer is 0, and at no level, where it is no;
+            its own question makes up for what training found, or for nothing if it saw none.  The
+            score is the sum of ``weight * direction * answer``; ``always`` is a vote on every row.
 
         Examples
         --------
@@ -218,15 +221,24 @@ def number_of(estimator: Any, feature: Any) -> int:
             f"from 0 to {len(names) - 1}."
         )
     raise ValueError(
-        f"feature={feature!r} is none of the {len(names)} features; did you mean "
-        f"{nearest(feature, names)!r}?"
+        f"feature={feature!r} is none of the {len(names)} features; {hint(feature, names)}."
     )
 
 
-def nearest(given: Any, known: list) -> Any:
-    """Return which of some names is most like the given one."""
-    shown = [str(name) for name in known]
-    return known[shown.index(get_close_matches(str(given), shown, 1, cutoff=0.0)[0])]
+def hint(given: Any, known: list) -> str:
+    """Return which of some names is most like the given one, or what they are.
+
+    Examples
+    --------
+    >>> hint("Aeg", ["height", "age"]), hint("zip", ["height", "age"])
+    ("use 'age'", "use one of ['height', 'age']")
+    """
+    shown = {str(name).casefold(): name for name in known}
+    like = get_close_matches(str(given).casefold(), shown, 1, cutoff=0.5)
+    if like:
+        return f"use {shown[like[0]]!r}"
+    some = f"{known[:_MOST_NAMED]!r}" if len(known) <= _MOST_NAMED else f"{known[:_MOST_NAMED]!r}…"
+    return f"use one of {some}"
 
 
 def models_of_class(estimator: Any, models: list[ShapeModel], class_label: Any) -> list[int]:
@@ -242,7 +254,7 @@ def models_of_class(estimator: Any, models: list[ShapeModel], class_label: Any) 
     return [known.index(class_label)]
 
 
-def density_of(estimator: Any) -> tuple[Density, ...]:
+def density_of(estimator: Any) -> tuple[RowDensity, ...]:
     """Return where the training rows lie, or say that the model does not know."""
     density = getattr(estimator, "density_", None)
     if density is None:
@@ -258,7 +270,7 @@ def kind_of(feature: Feature) -> str:
     return "number" if feature.levels is None else "category"
 
 
-def over_rows(shape: Shape, density: Density) -> tuple[np.ndarray, np.ndarray]:
+def over_rows(shape: Shape, density: RowDensity) -> tuple[np.ndarray, np.ndarray]:
     """Return what a curve adds at each place where rows lie, and the weight of the rows there."""
     values, weights = shape(density.values), density.counts
     if density.missing > 0:
@@ -267,25 +279,25 @@ def over_rows(shape: Shape, density: Density) -> tuple[np.ndarray, np.ndarray]:
     return values, weights
 
 
-def spread(shape: Shape, density: Density) -> float:
+def spread(shape: Shape, density: RowDensity) -> float:
     """Return the standard deviation of a curve over the rows."""
     values, weights = over_rows(shape, density)
     mean = np.average(values, weights=weights)
     return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 
 
-def share_missing(density: Density) -> float:
+def share_missing(density: RowDensity) -> float:
     """Return the share of the rows without a value."""
     return float(density.missing / (density.counts.sum() + density.missing))
 
 
-def densities(rows: np.ndarray) -> tuple[Density, ...]:
+def densities(rows: np.ndarray) -> tuple[RowDensity, ...]:
     """Return where given rows lie in each feature."""
     found = []
     for x in rows.T:
         there = x[~np.isnan(x)].astype(np.float64)
         values, counts = np.unique(there, return_counts=True)
-        found.append(Density(values, counts.astype(np.float64), float(len(x) - len(there))))
+        found.append(RowDensity(values, counts.astype(np.float64), float(len(x) - len(there))))
     return tuple(found)
 
 

@@ -44,9 +44,13 @@ class DecisionStumpClassifier(FiniteEnsemble):
     feature_ : int
         The feature that the stump looks at.
     threshold_ : float
-        Where it cuts; minus infinity if it does not.
+        Where it cuts; minus infinity if it does not, infinity if it asks "is it missing?", NaN if
+        it asks for a level.
+    level_ : object or None
+        The level that it asks for.
     direction_ : int
-        1 if it votes for ``classes_[1]`` from the threshold on, -1 if below it.
+        1 if it votes for ``classes_[1]`` from the threshold on, or where the answer is yes; -1 if
+        for the other.
     error_ : float
         Its weighted training error.
     stumps_, estimator_weights_, estimator_errors_
@@ -57,6 +61,8 @@ class DecisionStumpClassifier(FiniteEnsemble):
         The labels.
     exact_ : bool
         True: every value is looked at.
+    features_, density_
+        As in `StumpSVC`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -117,3 +123,5 @@ class DecisionStumpClassifier(FiniteEnsemble):
         self._store(table, found, self._vote(found), coded.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error
+        levels = self.features_[stump.feature].number_of_level
+        self.level_ = next((level for level, k in levels.items() if k == stump.level), None)

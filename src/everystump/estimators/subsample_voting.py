@@ -13,7 +13,6 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.arguments import as_numbers
 from everystump.columns import make_columns
 from everystump.estimators.base import ShapeClassifier, per_class
 from everystump.estimators.editing import EditedModelError
@@ -21,6 +20,8 @@ from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsamples import (
     Share,
     ThreadTrainer,
+    check_templates,
+    check_weights,
     count_rows,
     draw_features,
     draw_rows,
@@ -206,8 +207,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             The fitted estimator.
         """
         self._validate_params()
-        self._check_templates()
-        weights = self._check_weights()
+        check_templates(self._templates(), self.feature_subsets)
+        weights = check_weights(self.weights, self.n_estimators, self.combine)
         table = check_table(self, X, y, None, None)
         r = count_rows(self.subsample, len(table.label), len(table.classes))
         shares = self._deal(table, r)
@@ -230,41 +231,6 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
             return spread(trainer.fit, shares, self.n_jobs, self.verbose)
         parts = (own_table(table, share) for share in shares)
         return spread(fit_alone, parts, self.n_jobs, self.verbose)
-
-    def _check_templates(self) -> None:
-        for template in self._templates():
-            if not (hasattr(template, "fit") and hasattr(template, "predict")):
-                raise ValueError(
-                    f"estimator holds {template!r}, which is no classifier; pass one or a list of "
-                    f"classifiers such as KernelSVC()."
-                )
-        if not self._templates():
-            raise ValueError("estimator=[] holds no machine; pass one or a list of classifiers.")
-        if get_tags(self).input_tags.pairwise and self.feature_subsets is not None:
-            raise ValueError(
-                f"feature_subsets={self.feature_subsets!r} cannot be taken from precomputed "
-                f"products; leave it None."
-            )
-
-    def _check_weights(self) -> np.ndarray:
-        if self.weights is None:
-            return np.full(self.n_estimators, 1.0 / self.n_estimators)
-        wanted = f"one weight for each of the n_estimators={self.n_estimators} machines"
-        weights = as_numbers(self.weights, "weights", wanted)
-        if self.combine == "svm":
-            raise ValueError('weights are learned with combine="svm"; leave weights=None.')
-        if weights.shape != (self.n_estimators,):
-            raise ValueError(f"weights has shape {weights.shape}; pass {wanted}.")
-        if not np.all(weights >= 0):
-            raise ValueError(
-                f"weights holds {weights.min():g}; the weights of a vote must be numbers, none "
-                f"negative."
-            )
-        if not np.isclose(weights.sum(), 1.0, rtol=0, atol=1e-8):
-            raise ValueError(
-                f"weights sums to {weights.sum():g} and must sum to 1; divide it by its sum."
-            )
-        return weights
 
     def _deal(self, table: Table, r: int) -> list[Share]:
         """Draw what each machine gets."""

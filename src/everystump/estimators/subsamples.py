@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from queue import SimpleQueue
@@ -10,11 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble._base import _set_random_states
+from sklearn.utils import get_tags
 
 from everystump.arguments import as_numbers
 from everystump.estimators.base import each_class
 from everystump.estimators.kernel_svc import KernelSVC
+from everystump.estimators.monotone import check_monotonic
 from everystump.estimators.table import Table
+from everystump.frames import Feature
 from everystump.machines import Expansion
 from everystump.shapes import ShapeModel
 
@@ -36,10 +40,66 @@ class Share:
 def own_table(table: Table, share: Share) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return an unfitted machine, its rows and their labels: all that a far worker needs."""
     part = table.alone(share.rows, share.features)
-    is_category = [feature.levels is not None for feature in part.features]
-    if any(is_category):  # its rows are numbers by now
-        share.machine.set_params(categorical_features=is_category)
+    share.machine.set_params(**_by_number(share.machine, part.features))
     return share.machine, part.X, part.classes[part.label]
+
+
+def _by_number(machine: Any, features: Sequence[Feature]) -> dict[str, Any]:
+    """Return what a machine is told of its features by name; its rows are numbers by now."""
+    told: dict[str, Any] = {}
+    is_category = [feature.levels is not None for feature in features]
+    if any(is_category):
+        told["categorical_features"] = is_category
+    constraint = getattr(machine, "monotonic_cst", None)
+    if constraint is not None:
+        directions = check_monotonic(constraint, features)
+        told["monotonic_cst"] = None if directions is None else directions.tolist()
+    return told
+
+
+def check_templates(templates: list, feature_subsets: Any) -> None:
+    """Raise unless the machines of a vote are classifiers that can share a table."""
+    if not templates:
+        raise ValueError("estimator=[] holds no machine; pass one or a list of classifiers.")
+    for template in templates:
+        if not (hasattr(template, "fit") and hasattr(template, "predict")):
+            raise ValueError(
+                f"estimator holds {template!r}, which is no classifier; pass one or a list of "
+                f"classifiers such as KernelSVC()."
+            )
+    pairwise = any(get_tags(template).input_tags.pairwise for template in templates)
+    if pairwise and feature_subsets is not None:
+        raise ValueError(
+            f"feature_subsets={feature_subsets!r} cannot be taken from precomputed products; leave "
+            f"it None."
+        )
+    told = [t.categorical_features for t in templates if hasattr(t, "categorical_features")]
+    if len({repr(one) for one in told}) > 1:
+        raise ValueError(
+            f"estimator: categorical_features is {told[0]!r} in one machine and {told[-1]!r} in "
+            f"another, and all see one table; give them the same."
+        )
+
+
+def check_weights(weights: Any, n_estimators: int, combine: str) -> np.ndarray:
+    """Return the weights of the machines in a vote."""
+    if weights is None:
+        return np.full(n_estimators, 1.0 / n_estimators)
+    wanted = f"one weight for each of the n_estimators={n_estimators} machines"
+    given = as_numbers(weights, "weights", wanted)
+    if combine == "svm":
+        raise ValueError('weights are learned with combine="svm"; leave weights=None.')
+    if given.shape != (n_estimators,):
+        raise ValueError(f"weights has shape {given.shape}; pass {wanted}.")
+    if not np.all(given >= 0):
+        raise ValueError(
+            f"weights holds {given.min():g}; the weights of a vote must be numbers, none negative."
+        )
+    if not np.isclose(given.sum(), 1.0, rtol=0, atol=1e-8):
+        raise ValueError(
+            f"weights sums to {given.sum():g} and must sum to 1; divide it by its sum."
+        )
+    return given
 
 
 def fit_alone(task: tuple[Any, np.ndarray, np.ndarray]) -> Any:

@@ -24,6 +24,7 @@ from everystump.frames import (
     refuse_bad_names,
     refuse_no_table,
     reordered,
+    unmasked,
 )
 from everystump.labels import one_against_the_rest
 
@@ -181,11 +182,12 @@ def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
 
 def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
     """Check the rows that a fitted estimator is asked about; the columns of frames go by name."""
-    features = estimator.features_
+    features, X = estimator.features_, unmasked(X)
     if is_frame(X):
         refuse_bad_names(X)
-        if hasattr(estimator, "feature_names_in_"):
-            X = reordered(X, estimator.feature_names_in_)
+        names = [feature.name for feature in features]
+        if None not in names:
+            X = reordered(X, names)
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
     elif any(feature.levels is not None for feature in features):
@@ -207,7 +209,7 @@ def _read(
         return *check_X_y(X, y, **_LOOSELY), estimator.features_
     for of_last_fit in ("_edits", "_lost"):
         estimator.__dict__.pop(of_last_fit, None)
-    chosen = getattr(estimator, "categorical_features", "from_dtype")
+    chosen, X = getattr(estimator, "categorical_features", "from_dtype"), unmasked(X)
     plain = isinstance(chosen, str) or chosen is None
     if is_frame(X):
         refuse_bad_names(X)

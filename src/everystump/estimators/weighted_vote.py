@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from everystump.estimators.base import ScoreClassifier
 from everystump.estimators.table import refuse_one_class
+from everystump.frames import is_frame, refuse_bad_names, reordered
 
 
 class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
@@ -144,7 +145,10 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
 
     def _rows(self, X: Any, reset: bool = True) -> Any:
         """Check rows; frames reach the voters as they are, who may want their names and words."""
-        if hasattr(X, "columns"):
+        if is_frame(X):
+            refuse_bad_names(X)
+            if not reset and hasattr(self, "feature_names_in_"):
+                X = reordered(X, self.feature_names_in_)
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
 

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.explain.names import verbatim
+
 _BOUND, _ERROR, _TEXT = "#1f5fa8", "#c2571a", "#555555"
 
 
@@ -91,7 +93,7 @@ class BoundSearchDisplay:
         if self.values[0] > 0 and self.values[-1] > 20 * self.values[0]:
             ax.set_xscale("log")
         ax.set_ylim(bottom=0.0)
-        ax.set_xlabel(self.label)
+        ax.set_xlabel(verbatim(self.label))
         ax.set_ylabel("error")
         ax.legend(frameon=False, fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)

@@ -11,12 +11,13 @@ from sklearn.utils import _safe_indexing
 
 from everystump.estimators.reading import curves_of, models_of_class
 from everystump.estimators.table import check_rows
-from everystump.explain.names import feature_names as names_of
-from everystump.explain.names import shortened, speaks_for
+from everystump.explain.edits import in_words
+from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
 from everystump.frames import Feature
 
 _MORE, _LESS, _WHOLE, _TEXT = "#1f5fa8", "#c2571a", "#7d8794", "#555555"
-_ROOM_FOR_NUMBERS = 0.14
+_ROOM_ON_THE_RIGHT, _ROOM_ON_THE_LEFT = 0.14, 0.02
+_NUMBER_SIZE, _BESIDE = 8, 4  # points
 
 
 @dataclass
@@ -32,7 +33,7 @@ class ContributionsDisplay:
     intercept, score : float
         Where the way begins and where it ends.
     title : str
-        Which class a positive score speaks for.
+        Which class a positive score speaks for, and whether the model was edited.
     figure_, ax_ : matplotlib Figure and Axes
         The picture, once drawn.
 
@@ -92,6 +93,8 @@ class ContributionsDisplay:
             raise ValueError(f"max_features={max_features} must be at least 1.")
         models = curves_of(estimator)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows == 0:
+            raise ValueError("X has no rows; pass a table with the row to explain.")
         if not isinstance(row, Integral) or not 0 <= int(row) < n_rows:
             raise ValueError(f"row={row!r} must be a number from 0 to {n_rows - 1}.")
         x = check_rows(estimator, _safe_indexing(X, [int(row)]))
@@ -99,7 +102,7 @@ class ContributionsDisplay:
         k = int(np.argmax(scores))
         if class_label is not None:
             (k,) = models_of_class(estimator, models, class_label)
-        names = names_of(estimator, len(models[k]), feature_names)
+        names = drawn_names(estimator, len(models[k]), feature_names)
         parts = models[k].contributions(x)[0]
         labels = [_with_value(*part) for part in zip(names, x[0], estimator.features_, strict=True)]
         order = np.argsort(-np.abs(parts), kind="stable")
@@ -112,7 +115,7 @@ class ContributionsDisplay:
             np.append(parts[shown], parts[rest].sum()) if len(rest) else parts[shown],
             models[k].intercept,
             float(scores[k]),
-            speaks_for(estimator, models, k),
+            ",\n".join([speaks_for(estimator, models, k), *in_words(estimator)]),
         ).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
@@ -134,14 +137,14 @@ class ContributionsDisplay:
         ax.vlines(ends[:-1], places[:-1] + 0.33, places[1:] - 0.33, color=_TEXT, linewidth=0.6)
         for place, start, length in zip(places, starts, lengths, strict=True):
             _write(ax, float(place), start, length)
-        ax.set_yticks(places, ["intercept", *self.labels, "score"])
+        ax.set_yticks(places, ["intercept", *map(verbatim, self.labels), "score"])
         ax.set_ylim(len(places) - 0.4, -0.6)
         low, high = min(0.0, starts.min(), ends.min()), max(0.0, starts.max(), ends.max())
-        room = _ROOM_FOR_NUMBERS * (high - low) or 0.5
-        ax.set_xlim(low - room, high + room)
-        ax.set_xlabel(f"score, {self.title}")
+        width = high - low or 1.0
+        ax.set_xlim(low - _ROOM_ON_THE_LEFT * width, high + _ROOM_ON_THE_RIGHT * width)
+        ax.set_xlabel(f"score, {verbatim(self.title)}")
         ax.tick_params(labelsize=9, colors=_TEXT)
-        ax.tick_params(axis="y", length=0)
+        ax.tick_params(axis="y", length=0, pad=_widest_on_the_left(lengths) + _BESIDE)
         ax.spines[["top", "right", "left"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -150,15 +153,25 @@ class ContributionsDisplay:
 def _write(ax: Any, place: float, start: float, length: float) -> None:
     """Write what a bar adds beyond its end."""
     ax.annotate(
-        f"{round(length, 2) + 0.0:+.2f}".replace("-", "−"),
+        _shown(length),
         (start + length, place),
-        xytext=(4 if length >= 0 else -4, 0),
+        xytext=(_BESIDE if length >= 0 else -_BESIDE, 0),
         textcoords="offset points",
         ha="left" if length >= 0 else "right",
         va="center",
-        fontsize=8,
+        fontsize=_NUMBER_SIZE,
         color=_TEXT,
     )
+
+
+def _shown(length: float) -> str:
+    return f"{round(length, 2) + 0.0:+.2f}".replace("-", "−")
+
+
+def _widest_on_the_left(lengths: np.ndarray) -> float:
+    """Return the points that the longest number needs which is written to the left of its bar."""
+    characters = [len(_shown(length)) for length in lengths if length < 0]
+    return _BESIDE + 0.65 * _NUMBER_SIZE * max(characters) if characters else 0.0
 
 
 def _with_value(name: str, value: float, feature: Feature) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.columns import Density
+from everystump.columns import RowDensity
 from everystump.estimators.reading import densities, models_of_class, share_missing, spread
 from everystump.estimators.table import check_rows
 from everystump.explain.levels import level_bars
@@ -38,7 +38,7 @@ class CurvesDisplay:
         Their curves.
     features : list of Feature
         What they are, with the names of levels.
-    densities : list of Density or None
+    densities : list of RowDensity or None
         Where the rows lie in each; None if that is not known.
     caption : str
         Which class the score speaks for, and how many of how many features.
@@ -58,7 +58,7 @@ class CurvesDisplay:
     names: list[str]
     shapes: list[Shape]
     features: list[Feature]
-    densities: list[Density] | None
+    densities: list[RowDensity] | None
     caption: str = ""
 
     @classmethod
@@ -206,13 +206,13 @@ def _limits(shapes: list[Shape]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _reach(shape: Shape, density: Density | None) -> tuple[float, float]:
+def _reach(shape: Shape, density: RowDensity | None) -> tuple[float, float]:
     """Return how far the knots and the rows reach."""
     seen = shape.knots if density is None or len(density.values) == 0 else density.values
     return float(min(shape.knots[0], seen[0])), float(max(shape.knots[-1], seen[-1]))
 
 
-def _draw_density(axis: Any, density: Density, low: float, high: float) -> None:
+def _draw_density(axis: Any, density: RowDensity, low: float, high: float) -> None:
     """Draw where the rows lie, at the foot of the picture."""
     ends = (low, high) if high > low else (low - 0.5, high + 0.5)
     counts, edges = np.histogram(density.values, _BINS, range=ends, weights=density.counts)

@@ -9,8 +9,8 @@ import numpy as np
 
 from everystump.estimators.reading import curves_of, densities, density_of, spread
 from everystump.estimators.table import check_rows
-from everystump.explain.names import feature_names as names_of
-from everystump.explain.names import shortened
+from everystump.explain.edits import in_words
+from everystump.explain.names import drawn_names, shortened, verbatim
 
 _BAR, _TEXT = "#1f5fa8", "#555555"
 _COLORS = ("#1f5fa8", "#c2571a", "#2f8f5b", "#8a5fb0", "#b59a1f", "#5f7f8f", "#a84668", "#6b6b6b")
@@ -29,7 +29,7 @@ class ImportanceDisplay:
     classes : list
         The classes of the columns; empty for two classes.
     caption : str
-        How many of how many features are drawn.
+        How many of how many features are drawn, and whether the model was edited.
     figure_, ax_ : matplotlib Figure and Axes
         The picture, once drawn.
 
@@ -80,7 +80,7 @@ class ImportanceDisplay:
         if max_features < 1:
             raise ValueError(f"max_features={max_features} must be at least 1.")
         models = curves_of(estimator)
-        names = names_of(estimator, len(models[0]), feature_names)
+        names = drawn_names(estimator, len(models[0]), feature_names)
         seen = density_of(estimator) if X is None else densities(check_rows(estimator, X))
         moves = np.array(
             [[spread(model[d], seen[d]) for model in models] for d in range(len(names))]
@@ -91,7 +91,7 @@ class ImportanceDisplay:
             [names[d] for d in order],
             moves[order],
             estimator.classes_.tolist() if len(models) > 1 else [],
-            most if len(order) < len(names) else "",
+            ",\n".join([most][len(order) == len(names) :] + in_words(estimator)),
         ).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
@@ -104,14 +104,14 @@ class ImportanceDisplay:
         places = np.arange(len(self.names))
         before = np.zeros(len(self.names))
         for k, part in enumerate(self.importances.T):
-            label = f"class {self.classes[k]!r}" if self.classes else None
+            label = verbatim(f"class {self.classes[k]!r}") if self.classes else None
             color = _COLORS[k % len(_COLORS)] if self.classes else _BAR
             ax.barh(places, part, left=before, height=0.7, color=color, label=label)
             before = before + part
-        ax.set_yticks(places, [shortened(name, 34) for name in self.names])
+        ax.set_yticks(places, [verbatim(shortened(name, 34)) for name in self.names])
         ax.set_ylim(len(places) - 0.4, -0.6)
         title = "standard deviation of what is added to the score"
-        ax.set_xlabel(f"{title},\n{self.caption}" if self.caption else title)
+        ax.set_xlabel(f"{title},\n{verbatim(self.caption)}" if self.caption else title)
         if self.classes:
             ax.legend(frameon=False, fontsize=9, loc="lower right")
         ax.tick_params(labelsize=9, colors=_TEXT)

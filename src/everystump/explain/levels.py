@@ -1,4 +1,4 @@
-"""The bars of a category: its most frequent levels, the others together, what is missing."""
+"""The bars of a category: the levels that move scores most, the others together, what is missing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump.columns import Density
+from everystump.columns import RowDensity
 from everystump.estimators.reading import share_missing
-from everystump.explain.names import percent, shortened
+from everystump.explain.names import percent, shortened, verbatim
 from everystump.frames import Feature
 from everystump.shapes import Shape
 
@@ -38,7 +38,7 @@ class LevelBar(NamedTuple):
     is_missing: bool
 
 
-def level_bars(shape: Shape, feature: Feature, density: Density | None) -> list[LevelBar]:
+def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> list[LevelBar]:
     """Return the bars from below: the missing ones apart, then levels by what they add.
 
     Examples
@@ -51,10 +51,10 @@ def level_bars(shape: Shape, feature: Feature, density: Density | None) -> list[
     values, weights = shape.levels, _weights(shape, density)
     names = [] if feature.levels is None else [str(level) for level in feature.levels.tolist()]
     shares = None if density is None else weights / (weights.sum() + density.missing)
-    # Without counts the levels that add most are the ones to show.
-    common = np.argsort(-(np.abs(values) if shares is None else weights), kind="stable")
+    # Over all rows a level moves the scores by its weight times what it adds.
+    order = np.argsort(-weights * np.abs(values), kind="stable")
     n_shown = len(names) if len(names) <= _MOST_LEVELS else _MOST_LEVELS - 1
-    shown, rest = common[:n_shown], common[n_shown:]
+    shown, rest = order[:n_shown], order[n_shown:]
     entries = [(values[k], names[k], None if shares is None else shares[k], True) for k in shown]
     if len(rest):
         mean = np.average(values[rest], weights=weights[rest] if weights[rest].any() else None)
@@ -71,7 +71,7 @@ def level_bars(shape: Shape, feature: Feature, density: Density | None) -> list[
     return [LevelBar(-1.5, shape.missing, _label("missing", share), False, True), *bars]
 
 
-def _weights(shape: Shape, density: Density | None) -> np.ndarray:
+def _weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
     """Return the weight of the rows of each level; rows of unknown levels are not counted."""
     weights = np.zeros(len(shape.levels))
     if density is None:
@@ -82,5 +82,5 @@ def _weights(shape: Shape, density: Density | None) -> np.ndarray:
 
 
 def _label(name: str, share: float | None) -> str:
-    name = shortened(name, _LONGEST)
+    name = verbatim(shortened(name, _LONGEST))
     return name if share is None else f"{name}  {percent(share)}"

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from everystump.estimators.reading import curves_of, models_of_class
+from everystump.explain.edits import of_training
 
 _LINE, _TEXT = "#1f5fa8", "#555555"
 
@@ -50,11 +51,9 @@ class MarginDisplay:
         MarginDisplay
             With ``figure_`` and ``ax_``.
         """
-        stages = getattr(estimator, "stages_", None)
-        if stages is None:
-            raise ValueError(
-                f"estimator={estimator!r} has no stages; pass a fitted BoostedStumpSVC."
-            )
+        stages = of_training(
+            estimator, "stages_", "has no stages; pass a fitted BoostedStumpSVC"
+        )
         k = models_of_class(estimator, curves_of(estimator), class_label)[0]
         margins = [np.atleast_1d(stage.margin)[k] for stage in stages]
         counts = np.array([stage.n_estimators for stage in stages])

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.explain.names import percent
+from everystump.explain.names import percent, verbatim
 from everystump.labels import class_numbers, scores_of
 
 _COLORS = ("#1f5fa8", "#c2571a", "#2f8f5b")
@@ -98,7 +98,7 @@ class MarginsDisplay:
                 where="post",
                 color=color,
                 linewidth=1.8,
-                label=f"{name}:\n{wrong} at or below 0",
+                label=f"{verbatim(name)}:\n{wrong} at or below 0",
             )
         ax.set_xlim(low - room, high + room)
         ax.set_ylim(0.0, 1.02)

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+from everystump.estimators.reading import names_of
 from everystump.shapes import ShapeModel
 
 
-def feature_names(estimator: Any, n_features: int, given: Any) -> list[str]:
+def drawn_names(estimator: Any, n_features: int, given: Any) -> list[str]:
     """Return the names that were given, or those of the training table, or numbers."""
-    names = given if given is not None else getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        return [f"x{d}" for d in range(n_features)]
-    if len(names) != n_features:
+    if given is not None and len(given) != n_features:
         raise ValueError(
-            f"feature_names holds {len(names)} names; pass one for each of {n_features} features."
+            f"feature_names holds {len(given)} names; pass one for each of {n_features} features."
         )
+    if given is not None:
+        names = given
+    elif hasattr(estimator, "features_"):
+        names = names_of(estimator)
+    else:  # a classifier of another library
+        names = getattr(estimator, "feature_names_in_", [f"x{d}" for d in range(n_features)])
     return [str(name) for name in names]
+
+
+def verbatim(text: Any) -> str:
+    r"""Return a text of the data for a picture, where ``$`` is to begin no formula.
+
+    Examples
+    --------
+    >>> print(verbatim("$0-$10k"))
+    \$0-\$10k
+    """
+    return str(text).replace("$", r"\$")
 
 
 def speaks_for(estimator: Any, models: list[ShapeModel], k: int) -> str:

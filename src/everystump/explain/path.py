@@ -7,6 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.explain.edits import of_training
+from everystump.explain.names import verbatim
+
 _LINE, _FOLD, _TEXT = "#1f5fa8", "#b9c7d9", "#555555"
 
 
@@ -46,18 +49,18 @@ class PathDisplay:
         PathDisplay
             With ``figure_`` and ``ax_``.
         """
-        if not hasattr(estimator, "cv_results_"):
-            raise ValueError(
-                f"estimator={estimator!r} has no path; pass a fitted StumpSVCCV or "
-                f"StumpLogisticRegressionCV."
-            )
+        results = of_training(
+            estimator,
+            "cv_results_",
+            "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
+        )
         if estimator.selection == "loo-bound":
             scorer = "1 - leave-one-out bound"
         else:
             scoring = estimator.scoring
             name = scoring if isinstance(scoring, str) else "score" if scoring else "accuracy"
             scorer = f"{name} on held-out folds"
-        return cls(estimator.cv_results_, estimator.C_, scorer).plot(ax=ax)
+        return cls(results, estimator.C_, scorer).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the path on ``ax`` or on a new figure."""
@@ -90,7 +93,7 @@ class PathDisplay:
         )
         ax.set_xscale("log", base=2)
         ax.set_xlabel("C")
-        ax.set_ylabel(self.scorer)
+        ax.set_ylabel(verbatim(self.scorer))
         ax.legend(frameon=False, fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure

@@ -14,6 +14,7 @@ from everystump.frames.table import (
     refuse_bad_names,
     refuse_no_table,
     reordered,
+    unmasked,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "refuse_bad_names",
     "refuse_no_table",
     "reordered",
+    "unmasked",
 ]

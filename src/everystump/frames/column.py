@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
@@ -14,9 +15,11 @@ _LEVELS = ("category", "categorical", "enum")
 _TEXTS = ("string", "large_string", "<u", ">u", "|u")
 _TIMES = ("date", "time", "duration", "timedelta", "<m8", ">m8")
 _NEITHER = ("complex", "list", "array", "struct", "binary", "interval", "period")
+# Up to so many cells plain Python is quicker than what frames do.
+_FEW = 500
 
 
-class Coded(NamedTuple):
+class LevelCodes(NamedTuple):
     """A column as the numbers of its own levels, -1 where a value is missing."""
 
     codes: np.ndarray
@@ -34,9 +37,11 @@ def is_category(column: Any) -> bool:
 
 
 def holds_text(column: Any) -> bool:
-    """Tell whether a column holds text, as it is or as levels."""
+    """Tell whether a column holds any text, as it is or as levels."""
     if _dtype(column).startswith(_LEVELS):
-        return kind_of(codes_of(column, "").levels) == TEXT
+        return any(isinstance(level, str) for level in _codes(column).levels.tolist())
+    if _dtype(column) == "object":
+        return any(isinstance(value, str) for value in column)
     return _is_text(column)
 
 
@@ -46,7 +51,7 @@ def numbers_of(column: Any, shown: str) -> np.ndarray:
     ``shown`` is how errors speak of the column.
     """
     _refuse_dtype(column, shown)
-    if _is_text(column):
+    if holds_text(column):
         raise _not_numbers(column, shown)
     try:
         if _is_polars(column):
@@ -58,50 +63,70 @@ def numbers_of(column: Any, shown: str) -> np.ndarray:
         raise _not_numbers(column, shown) from error
 
 
-def codes_of(column: Any, shown: str) -> Coded:
-    """Return a column as the numbers of its own levels, ascending or in their given order."""
+def codes_of(column: Any, shown: str) -> LevelCodes:
+    """Return a column as the numbers of its own levels; pandas' categories keep their order."""
     _refuse_dtype(column, shown)
     try:
         coded = _codes(column)
     except Exception as error:
         raise _not_numbers(column, shown) from error
     _refuse_mixture(coded.levels, shown)
+    if np.inf in coded.levels or -np.inf in coded.levels:
+        raise ValueError(
+            f"X contains infinity in column {shown}, a category; replace it by a number of its own "
+            f"or by NaN."
+        )
     return coded
 
 
-def _codes(column: Any) -> Coded:
+def _codes(column: Any) -> LevelCodes:
     if _is_polars(column):
         return _polars_codes(column)
     if isinstance(column, np.ndarray):
         return _array_codes(column, _is_there(column))
+    if len(column) <= _FEW and _is_text(column):
+        return _codes(column.to_numpy(dtype=object))
     kept = (column if hasattr(column, "cat") else column.astype("category")).cat
-    return Coded(kept.codes.to_numpy(), np.asarray(kept.categories))
+    return LevelCodes(kept.codes.to_numpy(), np.asarray(kept.categories))
 
 
-def _polars_codes(column: Any) -> Coded:
+def _polars_codes(column: Any) -> LevelCodes:
     pl = _polars()
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         there = column.is_not_null() & (column.is_not_nan() if column.dtype.is_float() else True)
         return _array_codes(column.to_numpy(), there.to_numpy(), column.filter(there).to_numpy())
+    if len(column) <= _FEW:
+        return _codes(_as_objects(column.to_list()))
     text = column.cast(pl.String)
     levels = text.drop_nulls().unique().sort()
     codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int64).fill_null(-1)
-    return Coded(codes.to_numpy(), np.asarray(levels.to_list(), dtype=object))
+    return LevelCodes(codes.to_numpy(), np.asarray(levels.to_list(), dtype=object))
 
 
 def _array_codes(
     values: np.ndarray, is_there: np.ndarray, known: np.ndarray | None = None
-) -> Coded:
+) -> LevelCodes:
     """Code an array; ``known`` are the values that are there, if their array says more of them."""
     codes = np.full(len(values), -1)
     cells = values[is_there] if known is None else known
-    kinds = {_kind(cell) for cell in cells.tolist()} if cells.dtype == object else set()
-    if len(kinds) > 1 or OTHER in kinds:
-        return Coded(codes, cells)  # whose mixture is refused
-    if kinds == {TEXT}:
-        cells = cells.astype(str)
-    levels, codes[is_there] = np.unique(cells, return_inverse=True)
-    return Coded(codes, levels.astype(object) if levels.dtype.kind == "U" else levels)
+    if cells.dtype.kind not in "OU":
+        levels, codes[is_there] = np.unique(cells, return_inverse=True)
+        return LevelCodes(codes, levels)
+    cells = cells.tolist()
+    distinct = set(cells)
+    if len({_kind(cell) for cell in distinct}) > 1:
+        return LevelCodes(codes, _as_objects(distinct))  # whose mixture is refused
+    number = {level: k for k, level in enumerate(sorted(distinct))}
+    codes[is_there] = np.fromiter((number[cell] for cell in cells), np.int64, len(cells))
+    return LevelCodes(codes, _as_objects(number))
+
+
+def _as_objects(cells: Iterable) -> np.ndarray:
+    """Return cells as an array of one dimension, whatever they are."""
+    cells = list(cells)
+    out = np.empty(len(cells), dtype=object)
+    out[:] = cells
+    return out
 
 
 def _is_there(values: np.ndarray) -> np.ndarray:
@@ -179,8 +204,8 @@ def _refuse_mixture(levels: np.ndarray, shown: str) -> None:
     if len(kinds) > 1 or OTHER in kinds:
         odd = next(cell for cell in cells if _kind(cell) != TEXT)
         raise TypeError(
-            f"X holds {odd!r} in column {shown} among other kinds of values, and each argument "
-            f"must be a string or a real number; turn the column into text or into numbers."
+            f"X holds {odd!r} in column {shown}, and each argument must be a string or a real "
+            f"number, all of one kind; turn the column into text or into numbers."
         )
 
 
@@ -195,5 +220,6 @@ def _not_numbers(column: Any, shown: str) -> Exception:
         )
     odd = next((v for v in values if not _is_missing(v) and _kind(v) == OTHER), None)
     return TypeError(
-        f"X holds {odd!r} in column {shown}, and each argument must be a string or a real number."
+        f"X holds {odd!r} in column {shown}, and each argument must be a string or a real number; "
+        f"turn the column into text or into numbers, or drop it."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from scipy import sparse
 
 from everystump.frames.column import (
     NUMBERS,
+    TEXT,
     codes_of,
     holds_text,
     is_category,
     kind_of,
     numbers_of,
 )
+
+_LEVELS = {NUMBERS: "numbers", TEXT: "text"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,11 @@ class Feature:
         """How many levels there are; 0 for numbers."""
         return 0 if self.levels is None else len(self.levels)
 
+    @cached_property
+    def number_of_level(self) -> dict:
+        """The number of each level."""
+        return {} if self.levels is None else {v: k for k, v in enumerate(self.levels.tolist())}
+
     @property
     def kind(self) -> str:
         """What the values are: "number" or "text"."""
@@ -50,6 +59,14 @@ def is_frame(X: Any) -> bool:
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         raise TypeError("X is a lazy frame, whose rows are not there yet; pass X.collect().")
     return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def unmasked(X: Any) -> Any:
+    """Return a masked array with NaN, or None among objects, where it is masked."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    objects = X.dtype == object
+    return np.ma.filled(X if objects else X.astype(np.float64), None if objects else np.nan)
 
 
 def refuse_no_table(X: Any) -> None:
@@ -69,7 +86,7 @@ def refuse_bad_names(X: Any) -> None:
     names = list(X.columns)
     seen: set = set()
     for name in names:
-        if name is None or name != name or name == "":
+        if name is None or name == "" or _is_nan(name):
             raise ValueError(
                 f"X: the column at position {names.index(name)} has no name ({name!r}); name it, "
                 f"or pass an array."
@@ -81,11 +98,25 @@ def refuse_bad_names(X: Any) -> None:
         seen.add(name)
 
 
-def reordered(X: Any, names: Sequence[str]) -> Any:
-    """Return the frame with its columns in a known order, if it has exactly those."""
-    given = list(X.columns)
-    if given != list(names) and sorted(map(str, given)) == sorted(names):
-        return X[list(names)]
+def _is_nan(name: Any) -> bool:
+    return isinstance(name, float) and name != name
+
+
+def reordered(X: Any, names: Sequence) -> Any:
+    """Return the frame with its columns in a known order, if it has exactly those.
+
+    Names that are text are compared by scikit-learn as well, which says what is wrong with them.
+    """
+    given, names = list(X.columns), list(names)
+    if given == names:
+        return X
+    if len(given) == len(names) and set(given) == set(names):
+        return X[names]
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            f"X has the columns {str(given)[:100]}, but the training table had "
+            f"{str(names)[:100]}; pass these."
+        )
     return X
 
 
@@ -143,7 +174,7 @@ def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
         if feature.levels is None:
             out[:, d] = numbers_of(column, shown)
         else:
-            out[:, d] = _known_codes(column, feature.levels, shown)
+            out[:, d] = _known_codes(column, feature, shown)
     return out
 
 
@@ -191,7 +222,7 @@ def _chosen(given: Any, names: list | None, n_features: int) -> np.ndarray | Non
     mask = np.zeros(n_features, dtype=bool)
     if given is None:
         return mask
-    if isinstance(given, str) or not hasattr(given, "__len__"):
+    if isinstance(given, str | dict) or np.ndim(given) != 1:
         raise ValueError(
             f'categorical_features={given!r} must be "from_dtype", a list of columns, a mask of '
             f"True and False, or None."
@@ -235,14 +266,14 @@ def _is_chosen(column: Any, chosen: bool | None, shown: str) -> bool:
     return chosen
 
 
-def _known_codes(column: Any, levels: np.ndarray, shown: str) -> np.ndarray:
+def _known_codes(column: Any, feature: Feature, shown: str) -> np.ndarray:
     """Return the numbers of known levels: -1 for unknown ones, NaN for what is missing."""
     codes, own = codes_of(column, shown)
-    if len(own) and len(levels) and kind_of(own) != kind_of(levels):
-        kind = kind_of(levels)
+    if len(own) and feature.n_levels and kind_of(own) != feature.kind:
+        kind = feature.kind
         raise ValueError(
-            f"X: column {shown} was a category of {kind} in training and holds {own.tolist()[0]!r} "
-            f"now; pass its levels as {kind}, as they were."
+            f"X: the levels of column {shown} were {_LEVELS[kind]} in training, and now it holds "
+            f"{own.tolist()[0]!r}; pass {_LEVELS[kind]} as before."
         )
-    number = {level: k for k, level in enumerate(levels.tolist())}
+    number = feature.number_of_level
     return np.array([number.get(level, -1) for level in own.tolist()] + [np.nan])[codes]

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import linear_kernel
 
 from everystump import kernels
 from everystump.bounds.bound import Bound
-from everystump.columns import Density
+from everystump.columns import RowDensity
 from everystump.estimators.bagging import StumpBaggingClassifier
 from everystump.estimators.boosted_svc import BoostedStumpSVC, Stage
 from everystump.estimators.boosting import StumpBoostingClassifier
@@ -53,7 +53,7 @@ _ESTIMATORS = (
 _RECORDS = (
     Bound,
     Certificate,
-    Density,
+    RowDensity,
     Ensemble,
     Expansion,
     Feature,

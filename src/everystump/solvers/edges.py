@@ -54,7 +54,7 @@ class Edges:
         self.loose = False
 
     def lean(self, reach: np.ndarray, stiffness: float) -> None:
-        """Smooth around the best forces for ``v(a) = reach``, at least as stiffly as given."""
+        """Smooth around the best forces for ``v(a) = reach``, as stiffly as given."""
         self.stiffness = stiffness
         self._anchors = np.maximum(-self._signs * reach[self._entries], 0.0)
 
