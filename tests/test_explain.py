@@ -1,10 +1,13 @@
 """The pictures draw what they say."""
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matplotlib.cbook import is_math_text
+from matplotlib.text import Text
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from test_explain_reading import strange_rows, table
@@ -18,6 +21,7 @@ from everystump import (
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import (
     BoundaryDisplay,
+    BoundSearchDisplay,
     ContributionsDisplay,
     CurvesDisplay,
     FeatureLearningDisplay,
@@ -26,7 +30,7 @@ from everystump.explain import (
     MarginDisplay,
     MarginsDisplay,
 )
-from everystump.explain.names import percent, shortened
+from everystump.explain.names import drawn_names, percent, shortened, verbatim
 
 matplotlib.use("Agg")
 HEART = load_dataset("heart")
@@ -35,7 +39,7 @@ HEART = load_dataset("heart")
 @pytest.fixture(autouse=True)
 def close_figures():
     yield
-    matplotlib.pyplot.close("all")
+    plt.close("all")
 
 
 def test_losses_at_known_margins():
@@ -180,7 +184,7 @@ def test_missing_values_stand_apart():
     assert not axis_of(display, "age").collections
 
 
-def test_rare_levels_are_drawn_together():
+def test_levels_that_move_little_are_drawn_together():
     rng = np.random.default_rng(0)
     level = np.repeat([f"level {k}" for k in range(12)], np.arange(1, 13) * 5)
     X = pd.DataFrame({"many": level})
@@ -190,11 +194,21 @@ def test_rare_levels_are_drawn_together():
     assert len(axis.patches) == 8
     drawn = dict(zip((text.split("  ")[0] for text in labels(axis)), widths(axis), strict=True))
     contribution = model.explain_local(X)["many"]
-    rare = np.isin(level, [f"level {k}" for k in range(5)])
-    assert drawn.pop("5 more") == pytest.approx(contribution[rare].mean(), abs=1e-12)
+    moves = contribution.abs().groupby(level).sum().sort_values()
+    others = np.isin(level, moves.index[:5])
+    assert drawn.pop("5 more") == pytest.approx(contribution[others].mean(), abs=1e-12)
     curve = model.curve("many").set_index("value")["contribution"]
-    assert drawn == {name: curve[name] for name in drawn} and "level 11" in drawn
+    assert drawn == {name: curve[name] for name in moves.index[5:]}
     assert widths(axis) == sorted(widths(axis))
+
+
+def test_of_equally_frequent_levels_those_that_add_most_are_drawn():
+    level = np.repeat([f"level {k:02d}" for k in range(20)], 10)
+    y = np.tile([0, 1], 100)
+    y[150:160], y[170:180] = 0, 1  # the other levels say nothing
+    model = StumpLogisticRegression().fit(pd.DataFrame({"many": level}), y)
+    axis = CurvesDisplay.from_estimator(model).axes_[0]
+    assert labels(axis)[0] == "level 15  5.0 %" and labels(axis)[-1] == "level 17  5.0 %"
 
 
 @pytest.mark.parametrize("given", [True, False])
@@ -212,6 +226,53 @@ def test_densities_are_those_of_the_rows(given):
     heights = np.array([bar.get_height() for bar in axis.patches])
     np.testing.assert_allclose(heights / heights.max(), counts / counts.max())
     assert display.figure_.axes == list(display.axes_)
+
+
+def test_few_values_have_bars_of_their_own():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(1, 5, 100), rng.choice([0.0, 1.5, 3.7], 100)])
+    X[:10, 1] = np.nan
+    model = StumpLogisticRegression().fit(X, X[:, 0] + np.nan_to_num(X[:, 1]) > 4)
+    display = CurvesDisplay.from_estimator(model, features=[0, 1])
+    for d, axis in enumerate(display.axes_):
+        values, counts = np.unique(X[~np.isnan(X[:, d]), d], return_counts=True)
+        middles = [bar.get_x() + bar.get_width() / 2 for bar in axis.patches]
+        np.testing.assert_allclose(middles, values, rtol=0, atol=1e-12)
+        heights = np.array([bar.get_height() for bar in axis.patches])
+        np.testing.assert_allclose(heights / heights.max(), counts / counts.max())
+
+
+@pytest.mark.parametrize("learner", [StumpSVC(), StumpSVC(measure="middle")])
+def test_constants_stand_where_their_rows_are(learner):
+    """The one knot of a constant is no place: an axis has ticks only where rows lie."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"year": rng.integers(2000, 2020, 80), "gone": np.nan, "three": 3.0})
+    model = learner.fit(X, X["year"] > 2010)
+    for fitted in (model, model.remove_feature("year")):
+        display = CurvesDisplay.from_estimator(fitted, features=["year", "gone", "three"])
+        years, gone, three = display.axes_
+        assert 1990 < years.get_xlim()[0] < years.get_xlim()[1] < 2030
+        assert gone.get_xticks().tolist() == []
+        assert three.get_xticks().tolist() == [3.0]
+
+
+def test_curves_of_chosen_features():
+    X, y = table()
+    model = StumpLogisticRegression().fit(X, y)
+    display = CurvesDisplay.from_estimator(model, features=["job", 0], max_features=1)
+    assert display.names == ["job", "age"]
+    assert display.shapes == [model.shapes_[2], model.shapes_[0]]
+    assert display.caption.endswith("for class 'mid', 2 of 3 features")
+    named = CurvesDisplay.from_estimator(model, features=["c"], feature_names=["a", "b", "c"])
+    assert named.shapes == [model.shapes_[2]]
+    for features, message in [
+        (["jobb"], "feature='jobb' is none of the 3 features; .*'job'"),
+        ([3], "feature=3: the model has 3 features"),
+        ([], r"features=\[\] leaves nothing to draw"),
+        ("job", r"features='job' must be a list; pass \['job'\]"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            CurvesDisplay.from_estimator(model, features=features)
 
 
 def test_curves_of_a_class_by_its_label():
@@ -297,6 +358,27 @@ def test_small_contributions_are_drawn_together():
     assert display.contributions[-1] == pytest.approx(small.sum(), abs=1e-12)
     with pytest.raises(ValueError, match="row=270 must be a number from 0 to 269"):
         ContributionsDisplay.from_estimator(model, HEART.data, row=270)
+
+
+def test_numbers_leave_the_names_alone():
+    """Numbers on the left stand between their bars and the names, however narrow the picture."""
+    X, y = table()
+    model = StumpLogisticRegression().fit(X, y)
+    long = ["an age of some length, in years", "an income", "a job"]
+    for row in range(10):
+        ax = plt.figure(figsize=(4.2, 2.4), layout="constrained").subplots()
+        display = ContributionsDisplay.from_estimator(model, X, row=row, feature_names=long, ax=ax)
+        display.figure_.canvas.draw()
+        ends = [label.get_window_extent().x1 for label in display.ax_.get_yticklabels()]
+        starts = [text.get_window_extent().x0 for text in display.ax_.texts]
+        assert max(ends) < min(starts)
+
+
+def test_rows_to_explain_are_needed():
+    X, y = table()
+    model = StumpLogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="X has no rows; pass a table with the row to explain"):
+        ContributionsDisplay.from_estimator(model, X[:0])
 
 
 def test_the_predicted_class_explains_itself():
@@ -397,13 +479,178 @@ def test_boundaries_need_two_features():
         BoundaryDisplay.from_estimator(model, HEART.data, HEART.target)
     X, y = make_twonorm(20, 2, random_state=0)
     model = StumpSVC().fit(X, y)
+    with pytest.raises(ValueError, match="X has no rows to draw; pass some, or limits"):
+        BoundaryDisplay.from_estimator(model, X[:0], y[:0])
     with pytest.raises(ValueError, match=r"limits=\(1, 0\) must be \(low, high\)"):
         BoundaryDisplay.from_estimator(model, X, y, limits=(1, 0))
     with pytest.raises(ValueError, match="resolution=1 must be at least 2"):
         BoundaryDisplay.from_estimator(model, X, y, resolution=1)
 
 
+def test_boundaries_need_numbers_without_holes():
+    drawn = "a boundary is drawn for two features of numbers without holes"
+    X, y = table()
+    for columns, fault in [
+        (["age", "income"], r"X contains nan in row \d+, feature 'income'"),
+        (["age", "job"], "X: feature 'job' is a category"),
+        (["age", "income", "job"], r"X has shape \(120, 3\)"),
+    ]:
+        model = StumpLogisticRegression().fit(X[columns], y)
+        with pytest.raises(ValueError, match=f"{fault}; {drawn}"):
+            BoundaryDisplay.from_estimator(model, X[columns], y)
+    levels = np.column_stack([X["age"] > 45, X["age"]]).astype(float)
+    model = StumpLogisticRegression(categorical_features=[0]).fit(levels, y)
+    with pytest.raises(ValueError, match=f"X: feature 0 is a category; {drawn}"):
+        BoundaryDisplay.from_estimator(model, levels, y)
+
+
+def test_boundaries_follow_the_names_of_columns():
+    X, y = make_twonorm(60, 2, random_state=0)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = StumpSVC().fit(frame, y)
+    display = BoundaryDisplay.from_estimator(model, frame[["b", "a"]], y, resolution=5)
+    assert display.names == ["a", "b"]
+    np.testing.assert_array_equal(display.X, X)
+
+
+# Levels and holes of learned features
+
+
+def test_learned_features_of_frames_with_holes_and_categories():
+    X, y = table()
+    model = BoostedStumpSVC(30).fit(X, y)
+    rows = pd.concat([X, strange_rows().iloc[1:2]])
+    rows["age"] = rows["age"].clip(0, 100)
+    display = FeatureLearningDisplay.from_estimator(model, rows, [*y, "low"])
+    picture = display.axes_[1].images[0].get_array()
+    votes = np.array(list(model.stumps_.votes(display.X))).T
+    np.testing.assert_array_equal(2 * picture - 1, votes)
+    assert len(display.X) == 121 and np.isnan(display.X).sum() == X.isna().sum().sum()
+
+
+def test_rows_stand_at_their_levels_or_apart():
+    X, y = table()
+    model = BoostedStumpSVC(30).fit(X[["income", "job"]], y)
+    rows = X[["income", "job"]].copy()
+    rows.iloc[0] = [0.0, "astronaut"]
+    display = FeatureLearningDisplay.from_estimator(model, rows, y)
+    axis = display.axes_[0]
+    sides = {axis.get_xlabel(): (0, axis.xaxis), axis.get_ylabel(): (1, axis.yaxis)}
+    drawn = np.concatenate([dots.get_offsets() for dots in axis.collections])
+    side, marked = sides["job"]
+    shown = [text.get_text() for text in marked.get_ticklabels()]
+    assert shown == ["unknown", "clerk", "maid", "smith", "missing"]
+    counts = np.bincount(np.round(drawn[:, side]).astype(int) + 1)
+    known = [(rows["job"] == name).sum() for name in ("astronaut", "clerk", "maid", "smith")]
+    assert counts.tolist() == [*known, rows["job"].isna().sum()]
+    side, marked = sides["income"]
+    apart = drawn[:, side] > rows["income"].max()
+    assert apart.sum() == rows["income"].isna().sum()
+    assert marked.get_ticklabels()[-1].get_text() == "missing"
+    lines = [line.get_xydata()[:, sides["job"][0]] for line in axis.lines]
+    asked = model.stumps_.level[model.stumps_.level >= 0]
+    across = {ends[0] for ends in lines if ends[0] == ends[1]}
+    assert across >= {level + half for level in asked for half in (-0.5, 0.5)}
+
+
+# Edited models
+
+
+def test_pictures_say_that_a_model_was_edited():
+    X, y = table()
+    model = StumpLogisticRegression().fit(X, y)
+    edited = model.remove_feature("job").flatten_curve("age", low=60)
+    words = "edited: age was made flat from 60 on after 1 more"
+    assert words in CurvesDisplay.from_estimator(edited).figure_._supxlabel.get_text()
+    assert words in ImportanceDisplay.from_estimator(edited).ax_.get_xlabel()
+    assert words in ContributionsDisplay.from_estimator(edited, X).ax_.get_xlabel()
+    assert "edited" not in CurvesDisplay.from_estimator(model).caption
+    assert "edited" not in ContributionsDisplay.from_estimator(model, X).title
+
+
+@pytest.mark.parametrize("display", [FeatureLearningDisplay, MarginDisplay])
+def test_edited_models_have_no_training_to_show(display):
+    X, y = table()
+    model = BoostedStumpSVC(5).fit(X, y).remove_feature("age")
+    rows = (X, y) if display is FeatureLearningDisplay else ()
+    with pytest.raises(ValueError, match=r"edited \(age was removed\).* model before its edits"):
+        display.from_estimator(model, *rows)
+
+
+# Words of the data
+
+MONEY = "$0-$10k"
+BAD_TEX = "$tex_{bad$"
+
+
+def dollars():
+    """A frame whose names, levels and labels would be formulas, some of them wrong ones."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {BAD_TEX: rng.choice([MONEY, "$x$_{"], 60).astype(object), "$y$": rng.normal(size=60)}
+    )
+    return X, np.where(X["$y$"] + (X[BAD_TEX] == MONEY) > 0.5, "_$^$", MONEY)
+
+
+def shown_texts(figure):
+    """Draw a figure; return its texts as they are read by people, none of them a formula."""
+    figure.canvas.draw()
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    assert not any(is_math_text(text) for text in texts if "mathdefault" not in text)
+    return " ".join(texts).replace("\\$", "$")
+
+
+def assert_shown(display, *words):
+    shown = shown_texts(display.figure_)
+    assert [word for word in words if word not in shown] == []
+
+
+def test_dollars_are_no_mathematics():
+    X, y = dollars()
+    model = StumpLogisticRegression().fit(X, y)
+    assert_shown(CurvesDisplay.from_estimator(model), BAD_TEX, "$y$", MONEY, "$x$_{", "'_$^$'")
+    assert_shown(ImportanceDisplay.from_estimator(model), BAD_TEX, "$y$")
+    way = ContributionsDisplay.from_estimator(model, X.iloc[[0]])
+    assert_shown(way, f"{BAD_TEX} = {X.iloc[0, 0]}", "'_$^$'")
+    assert_shown(MarginsDisplay.from_estimator(model, X, y), "training rows")
+    boosted = BoostedStumpSVC(10).fit(X, y)
+    learned = FeatureLearningDisplay.from_estimator(boosted, X, y)
+    assert_shown(learned, BAD_TEX, "$y$", MONEY, "$x$_{", "_$^$")
+    assert_shown(MarginDisplay.from_estimator(boosted), "stumps")
+    several = ImportanceDisplay.from_estimator(StumpSVC().fit(X, np.where(X["$y$"] > 1, "$", y)))
+    assert_shown(several, "class '$'", f"class '{MONEY}'")
+
+
+def test_dollars_on_boundaries_and_bounds():
+    X, y = dollars()
+    numbers = X[["$y$"]].assign(**{BAD_TEX: X["$y$"] ** 2})
+    model = StumpSVC().fit(numbers, y)
+    display = BoundaryDisplay.from_estimator(model, numbers, y, resolution=5)
+    assert_shown(display, BAD_TEX, "$y$", MONEY, "_$^$")
+    ends = np.array([0.1, 0.2])
+    assert_shown(BoundSearchDisplay(ends, ends, ends, 0.1, "$step$__C").plot(), "$step$__C")
+
+
+def test_names_that_are_numbers():
+    """Years are no text, so that scikit-learn does not keep them; the pictures do."""
+    X, y = table()
+    years = X[["age", "income"]].set_axis([2021, 2022], axis=1)
+    model = StumpLogisticRegression().fit(years, y)
+    names = ["2021", "2022"]
+    assert drawn_names(model, 2, None) == names
+    assert sorted(CurvesDisplay.from_estimator(model).names) == names
+    assert sorted(ImportanceDisplay.from_estimator(model).names) == names
+    assert CurvesDisplay.from_estimator(model, features=[2022]).names == ["2022"]
+    full = years.fillna(0.0)
+    for learner in (StumpSVC(), LogisticRegression()):
+        fitted = learner.fit(full, y)
+        display = BoundaryDisplay.from_estimator(fitted, full, y, resolution=5)
+        assert display.names == (names if learner.__class__ is StumpSVC else ["x0", "x1"])
+    assert drawn_names(LogisticRegression().fit(X[["age"]], y), 1, None) == ["age"]
+
+
 def test_words():
+    assert verbatim(MONEY) == r"\$0-\$10k" and verbatim(3) == "3"
     assert [percent(s) for s in (0.0, 0.0003, 0.0994, 0.0996, 1.0)] == [
         "0 %",
         "<0.1 %",

@@ -20,7 +20,7 @@ from everystump.modelfile import ModelFileError, container, load, save, store
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "model.stumps"
+    return tmp_path / "model.stump"
 
 
 def refusal(path):
@@ -50,7 +50,7 @@ def test_other_files(kind, path):
 
 
 def test_no_file_and_folders(path, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"model\.stumps"):
+    with pytest.raises(FileNotFoundError, match=r"model\.stump"):
         load(path)
     assert "is a folder" in refusal(tmp_path)
     os.mkfifo(path)
@@ -140,7 +140,7 @@ HOSTILE = {
     "again": (number_again, "refers to object 0"),
     "deep": (deep, "nested more than 60 deep"),
     "float": (put({"type": "float", "value": "1e5"}), "1e5"),
-    "scalar": (put({"type": "scalar", "dtype": "O", "value": 1}), "number of type O"),
+    "scalar": (put({"type": "scalar", "dtype": "O", "value": 1}), "numbers of type O"),
     "objects": (put({"type": "objects", "shape": [10**12], "items": []}), "has 0 items"),
     "pairs": (put({"type": "dict", "items": [[1, 2, 3]]}), "length 3"),
     "keys": (put({"type": "dict", "items": [[[], 2]]}), "unhashable"),
@@ -310,7 +310,7 @@ def test_a_list_of_files_that_is_too_long(path):
 
 def test_json_larger_than_any(path):
     container.write_archive(path, {"model.json": bytes(2**24 + 1)})
-    assert "model.json is larger than any" in refusal(path)
+    assert "beside its arrays it takes 16.0 MiB" in refusal(path)
 
 
 @cache

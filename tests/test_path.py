@@ -401,6 +401,14 @@ def test_path_display():
     assert axis.get_xscale() == "log"
 
 
+def test_an_edited_model_has_no_path_to_show():
+    model = StumpSVCCV(Cs=CS, cv=2).fit(X0, Y0).remove_feature(0)
+    with pytest.raises(ValueError, match=r"edited \(x0 was removed\).* model before its edits"):
+        PathDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match="has no path; pass a fitted StumpSVCCV"):
+        PathDisplay.from_estimator(StumpSVC().fit(X0, Y0).remove_feature(0))
+
+
 def test_path_display_on_given_axes():
     model = StumpSVCCV(Cs=CS, cv=2).fit(X0, Y0)
     figure, axes = plt.subplots(1, 2)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from everystump.explain.names import feature_names as names_of
-from everystump.frames import is_frame
+from everystump.explain.names import drawn_names, verbatim
+from everystump.frames import Feature, is_frame, read_table, reordered
 from everystump.labels import class_numbers, scores_of
 
 _COLORS = ("#c4501b", "#1f5fa8", "#2f8f5b", "#8a5fb0", "#8a7a10", "#3b7f8f", "#a84668", "#555555")
 _PALE = ("#fbe3d6", "#dce9f5", "#dcf0e4", "#ece1f5", "#f5f0d0", "#d9ecf0", "#f6dde6", "#e8e8e8")
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
 _TEXT = "#555555"
+_DRAWN = "a boundary is drawn for two features of numbers without holes"
 
 
 @dataclass
@@ -74,7 +76,7 @@ class BoundaryDisplay:
         estimator : estimator
             A fitted classifier.
         X : array-like of shape (n_rows, 2)
-            Rows to draw.
+            Rows to draw: numbers, none of them missing.
         y : array-like of shape (n_rows,)
             Their labels.
         limits : (low, high) or a pair of them, optional
@@ -91,9 +93,8 @@ class BoundaryDisplay:
         BoundaryDisplay
             With ``figure_`` and ``ax_``.
         """
-        rows = np.asarray(X, dtype=np.float64)
-        if rows.ndim != 2 or rows.shape[1] != 2:
-            raise ValueError(f"X has shape {rows.shape}; a boundary is drawn for two features.")
+        X = _in_order(estimator, X)
+        rows = _numbers(X, getattr(estimator, "features_", ()))
         if resolution < 2:
             raise ValueError(f"resolution={resolution} must be at least 2.")
         label = class_numbers(y, estimator.classes_, len(rows))
@@ -107,7 +108,7 @@ class BoundaryDisplay:
             rows,
             label,
             estimator.classes_.tolist(),
-            names_of(estimator, 2, feature_names),
+            drawn_names(estimator, 2, feature_names),
         ).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
@@ -123,17 +124,26 @@ class BoundaryDisplay:
         for lead in self._leads():
             if lead.min() < 0.0 < lead.max():
                 ax.contour(*self.ticks, lead, levels=[0.0], colors="black", linewidths=1.3)
-        for k, name in enumerate(self.classes):
+        handles = []
+        for k in range(n_classes):
             color, marker = _COLORS[k % len(_COLORS)], _MARKERS[k % len(_MARKERS)]
             hollow = {"fillstyle": "none"} if marker not in "+x" else {}
             of_class = self.X[self.label == k]
             size = 5 if marker in "+x" else 3.5
-            ax.plot(*of_class.T, marker, color=color, markersize=size, label=str(name), **hollow)
+            handles += ax.plot(*of_class.T, marker, color=color, markersize=size, **hollow)
         ax.set_xlim(self.ticks[0][0], self.ticks[0][-1])
         ax.set_ylim(self.ticks[1][0], self.ticks[1][-1])
-        ax.set_xlabel(self.names[0])
-        ax.set_ylabel(self.names[1])
-        ax.legend(title="class", fontsize=8, title_fontsize=8, loc="best", framealpha=0.85)
+        ax.set_xlabel(verbatim(self.names[0]))
+        ax.set_ylabel(verbatim(self.names[1]))
+        ax.legend(
+            handles,
+            [verbatim(name) for name in self.classes],
+            title="class",
+            fontsize=8,
+            title_fontsize=8,
+            loc="best",
+            framealpha=0.85,
+        )
         ax.tick_params(labelsize=8, colors=_TEXT)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -155,8 +165,37 @@ class BoundaryDisplay:
         return leads
 
 
+def _in_order(estimator: Any, X: Any) -> Any:
+    """Return a frame with its columns in the order of the training table, whose names are drawn."""
+    names = [feature.name for feature in getattr(estimator, "features_", ())]
+    return reordered(X, names) if is_frame(X) and names and None not in names else X
+
+
+def _numbers(X: Any, known: Sequence[Feature]) -> np.ndarray:
+    """Return rows of two numbers, or say what else they are."""
+    rows, features = read_table(X, "from_dtype")
+    if rows.shape[1] != 2:
+        raise ValueError(f"X has shape {rows.shape}; {_DRAWN}.")
+    shown = [d if feature.name is None else feature.name for d, feature in enumerate(features)]
+    categories = [feature.levels is not None for feature in features]
+    if len(known) == 2:  # numbers as well may have been chosen as levels
+        categories = [c or f.levels is not None for c, f in zip(categories, known, strict=True)]
+    if any(categories):
+        raise ValueError(f"X: feature {shown[categories.index(True)]!r} is a category; {_DRAWN}.")
+    bad = np.argwhere(~np.isfinite(rows))
+    if len(bad):
+        row, d = bad[0].tolist()
+        raise ValueError(
+            f"X contains {rows[row, d]} in row {row}, feature {shown[d]!r}; {_DRAWN}: leave such "
+            f"rows out."
+        )
+    return rows.astype(np.float64, copy=False)
+
+
 def _limits(given: Any, rows: np.ndarray) -> np.ndarray:
     """Return the range of each feature."""
+    if given is None and len(rows) == 0:
+        raise ValueError("X has no rows to draw; pass some, or limits.")
     if given is None:
         low, high = rows.min(axis=0), rows.max(axis=0)
         room = np.where(high > low, 0.05 * (high - low), 0.5)

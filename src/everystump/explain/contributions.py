@@ -16,7 +16,8 @@ from everystump.explain.names import drawn_names, shortened, speaks_for, verbati
 from everystump.frames import Feature
 
 _MORE, _LESS, _WHOLE, _TEXT = "#1f5fa8", "#c2571a", "#7d8794", "#555555"
-_ROOM_ON_THE_RIGHT, _ROOM_ON_THE_LEFT = 0.14, 0.02
+_ROOM_ON_THE_LEFT, _ROOM_ON_THE_RIGHT = 0.02, 0.14
+_NEAR = 0.5  # numbers of bars that end closer to the left need room there
 _NUMBER_SIZE, _BESIDE = 8, 4  # points
 
 
@@ -144,7 +145,8 @@ class ContributionsDisplay:
         ax.set_xlim(low - _ROOM_ON_THE_LEFT * width, high + _ROOM_ON_THE_RIGHT * width)
         ax.set_xlabel(f"score, {verbatim(self.title)}")
         ax.tick_params(labelsize=9, colors=_TEXT)
-        ax.tick_params(axis="y", length=0, pad=_widest_on_the_left(lengths) + _BESIDE)
+        at_the_left = lengths[(lengths < 0) & (ends < low + _NEAR * width)]
+        ax.tick_params(axis="y", length=0, pad=_BESIDE + _widest(at_the_left))
         ax.spines[["top", "right", "left"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -168,9 +170,9 @@ def _shown(length: float) -> str:
     return f"{round(length, 2) + 0.0:+.2f}".replace("-", "−")
 
 
-def _widest_on_the_left(lengths: np.ndarray) -> float:
-    """Return the points that the longest number needs which is written to the left of its bar."""
-    characters = [len(_shown(length)) for length in lengths if length < 0]
+def _widest(lengths: np.ndarray) -> float:
+    """Return how many points the longest of some numbers needs beside its bar."""
+    characters = [len(_shown(length)) for length in lengths]
     return _BESIDE + 0.65 * _NUMBER_SIZE * max(characters) if characters else 0.0
 
 

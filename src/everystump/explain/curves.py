@@ -9,31 +9,38 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import RowDensity
-from everystump.estimators.reading import densities, models_of_class, share_missing, spread
+from everystump.estimators.reading import (
+    densities,
+    models_of_class,
+    number_of,
+    share_missing,
+    spread,
+)
 from everystump.estimators.table import check_rows
+from everystump.explain.edits import in_words
 from everystump.explain.levels import level_bars
-from everystump.explain.names import feature_names as names_of
-from everystump.explain.names import percent, shortened, speaks_for
+from everystump.explain.names import drawn_names, percent, shortened, speaks_for, verbatim
+from everystump.explain.places import round_ticks
 from everystump.frames import Feature
 from everystump.shapes import Shape, ShapeModel
 
 _COLUMNS = 4
-_BINS, _TALLEST = 30, 0.3
+_BINS, _TALLEST, _STRIP = 30, 0.3, 0.11
 _LEAST_ROOM = 3.6  # a bar of a category is no thicker than with this many of them
 _LINE, _FILL, _TEXT, _MISSING = "#1f5fa8", "#c9d6e6", "#555555", "#c2571a"
 
 
 @dataclass
 class CurvesDisplay:
-    """Curves of the features that move the score most.
+    """Curves of the features that move the score most, or of chosen ones.
 
-    Numbers have a line, categories a bar for each of their most frequent levels; what a missing
-    value adds stands apart.
+    Numbers have a line, categories a bar for each of the levels that move the scores most, over
+    all rows, and one for the mean of the others; what a missing value adds stands apart.
 
     Attributes
     ----------
     names : list of str
-        The features drawn, most influential first.
+        The features drawn, most influential first unless they were chosen.
     shapes : list of Shape
         Their curves.
     features : list of Feature
@@ -41,7 +48,8 @@ class CurvesDisplay:
     densities : list of RowDensity or None
         Where the rows lie in each; None if that is not known.
     caption : str
-        Which class the score speaks for, and how many of how many features.
+        Which class the score speaks for, how many of how many features, and whether the model was
+        edited.
     figure_ : matplotlib Figure
         The picture, once drawn.
     axes_ : ndarray of matplotlib Axes
@@ -67,6 +75,7 @@ class CurvesDisplay:
         estimator: Any,
         X: Any = None,
         *,
+        features: Any = None,
         max_features: int = 12,
         class_label: Any = None,
         feature_names: Any = None,
@@ -80,8 +89,11 @@ class CurvesDisplay:
         X : array-like of shape (n_rows, n_features), optional
             Rows whose density is drawn under the curves and which say how far each curve moves
             the score; the training rows by default.
+        features : list of str or int, optional
+            Draw these, by their names or numbers, in this order; by default those that move the
+            score most.
         max_features : int, default=12
-            Draw at most this many.
+            Draw at most this many of the latter.
         class_label : label, optional
             Whose curves, for several classes; the first class's by default.
         feature_names : list of str, optional
@@ -98,21 +110,21 @@ class CurvesDisplay:
         models = _models(estimator)
         k = models_of_class(estimator, models, class_label)[0]
         model = models[k]
-        names = names_of(estimator, len(model), feature_names)
+        names = drawn_names(estimator, len(model), feature_names)
         seen = getattr(estimator, "density_", None)
         if X is not None:
             seen = densities(check_rows(estimator, X))
-        moves = [
-            np.std(shape.values) if seen is None else spread(shape, seen[d])
-            for d, shape in enumerate(model)
-        ]
-        order = np.argsort(moves)[::-1][: max(1, min(max_features, np.count_nonzero(moves)))]
+        if features is None:
+            order = _most_moving(model, seen)[:max_features]
+        else:
+            order = _chosen(estimator, features, names)
+        whose = speaks_for(estimator, models, k)
         return cls(
             [names[d] for d in order],
             [model[d] for d in order],
             [estimator.features_[d] for d in order],
             None if seen is None else [seen[d] for d in order],
-            _caption(estimator, speaks_for(estimator, models, k), len(order), len(model)),
+            _caption(estimator, whose, len(order), len(model), features is not None),
         ).plot()
 
     def plot(self) -> Self:
@@ -121,10 +133,12 @@ class CurvesDisplay:
 
         n_columns = min(_COLUMNS, len(self.shapes))
         n_rows = -(-len(self.shapes) // n_columns)
+        # A narrow picture needs a caption of several lines.
+        caption = self.caption if n_columns > 2 else self.caption.replace(", ", ",\n")
         self.figure_, axes = plt.subplots(
             n_rows,
             n_columns,
-            figsize=(3.1 * n_columns, 2.3 * n_rows + 0.3),
+            figsize=(3.1 * n_columns, 2.3 * n_rows + 0.3 + 0.15 * caption.count("\n")),
             squeeze=False,
             layout="constrained",
         )
@@ -137,14 +151,13 @@ class CurvesDisplay:
                 self._draw_levels(axis, k, limits)
             else:
                 self._draw_curve(axis, k, limits)
-        # A narrow picture needs a caption of several lines.
-        caption = self.caption if n_columns > 2 else self.caption.replace(", ", ",\n")
-        self.figure_.supxlabel(caption, color=_TEXT, fontsize=9)
+        self.figure_.supxlabel(verbatim(caption), color=_TEXT, fontsize=9)
         return self
 
     def _draw_curve(self, axis: Any, k: int, limits: tuple[float, float]) -> None:
         shape, density = self.shapes[k], None if self.densities is None else self.densities[k]
-        low, high = _reach(shape, density)
+        places = _places(shape, density)
+        low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 0.0)
         margin = 0.04 * (high - low) or 0.5
         if density is not None:
             _draw_density(axis, density, low, high)
@@ -154,10 +167,11 @@ class CurvesDisplay:
         axis.plot(x, y, color=_LINE, linewidth=1.6)
         axis.set_xlim(low - margin, high + margin)
         axis.set_ylim(*limits)
-        _few_ticks(axis, low, high)
+        axis.set_xticks(round_ticks(low, high) if len(places) else [])
         if shape.missing is not None:
             share = None if density is None else share_missing(density)
-            _draw_missing(axis, shape.missing, high + margin, 3 * margin, share)
+            width = _STRIP * (high - low + 2 * margin)
+            _draw_missing(axis, shape.missing, high + margin, width, share)
         self._finish(axis, k)
 
     def _draw_levels(self, axis: Any, k: int, limits: tuple[float, float]) -> None:
@@ -167,14 +181,14 @@ class CurvesDisplay:
         places = [bar.place for bar in bars]
         axis.barh(places, [bar.value for bar in bars], color=colors, height=0.7)
         axis.axvline(0.0, color=_TEXT, linewidth=0.6)
-        axis.set_yticks(places, [bar.label for bar in bars])
+        axis.set_yticks(places, [verbatim(bar.label) for bar in bars])
         axis.set_xlim(*limits)
         axis.set_ylim(places[0] - 0.6, max(places[-1] + 0.6, places[0] + _LEAST_ROOM))
         self._finish(axis, k)
         axis.tick_params(axis="y", labelsize=7, length=0)
 
     def _finish(self, axis: Any, k: int) -> None:
-        axis.set_title(shortened(self.names[k], 34), fontsize=10)
+        axis.set_title(verbatim(shortened(self.names[k], 34)), fontsize=10)
         axis.tick_params(labelsize=8, colors=_TEXT)
         axis.spines[["top", "right"]].set_visible(False)
 
@@ -190,12 +204,32 @@ def _models(estimator: Any) -> list[ShapeModel]:
     return [models] if isinstance(models, ShapeModel) else models
 
 
-def _caption(estimator: Any, whose: str, n_drawn: int, n_features: int) -> str:
+def _most_moving(model: ShapeModel, seen: Any) -> list[int]:
+    """Return the features that move the score, most first; one at least."""
+    moves = [
+        float(np.std(shape.values)) if seen is None else spread(shape, seen[d])
+        for d, shape in enumerate(model)
+    ]
+    return np.argsort(moves)[::-1][: max(1, np.count_nonzero(moves))].tolist()
+
+
+def _chosen(estimator: Any, features: Any, names: list[str]) -> list[int]:
+    """Return the numbers of features given by name, as drawn or as trained on, or by number."""
+    if isinstance(features, str) or not hasattr(features, "__iter__"):
+        raise ValueError(f"features={features!r} must be a list; pass [{features!r}].")
+    chosen = [names.index(one) if one in names else number_of(estimator, one) for one in features]
+    if not chosen:
+        raise ValueError("features=[] leaves nothing to draw; name a feature, or pass None.")
+    return list(dict.fromkeys(chosen))
+
+
+def _caption(estimator: Any, whose: str, n_drawn: int, n_features: int, chosen: bool) -> str:
     score = "the axes' part of the score" if hasattr(estimator, "axis_shapes_") else "the score"
     parts = [f"what is added to {score}, {whose}"]
     if n_drawn < n_features:
-        parts.append(f"the {n_drawn} of {n_features} features that move it most")
-    return ", ".join(parts)
+        some = f"{n_drawn} of {n_features} features"
+        parts.append(some if chosen else f"the {some} that move it most")
+    return ", ".join(parts + in_words(estimator))
 
 
 def _limits(shapes: list[Shape]) -> tuple[float, float]:
@@ -206,21 +240,24 @@ def _limits(shapes: list[Shape]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _reach(shape: Shape, density: RowDensity | None) -> tuple[float, float]:
-    """Return how far the knots and the rows reach."""
-    seen = shape.knots if density is None or len(density.values) == 0 else density.values
-    return float(min(shape.knots[0], seen[0])), float(max(shape.knots[-1], seen[-1]))
+def _places(shape: Shape, density: RowDensity | None) -> np.ndarray:
+    """Return where the curve bends and rows lie; the one knot of a constant is anywhere."""
+    knots = shape.knots if len(shape.knots) > 1 else np.empty(0)
+    return knots if density is None else np.append(knots, density.values[density.counts > 0])
 
 
 def _draw_density(axis: Any, density: RowDensity, low: float, high: float) -> None:
     """Draw where the rows lie, at the foot of the picture."""
     ends = (low, high) if high > low else (low - 0.5, high + 0.5)
-    counts, edges = np.histogram(density.values, _BINS, range=ends, weights=density.counts)
+    width = (ends[1] - ends[0]) / _BINS
+    places, counts = density.values, density.counts
+    if len(places) > _BINS or np.any(np.diff(places) < width):  # else each value has its own bar
+        counts, edges = np.histogram(places, _BINS, range=ends, weights=counts)
+        places = (edges[:-1] + edges[1:]) / 2
     axis.bar(
-        edges[:-1],
-        _TALLEST * counts / (counts.max() or 1.0),
-        np.diff(edges),
-        align="edge",
+        places,
+        _TALLEST * counts / (counts.max(initial=0.0) or 1.0),
+        width,
         color=_FILL,
         transform=axis.get_xaxis_transform(),
         zorder=0,
@@ -246,11 +283,3 @@ def _draw_missing(axis: Any, value: float, end: float, width: float, share: floa
         color=_MISSING,
     )
     axis.set_xlim(axis.get_xlim()[0], end + width)
-
-
-def _few_ticks(axis: Any, low: float, high: float) -> None:
-    """Set some round ticks within the reach of the data."""
-    from matplotlib.ticker import MaxNLocator
-
-    ticks = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    axis.set_xticks([tick for tick in ticks if low <= tick <= high])

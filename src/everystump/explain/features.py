@@ -7,14 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.explain.names import feature_names as names_of
+from everystump.estimators.table import check_rows
+from everystump.explain.edits import of_training
+from everystump.explain.names import drawn_names, verbatim
+from everystump.explain.places import Places
+from everystump.frames import Feature
 from everystump.labels import class_numbers
 from everystump.stumps import Stumps
 
 _SIDES = ("#c2571a", "#1f5fa8")
-_PALE = ("#f6d9c4", "#c9d6e6")
+_PALE = ("#f6d9c4", "#f4f4f4", "#c9d6e6")  # of the votes -1, 0 and 1
 _LINE, _TEXT = "#9aa4b1", "#555555"
 _MOST_ROWS = 2000
+_MOST_LETTERS = 30  # of ticks that stand beside each other
+_SPREAD = 0.3  # rows of a level stand beside each other, within this distance of it
 
 
 @dataclass
@@ -25,7 +31,7 @@ class FeatureLearningDisplay:
     ----------
     X : ndarray of shape (n_rows, n_features)
         Rows, 2,000 of them at most, those of ``classes[0]`` first, each class in the order of its
-        scores.
+        scores; a category is the number of its level, what is missing is NaN.
     label : ndarray of int, shape (n_rows,)
         The class number of each.
     stumps : Stumps
@@ -36,6 +42,8 @@ class FeatureLearningDisplay:
         Names of the features.
     classes : list of str
         Names of the classes.
+    features : tuple of Feature
+        What the features are, with the names of levels.
     figure_ : matplotlib Figure
         The picture, once drawn.
     axes_ : ndarray of matplotlib Axes
@@ -48,6 +56,7 @@ class FeatureLearningDisplay:
     boosting_weights: np.ndarray
     names: list[str]
     classes: list[str]
+    features: tuple[Feature, ...]
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Self:
@@ -69,12 +78,12 @@ class FeatureLearningDisplay:
         FeatureLearningDisplay
             With ``figure_`` and ``axes_``.
         """
-        stumps = getattr(estimator, "stumps_", None)
-        if not isinstance(stumps, Stumps) or not hasattr(estimator, "boosting_weights_"):
-            raise ValueError(
-                f"estimator={estimator!r} must be a BoostedStumpSVC that was fitted to two classes."
-            )
-        values = np.asarray(X, dtype=np.float64)
+        needed = "must be a BoostedStumpSVC that was fitted to two classes"
+        weights = of_training(estimator, "boosting_weights_", needed)
+        stumps = of_training(estimator, "stumps_", needed)
+        if not isinstance(stumps, Stumps):
+            raise ValueError(f"estimator={estimator!r} {needed}.")
+        values = check_rows(estimator, X)
         score = estimator.decision_function(X)
         label = class_numbers(y, estimator.classes_, len(score))
         order = np.lexsort((score, label))
@@ -83,9 +92,10 @@ class FeatureLearningDisplay:
             values[order],
             label[order],
             stumps,
-            np.asarray(estimator.boosting_weights_),
-            names_of(estimator, values.shape[1], feature_names),
+            np.asarray(weights),
+            drawn_names(estimator, values.shape[1], feature_names),
             [str(name) for name in estimator.classes_],
+            estimator.features_,
         ).plot()
 
     def plot(self) -> Self:
@@ -105,25 +115,35 @@ class FeatureLearningDisplay:
 
     def _draw_rows(self, axis: Any) -> None:
         """Draw the rows on the two features that most stumps look at."""
-        cutting = np.isfinite(self.stumps.threshold)
-        times = np.bincount(self.stumps.feature[cutting], minlength=self.X.shape[1])
+        asking = ~np.isneginf(self.stumps.threshold)
+        times = np.bincount(self.stumps.feature[asking], minlength=self.X.shape[1])
         first, second = (*np.argsort(-times, kind="stable"), 0)[:2]
-        for d, line in ((first, axis.axvline), (second, axis.axhline)):
-            for threshold in np.unique(self.stumps.threshold[cutting & (self.stumps.feature == d)]):
-                line(threshold, color=_LINE, linewidth=0.6, alpha=0.6)
-        for k, name in enumerate(self.classes):
-            rows = self.X[self.label == k]
-            axis.scatter(rows[:, first], rows[:, second], s=9, color=_SIDES[k], label=name)
-        axis.set_xlabel(self.names[first])
-        axis.set_ylabel(self.names[second])
+        across, up = (Places(self.features[d], self.X[:, d]) for d in (first, second))
+        for d, places, line in ((first, across, axis.axvline), (second, up, axis.axhline)):
+            asked = np.flatnonzero(asking & (self.stumps.feature == d))
+            questions = zip(self.stumps.threshold[asked], self.stumps.level[asked], strict=True)
+            for cut in sorted({cut for question in questions for cut in places.cuts(*question)}):
+                line(cut, color=_LINE, linewidth=0.6, alpha=0.6)
+        x, y = _beside(across, 0), _beside(up, 1)
+        dots = [
+            axis.scatter(x[self.label == k], y[self.label == k], s=9, color=_SIDES[k])
+            for k in range(len(self.classes))
+        ]
+        for places, marked, is_across in ((across, axis.xaxis, True), (up, axis.yaxis, False)):
+            ticks = places.ticks()
+            if ticks is not None:
+                too_long = is_across and sum(map(len, ticks[1])) > _MOST_LETTERS
+                marked.set_ticks(*ticks, rotation=90 if too_long else 0)
+        axis.set_xlabel(verbatim(self.names[first]))
+        axis.set_ylabel(verbatim(self.names[second]))
         axis.set_title("1  rows x, and where stumps cut")
-        axis.legend(fontsize=8, loc="upper right")
+        axis.legend(dots, [verbatim(name) for name in self.classes], fontsize=8, loc="upper right")
 
     def _draw_votes(self, axis: Any) -> None:
         """Draw each row's votes as one line of the picture."""
         from matplotlib.colors import ListedColormap
 
-        votes = np.array([np.where(v > 0, 1, 0) for v in self.stumps.votes(self.X)]).T
+        votes = np.array([(1 + v) / 2 for v in self.stumps.votes(self.X)]).T
         axis.imshow(
             votes,
             aspect="auto",
@@ -135,7 +155,7 @@ class FeatureLearningDisplay:
         n_first = int(np.sum(self.label == 0))
         axis.axhline(n_first - 0.5, color=_TEXT, linewidth=1.0)
         middles = [n_first / 2, (n_first + len(self.label)) / 2]
-        axis.set_yticks(middles, self.classes)
+        axis.set_yticks(middles, [verbatim(name) for name in self.classes])
         axis.set_xlabel("stump, in AdaBoost's order")
         axis.set_title("2  features z(x) = the stumps' votes")
 
@@ -155,3 +175,11 @@ class FeatureLearningDisplay:
         axis.set_title("3  weights of the votes")
         axis.legend(fontsize=8)
         axis.spines[["top", "right"]].set_visible(False)
+
+
+def _beside(places: Places, seed: int) -> np.ndarray:
+    """Return where the rows are drawn: those of a level beside each other."""
+    at = places.of_rows()
+    if places.feature.levels is None:
+        return at
+    return at + np.random.default_rng(seed).uniform(-_SPREAD, _SPREAD, len(at))

@@ -86,12 +86,14 @@ class ImportanceDisplay:
             [[spread(model[d], seen[d]) for model in models] for d in range(len(names))]
         )
         order = np.argsort(-moves.sum(axis=1), kind="stable")[:max_features]
-        most = f"the {len(order)} of {len(names)} features that move it most"
+        words = in_words(estimator)
+        if len(order) < len(names):
+            words.insert(0, f"the {len(order)} of {len(names)} features that move it most")
         return cls(
             [names[d] for d in order],
             moves[order],
             estimator.classes_.tolist() if len(models) > 1 else [],
-            ",\n".join([most][len(order) == len(names) :] + in_words(estimator)),
+            ",\n".join(words),
         ).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:

@@ -1,4 +1,4 @@
-"""The bars of a category: the levels that move scores most, the others together, what is missing."""
+"""The bars of a category: levels that move scores most, the others together, what is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from everystump.columns import RowDensity
 from everystump.estimators.reading import share_missing
-from everystump.explain.names import percent, shortened, verbatim
+from everystump.explain.names import percent, shortened
 from everystump.frames import Feature
 from everystump.shapes import Shape
 
@@ -82,5 +82,5 @@ def _weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
 
 
 def _label(name: str, share: float | None) -> str:
-    name = verbatim(shortened(name, _LONGEST))
+    name = shortened(name, _LONGEST)
     return name if share is None else f"{name}  {percent(share)}"

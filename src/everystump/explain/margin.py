@@ -51,9 +51,7 @@ class MarginDisplay:
         MarginDisplay
             With ``figure_`` and ``ax_``.
         """
-        stages = of_training(
-            estimator, "stages_", "has no stages; pass a fitted BoostedStumpSVC"
-        )
+        stages = of_training(estimator, "stages_", "has no stages; pass a fitted BoostedStumpSVC")
         k = models_of_class(estimator, curves_of(estimator), class_label)[0]
         margins = [np.atleast_1d(stage.margin)[k] for stage in stages]
         counts = np.array([stage.n_estimators for stage in stages])

@@ -208,7 +208,7 @@ def _of_vote(model: WeightedVoteClassifier) -> Model:
     return Model(
         type(model).__name__,
         features,
-        model.classes_.tolist(),
+        _labels(model.classes_),
         all(voter.takes_missing for voter in inner),
         None,
         total([Body.constant(np.zeros(n_scores)), *votes]),
@@ -261,7 +261,21 @@ def _record(model: Any, body: Body) -> Model:
     features = getattr(model, "features_", None) or (Feature(),) * model.n_features_in_
     takes_missing = bool(get_tags(model).input_tags.allow_nan)
     name = type(model).__name__
-    return Model(name, tuple(features), model.classes_.tolist(), takes_missing, None, body)
+    return Model(name, tuple(features), _labels(model.classes_), takes_missing, None, body)
+
+
+def _labels(classes: np.ndarray) -> list:
+    """Return labels as plain numbers, truth values or text; other languages know no others."""
+    known = np.asarray(classes)
+    labels = [v.item() if isinstance(v, np.generic) else v for v in known.tolist()]
+    odd = [label for label in labels if not isinstance(label, str | bool | int | float)]
+    if odd or known.dtype.kind not in "biufUO":
+        kind = type(odd[0]).__name__ if odd else str(known.dtype)
+        raise ValueError(
+            f"model: its label {str(known[0])!r} is of the type {kind}, neither a number nor text; "
+            f"turn the labels into text and fit again."
+        )
+    return labels
 
 
 def _expanded(expansion: Expansion) -> Body:

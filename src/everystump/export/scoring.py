@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from everystump.export.rows import read_rows
+
 _FORMAT = ("everystump-model", 1)
 
 
@@ -32,16 +34,17 @@ class Scored(NamedTuple):
     probability: np.ndarray | None
 
 
-def score_json(document: str | Mapping[str, Any], rows: Sequence[Any]) -> Scored:
+def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> Scored:
     """Score rows with a JSON document alone.
 
     Parameters
     ----------
-    document : str or dict
+    document : str, bytes or dict
         What `to_json` wrote, or what a JSON reader made of it.
-    rows : sequence of dict or of sequences
-        Each row by the names of the features, or in their order.  A missing value is None, NaN,
-        infinite, or left out of the dict.
+    rows : frame, or sequence of dict or of sequences
+        A frame has a column for each feature, by name, and may have others.  Dicts have the names
+        of the features and no others; lists and arrays have their order.  A missing value is None,
+        NaN, infinite, or what a frame has for them.
 
     Returns
     -------
@@ -56,14 +59,8 @@ def score_json(document: str | Mapping[str, Any], rows: Sequence[Any]) -> Scored
     >>> score_json(to_json(stump), [{"x0": 2.5}, {"x0": -7}]).label
     ['yes', 'no']
     """
-    known = json.loads(document) if isinstance(document, str) else document
-    given = (known.get("format"), known.get("version")) if isinstance(known, Mapping) else None
-    if given != _FORMAT:
-        raise ValueError(
-            f"document has the format and version {given}, and this scorer reads {_FORMAT}; write "
-            f"it with everystump.export.to_json."
-        )
-    X = np.column_stack([_column(known, d, rows) for d in range(len(known["features"]))])
+    known = _read(document)
+    X = read_rows(known["features"], rows)
     scores = _scores(known, X)
     unread = np.isnan(X).any(axis=1) & (not known["takes_missing"])
     scores[unread] = np.nan
@@ -74,22 +71,23 @@ def score_json(document: str | Mapping[str, Any], rows: Sequence[Any]) -> Scored
     return Scored(scores[:, 0] if scores.shape[1] == 1 else scores, named, probability)
 
 
-def _column(document: Mapping[str, Any], d: int, rows: Sequence[Any]) -> np.ndarray:
-    """Return a column as numbers: those of its levels if it has any, NaN if missing."""
-    feature = document["features"][d]
-    cells = [row.get(feature["name"]) if isinstance(row, Mapping) else row[d] for row in rows]
-    values = [_value(cell) for cell in cells]
-    if feature["kind"] == "number":
-        return np.array(values, dtype=np.float64)
-    number = {_value(level): float(k) for k, level in enumerate(feature["levels"])}
-    return np.array([value if value != value else number.get(value, -1.0) for value in values])
-
-
-def _value(cell: Any) -> Any:
-    """Return a cell as text or as a number, NaN if it is missing."""
-    if cell is None or isinstance(cell, str):
-        return np.nan if cell is None else cell
-    return float(cell) if np.isfinite(cell) else np.nan
+def _read(document: Any) -> Mapping[str, Any]:
+    """Return a document as a dict, or say that it is none."""
+    known = document
+    if isinstance(document, str | bytes | bytearray):
+        try:
+            known = json.loads(document)
+        except ValueError as error:
+            raise ValueError(
+                f"document is no JSON ({error}); pass what everystump.export.to_json wrote."
+            ) from error
+    given = (known.get("format"), known.get("version")) if isinstance(known, Mapping) else None
+    if given != _FORMAT:
+        raise ValueError(
+            f"document has the format and version {given}, and this scorer reads {_FORMAT}; write "
+            f"it with everystump.export.to_json."
+        )
+    return known
 
 
 def _scores(body: Mapping[str, Any], X: np.ndarray) -> np.ndarray:

@@ -21,8 +21,9 @@ def to_sql(
     """Return a fitted model as one SELECT over a table with its features as columns.
 
     It runs in SQLite and in DuckDB, and gives the scores of Python to some 1e-9.  NULL is missing,
-    and so is NaN.  The columns of the answer are those of ``keep``, then ``score`` (for several
-    classes ``score_`` and the class), ``label`` and, if asked for, ``probability``.
+    and so are NaN and, in a column of numbers, text that is no number.  The columns of the answer
+    are those of ``keep``, then ``score`` (for several classes ``score_`` and the class), ``label``
+    and, if asked for, ``probability``.
 
     Parameters
     ----------
@@ -30,8 +31,8 @@ def to_sql(
         A fitted estimator of this package.
     table : str or sequence of str, default="data"
         The table's name; a schema and a name as two strings.
-    keep : sequence of str, optional
-        Columns of the table to pass through, such as a key.
+    keep : list of str, optional
+        Columns of the table to pass through, such as a key: rows come in no particular order.
     probability : bool, default=False
         Whether to add the chance of ``classes_[1]``, for several classes that of each.
 
@@ -51,7 +52,49 @@ def to_sql(
     >>> base.execute(to_sql(stump, keep=["id"])).fetchall()
     [(7, 1.0, 'yes'), (8, 0.0, 'no')]
     """
-    return _Query(readable(model), table, keep, probability).text()
+    if not isinstance(probability, bool):
+        raise ValueError(f"probability={probability!r} must be True or False.")
+    return _Query(readable(model), _table_names(table), _kept_names(keep), probability).text()
+
+
+def _table_names(table: Any) -> list[str]:
+    """Return the schema and name of a table, or say what is wrong with them."""
+    names = [table] if isinstance(table, str) else table
+    if not isinstance(names, list | tuple) or not 1 <= len(names) <= 2 or not _all_names(names):
+        raise ValueError(
+            f"table={table!r} must be the name of a table, or the names of a schema and a table; "
+            f"pass 'customers' or ('main', 'customers')."
+        )
+    return list(names)
+
+
+def _kept_names(keep: Any) -> list[str]:
+    """Return the columns to pass through, or say what is wrong with them."""
+    if keep is None:
+        return []
+    if not isinstance(keep, list | tuple) or not _all_names(keep):
+        raise ValueError(f"keep={keep!r} must be a list of names of columns; pass ['id'].")
+    seen: set[str] = set()
+    for column in keep:
+        if column.lower() in seen:
+            raise ValueError(
+                f"keep={keep!r} names {column!r} twice, large and small letters being one to SQL; "
+                f"name each column once."
+            )
+        seen.add(column.lower())
+    return list(keep)
+
+
+def _all_names(names: Sequence[Any]) -> bool:
+    """Tell whether all are texts that can be names in SQL, which holds no zero character."""
+    return all(isinstance(name, str) and name and "\0" not in name for name in names)
+
+
+def _other_than(names: Sequence[str], start: str) -> str:
+    """Return how names start that are none of the given ones."""
+    while any(name.lower().startswith(start) for name in names):
+        start += "_"
+    return start
 
 
 class _Query:
@@ -60,13 +103,13 @@ class _Query:
     def __init__(
         self,
         model: Model,
-        table: str | Sequence[str],
-        keep: Sequence[str] | None,
+        table: list[str],
+        keep: list[str],
         probability: bool,
     ) -> None:
         self._model = model
-        self._table = [table] if isinstance(table, str) else list(table)
-        self._keep = [keep] if isinstance(keep, str) else list(keep or [])
+        self._table = table
+        self._keep = keep
         self._probability = probability
         self._refuse_twins()
         self._titles = self._titles_of_scores()
@@ -114,7 +157,8 @@ class _Query:
 
     def text(self) -> str:
         """Return the whole statement."""
-        terms = Terms(self._model)
+        terms = Terms(self._model, _other_than(self._table, "support"))
+        stage = _other_than(self._table, "stage")
         scores = terms.scores(self._model.body).scores
         given = [f"{self._refusing(score)} AS s{k}" for k, score in enumerate(scores)]
         stages = [
@@ -126,11 +170,11 @@ class _Query:
         ]
         parts = [_values(table) for table in terms.tables]
         for k, columns in enumerate(stages):
-            source = self._source() if k == 0 else f"stage{k - 1}"
+            source = self._source() if k == 0 else f"{stage}{k - 1}"
             # What is looked at more than once is computed once.
             once = " MATERIALIZED" if k > 0 else ""
-            parts.append(f"stage{k} AS{once} (\n{_select(columns, source)}\n)")
-        return "WITH " + ",\n".join(parts) + "\n" + _select(self._answer(), f"stage{k}")
+            parts.append(f"{stage}{k} AS{once} (\n{_select(columns, source)}\n)")
+        return "WITH " + ",\n".join(parts) + "\n" + _select(self._answer(), f"{stage}{k}")
 
     def _source(self) -> str:
         return ".".join(sqltext.name(part) for part in self._table)
@@ -154,7 +198,7 @@ class _Query:
                 # Joined to nothing it no longer has the column's rules of comparison.
                 used.append(f"CAST({column} AS VARCHAR) || '' AS x{d}")
             else:
-                used.append(f"CAST({column} AS DOUBLE PRECISION) AS x{d}")
+                used.append(f"{sqltext.as_double(column)} AS x{d}")
         return [*kept, *used]
 
     def _clean(self) -> list[str]:

@@ -51,6 +51,13 @@ class Table(NamedTuple):
 class Terms:
     """Makes expressions; collects the columns and tables that they refer to.
 
+    Parameters
+    ----------
+    model : Model
+        Whose terms they are.
+    support : str
+        How the names of tables start.
+
     Attributes
     ----------
     stages : list of list of str
@@ -59,8 +66,9 @@ class Terms:
         What kernel sums run over.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, support: str) -> None:
         self._features = model.features
+        self._support = support
         self._n_columns = 0
         self.stages: list[list[str]] = []
         self.tables: list[Table] = []
@@ -120,7 +128,7 @@ class Terms:
             x, height = [self._column(*pair) for pair in _places(x, cuts)], 1
             found = zip(cuts, rows.T, strict=True)
             rows = np.column_stack([np.searchsorted(c, v, side="right") for c, v in found])
-        name = f"support{len(self.tables)}"
+        name = f"{self._support}{len(self.tables)}"
         self.tables.append(_table(name, rows, kernel_sum.weights))
         product = _product(kernel_sum, x)
         return Found(

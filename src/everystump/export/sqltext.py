@@ -7,6 +7,9 @@ from typing import Any
 
 _WHOLE, _POWER = 2**53, 2**56
 _SAFE_DECIMALS = 3
+# What a text that is a number cannot have: a sign within, a second point or exponent, an open end.
+_ODD = ("*[0-9.][+-]*", "*[+-][+-]*", "*[eE.]*.*", "*[eE]*[eE]*", "*[eE+-]")
+_STARTS = ("[0-9]*", "[.+-][0-9]*", "[+-].[0-9]*")
 
 
 def number(value: float) -> str:
@@ -79,6 +82,21 @@ def name(value: str) -> str:
     if "\0" in value:
         raise ValueError(f"model: {value!r} holds a zero character, which SQL cannot; rename it.")
     return '"' + value.replace('"', '""') + '"'
+
+
+def as_double(column: str) -> str:
+    """Return a column as numbers of double precision, NULL for text that is none.
+
+    SQLite, whose columns hold what they are given, takes such text for 0; DuckDB ends in an error.
+    """
+    cast, said = f"CAST({column} AS DOUBLE PRECISION)", f"TRIM(CAST({column} AS VARCHAR))"
+    odd = [f"TRIM({said}, '0123456789.eE+-') <> ''"]
+    odd += [f"{said} GLOB '{pattern}'" for pattern in _ODD]
+    odd += ["NOT (" + " OR ".join(f"{said} GLOB '{start}'" for start in _STARTS) + ")"]
+    return (
+        f"CASE WHEN TYPEOF({column}) NOT IN ('blob', 'text', 'VARCHAR') THEN {cast} "
+        f"WHEN {' OR '.join(odd)} THEN NULL ELSE {cast} END"
+    )
 
 
 def label(value: Any) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from everystump.export.document import to_json
 from everystump.export.onnxmodel import to_onnx
 from everystump.export.sql import to_sql
-from everystump.files import write_whole
+from everystump.files import as_path, check_place, write_whole
 
 _WRITERS: dict[str, Callable[[Any], str | bytes]] = {
     "json": to_json,
@@ -27,13 +26,14 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
     model : estimator
         A fitted estimator of this package.
     path : str or Path
-        The file, which is replaced if it is there.
+        The file, which is replaced if it is there; of a link, what it points to.
     to : {"json", "onnx", "sql"}, optional
         The language; what the file's suffix says by default.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from everystump import DecisionStumpClassifier
     >>> stump = DecisionStumpClassifier().fit([[0], [1], [4], [5]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -41,14 +41,15 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
     ...     print([file.name for file in Path(folder).iterdir()])
     ['stump.json']
     """
-    out = Path(path)
+    out = as_path(path)
     chosen = out.suffix.lower().removeprefix(".") if to is None else to
-    if chosen not in _WRITERS:
+    if not isinstance(chosen, str) or chosen not in _WRITERS:
         given = f"path={str(path)!r}" if to is None else f"to={to!r}"
         raise ValueError(
             f"{given} names no language that models are exported to; end the path in .json, .onnx "
             f"or .sql, or pass to='json', to='onnx' or to='sql'."
         )
+    check_place(path)
     content = _WRITERS[chosen](model)
     data = content.encode() if isinstance(content, str) else content
     write_whole(out, lambda file: file.write_bytes(data))

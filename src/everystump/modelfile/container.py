@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-import warnings
+import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -14,17 +14,25 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
-from everystump.modelfile.encode import ARRAY_KINDS
+from everystump.modelfile.encode import plain_dtype
 from everystump.modelfile.errors import ModelFileError
 
 MOST_BYTES = 2**32 - 2**20
 MOST_FILES = 65_000
 MOST_JSON_BYTES = 2**24
+MOST_JSON_VALUES = 1_000_000
 _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX, _PLAIN_FILE = 3, 0o100644 << 16
 _LONGEST_HEADER, _LONGEST_NAME = 1000, 40
 # What a zip holds beside names and contents: before each file, in the list of files, at the end.
 _BEFORE, _LISTED, _END = 30, 46, 22
+_SIZE = rb"(?:0|[1-9][0-9]{0,17})"
+# The start of an .npy file of format 1.0, exactly as NumPy writes it.
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(?s:..)\{'descr': '(?P<dtype>[^']{1,20})', 'fortran_order': "
+    rb"(?P<fortran>True|False), 'shape': "
+    rb"\((?P<shape>|" + _SIZE + rb",|" + _SIZE + rb"(?:, " + _SIZE + rb")+)\), \} *\n"
+)
 
 
 def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
@@ -48,6 +56,22 @@ def check_size(files: Mapping[str, bytes]) -> None:
         raise ModelFileError(
             f"model: it has {len(files) - 1} arrays, and a model file holds {MOST_FILES - 1}; keep "
             f"it with joblib."
+        )
+
+
+def check_json(text: bytes | memoryview) -> None:
+    """Raise if a text of JSON would take far more memory than it has bytes."""
+    if len(text) > MOST_JSON_BYTES:
+        raise ModelFileError(
+            f"beside its arrays it takes {len(text) / 2**20:.1f} MiB, and a model file holds "
+            f"{MOST_JSON_BYTES / 2**20:g}"
+        )
+    # Every value but the first in its list or object comes after a comma.
+    n_values = sum(bytes(text).count(mark) for mark in (b"[", b"{", b","))
+    if n_values > MOST_JSON_VALUES:
+        raise ModelFileError(
+            f"beside its arrays it has {n_values:,} values, and a model file holds "
+            f"{MOST_JSON_VALUES:,}"
         )
 
 
@@ -111,12 +135,12 @@ def read_array(content: memoryview) -> np.ndarray:
 
 @lru_cache(maxsize=1024)
 def _read_header(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype]:
-    buffer = io.BytesIO(header)
-    if npy.read_magic(buffer) != (1, 0):
-        raise ValueError("an array is of another version of the format npy")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        shape, fortran, dtype = npy.read_array_header_1_0(buffer, max_header_size=_LONGEST_HEADER)
-    if dtype.kind not in ARRAY_KINDS or dtype.itemsize == 0 or min(shape, default=0) < 0:
-        raise ValueError(f"an array has the type {dtype} and the shape {shape}")
-    return shape, fortran, dtype
+    """Return shape, order and type; NumPy's own reader takes more than it writes, and warns."""
+    found = _HEADER.fullmatch(header)
+    if found is None:
+        raise ValueError("an array has another header than NumPy writes")
+    dtype = plain_dtype(found["dtype"].decode())
+    shape = tuple(int(size) for size in found["shape"].decode().split(",") if size)
+    if dtype.itemsize == 0:
+        raise ValueError(f"an array has the type {dtype}")
+    return shape, found["fortran"] == b"True", dtype

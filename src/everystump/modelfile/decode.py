@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from everystump.modelfile.encode import ARRAY_KINDS, MOST_LEVELS
+from everystump.modelfile.encode import MOST_LEVELS, plain_dtype
 from everystump.modelfile.records import put_together
 from everystump.modelfile.registry import CLASSES, FUNCTIONS
 
@@ -114,10 +114,7 @@ class Decoder:
         return partial(FUNCTIONS[name], **self._named(keywords, level))
 
     def _scalar(self, level: int, dtype: str, value: Any) -> np.generic:
-        kind = np.dtype(dtype)
-        if kind.kind not in ARRAY_KINDS:
-            raise ValueError(f"it has a number of type {dtype}")
-        return kind.type(self.decode(value, level + 1))
+        return plain_dtype(dtype).type(self.decode(value, level + 1))
 
     def _tuple(self, level: int, items: list) -> tuple:
         return tuple(self._items(items, level))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from everystump.modelfile.registry import is_listed, is_listed_function
 ARRAY_KINDS = "biufU"
 MOST_LEVELS = 60
 _LONGEST_REPR = 80
+_DTYPE = re.compile(r"[<>|][biufU](?:0|[1-9][0-9]{0,8})")
 _REMEDIES = {
     "cv": "use a number of folds, by set_params before saving if the model is fitted",
     "kernel": "name a kernel, or use kernel='precomputed'",
@@ -122,6 +124,16 @@ class Encoder:
         self._numbers[id(value)] = len(self._numbers)
         self._alive.append(value)
         return node
+
+
+def plain_dtype(text: str) -> np.dtype:
+    """Return the type that a file names as NumPy would; raises if it is none that files hold."""
+    if not _DTYPE.fullmatch(text):
+        raise ValueError(f"it has numbers of type {text[:40]}")
+    dtype = np.dtype(text)
+    if not _is_plain(dtype):
+        raise ValueError(f"it has numbers of type {text[:40]}")
+    return dtype
 
 
 def _is_plain(dtype: np.dtype) -> bool:

@@ -6,21 +6,20 @@ tuple, the parameters of an estimator) and what it holds beside (the fitted attr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
-from everystump.shapes import Shape, ShapeModel
+from everystump.modelfile.checks import check
 
 Parts = tuple[dict[str, Any], dict[str, Any]]
 
 
 def take_apart(value: Any) -> Parts:
     """Return what the class of an object is called with, and what the object holds beside."""
-    _check(value)
+    check(value)
     names = _names(type(value))
     arguments = {name: getattr(value, name) for name in names}
     if is_dataclass(value) or isinstance(value, tuple):
@@ -41,7 +40,7 @@ def put_together(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]
     value = object.__new__(cls) if plain else cls(**arguments)
     if held:
         vars(value).update(held)
-    _check(value)
+    check(value)
     return value
 
 
@@ -58,30 +57,3 @@ def _names(cls: Any) -> Iterable[str]:
 def is_attribute(cls: type, name: str) -> bool:
     """Tell whether objects may hold an attribute: one that hides no method of their class."""
     return name.isidentifier() and not name.startswith("__") and not hasattr(cls, name)
-
-
-def _check(value: Any) -> None:
-    """Raise if an object is none that the rest of the package could have made."""
-    if type(value) in _CHECKS:
-        _CHECKS[type(value)](value)
-
-
-def _check_shape(shape: Shape) -> None:
-    """Raise unless a curve is one that compiled loops, which check nothing, can follow."""
-    knots, values = shape.knots, shape.values
-    arrays = isinstance(knots, np.ndarray) and isinstance(values, np.ndarray)
-    if not (arrays and knots.dtype.kind == values.dtype.kind == "f"):
-        raise ValueError("the knots and values of a Shape must be arrays of floats.")
-    if not (knots.ndim == 1 and knots.shape == values.shape and len(knots)):
-        raise ValueError("a Shape must have one value for each of its knots.")
-    if np.any(np.isnan(knots)) or np.any(knots[1:] < knots[:-1]):
-        raise ValueError("the knots of a Shape must ascend.")
-
-
-def _check_shape_model(model: ShapeModel) -> None:
-    whole = isinstance(model.shapes, tuple) and all(isinstance(s, Shape) for s in model.shapes)
-    if not (whole and isinstance(model.intercept, float)):
-        raise ValueError("a ShapeModel must be a tuple of Shapes and an intercept.")
-
-
-_CHECKS: dict[type, Callable[[Any], None]] = {Shape: _check_shape, ShapeModel: _check_shape_model}

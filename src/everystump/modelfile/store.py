@@ -14,11 +14,11 @@ import scipy
 import sklearn
 
 from everystump import __version__
-from everystump.files import write_whole
+from everystump.files import as_path, check_place, write_whole
 from everystump.modelfile.container import (
     MOST_BYTES,
-    MOST_JSON_BYTES,
     array_bytes,
+    check_json,
     check_size,
     read_archive,
     read_array,
@@ -47,7 +47,7 @@ def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None
         A fitted estimator of everystump, all of whose parameters are plain values, arrays or
         records of everystump; functions and estimators of others are refused.
     path : str or path
-        Where to write.
+        Where to write; of a link, what it points to is written.
     overwrite : bool, default=True
         Whether to replace a file that is there.
 
@@ -58,24 +58,23 @@ def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None
     >>> X, y = make_twonorm(300, random_state=0)
     >>> model = everystump.StumpSVC().fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     everystump.save(model, f"{folder}/twonorm.stumps")
-    ...     again = everystump.load(f"{folder}/twonorm.stumps")
+    ...     everystump.save(model, f"{folder}/twonorm.stump")
+    ...     again = everystump.load(f"{folder}/twonorm.stump")
     >>> again, bool((again.decision_function(X) == model.decision_function(X)).all())
     (StumpSVC(), True)
     """
-    out = Path(path)
+    out = check_place(path, overwrite=overwrite)
     _check_model(model)
     files = _files(model)
     check_size(files)
-    _check_place(out, overwrite)
     write_whole(out, lambda place: write_archive(place, files))
 
 
 def load(path: str | os.PathLike) -> Any:
     """Return the estimator in a file that `save` wrote.
 
-    Nothing in the file is run, and nothing is imported by a name in it: a damaged or a hostile file
-    ends in a `ModelFileError`.
+    Nothing in the file is run, and nothing is imported by a name in it.  A damaged file ends in a
+    `ModelFileError`, and so does one whose parts contradict each other.
 
     Parameters
     ----------
@@ -92,8 +91,8 @@ def load(path: str | os.PathLike) -> Any:
     >>> import tempfile, everystump
     >>> model = everystump.DecisionStumpClassifier().fit([[0.0], [1.0]], ["no", "yes"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     everystump.save(model, f"{folder}/small.stumps")
-    ...     everystump.load(f"{folder}/small.stumps").predict([[2.0]])
+    ...     everystump.save(model, f"{folder}/small.stump")
+    ...     everystump.load(f"{folder}/small.stump").predict([[2.0]])
     array(['yes'], dtype='<U3')
     """
     content = _read(path)
@@ -123,15 +122,6 @@ def _is_fitted(model: Any) -> bool:
     return hasattr(model, model._mark_of_a_fit)
 
 
-def _check_place(out: Path, overwrite: bool) -> None:
-    if out.is_dir():
-        raise ModelFileError(f"path={str(out)!r} is a folder; name a file in it.")
-    if not out.parent.is_dir():
-        raise FileNotFoundError(f"path={str(out)!r} is in a folder that does not exist; make it.")
-    if not overwrite and out.exists():
-        raise FileExistsError(f"path={str(out)!r} exists; pass overwrite=True to replace it.")
-
-
 def _files(model: Any) -> dict[str, bytes]:
     """Return the names and contents of the files in the archive, the index first."""
     encoder = Encoder()
@@ -151,18 +141,19 @@ def _files(model: Any) -> dict[str, bytes]:
         "model": node,
     }
     text = json.dumps(index, allow_nan=False, separators=(",", ":")).encode("ascii")
-    if len(text) > MOST_JSON_BYTES:
-        raise ModelFileError(
-            f"model: beside its arrays it takes {len(text) / 2**20:.1f} MiB, and a model file "
-            f"holds {MOST_JSON_BYTES / 2**20:g}; keep it with joblib."
-        )
+    try:
+        check_json(text)
+    except ModelFileError as error:
+        raise ModelFileError(f"model: {error}; keep it with joblib.") from None
     return {_INDEX: text, **arrays}
 
 
 def _read(path: str | os.PathLike) -> bytes:
     """Return the content of a file that looks like ours from outside."""
-    place = Path(path)
+    place = as_path(path)
     name = repr(str(place))
+    if not os.path.lexists(place):
+        raise FileNotFoundError(f"path={name} does not exist; pass the path of a model file.")
     if place.is_dir():
         raise ModelFileError(f"{name} is a folder; pass the path of a model file.")
     size = place.stat().st_size
@@ -186,11 +177,8 @@ def _read(path: str | os.PathLike) -> bytes:
 def _read_index(path: str | os.PathLike, files: dict[str, memoryview]) -> dict[str, Any]:
     """Return the JSON of the archive, after a look at its version."""
     name = repr(str(Path(path)))
-    if len(files[_INDEX]) > MOST_JSON_BYTES:
-        raise ModelFileError(
-            f"{name} is damaged: its {_INDEX} is larger than any; save the model again."
-        )
     try:
+        check_json(files[_INDEX])
         index = json.loads(bytes(files[_INDEX]), parse_constant=_refuse_constant)
         version = index["format_version"]
         if index["format"] != FORMAT or type(version) is not int or version < 1:

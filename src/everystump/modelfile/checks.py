@@ -1,0 +1,255 @@
+"""What must hold of the objects in a model file, whoever wrote it.
+
+Compiled loops check nothing, and the methods of a fitted estimator trust what a fit has left.  So
+parts that contradict each other are refused before anyone works with them.  Whether the numbers are
+those of a training, nobody can tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from everystump.estimators.kernel_svc import KernelSVC
+from everystump.estimators.loo_search import LooBoundSearch
+from everystump.estimators.perceptron import PerceptronSVC
+from everystump.estimators.subsample_voting import SubsampleVotingClassifier
+from everystump.estimators.weighted_vote import WeightedVoteClassifier
+from everystump.frames import Feature
+from everystump.machines.expansion import Expansion
+from everystump.machines.kernel import PrecomputedKernel
+from everystump.modelfile.errors import ModelFileError
+from everystump.shapes import Shape, ShapeModel
+
+
+def check(value: Any) -> None:
+    """Raise if an object is none that the rest of the package could have made."""
+    for cls, check_one in _CHECKS.items():
+        if isinstance(value, cls):
+            check_one(value)
+
+
+def _require(holds: Any, sentence: str) -> None:
+    if not holds:
+        raise ModelFileError(sentence)
+
+
+def _is_array(value: Any, ndim: int) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == ndim
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _check_shape(shape: Shape) -> None:
+    """Raise unless a curve is one that compiled loops can follow."""
+    knots, values = shape.knots, shape.values
+    arrays = isinstance(knots, np.ndarray) and isinstance(values, np.ndarray)
+    _require(
+        arrays and knots.dtype == values.dtype == np.float64,
+        "the knots and values of a Shape must be arrays of floats of 64 bits.",
+    )
+    _require(
+        knots.ndim == 1 and knots.shape == values.shape and len(knots),
+        "a Shape must have one value for each of its knots.",
+    )
+    _require(
+        not np.any(np.isnan(knots)) and not np.any(knots[1:] < knots[:-1]),
+        "the knots of a Shape must ascend.",
+    )
+    _require(np.all(np.isfinite(values)), "the values of a Shape must be finite.")
+    _require(
+        shape.missing is None or _is_number(shape.missing),
+        "what a Shape adds where a value is missing must be a finite number or None.",
+    )
+    _require(
+        type(shape.is_category) is bool and not (shape.is_category and len(knots) % 2),
+        "a Shape must be the curve of a category or of numbers.",
+    )
+
+
+def _check_shape_model(model: ShapeModel) -> None:
+    _require(
+        isinstance(model.shapes, tuple)
+        and all(isinstance(shape, Shape) for shape in model.shapes)
+        and _is_number(model.intercept),
+        "a ShapeModel must be a tuple of Shapes and a finite intercept.",
+    )
+
+
+def _check_feature(feature: Feature) -> None:
+    _require(
+        feature.levels is None or _is_array(feature.levels, 1),
+        "the levels of a Feature must be an array of one dimension or None.",
+    )
+
+
+def _check_expansion(expansion: Expansion) -> None:
+    kept, coef, intercept = expansion.kept, expansion.coef, expansion.intercept
+    ndim = 1 if isinstance(expansion.kernel, PrecomputedKernel) else 2
+    whole = _is_array(kept, ndim) and _is_array(coef, 2) and _is_array(intercept, 1)
+    _require(
+        whole and coef.shape == (len(kept), len(intercept)) and np.all(np.isfinite(intercept)),
+        "an Expansion must have one weight for each support vector and intercept.",
+    )
+
+
+def _check_estimator(model: BaseEstimator) -> None:
+    """Raise if parameters are none that a fit would take, or fitted parts do not fit together."""
+    try:
+        model._validate_params()
+    except ValueError as error:
+        raise ModelFileError(str(error)) from error
+    held = {name: part for name, part in vars(model).items() if name.endswith("_")}
+    if "n_features_in_" in held:
+        _check_features(held, held["n_features_in_"])
+    if "classes_" in held:
+        _check_classes(held["classes_"])
+        if "shapes_" in held:
+            _check_curves(held)
+
+
+def _check_features(held: dict[str, Any], n: Any) -> None:
+    _require(type(n) is int and n > 0, "n_features_in_ must be a whole number above 0.")
+    features = held.get("features_")
+    _require(
+        features is None
+        or (isinstance(features, tuple) and all(isinstance(f, Feature) for f in features)),
+        "features_ must be a tuple of Features.",
+    )
+    for name in ("features_", "feature_names_in_", "density_"):
+        part = held.get(name)
+        _require(
+            part is None or (isinstance(part, tuple | np.ndarray) and len(part) == n),
+            f"{name} must have one entry for each of the {n} features.",
+        )
+
+
+def _check_classes(classes: Any) -> None:
+    _require(
+        _is_array(classes, 1) and len(classes) > 1 and len(set(classes.tolist())) == len(classes),
+        "classes_ must be an array of two or more labels.",
+    )
+
+
+def _n_scores(classes: np.ndarray) -> int:
+    return 1 if len(classes) == 2 else len(classes)
+
+
+def _check_curves(held: dict[str, Any]) -> None:
+    """Raise unless there is one shape model a score, and in each one curve a feature."""
+    given = held["shapes_"]
+    models = [given] if isinstance(given, ShapeModel) else given
+    n_scores, features = _n_scores(held["classes_"]), held.get("features_")
+    _require(
+        isinstance(models, list) and all(isinstance(model, ShapeModel) for model in models),
+        "shapes_ must be a ShapeModel or a list of them.",
+    )
+    _require(
+        len(models) == n_scores and isinstance(given, ShapeModel) == (n_scores == 1),
+        f"shapes_ must have one ShapeModel for each of the {n_scores} scores.",
+    )
+    _require(features is not None, "an estimator with shapes_ must have features_.")
+    for model in models:
+        fit = len(model) == len(features) and all(map(_is_over, model.shapes, features))
+        _require(fit, "shapes_ must have one curve for each feature and its levels.")
+
+
+def _is_over(shape: Shape, feature: Feature) -> bool:
+    """Tell whether a curve is one over the levels of a feature, or over its numbers."""
+    if feature.levels is None or not shape.is_category:
+        return feature.levels is None and not shape.is_category
+    return len(shape.levels) == feature.n_levels
+
+
+def _check_kernel_machine(model: KernelSVC) -> None:
+    expansion = vars(model).get("expansion_")
+    if expansion is not None:
+        _require(isinstance(expansion, Expansion), "expansion_ must be an Expansion.")
+        n, kept = model.n_features_in_, expansion.kept
+        inside = kept.shape[1] == n if kept.ndim == 2 else np.all((kept >= 0) & (kept < n))
+        _require(
+            inside and len(expansion.intercept) == _n_scores(model.classes_),
+            "expansion_ must be one over the features and classes of its estimator.",
+        )
+
+
+def _check_perceptrons(model: PerceptronSVC) -> None:
+    if not hasattr(model, "machine_"):
+        return
+    n, directions = model.n_features_in_, model.directions_
+    width = n if directions is None else model.n_directions
+    whole = directions is None or np.shape(directions) == (width, n)
+    _require(
+        whole and np.shape(model.centre_) == (n,),
+        "centre_ and directions_ must have one number for each feature.",
+    )
+    _check_parts(model, "machine_", [model.machine_], width)
+
+
+def _check_vote(model: WeightedVoteClassifier) -> None:
+    if hasattr(model, "classes_"):
+        _check_parts(model, "estimators_", model.estimators_, model.n_features_in_)
+        _require(
+            np.shape(model.weights_) == (len(model.estimators_),),
+            "weights_ must have one weight for each of estimators_.",
+        )
+
+
+def _check_search(model: LooBoundSearch) -> None:
+    if hasattr(model, "classes_"):
+        _check_parts(model, "best_estimator_", [model.best_estimator_], model.n_features_in_)
+
+
+def _check_subsamples(model: SubsampleVotingClassifier) -> None:
+    if not hasattr(model, "weights_"):
+        return
+    n, given, subsets = model.n_features_in_, model.estimators_, model.estimators_features_
+    n_scores = _n_scores(model.classes_)
+    _require(
+        isinstance(given, list)
+        and isinstance(subsets, list)
+        and len(given) == len(subsets) == model.n_estimators
+        and np.shape(model.intercept_) == (n_scores,)
+        and np.shape(model.weights_)
+        in {(len(given),), (n_scores * len(given),), (n_scores, n_scores * len(given))},
+        "estimators_ must have one machine and one weight for each of n_estimators.",
+    )
+    for machine, subset in zip(given, subsets, strict=True):
+        own = np.arange(n) if subset is None else np.asarray(subset)
+        _require(np.all((own >= 0) & (own < n)), "estimators_features_ must name features.")
+        _check_parts(model, "estimators_", [machine], len(own))
+
+
+def _check_parts(model: Any, name: str, parts: Any, n_features: int) -> None:
+    """Raise unless fitted parts of a model are fitted estimators of its features."""
+    _require(
+        isinstance(parts, list)
+        and parts
+        and all(
+            isinstance(part, BaseEstimator)
+            and hasattr(part, getattr(part, "_mark_of_a_fit", "n_features_in_"))
+            and part.n_features_in_ == n_features
+            for part in parts
+        ),
+        f"{name} of a {type(model).__name__} must be fitted to its {n_features} features.",
+    )
+
+
+_CHECKS: dict[type, Callable[[Any], None]] = {
+    Shape: _check_shape,
+    ShapeModel: _check_shape_model,
+    Feature: _check_feature,
+    Expansion: _check_expansion,
+    BaseEstimator: _check_estimator,
+    KernelSVC: _check_kernel_machine,
+    PerceptronSVC: _check_perceptrons,
+    WeightedVoteClassifier: _check_vote,
+    LooBoundSearch: _check_search,
+    SubsampleVotingClassifier: _check_subsamples,
+}
