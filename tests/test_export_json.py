@@ -1,13 +1,18 @@
 """JSON documents: what they say is what Python says, and what they are is what the schema says."""
 
 import json
+from datetime import date
+from decimal import Decimal
 from importlib.resources import files
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from test_export_cases import (
     NAMES,
     TAKES_NUMBERS,
+    TEXT,
     WITH_CHANCES,
     ask,
     assert_close,
@@ -17,7 +22,7 @@ from test_export_cases import (
 )
 
 import everystump as es
-from everystump.export import score_json, to_json
+from everystump.export import score_json, to_json, to_onnx, to_sql
 
 TOLERANCE = 1e-12
 
@@ -97,10 +102,106 @@ def test_rows_in_the_order_of_the_features():
     assert np.array_equal(by_name.score, in_order.score)
 
 
-def test_what_is_left_out_or_infinite_is_missing():
-    model = case("StumpSVC").model
-    found = score_json(to_json(model), [{}, {"select": np.inf}, {"select": None}]).score
-    assert found[0] == found[1] == found[2]
+@pytest.mark.parametrize("hole", [None, np.nan, np.inf, -np.inf, pd.NA, pd.NaT, Decimal("NaN")])
+def test_what_is_infinite_or_nothing_is_missing(hole):
+    model, rows = case("StumpSVC")
+    (row,) = as_rows(rows[:1])
+    found = score_json(to_json(model), [row | {"select": None}, row | {"select": hole}]).score
+    assert found[0] == found[1] != score_json(to_json(model), [row]).score[0]
+
+
+def test_documents_in_any_form():
+    model, rows = case("StumpSVC")
+    text = to_json(model)
+    for document in (text, text.encode(), bytearray(text.encode()), json.loads(text)):
+        found = score_json(document, as_rows(rows)).score
+        assert_close(found, model.decision_function(rows), TOLERANCE)
+
+
+@pytest.mark.parametrize("name", ["StumpSVC", "StumpSVC, 3 classes", "KernelSVC, gaussian"])
+def test_frames_are_read_by_the_names_of_their_columns(name):
+    model, rows = case(name)
+    wanted = scores_of(model, rows)
+    turned = rows[rows.columns[::-1]].assign(key=np.arange(len(rows)))
+    polars = pytest.importorskip("polars", reason="frames of polars are read as well")
+    other = polars.DataFrame(as_rows(turned), infer_schema_length=None)
+    for frame in (rows, turned, turned.convert_dtypes(), other):
+        found = score_json(to_json(model), frame).score
+        assert_close(found.reshape(len(rows), -1), wanted, TOLERANCE)
+
+
+def test_levels_of_frames():
+    model, rows = case("StumpSVC")
+    wanted = model.decision_function(rows)
+    coded = rows.assign(**{TEXT: rows[TEXT].astype("category")})
+    assert_close(score_json(to_json(model), coded).score, wanted, TOLERANCE)
+
+
+def test_arrays_and_rows_of_other_libraries():
+    model, rows = case("KernelSVC, gaussian")
+    wanted = model.decision_function(rows)
+    exact = [[Decimal(repr(float(cell))) for cell in row] for row in rows.to_numpy()]
+    series = [row for _, row in rows.iterrows()]
+    for given in (rows.to_numpy(), rows.to_numpy().tolist(), exact, series, iter(exact)):
+        assert_close(score_json(to_json(model), given).score, wanted, TOLERANCE)
+
+
+def test_no_rows():
+    assert score_json(to_json(case("StumpSVC").model), []).score.shape == (0,)
+
+
+NUMBERS = es.DecisionStumpClassifier().fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
+WORDS = es.StumpSVC().fit(np.array([["a"], ["b"]], dtype=object), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "message"),
+    [
+        (NUMBERS, [{"x0": 1}], r"rows\[0\] lacks 'x1'; give it, as None"),
+        (NUMBERS, [{"x0": 1, "x1": 2}, {"x0": 1, "x1": 2, "y": 3}], r"rows\[1\] has the key 'y'"),
+        (NUMBERS, [[1.0, 2.0], [1.0]], r"rows\[1\] has 1 values, and the document has 2 features"),
+        (NUMBERS, np.zeros((3, 4)), r"rows\[0\] has 4 values"),
+        (NUMBERS, np.zeros(2), r"rows\[0\]=0.0 is no row; pass a list of rows"),
+        (NUMBERS, ["ab"], r"rows\[0\]='ab' is no row"),
+        (NUMBERS, [{1, 2}], r"rows\[0\]=.* is no row"),
+        (NUMBERS, {"x0": 1, "x1": 2}, "rows is of the type dict; pass a list of rows"),
+        (NUMBERS, 3, "rows is of the type int; pass a list of rows"),
+        (NUMBERS, sparse.csr_array(np.eye(2)), r"rows is sparse.*; pass rows.toarray\(\)"),
+        (NUMBERS, pd.DataFrame({"x0": [1.0]}), "rows has no column 'x1', which is a feature"),
+        (NUMBERS, pd.DataFrame([[1, 2, 3]], columns=["x0", "x1", "x1"]), "two columns called 'x1'"),
+        (NUMBERS, [["3.5", 1]], r"rows\[0\] has '3.5' for 'x0', which must be a number"),
+        (NUMBERS, [[date(2020, 1, 1), 1]], "for 'x0', which must be a number"),
+        (NUMBERS, [[np.timedelta64(1, "D"), 1]], "for 'x0', which must be a number"),
+        (NUMBERS, [[[1], 1]], r"rows\[0\] has \[1\] for 'x0', which must be a number"),
+        (WORDS, [[3]], r"rows\[0\] has 3 for 'x0', which must be text"),
+    ],
+)
+def test_rows_that_are_none(model, rows, message):
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        score_json(to_json(model), rows)
+    assert "\n" not in str(caught.value)
+
+
+def test_lazy_frames():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"rows is a lazy frame.*; pass rows.collect\(\)"):
+        score_json(to_json(NUMBERS), polars.LazyFrame({"x0": [1], "x1": [2]}))
+
+
+def test_documents_that_are_no_json():
+    with pytest.raises(ValueError, match=r"^document is no JSON \(.*\); pass what everystump"):
+        score_json("model.json", [])
+
+
+def test_labels_that_are_neither_numbers_nor_text():
+    days = np.array(["2020-01-01", "2021-01-01"], dtype="M8[D]")
+    for labels, kind in ((days, "date"), (days.astype("M8[ns]"), r"datetime64\[ns\]")):
+        model = es.StumpSVC().fit([[0.0], [1.0]], labels)
+        for export in (to_json, to_sql, to_onnx):
+            if export is to_onnx:
+                pytest.importorskip("onnx", reason="ONNX files are written by the package onnx")
+            with pytest.raises(ValueError, match=f"^model: its label '2020.*of the type {kind}, n"):
+                export(model)
 
 
 @pytest.mark.parametrize("name", TAKES_NUMBERS)

@@ -43,23 +43,23 @@ def with_key(rows):
     return rows.assign(Key=np.arange(len(rows)))
 
 
-def in_sqlite(query, rows):
-    """Run a query over a table ``da ta``; cells without a value are NULL."""
+def in_sqlite(query, rows, table="da ta"):
+    """Run a query over a table; cells without a value are NULL."""
     base = sqlite3.connect(":memory:")
     names = ", ".join(quoted(name) for name in rows)
-    base.execute(f'CREATE TABLE "da ta" ({names})')
+    base.execute(f'CREATE TABLE "{table}" ({names})')
     plain = rows.astype(object).where(rows.notna(), None)
     slots = ", ".join("?" * rows.shape[1])
-    base.executemany(f'INSERT INTO "da ta" VALUES ({slots})', plain.to_numpy().tolist())
+    base.executemany(f'INSERT INTO "{table}" VALUES ({slots})', plain.to_numpy().tolist())
     found = base.execute(query)
     return Answer([column[0] for column in found.description], found.fetchall())
 
 
-def in_duckdb(query, rows):
+def in_duckdb(query, rows, table="da ta"):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
     base = duckdb.connect()
     base.execute("SET threads = 1")
-    base.register("da ta", rows)
+    base.register(table, rows)
     found = base.execute(query)
     return Answer([column[0] for column in found.description], found.fetchall())
 
@@ -190,12 +190,64 @@ def test_exact_literals_are_read_to_the_last_bit():
     [
         ({"keep": ["LABEL"]}, "keep holds 'LABEL'"),
         ({"keep": ["score"]}, "keep holds 'score'"),
+        ({"keep": "id"}, r"keep='id' must be a list of names of columns; pass \['id'\]"),
+        ({"keep": 3}, "keep=3 must be a list of names"),
+        ({"keep": ["id", 3]}, r"keep=\['id', 3\] must be a list of names"),
+        ({"keep": [""]}, "must be a list of names"),
+        ({"keep": ["id", "ID"]}, "names 'ID' twice, large and small letters being one"),
+        ({"keep": ["i\0d"]}, r"^keep holds 'i\\x00d', and SQL knows no zero character"),
+        ({"table": "a\0b"}, r"^table holds 'a\\x00b', and SQL knows no zero character"),
+        ({"table": ""}, "table='' must be the name of a table, or the names of a schema"),
+        ({"table": None}, "table=None must be the name of a table"),
+        ({"table": []}, r"table=\[\] must be the name of a table"),
+        ({"table": ["a", ""]}, "must be the name of a table"),
+        ({"table": ("a", "b", "c")}, r"table=\('a', 'b', 'c'\) must be the name of a table"),
         ({"probability": True}, "probability=True: StumpSVC has no predict_proba"),
+        ({"probability": "yes"}, "probability='yes' must be True or False"),
     ],
 )
 def test_arguments_that_cannot_be(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as caught:
         to_sql(case("StumpSVC").model, **arguments)
+    assert "\n" not in str(caught.value)
+
+
+@ENGINES
+@pytest.mark.parametrize("table", ["stage0", "STAGE_1", "support0", "Support_0", "r"])
+def test_a_table_that_is_called_like_a_stage(table, run):
+    model, rows = case("KernelSVC, gaussian")
+    query = to_sql(model, table, keep=["Key"])
+    found = run(query, with_key(rows), table)
+    assert_close(found.numbers("score"), scores_of(model, rows), TOLERANCE)
+
+
+NO_NUMBERS = ["", " ", "n/a", "abc", "12abc", "1-2", "2020-01-05", "1.2.3", "1,5", "-", ".", "e5"]
+NO_NUMBERS += [".e5", "1e", "-+5", "0x10", "12 34", "true", "nan", "inf", "1e5.5", "1e2e3"]
+TEXTS = ["12", " 12 ", "-1.5e3", "1E+05", "1e-5", "+3", "-.5", "5.", ".5", "0", "007"]
+
+
+@ENGINES
+def test_text_that_is_no_number_is_missing(run):
+    """CSV files that are read without types leave such columns behind."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((80, 1)) < 0.2, np.nan, rng.normal(size=(80, 1)) * 20)
+    model = es.StumpSVC().fit(X, (np.nan_to_num(X[:, 0], nan=7.0) > 0).astype(int))
+    assert model.shapes_[0].missing != model.shapes_[0](np.zeros(1))[0]
+    pandas = pytest.importorskip("pandas")
+    rows = with_key(pandas.DataFrame({"x0": TEXTS + NO_NUMBERS}))
+    found = run(to_sql(model, "da ta", keep=["Key"]), rows)
+    numbers = [float(text) for text in TEXTS] + [np.nan] * len(NO_NUMBERS)
+    wanted = model.decision_function(np.array(numbers)[:, None])
+    assert_close(found.numbers("score")[:, 0], wanted, TOLERANCE)
+
+
+def test_bytes_that_are_no_number_are_missing():
+    model = es.DecisionStumpClassifier().fit([[-2.0], [-1.0], [1.0]], [0, 0, 1])
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE data (x0)")
+    base.executemany("INSERT INTO data VALUES (?)", [(b"ab",), (None,)])
+    first, second = base.execute(to_sql(model)).fetchall()
+    assert first == second
 
 
 def test_names_that_are_one_to_sql():

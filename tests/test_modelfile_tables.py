@@ -49,6 +49,15 @@ def test_an_edited_model_comes_back_edited(tmp_path):
         assert again.fit(train, labels(train, 2)).edits_ == ()
 
 
+@pytest.mark.parametrize("name", ["SubsampleVoting, shapes", "BoostedStumpSVC", "StumpSVCCV"])
+def test_whatever_has_curves_can_be_edited_and_saved(name, tmp_path):
+    model, rows = case(name)
+    edited = model.set_curve(COLUMNS["number"], 2, missing=True)
+    again = there_and_back(edited, tmp_path / "model.stump")
+    assert again.edits_ == edited.edits_
+    np.testing.assert_array_equal(again.decision_function(rows), edited.decision_function(rows))
+
+
 def test_a_monotone_model_comes_back(tmp_path):
     train = table(220, 0, holes=True)
     model = es.StumpSVC(monotonic_cst={COLUMNS["number"]: 1}, categorical_features=CODES)

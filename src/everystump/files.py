@@ -19,6 +19,7 @@ def write_whole(out: Path, write: Callable[[Path], object]) -> None:
     a new one gets those that the umask leaves.
     """
     target = Path(os.path.realpath(out))
+    _refuse_other_kinds(out, target)
     prefix, suffix = f".{target.stem[:_LONGEST_STEM]}-", target.suffix[:_LONGEST_SUFFIX]
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
@@ -65,6 +66,21 @@ def _about(error: OSError, out: Path) -> OSError:
     )
 
 
+def _refuse_other_kinds(out: Path, target: Path) -> None:
+    """Raise if something other than a plain file is there, which a move would replace."""
+    try:
+        plain = target.is_file() or not os.path.lexists(target)
+    except OSError as error:
+        raise _about(error, out) from error
+    if target.is_dir():
+        raise IsADirectoryError(f"path={str(out)!r} is a folder; name a file in it.")
+    if not plain:
+        raise ValueError(
+            f"path={str(out)!r} is no plain file but a pipe, a device or the like; name another "
+            f"path."
+        )
+
+
 def as_path(path: Any) -> Path:
     """Return a user's path, or say that it is none.
 
@@ -90,20 +106,12 @@ def check_place(path: Any, *, overwrite: bool = True) -> Path:
     """Return a user's path if a file can be written there, or say why not."""
     out = as_path(path)
     shown, target = f"path={str(out)!r}", Path(os.path.realpath(out))
-    try:
-        there = os.path.lexists(target)
-        whole = target.is_file()
-    except OSError as error:
-        raise _about(error, out) from error
-    if target.is_dir() or os.fspath(path).endswith(os.sep):
+    if os.fspath(path).endswith(os.sep):
         raise IsADirectoryError(f"{shown} is a folder; name a file in it.")
+    _refuse_other_kinds(out, target)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{shown} is in a folder that does not exist; make it.")
-    if there and not whole:
-        raise ValueError(
-            f"{shown} is no plain file but a pipe, a device or the like; name another path."
-        )
-    if there and not overwrite:
+    if not overwrite and target.exists():
         raise FileExistsError(f"{shown} exists; pass overwrite=True to replace it.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise PermissionError(

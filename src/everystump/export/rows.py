@@ -18,6 +18,8 @@ def read_rows(features: Sequence[Mapping[str, Any]], rows: Any) -> np.ndarray:
     ``features`` are those of a document; ``rows`` a frame, or rows by name or in order.
     """
     names = [feature["name"] for feature in features]
+    if hasattr(rows, "collect_schema") and hasattr(rows, "collect"):
+        raise TypeError("rows is a lazy frame, whose rows are not there yet; pass rows.collect().")
     if hasattr(rows, "columns") or hasattr(rows, "column_names"):
         columns = _of_frame(names, rows)
     else:
@@ -29,8 +31,6 @@ def read_rows(features: Sequence[Mapping[str, Any]], rows: Any) -> np.ndarray:
 
 def _of_frame(names: Sequence[str], frame: Any) -> list[list]:
     """Return the cells of the columns with these names, whatever the frame holds beside."""
-    if hasattr(frame, "collect"):
-        raise TypeError("rows is a lazy frame, whose rows are not there yet; pass rows.collect().")
     given = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     found: dict[str, list] = {}
     for column in given:
@@ -100,7 +100,7 @@ def _in_order(names: Mapping[str, None], k: int, row: Any) -> list:
 def _numbers(feature: Mapping[str, Any], cells: Sequence) -> np.ndarray:
     """Return a column as numbers: those of its levels if it has any, NaN if missing."""
     levels = feature.get("levels")
-    of_text = bool(levels) and isinstance(levels[0], str)
+    of_text = levels is not None and len(levels) > 0 and isinstance(levels[0], str)
     wanted = (str,) if of_text else (str, Real) if levels == [] else (Real,)
     values = [_value(cell, k, feature["name"], wanted) for k, cell in enumerate(cells)]
     if levels is None:

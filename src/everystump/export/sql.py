@@ -60,7 +60,8 @@ def to_sql(
 def _table_names(table: Any) -> list[str]:
     """Return the schema and name of a table, or say what is wrong with them."""
     names = [table] if isinstance(table, str) else table
-    if not isinstance(names, list | tuple) or not 1 <= len(names) <= 2 or not _all_names(names):
+    _refuse_zeros("table", names)
+    if not _is_list(names) or not 1 <= len(names) <= 2 or not _all_names(names):
         raise ValueError(
             f"table={table!r} must be the name of a table, or the names of a schema and a table; "
             f"pass 'customers' or ('main', 'customers')."
@@ -72,7 +73,8 @@ def _kept_names(keep: Any) -> list[str]:
     """Return the columns to pass through, or say what is wrong with them."""
     if keep is None:
         return []
-    if not isinstance(keep, list | tuple) or not _all_names(keep):
+    _refuse_zeros("keep", keep)
+    if not _is_list(keep) or not _all_names(keep):
         raise ValueError(f"keep={keep!r} must be a list of names of columns; pass ['id'].")
     seen: set[str] = set()
     for column in keep:
@@ -86,8 +88,20 @@ def _kept_names(keep: Any) -> list[str]:
 
 
 def _all_names(names: Sequence[Any]) -> bool:
-    """Tell whether all are texts that can be names in SQL, which holds no zero character."""
-    return all(isinstance(name, str) and name and "\0" not in name for name in names)
+    return all(isinstance(name, str) and name for name in names)
+
+
+def _refuse_zeros(argument: str, names: Any) -> None:
+    odd = [n for n in names if isinstance(n, str) and "\0" in n] if _is_list(names) else []
+    if odd:
+        raise ValueError(
+            f"{argument} holds {odd[0]!r}, and SQL knows no zero character; remove it from the "
+            f"name."
+        )
+
+
+def _is_list(names: Any) -> bool:
+    return isinstance(names, list | tuple)
 
 
 def _other_than(names: Sequence[str], start: str) -> str:

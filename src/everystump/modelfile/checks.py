@@ -154,7 +154,8 @@ def _check_curves(held: dict[str, Any]) -> None:
         len(models) == n_scores and isinstance(given, ShapeModel) == (n_scores == 1),
         f"shapes_ must have one ShapeModel for each of the {n_scores} scores.",
     )
-    _require(features is not None, "an estimator with shapes_ must have features_.")
+    if features is None:
+        raise ModelFileError("an estimator with shapes_ must have features_.")
     for model in models:
         fit = len(model) == len(features) and all(map(_is_over, model.shapes, features))
         _require(fit, "shapes_ must have one curve for each feature and its levels.")
@@ -180,7 +181,7 @@ def _check_kernel_machine(model: KernelSVC) -> None:
 
 
 def _check_perceptrons(model: PerceptronSVC) -> None:
-    if not hasattr(model, "machine_"):
+    if "machine_" not in vars(model):
         return
     n, directions = model.n_features_in_, model.directions_
     width = n if directions is None else model.n_directions
@@ -193,7 +194,7 @@ def _check_perceptrons(model: PerceptronSVC) -> None:
 
 
 def _check_vote(model: WeightedVoteClassifier) -> None:
-    if hasattr(model, "classes_"):
+    if "classes_" in vars(model):
         _check_parts(model, "estimators_", model.estimators_, model.n_features_in_)
         _require(
             np.shape(model.weights_) == (len(model.estimators_),),
@@ -202,12 +203,14 @@ def _check_vote(model: WeightedVoteClassifier) -> None:
 
 
 def _check_search(model: LooBoundSearch) -> None:
-    if hasattr(model, "classes_"):
+    if "classes_" in vars(model):
         _check_parts(model, "best_estimator_", [model.best_estimator_], model.n_features_in_)
 
 
 def _check_subsamples(model: SubsampleVotingClassifier) -> None:
-    if not hasattr(model, "weights_"):
+    held = vars(model)
+    edited = "shapes_" in held and "estimators_" not in held  # its curves are all it has
+    if "weights_" not in held or edited:
         return
     n, given, subsets = model.n_features_in_, model.estimators_, model.estimators_features_
     n_scores = _n_scores(model.classes_)

@@ -1,0 +1,222 @@
+"""Files whose parts contradict each other are refused, though each part may be read."""
+
+import json
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from stored_models import fitted
+from test_modelfile_refusals import contents, holds, npy, refusal, replace_array, rewrite, shape_of
+
+from everystump.modelfile import ModelFileError, container, load, save
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.stump"
+
+
+def part(node, *names):
+    """Walk down what objects hold and are built with."""
+    for name in names:
+        node = node["holds" if name in node.get("holds", {}) else "with"][name]
+    return node
+
+
+def parameter(**words):
+    return lambda index: index["model"]["with"].update(words)
+
+
+def held(**words):
+    return lambda index: holds(index).update(words)
+
+
+def cut(name):
+    return lambda index: holds(index)[name]["items"].pop()
+
+
+def number(text):
+    return {"type": "float", "value": text}
+
+
+CONTRADICTORY = {
+    "n_jobs": ("StumpSVC", parameter(n_jobs="rm -rf"), "'n_jobs' parameter"),
+    "C": ("KernelSVC", parameter(C=-1.0), "'C' parameter"),
+    "n_jobs inside": (
+        "LooBoundSearch",
+        lambda i: holds(i)["candidates_"][0]["with"].update(tol="x"),
+        "'tol' parameter",
+    ),
+    "missing text": ("StumpSVC", lambda i: shape_of(i)["with"].update(missing="abc"), "missing"),
+    "missing NaN": (
+        "StumpSVC",
+        lambda i: shape_of(i)["with"].update(missing=number("nan")),
+        "is missing must be a finite number",
+    ),
+    "category": ("StumpSVC", lambda i: shape_of(i)["with"].update(is_category=1), "category or of"),
+    "category, numbers": (
+        "StumpSVC",
+        lambda i: shape_of(i)["with"].update(is_category=True),
+        "one curve for each feature and its levels",
+    ),
+    "intercept": (
+        "StumpSVC",
+        lambda i: holds(i)["shapes_"]["with"].update(intercept=number("nan")),
+        "a finite intercept",
+    ),
+    "fewer features": ("StumpSVC", cut("features_"), "features_ must have one entry for each of"),
+    "features of text": ("StumpSVC", held(features_="abcd"), "must be a tuple of Features"),
+    "no features": ("StumpSVC", lambda i: holds(i).pop("features_"), "must have features_"),
+    "99 features": ("StumpSVC", held(n_features_in_=99), "each of the 99 features"),
+    "a feature of text": ("StumpSVC", held(n_features_in_="4"), "n_features_in_ must be a whole"),
+    "99 features, kernel": ("KernelSVC", held(n_features_in_=99), "each of the 99 features"),
+    "99 features, vote": ("WeightedVoteClassifier", held(n_features_in_=99), "to its 99 features"),
+    "99 features, search": ("LooBoundSearch", held(n_features_in_=99), "fitted to its 99 features"),
+    "fewer curves": (
+        "StumpSVC",
+        lambda i: holds(i)["shapes_"]["with"]["shapes"]["items"].pop(),
+        "one curve for each feature",
+    ),
+    "one class": ("StumpSVC", held(classes_=[1]), "an array of two or more labels"),
+    "directions": ("PerceptronSVC, axes", held(directions_=[[1.0]]), "one number for each feature"),
+    "no centre": ("PerceptronSVC, axes", lambda i: holds(i).pop("centre_"), "centre_"),
+    "votes": ("WeightedVoteClassifier", held(weights_=[1.0]), "one weight for each of estimators_"),
+    "no voters": (
+        "WeightedVoteClassifier",
+        lambda i: holds(i)["estimators_"].clear(),
+        "must be fitted to its 4 features",
+    ),
+    "machines": ("SubsampleVotingClassifier", held(estimators_features_=[None]), "one machine and"),
+    "subset": (
+        "SubsampleVotingClassifier",
+        held(estimators_features_=[[9], None, None]),
+        "must name features",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CONTRADICTORY)
+def test_parts_that_contradict_each_other(kind, path):
+    name, edit, message = CONTRADICTORY[kind]
+    save(fitted(name), path)
+    # Arrays that an edit leaves unused would be the fault; a note keeps them in use.
+    index = json.loads(contents(path)["model.json"])
+    rewrite(path, held(note_=[{"type": "array", "file": file} for file in index["arrays"]]))
+    assert repr(load(path)) == repr(fitted(name))
+    rewrite(path, edit)
+    assert message in refusal(path)
+
+
+ONE_CLASS, THREE_CLASSES = np.array([1]), np.array([-1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (ONE_CLASS, "an array of two or more labels"),
+        (np.array([1, 1]), "an array of two or more labels"),
+        (np.array([[0, 1]]), "an array of two or more labels"),
+        (THREE_CLASSES, "one ShapeModel for each of the 3 scores"),
+    ],
+)
+def test_classes_that_do_not_match(classes, message, path):
+    save(fitted("StumpSVC"), path)
+    file = holds(json.loads(contents(path)["model.json"]))["classes_"]["file"]
+    replace_array(path, file, npy(classes))
+    assert message in refusal(path)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8"])
+@pytest.mark.parametrize("name", ["knots", "values"])
+def test_curves_of_other_floats(name, dtype, path):
+    save(fitted("StumpSVC"), path)
+    file = shape_of(json.loads(contents(path)["model.json"]))["with"][name]["file"]
+    array = getattr(fitted("StumpSVC").shapes_[0], name)
+    replace_array(path, file, npy(array))
+    load(path)
+    replace_array(path, file, npy(array.astype(dtype)))
+    assert "must be arrays of floats of 64 bits" in refusal(path)
+
+
+def test_values_that_are_no_numbers(path):
+    save(fitted("StumpSVC"), path)
+    file = shape_of(json.loads(contents(path)["model.json"]))["with"]["values"]["file"]
+    array = fitted("StumpSVC").shapes_[0].values.copy()
+    array[3] = np.inf
+    replace_array(path, file, npy(array))
+    assert "the values of a Shape must be finite" in refusal(path)
+
+
+def test_an_expansion_over_other_features(path):
+    save(fitted("KernelSVC"), path)
+    index = json.loads(contents(path)["model.json"])
+    file = part(index["model"], "expansion_", "kept")["file"]
+    replace_array(path, file, npy(np.zeros((68, 3))))
+    assert "over the features and classes" in refusal(path)
+    replace_array(path, file, npy(np.zeros((67, 4))))
+    assert "one weight for each support vector" in refusal(path)
+
+
+def test_a_model_with_parameters_that_no_fit_takes_is_not_saved(path):
+    model = fitted("DecisionStumpClassifier").__class__(criterion="error")
+    model = model.fit([[0.0], [1.0]], [0, 1])
+    model.n_jobs = "many"
+    with pytest.raises(ModelFileError, match="'n_jobs' parameter"):
+        save(model, path)
+    assert not path.exists()
+
+
+def test_json_of_very_many_values(path):
+    save(fitted("StumpSVC"), path)
+    rewrite(path, parameter(tol="here"))
+    text = contents(path)["model.json"].replace(b'"here"', b"[" + b"[]," * 5_000_000 + b"0]")
+    container.write_archive(path, contents(path) | {"model.json": text})
+    tracemalloc.start()
+    assert "values, and a model file holds 1,000,000" in refusal(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * len(text)
+
+
+HEADERS = {
+    "as NumPy writes it": ("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }", True),
+    "other quotes": ('{"descr": "<f8", "fortran_order": False, "shape": (3,), }', False),
+    "no last comma": ("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}", False),
+    "other order": ("{'shape': (3,), 'descr': '<f8', 'fortran_order': False, }", False),
+    "more": ("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), 'x': 1, }", False),
+    "a long": ("{'descr': '<f8', 'fortran_order': False, 'shape': (3L,), }", False),
+    "zeros": ("{'descr': '<f8', 'fortran_order': False, 'shape': (03,), }", False),
+    "a sum": ("{'descr': '<f8', 'fortran_order': False, 'shape': (1+2,), }", False),
+    "another name": ("{'descr': 'float64', 'fortran_order': False, 'shape': (3,), }", False),
+    "an old name": ("{'descr': '<a8', 'fortran_order': False, 'shape': (3,), }", False),
+    "a long float": ("{'descr': '<f16', 'fortran_order': False, 'shape': (3,), }", False),
+}
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_headers_of_arrays(kind):
+    text, fine = HEADERS[kind]
+    padded = text.encode().ljust(117) + b"\n"
+    itemsize = 16 if "f16" in text else 8
+    content = b"\x93NUMPY\x01\0" + len(padded).to_bytes(2, "little") + padded + bytes(3 * itemsize)
+    if fine:
+        assert container.read_array(memoryview(content)).tolist() == [0.0, 0.0, 0.0]
+        return
+    with pytest.raises((TypeError, ValueError)):
+        container.read_array(memoryview(content))
+
+
+def test_warnings_of_other_threads_stay_warnings(path, monkeypatch):
+    """Reading changes no filter, which all threads share."""
+    save(fitted("StumpSVC"), path)
+    container._read_header.cache_clear()
+
+    def forbidden(*args, **kwargs):
+        raise AssertionError("filters of warnings are shared by all threads")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(warnings, "catch_warnings", forbidden)
+        patch.setattr(warnings, "simplefilter", forbidden)
+        again = load(path)
+    assert repr(again) == "StumpSVC()"
