@@ -7,6 +7,13 @@ import sys
 
 import click
 
+from everystump.cli.bench import bench
+from everystump.cli.bound import bound
+from everystump.cli.explain import explain
+from everystump.cli.export import export
+from everystump.cli.fit import fit
+from everystump.cli.predict import predict
+from everystump.cli.report import report
 from everystump.cli.reproduce import reproduce
 
 BAD_INPUT = 2
@@ -19,7 +26,8 @@ def everystump() -> None:
     """Every stump votes: models of tabular data that are exact, certified and readable."""
 
 
-everystump.add_command(reproduce)
+for command in (fit, predict, explain, report, export, bound, reproduce, bench):
+    everystump.add_command(command)
 
 
 def main() -> None:

@@ -1,0 +1,32 @@
+"""``everystump export``: a model in another language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from everystump.cli.common import FORCE, MODEL, check_out, load_model, out_option, refusing
+
+EXAMPLES = """\b
+Examples:
+  everystump export credit.stump --to sql -o credit.sql
+  everystump export credit.stump --to onnx -o credit.onnx
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@MODEL
+@click.option(
+    "--to", type=click.Choice(["onnx", "sql", "json"]), required=True, help="The language."
+)
+@out_option("The file to write.")
+@FORCE
+def export(model: Path, to: str, out: Path, force: bool) -> None:
+    """Write a model as ONNX, as one SQL query, or as JSON."""
+    with refusing():
+        check_out(out, force)
+        from everystump.export import write
+
+        write(load_model(model), out, to=to)
+    click.echo(f"{to}: {out}")

@@ -1,0 +1,153 @@
+"""What a table's columns are: guesses that are told, each of which the user can overrule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from everystump.study import RefusedError
+
+_MOST_CLASSES = 20
+_FEW_ROWS = 20
+_YES = {"1", "1.0", "true", "yes", "y", "t", "positive", "pos", "+", ">50k", "bad", "sick", "good"}
+
+
+@dataclass
+class Task:
+    """A table ready to learn from.
+
+    Attributes
+    ----------
+    X : pandas.DataFrame
+        The features.
+    y : ndarray
+        The labels.
+    target : str
+        Their column.
+    positive : object
+        The label that probabilities and scores of two classes are told of.
+    told : list of str
+        What was guessed, one sentence each.
+    dropped : dict
+        Columns left out, and why.
+    """
+
+    X: Any
+    y: np.ndarray
+    target: str
+    positive: Any
+    told: list[str] = field(default_factory=list)
+    dropped: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user says himself: columns to leave out, to use, to take for categories; a label."""
+
+    drop: Sequence[str] = ()
+    use: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    positive: str | None = None
+
+
+def make_task(frame: Any, target: str, wishes: Wishes) -> Task:
+    """Decide what to learn from, and say so."""
+    for name in (target, *wishes.drop, *wishes.use, *wishes.categorical):
+        _check_column(frame, name)
+    known = frame[target].notna().to_numpy()
+    told = []
+    if not known.all():
+        told.append(f"{(~known).sum():,} rows without a {target!r} are left out.")
+    frame = frame[known]
+    y, positive = _labels(frame[target], target, wishes.positive)
+    dropped = {name: "asked for" for name in wishes.drop}
+    columns = [name for name in frame.columns if name != target and name not in dropped]
+    for name in columns:
+        why = None if name in wishes.use else _useless(frame[name])
+        if why is not None:
+            dropped[name] = why
+    X = frame[[name for name in columns if name not in dropped]]
+    if X.shape[1] == 0:
+        raise RefusedError(f"No column is left to learn {target!r} from; see --use.")
+    X = X.astype({name: _levels(X[name]) for name in wishes.categorical if name in X.columns})
+    told += _told_of(X, dropped)
+    if len(np.unique(y)) == 2:
+        told.append(f"Scores and probabilities are those of {target} = {positive}.")
+    return Task(X, y, target, positive, told, dropped)
+
+
+def _check_column(frame: Any, name: str) -> None:
+    if name not in frame.columns:
+        like = get_close_matches(name, [str(c) for c in frame.columns], 1, cutoff=0.4)
+        hint = f"did you mean {like[0]!r}?" if like else f"there are {list(frame.columns)[:10]}."
+        raise RefusedError(f"There is no column {name!r}; {hint}")
+
+
+def _labels(column: Any, target: str, wanted: str | None) -> tuple[np.ndarray, Any]:
+    """Return the labels, and which one is positive."""
+    y = column.to_numpy()
+    if y.dtype == bool or y.dtype.kind not in "iuf":
+        y = column.astype(str).to_numpy(dtype=object)
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2:
+        raise RefusedError(f"{target!r} is {classes[0]!r} in every row; there is nothing to learn.")
+    if len(classes) > _MOST_CLASSES:
+        raise RefusedError(
+            f"{target!r} has {len(classes):,} different values, too many to be classes (up to "
+            f"{_MOST_CLASSES}); cut it into a few, or name another --target."
+        )
+    if y.dtype.kind == "f" and np.all(y == np.floor(y)):
+        y, classes = y.astype(np.int64), classes.astype(np.int64)
+    shown = [str(label) for label in classes.tolist()]
+    if wanted is not None:
+        if wanted not in shown:
+            raise RefusedError(f"--positive {wanted}: {target!r} has the values {shown}.")
+        return y, classes.tolist()[shown.index(wanted)]
+    like_yes = [label.strip().lower() in _YES for label in shown]
+    if sum(like_yes) == 1:
+        return y, classes.tolist()[like_yes.index(True)]
+    return y, classes.tolist()[int(np.argmin(counts))]
+
+
+def _useless(column: Any) -> str | None:
+    """Return why nothing can be learned from a column, None if something can."""
+    there = column.dropna()
+    n_distinct = there.nunique()
+    if len(there) == 0:
+        return "all of it is missing"
+    if n_distinct == 1 and len(there) == len(column):
+        return "it has one value"
+    if n_distinct == len(column) > _FEW_ROWS and column.dtype.kind not in "fb":
+        if column.dtype.kind not in "iu":
+            return "every row has a text of its own, as names and keys do"
+        if there.is_monotonic_increasing and there.diff().max() == 1:
+            return "it numbers the rows"
+    return None
+
+
+def _levels(column: Any) -> Any:
+    import pandas as pd
+
+    return pd.CategoricalDtype(sorted(column.dropna().unique()))
+
+
+def _told_of(X: Any, dropped: dict[str, str]) -> list[str]:
+    """Return what a user should know of the columns."""
+    text = [str(name) for name in X.columns if X[name].dtype.kind not in "iufb"]
+    told = [f"{len(X):,} rows, {X.shape[1]} features."]
+    if text:
+        told.append(f"Categories: {_listed(text)}.")
+    holes = [str(name) for name in X.columns if X[name].isna().any()]
+    if holes:
+        told.append(f"With missing values: {_listed(holes)}.")
+    told += [f"{name} is left out: {why}." for name, why in dropped.items()]
+    return told
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
