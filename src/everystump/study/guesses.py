@@ -94,7 +94,9 @@ def _labels(column: Any, target: str, wanted: str | None) -> tuple[np.ndarray, A
         y = column.astype(str).to_numpy(dtype=object)
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2:
-        raise RefusedError(f"{target!r} is {classes[0]!r} in every row; there is nothing to learn.")
+        raise RefusedError(
+            f"{target!r} is {classes.tolist()[0]!r} in every row; there is nothing to learn."
+        )
     if len(classes) > _MOST_CLASSES:
         raise RefusedError(
             f"{target!r} has {len(classes):,} different values, too many to be classes (up to "

@@ -36,6 +36,7 @@ def read_file(path: Path, *, delimiter: str | None = None, encoding: str = "utf-
         raise RefusedError(f"{path} is empty; it needs a line of names and lines of values.")
     text = _decoded(path, content, encoding)
     cut = delimiter or _found_delimiter(path, text)
+    _refuse_equal_names(path, text, cut)
     _refuse_ragged(path, text.encode() if encoding != "utf-8" else content, cut)
     return _read_csv(path, text, cut)
 
@@ -83,6 +84,15 @@ def _found_delimiter(path: Path, text: str) -> str:
     return cut
 
 
+def _refuse_equal_names(path: Path, text: str, delimiter: str) -> None:
+    """Raise if two columns have one name, which pandas would change."""
+    head = text.split("\n", 1)[0]
+    names = [name.strip() for name in next(csv.reader([head], delimiter=delimiter))]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise RefusedError(f"{path}, line 1: two columns are named {twice!r}; rename one.")
+
+
 def _refuse_ragged(path: Path, content: bytes, delimiter: str) -> None:
     """Raise if a line has more or fewer cells than the first; quoted files are left to pandas."""
     if _QUOTE in content or len(delimiter) != 1:
@@ -110,9 +120,6 @@ def _read_csv(path: Path, text: str, delimiter: str) -> Any:
         raise RefusedError(f"{path} cannot be read: {what}; mend it there.") from None
     if len(frame) == 0:
         raise RefusedError(f"{path} has names but no rows; add some.")
-    doubled = frame.columns[frame.columns.duplicated()]
-    if len(doubled):
-        raise RefusedError(f"{path} has two columns named {doubled[0]!r}; rename one.")
     return frame
 
 

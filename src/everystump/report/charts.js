@@ -1,0 +1,256 @@
+// Pictures, drawn from plain data. Text of the data goes through textContent only.
+
+/** Return an HTML element with attributes and children, which are elements or text. */
+function html(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** Return an SVG element. */
+function svg(tag, attributes = {}, ...children) {
+  const space = document.getElementById("svg-origin").namespaceURI;
+  return fill(document.createElementNS(space, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+const MINUS = "\u2212";
+
+/** Return a number in few digits. */
+function few(x, digits = 4) {
+  if (x === null || Number.isNaN(x)) return "none";
+  const size = Math.abs(x);
+  const text = size !== 0 && (size < 1e-4 || size >= 1e7) ? size.toExponential(2)
+    : String(Number(size.toPrecision(size >= 10 ** digits ? Math.ceil(Math.log10(size)) : digits)));
+  return (x < 0 && Number(text) !== 0 ? MINUS : "") + text;
+}
+
+/** Return what is added to a score, with its sign and as many places after the point as others. */
+function signed(x, places = 3) {
+  const text = Math.abs(x).toFixed(places);
+  if (Number(text) === 0) return text;
+  return (x < 0 ? MINUS : "+") + text;
+}
+
+/** Return a share in words. */
+function percent(share) {
+  const shown = 100 * share;
+  if (shown > 0 && shown < 0.1) return "<0.1 %";
+  return `${shown >= 9.95 || shown === 0 ? shown.toFixed(0) : shown.toFixed(1)} %`;
+}
+
+/** Return a value of the data as text. */
+function shown(value) {
+  if (value === null || value === undefined) return "missing";
+  return typeof value === "number" ? few(value, 6) : String(value);
+}
+
+/** Return round numbers within an interval. */
+function ticks(low, high, most = 5) {
+  const rough = (high - low) / most;
+  if (!(rough > 0) || !Number.isFinite(rough)) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) {
+    found.push(Number((k * step).toPrecision(12)));
+  }
+  return found;
+}
+
+const FRAME = { width: 340, height: 206, left: 42, right: 10, top: 12, bottom: 26 };
+
+/** Return a picture with axes, and the functions from data to places in it. */
+function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTicks, yText = few,
+  frame = FRAME }) {
+  const end = frame.width - frame.right - strip;
+  const ground = frame.height - frame.bottom;
+  const atX = (x) => frame.left + ((x - low) / (high - low)) * (end - frame.left);
+  const atY = (y) => ground - ((y - bottom) / (top - bottom)) * (ground - frame.top);
+  const picture = svg("svg", {
+    viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img", "aria-label": label, class: "chart",
+  });
+  for (const y of yTicks || ticks(bottom, top, 4)) {
+    picture.append(svg("line", { class: y === 0 ? "zero" : "rule", x1: frame.left, x2: end + strip,
+      y1: atY(y), y2: atY(y) }));
+    picture.append(svg("text", { class: "tick", x: frame.left - 6, y: atY(y) + 3.5,
+      "text-anchor": "end" }, yText(y)));
+  }
+  for (const [x, text] of xTicks || ticks(low, high, 5).map((x) => [x, few(x)])) {
+    picture.append(svg("text", { class: "tick", x: atX(x), y: ground + 16,
+      "text-anchor": "middle" }, text));
+  }
+  return { picture, atX, atY, end, ground, frame };
+}
+
+/** Return the curve of a number, with the rows' density at its foot and what is missing apart. */
+function drawLine(feature, curve, limits) {
+  const spread = feature.high - feature.low || 1;
+  const low = feature.low - 0.04 * spread;
+  const high = feature.high + 0.04 * spread;
+  const hasMissing = curve.missing !== null;
+  const label = `${feature.name}: from ${few(Math.min(...curve.values))} to ` +
+    `${few(Math.max(...curve.values))}`;
+  const plot = axes({ x: [low, high], y: limits, label, strip: hasMissing ? 34 : 0 });
+  const { picture, atX, atY, ground, frame } = plot;
+  if (feature.density) drawDensity(plot, feature.density);
+  const points = [[low, curve.values[0]], ...curve.knots.map((x, k) => [x, curve.values[k]]),
+    [high, curve.values[curve.values.length - 1]]]
+    .filter(([x]) => x >= low && x <= high);
+  const path = points.map(([x, y], k) => `${k ? "L" : "M"}${atX(x).toFixed(2)} ${atY(y).toFixed(2)}`);
+  picture.append(svg("path", { class: "line", d: path.join("") }));
+  if (hasMissing) drawMissing(plot, curve.missing, feature.share_missing);
+  const here = svg("circle", { class: "here", r: 4.5 });
+  here.setAttribute("visibility", "hidden");
+  const probe = svg("line", { class: "probe", y1: frame.top, y2: ground, visibility: "hidden" });
+  picture.append(probe, here);
+  const move = (x) => {
+    here.setAttribute("visibility", "visible");
+    const isMissing = Number.isNaN(x);
+    here.setAttribute("cx", isMissing ? plot.end + 17 : atX(Math.min(Math.max(x, low), high)));
+    here.setAttribute("cy", atY(curveAt(curve, x)));
+    if (isMissing && !hasMissing) here.setAttribute("visibility", "hidden");
+  };
+  return { picture, move, plot, probe, range: [low, high] };
+}
+
+function drawDensity({ picture, atX, ground, frame }, density) {
+  const most = Math.max(...density.share) || 1;
+  const width = Math.max(1, atX(density.width) - atX(0) - 0.6);
+  density.at.forEach((x, k) => {
+    const height = 0.3 * (ground - frame.top) * (density.share[k] / most);
+    picture.append(svg("rect", { class: "density", x: atX(x) - width / 2, width,
+      y: ground - height, height }));
+  });
+}
+
+function drawMissing({ picture, atY, end, ground, frame }, value, share) {
+  const middle = end + 17;
+  const above = atY(value) > (frame.top + ground) / 2;
+  picture.append(svg("line", { class: "apart", x1: end, x2: end, y1: frame.top, y2: ground }));
+  const y = atY(value);
+  picture.append(svg("path", { class: "missing",
+    d: `M${middle} ${y - 5}L${middle + 5} ${y}L${middle} ${y + 5}L${middle - 5} ${y}Z` }));
+  const text = share === null ? "missing" : `missing ${percent(share)}`;
+  const place = above ? frame.top + 2 : ground - 3;
+  picture.append(svg("text", { class: "tick missing-text", "text-anchor": above ? "end" : "start",
+    transform: `translate(${middle + 3} ${place}) rotate(-90)` }, text));
+}
+
+/** Return a bar that goes right from zero if positive and left if negative. */
+function signedBar(value, limits, kind) {
+  const bar = html("span", { class: "bar" });
+  const track = html("span", { class: "track" }, bar);
+  setSignedBar(track, value, limits, kind);
+  return track;
+}
+
+function setSignedBar(track, value, [low, high], kind) {
+  const at = (v) => (100 * (Math.min(Math.max(v, low), high) - low)) / (high - low);
+  const bar = track.firstChild;
+  const zero = at(0);
+  track.style.setProperty("--zero", `${zero}%`);
+  bar.style.left = `${Math.min(zero, at(value))}%`;
+  bar.style.width = `${Math.abs(at(value) - zero)}%`;
+  bar.className = `bar ${kind || (value < 0 ? "negative" : "positive")}`;
+}
+
+const MOST_LEVELS = 8;
+
+/** Return the bars of a category: levels that move scores most, the others folded, what is missing. */
+function drawLevels(feature, levels, curve, limits) {
+  const values = curve.level_values;
+  const shares = feature.shares || levels.map(() => null);
+  const weight = (k) => (shares[k] === null ? 1 : shares[k]) * Math.abs(values[k]);
+  const order = levels.map((_, k) => k).sort((a, b) => weight(b) - weight(a) || a - b);
+  const nShown = levels.length <= MOST_LEVELS ? levels.length : MOST_LEVELS - 1;
+  const byValue = (a, b) => values[b] - values[a];
+  const list = html("ul", { class: "levels" });
+  const items = new Map();
+  const add = (name, share, value, kind, k) => {
+    const item = html("li", {}, html("span", { class: "name", title: name }, name),
+      html("span", { class: "share" }, share === null ? "" : percent(share)),
+      signedBar(value, limits, kind), html("span", { class: "number" }, signed(value)));
+    if (k !== undefined) items.set(k, item);
+    return item;
+  };
+  const level = (k) => add(String(levels[k]), shares[k], values[k], "level", k);
+  list.append(...order.slice(0, nShown).sort(byValue).map(level));
+  const rest = order.slice(nShown);
+  if (rest.length) list.append(foldedLevels(rest, shares, values, limits, () =>
+    rest.sort(byValue).map(level)));
+  if (curve.missing !== null) list.append(add("missing", feature.share_missing, curve.missing,
+    "missing", -1));
+  const move = (x) => items.forEach((item, k) => {
+    item.classList.toggle("here", Number.isNaN(x) ? k === -1 : k === x);
+  });
+  return { picture: list, move };
+}
+
+/** Return one line for many levels, which a button replaces by all of them. */
+function foldedLevels(rest, shares, values, limits, unfolded) {
+  const total = rest.reduce((sum, k) => sum + (shares[k] || 0), 0);
+  const mean = rest.reduce((sum, k) => sum + (total ? shares[k] / total : 1 / rest.length)
+    * values[k], 0);
+  const button = html("button", { type: "button", class: "link" }, `${rest.length} more`);
+  const item = html("li", {}, html("span", { class: "name" }, button),
+    html("span", { class: "share" }, total ? percent(total) : ""),
+    signedBar(mean, limits, "others"), html("span", { class: "number" }, signed(mean)));
+  button.addEventListener("click", () => item.replaceWith(...unfolded()));
+  return item;
+}
+
+/** Return a histogram of margins; those of rows told wrong, below zero, are marked. */
+function drawMargins({ edges, counts }) {
+  const most = Math.max(...counts);
+  const low = Math.min(edges[0], 0);
+  const high = Math.max(edges[edges.length - 1], 0);
+  const frame = { ...FRAME, width: 460, height: 240 };
+  const plot = axes({ x: [low, high], y: [0, 1.05 * most], frame,
+    label: "How many rows have which margin", yTicks: ticks(0, most, 4).filter(Number.isInteger) });
+  counts.forEach((count, k) => {
+    if (!count) return;
+    const isWrong = edges[k + 1] <= 1e-12;
+    plot.picture.append(svg("rect", { class: isWrong ? "margin wrong" : "margin",
+      x: plot.atX(edges[k]) + 0.5, width: Math.max(1, plot.atX(edges[k + 1]) - plot.atX(edges[k]) - 1),
+      y: plot.atY(count), height: plot.ground - plot.atY(count) },
+    svg("title", {}, `${few(edges[k])} to ${few(edges[k + 1])}: ${count}`)));
+  });
+  plot.picture.append(svg("line", { class: "apart", x1: plot.atX(0), x2: plot.atX(0),
+    y1: frame.top, y2: plot.ground }));
+  return plot.picture;
+}
+
+/** Return how the score of validation goes with C. */
+function drawPath({ C, mean, std, chosen }) {
+  const kept = C.map((c, k) => [Math.log10(c), mean[k], (std && std[k]) || 0])
+    .filter(([c, m]) => Number.isFinite(c) && m !== null);
+  const spread = (part) => kept.map(([, m, s]) => m + part * s);
+  const low = Math.min(...spread(-1));
+  const high = Math.max(...spread(1));
+  const room = 0.08 * (high - low) || 0.05;
+  const ends = [kept[0][0], kept[kept.length - 1][0]];
+  const side = 0.03 * (ends[1] - ends[0]) || 0.5;
+  const frame = { ...FRAME, width: 700, height: 260, left: 52 };
+  const decades = ticks(ends[0], ends[1], 8).filter(Number.isInteger);
+  const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - room, high + room], frame,
+    label: "The score of validation for each C",
+    xTicks: decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : few(10 ** p)]) });
+  const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;
+  const band = [...kept.map(([c, m, s]) => point([c, m + s])),
+    ...[...kept].reverse().map(([c, m, s]) => point([c, m - s]))];
+  plot.picture.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
+    svg("path", { class: "line", d: `M${kept.map(point).join("L")}` }));
+  const nearest = kept.find(([c]) => chosen && Math.abs(c - Math.log10(chosen)) < 1e-9);
+  kept.forEach((one) => plot.picture.append(svg("circle", { class: one === nearest ? "here" : "dot",
+    cx: plot.atX(one[0]), cy: plot.atY(one[1]), r: one === nearest ? 6 : 3 },
+  svg("title", {}, `C = ${few(10 ** one[0])}: ${few(one[1])}`))));
+  return plot.picture;
+}

@@ -1,0 +1,108 @@
+"""What the page tells of each feature: importance, where the rows lie, what is typical."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from everystump.columns import RowDensity
+from everystump.estimators.reading import densities, kind_of, share_missing, spread
+from everystump.frames import Feature
+from everystump.report.plain import as_plain
+from everystump.shapes import Shape, ShapeModel
+
+_BINS = 30
+
+
+def known_density(
+    model: Any, rows: np.ndarray | None
+) -> tuple[tuple[RowDensity, ...] | None, str | None]:
+    """Return where rows lie in each feature, and which rows these are; None if nobody knows."""
+    density = getattr(model, "density_", None)
+    if density is not None:
+        return density, "training rows"
+    if rows is not None and len(rows):
+        return densities(rows), "held-out rows"
+    return None, None
+
+
+def tell_features(
+    models: list[ShapeModel],
+    features: tuple[Feature, ...],
+    names: list[str],
+    density: tuple[RowDensity, ...] | None,
+) -> list[dict[str, Any]]:
+    """Return all features in their order, as plain data."""
+    return [
+        _feature(names[d], features[d], [model[d] for model in models], seen)
+        for d, seen in enumerate(density or (None,) * len(names))
+    ]
+
+
+def _feature(
+    name: str, feature: Feature, shapes: list[Shape], seen: RowDensity | None
+) -> dict[str, Any]:
+    told = {
+        "name": name,
+        "kind": kind_of(feature),
+        "importance": [_importance(shape, seen) for shape in shapes],
+        "share_missing": None if seen is None else share_missing(seen),
+    }
+    if feature.levels is None:
+        return told | _number(shapes, seen)
+    return told | _category(feature, seen)
+
+
+def _importance(shape: Shape, seen: RowDensity | None) -> float:
+    """Return how much a curve moves the score: over the rows, else over its own points."""
+    if seen is not None:
+        return spread(shape, seen)
+    return float(np.std(shape.levels if shape.is_category else shape.values))
+
+
+def _number(shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:
+    knots = [shape.knots for shape in shapes if len(shape.knots) > 1]
+    rows = np.empty(0) if seen is None else seen.values[seen.counts > 0]
+    places = np.concatenate([*knots, rows])
+    low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
+    return {
+        "low": low,
+        "high": high,
+        "whole": bool(len(rows) and np.all(rows == np.round(rows))),
+        "density": None if seen is None else _bars(seen, low, high),
+        "typical": _median(seen) if seen is not None else (low + high) / 2,
+    }
+
+
+def _category(feature: Feature, seen: RowDensity | None) -> dict[str, Any]:
+    levels = as_plain(feature.levels)
+    levels = [int(level) if isinstance(level, bool) else level for level in levels]
+    if seen is None:
+        return {"shares": None, "typical": levels[0] if levels else None}
+    weights = np.zeros(len(levels))
+    known = seen.values >= 0
+    weights[seen.values[known].astype(int)] = seen.counts[known]
+    total = seen.counts.sum() + seen.missing
+    typical = levels[int(weights.argmax())] if weights.any() else None
+    return {"shares": (weights / total).tolist(), "typical": typical}
+
+
+def _bars(seen: RowDensity, low: float, high: float) -> dict[str, Any]:
+    """Return the share of all rows in each of some bars, which stand at values or in even bins."""
+    ends = (low, high) if high > low else (low - 0.5, high + 0.5)
+    width = (ends[1] - ends[0]) / _BINS
+    places, counts = seen.values, seen.counts
+    if len(places) > _BINS or np.any(np.diff(places) < width):  # else each value has its own bar
+        counts, edges = np.histogram(places, _BINS, range=ends, weights=counts)
+        places = (edges[:-1] + edges[1:]) / 2
+    total = seen.counts.sum() + seen.missing
+    return {"at": places.tolist(), "width": width, "share": (counts / total).tolist()}
+
+
+def _median(seen: RowDensity) -> float | None:
+    """Return the middle one of the rows' values, None if all are missing."""
+    if not seen.counts.any():
+        return None
+    reached = np.cumsum(seen.counts)
+    return float(seen.values[np.searchsorted(reached, reached[-1] / 2)])

@@ -1,0 +1,198 @@
+"""A fitted model as plain data: all that its page shows, and all that tests can check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from everystump.columns import RowDensity
+from everystump.estimators.base import each_class
+from everystump.estimators.table import check_rows
+from everystump.export import to_json
+from everystump.report.features import known_density, tell_features
+from everystump.report.plain import as_plain
+from everystump.report.rows import (
+    HeldOut,
+    least_sure,
+    starting_rows,
+    tell_hard,
+    tell_quality,
+    worst_wrong,
+)
+from everystump.report.words import bounded, certified, paragraphs
+from everystump.shapes import ShapeModel
+
+
+def summarise(
+    model: Any, X: Any = None, y: Any = None, *, about: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return all that the page of a model shows, as lists and dicts of plain values.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, with curves (``shapes_``).
+    X : frame or array-like of shape (n_rows, n_features), optional
+        Rows that it was not trained on, to start a what-if from.
+    y : array-like of shape (n_rows,), optional
+        Their classes, for margins, the confusion matrix and the rows that are hard.
+    about : dict, optional
+        What else is known, each entry optional: ``data``, ``target``, ``positive``, ``n_rows``,
+        ``n_held_out``, ``model`` (its family in words), ``guesses`` and ``dropped`` (sentences),
+        ``error`` (value, low, high, how), ``certificate`` (primal, dual, gap, converged),
+        ``bounds`` (a list: name, value, holds, vacuous, reference, assumptions), ``path`` (C,
+        mean, std, chosen) and ``versions``.  It goes before what the model says of itself.
+
+    Returns
+    -------
+    dict
+        ``document`` is what `everystump.export.to_json` writes; the numbers of features, classes
+        and rows elsewhere count from 0.
+
+    Examples
+    --------
+    >>> from everystump import DecisionStumpClassifier
+    >>> X, y = [[0], [1], [4], [5]], ["no", "no", "yes", "yes"]
+    >>> summary = summarise(DecisionStumpClassifier().fit(X, y), [[1], [3]], ["no", "no"])
+    >>> summary["features"][0]["importance"], summary["quality"]["confusion"]
+    ([1.0], [[1, 1], [0, 0]])
+    """
+    models = _curves(model)
+    if X is None and y is not None:
+        raise ValueError("y was given without X; pass the rows that it belongs to as well.")
+    document = json.loads(to_json(model))
+    numbers = None if X is None else check_rows(model, X)
+    density, measured_on = known_density(model, numbers)
+    names = [feature["name"] for feature in document["features"]]
+    features = tell_features(models, model.features_, names, density)
+    moves = [-sum(feature["importance"]) for feature in features]
+    known = _about(model, about)
+    labels = [_text(label) for label in document["classes"]]
+    summary = {
+        "title": f"{_text(known.get('target') or document['estimator'])}: the model",
+        "document": document,
+        "labels": labels,
+        "features": features,
+        "order": np.argsort(moves, kind="stable").tolist(),
+        "measured_on": measured_on,
+        "edits": [str(edit) for edit in getattr(model, "edits_", ())],
+        "about": known,
+        "words": _words(known, document, labels),
+        "quality": None,
+        "hard": None,
+    }
+    if numbers is None or not len(numbers):
+        starts = [_typical(features), *_extremes(features, models, density, model)]
+        return summary | {"starts": starts}
+    return summary | _of_rows(HeldOut.of(model, X, numbers, y), models, model)
+
+
+def _curves(model: Any) -> list[ShapeModel]:
+    """Return the curves of each class, or say that a model has none."""
+    mark = getattr(model, "_mark_of_a_fit", None)
+    if mark is not None or hasattr(model, "features_"):
+        check_is_fitted(model, mark)
+    if getattr(model, "shapes_", None) is None:
+        remedy = "pass its best_estimator_" if hasattr(model, "best_estimator_") else None
+        raise ValueError(
+            f"{type(model).__name__} has no curves, which a report is made of; "
+            f"{remedy or 'fit an ensemble of stumps such as StumpSVC'}."
+        )
+    return list(each_class(model.shapes_))
+
+
+def _of_rows(rows: HeldOut, models: Sequence[ShapeModel], model: Any) -> dict[str, Any]:
+    """Return what given rows tell of a model."""
+    unsure = least_sure(rows)
+    hard = {"unsure": tell_hard(rows, unsure, models, against_truth=False), "wrong": []}
+    first, quality = unsure.tolist(), None
+    if rows.truth is not None:
+        worst = worst_wrong(rows, rows.truth)
+        hard["wrong"] = tell_hard(rows, worst, models, against_truth=True)
+        first += worst.tolist()
+        quality = tell_quality(rows, rows.truth)
+    starts = starting_rows(rows, model.features_, first)
+    return {"quality": quality, "hard": hard, "starts": starts}
+
+
+def _typical(features: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    name = "a typical row: medians and most frequent levels"
+    return {"name": name, "values": [feature["typical"] for feature in features]}
+
+
+def _extremes(
+    features: Sequence[Mapping[str, Any]],
+    models: Sequence[ShapeModel],
+    density: tuple[RowDensity, ...] | None,
+    model: Any,
+) -> list[dict[str, Any]]:
+    """Return made-up rows, in each of which all features speak for one class."""
+    if density is None:
+        return []
+    signs = [(0, -1.0), (0, 1.0)] if len(models) == 1 else [(k, 1.0) for k in range(len(models))]
+    rows = []
+    for label, (k, sign) in zip(model.classes_.tolist(), signs, strict=True):
+        values = []
+        for d, (feature, seen) in enumerate(zip(features, density, strict=True)):
+            places = seen.values[seen.counts > 0]
+            best = float(places[np.argmax(sign * models[k][d](places))]) if len(places) else None
+            levels = model.features_[d].levels
+            if best is not None and levels is not None:
+                best = as_plain(levels[int(best)]) if best >= 0 else feature["typical"]
+            values.append(int(best) if isinstance(best, bool) else best)
+        rows.append({"name": f"all that speaks for “{label}”", "values": values})
+    return rows
+
+
+def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what is known about a model: what it says of itself, then what is given."""
+    known: dict[str, Any] = {"model": type(model).__name__}
+    certificate = _of_training(model, "certificate_")
+    if certificate is not None:
+        several = isinstance(certificate, list)
+        worst = max(certificate, key=lambda own: own.gap) if several else certificate
+        known["certificate"] = asdict(worst)
+        if several:
+            known["certificate"]["class"] = model.classes_.tolist()[certificate.index(worst)]
+    results = _of_training(model, "cv_results_")
+    if results is not None and "param_C" in results and hasattr(model, "C_"):
+        known["path"] = {
+            "C": results["param_C"],
+            "mean": results["mean_test_score"],
+            "std": results["std_test_score"],
+            "chosen": model.C_,
+        }
+    for more in (getattr(model, "about_", None), given):
+        if more is not None and not isinstance(more, Mapping):
+            raise TypeError(f"about={more!r} is of the type {type(more).__name__}; pass a dict.")
+        known |= dict(more or {})
+    return as_plain(known)
+
+
+def _of_training(model: Any, name: str) -> Any:
+    """Return what training found, None if there is no such thing, as in edited models."""
+    return getattr(model, name, None)
+
+
+def _words(
+    about: Mapping[str, Any], document: Mapping[str, Any], labels: list[str]
+) -> dict[str, Any]:
+    told = {"estimator": document["estimator"], "features": len(document["features"])}
+    certificate = about.get("certificate")
+    return {
+        "trained": paragraphs(about, told | {"classes": labels}),
+        "certificate": certified(certificate) if certificate else None,
+        "bounds": [bounded(bound) for bound in about.get("bounds") or []],
+    }
+
+
+def _text(label: Any) -> str:
+    """Return a label as text; whole numbers without a point."""
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    return str(label)

@@ -1,0 +1,136 @@
+"""What the page says in sentences, from what is known about a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def percent(share: float) -> str:
+    """Return a share in words.
+
+    Examples
+    --------
+    >>> percent(0.387), percent(0.031), percent(0.00048), percent(0.0), percent(1e-9)
+    ('39 %', '3.1 %', '0.05 %', '0 %', 'less than 0.0001 %')
+    """
+    shown = 100 * share
+    if 0.0 < shown < 0.0001:
+        return "less than 0.0001 %"
+    if shown == 0.0 or shown >= 9.95:
+        return f"{shown:.0f} %"
+    return f"{float(f'{shown:.2g}') if shown >= 1 else float(f'{shown:.1g}'):g} %"
+
+
+def number(value: float) -> str:
+    """Return a number with four digits at least, whole ones with separators.
+
+    Examples
+    --------
+    >>> number(165.49065), number(0.57561), number(12000), number(-3.0)
+    ('165.5', '0.5756', '12,000', '-3')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.4g}"
+
+
+def paragraphs(about: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
+    """Return what was trained on what, and what is known of its error, in sentences.
+
+    Parameters
+    ----------
+    about : dict
+        See `everystump.report.summarise`, as plain data.
+    model : dict
+        ``estimator``, ``features`` and ``classes`` of the model.
+
+    Examples
+    --------
+    >>> about = {"data": "loans.csv", "target": "paid", "n_rows": 900}
+    >>> model = {"estimator": "StumpSVC", "features": 20, "classes": ["no", "yes"]}
+    >>> paragraphs(about, model)[0]
+    'The model tells “paid” from 20 features, and was trained on 900 rows of loans.csv.'
+    """
+    told = [_trained(about, model), _classes(about, model)]
+    error = about.get("error")
+    if isinstance(error, Mapping) and error.get("value") is not None:
+        told.append(_error(error))
+    return told
+
+
+def _trained(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
+    target = f"tells “{about['target']}”" if about.get("target") is not None else "tells classes"
+    n = model["features"]
+    text = f"The model {target} from {n} feature{'s' if n != 1 else ''}"
+    rows = about.get("n_rows")
+    given = [f"{number(rows)} rows"] if rows is not None else []
+    given += [str(about["data"])] if about.get("data") is not None else []
+    text += f", and was trained on {' of '.join(given)}" if given else ""
+    held_out = about.get("n_held_out")
+    if held_out:
+        text += f"; {number(held_out)} more rows were held out"
+    return f"{text}."
+
+
+def _classes(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
+    family = about.get("model") or model["estimator"]
+    labels = [str(label) for label in model["classes"]]
+    if len(labels) == 2:
+        positive = about.get("positive")
+        asked = f", the class asked about being “{positive}”" if positive is not None else ""
+        meaning = f"a positive score speaks for “{labels[1]}”, a negative one for “{labels[0]}”"
+        return f"It is of the family {family}: {meaning}{asked}."
+    return (
+        f"It is of the family {family}: each of the {len(labels)} classes has a score, and the "
+        f"largest one tells the class."
+    )
+
+
+def _error(error: Mapping[str, Any]) -> str:
+    text = f"It is wrong about {percent(error['value'])} of the rows it was not trained on"
+    low, high = error.get("low"), error.get("high")
+    if low is not None and high is not None:
+        text += f", and the true share lies between {percent(low)} and {percent(high)}"
+    return f"{text} ({error['how']})." if error.get("how") else f"{text}."
+
+
+def certified(certificate: Mapping[str, Any]) -> str:
+    """Return what a certificate proves.
+
+    Examples
+    --------
+    >>> certified({"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True})
+    'No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is within
+    0.05 % of the best there is.'
+    """
+    primal, dual, gap = (certificate.get(key) for key in ("primal", "dual", "gap"))
+    if primal is None or dual is None or gap is None:
+        return "The training proved nothing of how good its solution is."
+    whose = f" (class “{certificate['class']}”)" if certificate.get("class") is not None else ""
+    text = (
+        f"No ensemble of stumps can have an objective below {number(dual)}; this one has "
+        f"{number(primal)}{whose}: it is within {percent(gap)} of the best there is."
+    )
+    if certificate.get("converged") is False:
+        text += " That is less than was asked for: the training stopped early."
+    return text
+
+
+def bounded(bound: Mapping[str, Any]) -> str:
+    """Return what a bound on the error says.
+
+    Examples
+    --------
+    >>> bounded({"name": "loo_bound", "value": 0.31, "holds": True, "vacuous": False})
+    'loo bound: the error is at most 31 %.'
+    """
+    name = str(bound.get("name") or "bound").replace("_", " ")
+    if bound.get("value") is None:
+        return f"{name}: no number."
+    text = f"{name}: the error is at most {percent(max(0.0, bound['value']))}"
+    if bound.get("holds") is False:
+        return f"{text}, if its assumptions held, which they do not here: nothing is proven."
+    if bound.get("vacuous"):
+        return f"{text}, which says nothing, for no error is larger than 100 %."
+    return f"{text}."

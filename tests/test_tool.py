@@ -1,0 +1,227 @@
+"""The tool from a file to a model: fit, predict, explain, export, bound, bench."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import everystump as package
+from everystump.cli.main import everystump
+from everystump.datasets import load_dataset
+from everystump.study.families import FAMILIES
+from everystump.study.guesses import Wishes, make_task
+
+
+def run(*arguments):
+    return CliRunner().invoke(everystump, [str(a) for a in arguments])
+
+
+def refused(*arguments):
+    """Return the sentence with which a command refuses."""
+    done = run(*arguments)
+    assert done.exit_code == 1 and isinstance(done.exception, SystemExit), done.output
+    assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
+    return done.stderr.removeprefix("Error: ").strip()
+
+
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory):
+    """A CSV of numbers and text with holes, a constant column and one that numbers the rows."""
+    data = load_dataset("german", as_frame=True)
+    frame = data.data.iloc[:400].astype({"purpose": str})
+    frame = frame.assign(bank="ours", number=np.arange(400), default=data.target[:400])
+    frame.loc[::7, "amount"] = np.nan
+    frame.loc[::9, "purpose"] = None
+    path = tmp_path_factory.mktemp("tool") / "credit.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(credit):
+    path = credit.parent / "credit.stump"
+    done = run("fit", credit, "--target", "default", "--C", 0.1, "-o", path)
+    assert done.exit_code == 0, done.output
+    return path
+
+
+def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
+    done = run("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
+    assert done.exit_code == 0, done.output
+    for words in (
+        "400 rows, 20 features.",
+        "bank is left out: it has one value.",
+        "number is left out: it numbers the rows.",
+        "With missing values: purpose, amount.",
+        "Scores and probabilities are those of default = 1.",
+        "100 held-out rows, 95 % interval",
+        "the best of a path",
+        "Certificate: the objective is",
+        "validation_bound",
+    ):
+        assert words in done.output
+
+
+def test_the_told_error_is_that_of_the_held_out_rows(credit, model):
+    loaded = package.load(model)
+    done = json.loads(run("bound", model, credit, "--json").output)
+    assert done["error"] == loaded.about_["error"]["value"]
+    low, high = loaded.about_["error"]["low"], loaded.about_["error"]["high"]
+    assert low < done["error"] < high
+    (bound,) = [one for one in done["bounds"] if one["name"] == "validation_bound"]
+    assert bound["holds"] and bound["value"] > done["error"]
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "perceptron"])
+def test_every_family(family, credit, tmp_path):
+    out = tmp_path / "m.stump"
+    done = run("fit", credit, "--target", "default", "--model", family, "-o", out, "--json")
+    about = json.loads(done.output)
+    assert about["model"].startswith(family) and 0 < about["error"]["value"] < 0.45
+    assert package.load(out).about_["target"] == "default"
+
+
+def test_perceptrons_take_numbers_only(credit, tmp_path):
+    given = ("--target", "default", "--model", "perceptron", "-o", tmp_path / "m.stump")
+    assert "takes numbers only" in refused("fit", credit, *given)
+    assert not (tmp_path / "m.stump").exists()
+
+
+def test_cross_validation_learns_from_all_rows(credit, tmp_path):
+    out = tmp_path / "m.stump"
+    run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
+    about = package.load(out).about_
+    assert about["n_rows"] == 400 and about["n_held_out"] == 0
+    assert about["error"]["how"].startswith("3 folds")
+
+
+def test_predictions(credit, model, tmp_path):
+    out = tmp_path / "said.csv"
+    done = run("predict", model, credit, "--keep", "number", "-o", out)
+    assert done.exit_code == 0, done.output
+    said, loaded = pd.read_csv(out), package.load(model)
+    rows = pd.read_csv(credit)[list(loaded.feature_names_in_)]
+    assert said["number"].tolist() == list(range(400))
+    np.testing.assert_array_equal(said["prediction"], loaded.predict(rows))
+    np.testing.assert_allclose(said["score"], loaded.decision_function(rows), rtol=1e-12)
+    np.testing.assert_allclose(said["probability"], loaded.predict_proba(rows)[:, 1], rtol=1e-12)
+    assert run("predict", model, credit, "--keep", "number").stdout == out.read_text()
+
+
+def test_scores_of_the_other_label(credit, model, tmp_path):
+    out = tmp_path / "other.stump"
+    run("fit", credit, "--target", "default", "--C", 0.1, "--positive", 0, "-o", out)
+    first = pd.read_csv(pd.io.common.StringIO(run("predict", model, credit).stdout))
+    second = pd.read_csv(pd.io.common.StringIO(run("predict", out, credit).stdout))
+    np.testing.assert_allclose(second["score"], -first["score"], rtol=1e-9)
+    np.testing.assert_allclose(second["probability"], 1 - first["probability"], rtol=1e-9)
+
+
+def test_explanations(credit, model, tmp_path):
+    table = json.loads(run("explain", model, "--json").output)["rows"]
+    importance = [row["importance"] for row in table]
+    assert importance == sorted(importance, reverse=True) and len(table) == 20
+    row = json.loads(run("explain", model, credit, "--row", 5, "--json").output)["rows"]
+    parts = {one["feature"]: one["contribution"] for one in row}
+    score = parts.pop("score")
+    assert sum(parts.values()) == pytest.approx(score, abs=1e-12)
+    run("explain", model, credit, "-o", tmp_path / "parts.csv")
+    whole = pd.read_csv(tmp_path / "parts.csv")
+    assert whole.loc[5, "score"] == pytest.approx(score)
+
+
+@pytest.mark.parametrize("language", ["sql", "json", "onnx"])
+def test_export(language, model, tmp_path):
+    if language == "onnx":
+        pytest.importorskip("onnx", reason="ONNX needs onnx")
+    out = tmp_path / "model"
+    assert run("export", model, "--to", language, "-o", out).exit_code == 0
+    assert out.stat().st_size > 1000
+
+
+def test_bench():
+    found = json.loads(run("bench", "--rows", 500, "--json").output)["models"]
+    assert len(found) == 5 and all(0 < one["error"] < 0.2 for one in found)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_delimiters_and_compression(delimiter, packed, tmp_path):
+    frame = pd.DataFrame({"a": np.arange(60) % 7, "b": ["x", "y"] * 30, "y": [0, 1] * 30})
+    path = tmp_path / ("t.csv.gz" if packed else "t.csv")
+    text = frame.to_csv(index=False, sep=delimiter).encode()
+    path.write_bytes(gzip.compress(text) if packed else text)
+    done = run("fit", path, "--target", "y", "--C", 1, "-o", tmp_path / "m.stump")
+    assert done.exit_code == 0 and "60 rows, 2 features." in done.output
+
+
+BAD = {
+    "empty": (b"", r"is empty"),
+    "names only": (b"a,b,y\n", r"has names but no rows"),
+    "short line": (b"a,b,y\n1,2,0\n3,4\n5,6,1\n", r"line 3: 2 cells where the first line has 3"),
+    "long line": (b"a,b,y\n1,2,0\n3,4,1,9\n", r"line 3: 4 cells where the first line has 3"),
+    "no delimiter": (b"abc\n1\n2\n", r"line 1: no comma"),
+    "encoding": (b"a,y\n1,0\n\xff\xfe,1\n", r"line 3: the text is not utf-8; pass --encoding"),
+    "one class": (b"a,y\n1,0\n2,0\n", r"'y' is 0 in every row"),
+    "no target": (b"a,z\n1,0\n2,1\n", r"There is no column 'y'"),
+    "too many classes": (
+        b"a,y\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(40)),
+        r"40 different values, too many to be classes",
+    ),
+    "too few rows": (b"a,y\n1,0\n2,1\n3,1\n", r"too few to hold out"),
+    "nothing left": (b"a,y\n1,0\n1,1\n1,0\n1,1\n", r"No column is left"),
+    "two of a name": (b"a,a,y\n1,2,0\n", r"line 1: two columns are named 'a'"),
+}
+
+
+@pytest.mark.parametrize(("content", "match"), BAD.values(), ids=BAD)
+def test_bad_files(content, match, tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    path.write_bytes(content)
+    assert re.search(match, refused("fit", path, "--target", "y", "-o", out))
+    assert not out.exists()
+
+
+def test_other_refusals(credit, model, tmp_path):
+    out = tmp_path / "m.stump"
+    assert "did you mean 'default'?" in refused("fit", credit, "--target", "defualt", "-o", out)
+    assert "does not exist" in refused("fit", tmp_path / "no.csv", "--target", "y", "-o", out)
+    assert "--force" in refused("fit", credit, "--target", "default", "-o", model)
+    assert "folder that does not exist" in refused(
+        "fit", credit, "--target", "default", "-o", tmp_path / "no" / "m.stump"
+    )
+    assert "--positive maybe" in refused(
+        "fit", credit, "--target", "default", "--positive", "maybe", "-o", out
+    )
+    pd.read_csv(credit).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
+    assert "lack the column 'age'" in refused("predict", model, tmp_path / "less.csv")
+    assert "is no everystump model" in refused("predict", credit, credit)
+    assert "--keep no" in refused("predict", model, credit, "--keep", "no")
+    assert "--row 400" in refused("explain", model, credit, "--row", 400)
+    assert not out.exists()
+
+
+def test_a_full_pipe_is_no_error(credit, model):
+    program = "from everystump.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "predict", str(model), str(credit)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert b"Traceback" not in process.communicate(timeout=60)[1]
+
+
+def test_guesses_can_be_overruled(credit):
+    frame = pd.read_csv(credit)
+    wishes = Wishes(drop=("age",), use=("number",), categorical=("dependents",), positive="0")
+    task = make_task(frame, "default", wishes)
+    assert "age" not in task.X and "number" in task.X and task.positive == 0
+    assert str(task.X["dependents"].dtype) == "category"
+    assert task.dropped == {"age": "asked for", "bank": "it has one value"}
