@@ -5,7 +5,9 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -225,3 +227,17 @@ def test_guesses_can_be_overruled(credit):
     assert "age" not in task.X and "number" in task.X and task.positive == 0
     assert str(task.X["dependents"].dtype) == "category"
     assert task.dropped == {"age": "asked for", "bank": "it has one value"}
+
+
+DOCS = Path(__file__).parents[1] / "docs" / "tool.md"
+
+
+@pytest.mark.parametrize("name", sorted(everystump.commands))
+def test_every_command_and_option_has_help_and_a_place_in_the_docs(name):
+    command, text = everystump.commands[name], DOCS.read_text()
+    section = text.split(f"## {name}\n")[1].split("\n## ")[0]
+    assert command.help and f"everystump {name}" in section
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+            assert f"`{max(parameter.opts, key=len)}" in section, parameter.name
