@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,8 @@ def fit(
         task = make_task(frame, target, Wishes(drop, use, categorical, positive))
         if not as_json:
             click.echo("\n".join(task.told))
-        model = fit_model(task, family, C=cost, holdout=holdout, cv=cv, seed=seed)
+        live = int(sys.stderr.isatty())
+        model = fit_model(task, family, C=cost, holdout=holdout, cv=cv, seed=seed, verbose=live)
         model.about_["data"] = data.name
         save(model, out)
     say({**model.about_, "out": str(out)}, _lines(model.about_, out), as_json)

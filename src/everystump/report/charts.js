@@ -187,9 +187,9 @@ function drawLevels(feature, levels, curve, limits) {
   if (rest.length) list.append(foldedLevels(rest, shares, values, limits, () =>
     rest.sort(byValue).map(level)));
   if (curve.missing !== null) list.append(add("missing", feature.share_missing, curve.missing,
-    "missing", -1));
+    "missing", "missing"));
   const move = (x) => items.forEach((item, k) => {
-    item.classList.toggle("here", Number.isNaN(x) ? k === -1 : k === x);
+    item.classList.toggle("here", Number.isNaN(x) ? k === "missing" : k === x);
   });
   return { picture: list, move };
 }

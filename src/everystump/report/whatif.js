@@ -52,6 +52,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
 
   begin(summary.starts[0]);
   return {
+    tellAgain: () => onChange(state.cells),
     beginAtRow(row) {
       const start = summary.starts.find((one) => one.row === row);
       if (start) begin(start);

@@ -52,6 +52,7 @@ def fit_model(
     holdout: float = 0.25,
     cv: int | None = None,
     seed: int = 0,
+    verbose: int = 0,
 ) -> Any:
     """Return a fitted model whose ``about_`` says where it comes from and what it is worth."""
     model = FAMILIES[family].make(C, seed)
@@ -60,7 +61,8 @@ def fit_model(
     if cv is None:
         train, test = split_rows(labels, holdout, seed)
     try:
-        model.fit(task.X.iloc[train], task.y[train])
+        model.set_params(verbose=verbose).fit(task.X.iloc[train], task.y[train])
+        model.set_params(verbose=0)
     except (ValueError, TypeError) as error:
         raise RefusedError(" ".join(str(error).split())) from None
     if test is None:
