@@ -42,8 +42,13 @@ function signed(x, places = 3) {
 /** Return a share in words. */
 function percent(share) {
   const shown = 100 * share;
-  if (shown > 0 && shown < 0.1) return "<0.1 %";
-  return `${shown >= 9.95 || shown === 0 ? shown.toFixed(0) : shown.toFixed(1)} %`;
+  if (shown > 0 && shown < 0.1) return "<0.1\u00a0%";
+  return `${shown >= 9.95 || shown === 0 ? shown.toFixed(0) : shown.toFixed(1)}\u00a0%`;
+}
+
+/** Return a sentence whose percentages stay on one line. */
+function unbroken(text) {
+  return text.replaceAll(" %", "\u00a0%");
 }
 
 /** Return a value of the data as text. */
@@ -65,7 +70,8 @@ function ticks(low, high, most = 5) {
   return found;
 }
 
-const FRAME = { width: 340, height: 206, left: 42, right: 10, top: 12, bottom: 26 };
+const FRAME = { width: 340, height: 206, left: 42, right: 10, top: 14, bottom: 26 };
+const STRIP = 48; // where what is missing stands apart
 
 /** Return a picture with axes, and the functions from data to places in it. */
 function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTicks, yText = few,
@@ -77,7 +83,7 @@ function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTic
   const picture = svg("svg", {
     viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img", "aria-label": label, class: "chart",
   });
-  for (const y of yTicks || ticks(bottom, top, 4)) {
+  for (const y of yTicks || ticks(bottom, top, 5)) {
     picture.append(svg("line", { class: y === 0 ? "zero" : "rule", x1: frame.left, x2: end + strip,
       y1: atY(y), y2: atY(y) }));
     picture.append(svg("text", { class: "tick", x: frame.left - 6, y: atY(y) + 3.5,
@@ -98,7 +104,10 @@ function drawLine(feature, curve, limits) {
   const hasMissing = curve.missing !== null;
   const label = `${feature.name}: from ${few(Math.min(...curve.values))} to ` +
     `${few(Math.max(...curve.values))}`;
-  const plot = axes({ x: [low, high], y: limits, label, strip: hasMissing ? 34 : 0 });
+  const plot = axes({ x: [low, high], y: limits, label, strip: hasMissing ? STRIP : 0,
+    xTicks: ticks(low, high, 5).filter((x) => (!feature.whole || Number.isInteger(x))
+      && !(hasMissing && x > high - 0.08 * spread))
+      .map((x) => [x, few(x)]) });
   const { picture, atX, atY, ground, frame } = plot;
   if (feature.density) drawDensity(plot, feature.density);
   const points = [[low, curve.values[0]], ...curve.knots.map((x, k) => [x, curve.values[k]]),
@@ -114,7 +123,7 @@ function drawLine(feature, curve, limits) {
   const move = (x) => {
     here.setAttribute("visibility", "visible");
     const isMissing = Number.isNaN(x);
-    here.setAttribute("cx", isMissing ? plot.end + 17 : atX(Math.min(Math.max(x, low), high)));
+    here.setAttribute("cx", isMissing ? plot.end + STRIP / 2 : atX(Math.min(Math.max(x, low), high)));
     here.setAttribute("cy", atY(curveAt(curve, x)));
     if (isMissing && !hasMissing) here.setAttribute("visibility", "hidden");
   };
@@ -132,16 +141,15 @@ function drawDensity({ picture, atX, ground, frame }, density) {
 }
 
 function drawMissing({ picture, atY, end, ground, frame }, value, share) {
-  const middle = end + 17;
-  const above = atY(value) > (frame.top + ground) / 2;
+  const middle = end + STRIP / 2;
   picture.append(svg("line", { class: "apart", x1: end, x2: end, y1: frame.top, y2: ground }));
   const y = atY(value);
   picture.append(svg("path", { class: "missing",
     d: `M${middle} ${y - 5}L${middle + 5} ${y}L${middle} ${y + 5}L${middle - 5} ${y}Z` }));
-  const text = share === null ? "missing" : `missing ${percent(share)}`;
-  const place = above ? frame.top + 2 : ground - 3;
-  picture.append(svg("text", { class: "tick missing-text", "text-anchor": above ? "end" : "start",
-    transform: `translate(${middle + 3} ${place}) rotate(-90)` }, text));
+  const tell = (height, text) => picture.append(svg("text", { class: "tick missing-text", x: middle,
+    y: height, "text-anchor": "middle" }, text));
+  tell(ground + 16, "missing");
+  if (share !== null) tell(frame.top - 3, percent(share));
 }
 
 /** Return a bar that goes right from zero if positive and left if negative. */
@@ -212,7 +220,7 @@ function drawMargins({ edges, counts }) {
   const most = Math.max(...counts);
   const low = Math.min(edges[0], 0);
   const high = Math.max(edges[edges.length - 1], 0);
-  const frame = { ...FRAME, width: 460, height: 240 };
+  const frame = { ...FRAME, width: 420, height: 230 };
   const plot = axes({ x: [low, high], y: [0, 1.05 * most], frame,
     label: "How many rows have which margin", yTicks: ticks(0, most, 4).filter(Number.isInteger) });
   counts.forEach((count, k) => {
@@ -238,8 +246,8 @@ function drawPath({ C, mean, std, chosen }) {
   const room = 0.08 * (high - low) || 0.05;
   const ends = [kept[0][0], kept[kept.length - 1][0]];
   const side = 0.03 * (ends[1] - ends[0]) || 0.5;
-  const frame = { ...FRAME, width: 700, height: 260, left: 52 };
-  const decades = ticks(ends[0], ends[1], 8).filter(Number.isInteger);
+  const frame = { ...FRAME, width: 420, height: 220 };
+  const decades = ticks(ends[0], ends[1], 6).filter(Number.isInteger);
   const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - room, high + room], frame,
     label: "The score of validation for each C",
     xTicks: decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : few(10 ** p)]) });

@@ -22,7 +22,7 @@ def known_density(
     density = getattr(model, "density_", None)
     if density is not None:
         return density, "training rows"
-    if rows is not None and len(rows):
+    if rows is not None:
         return densities(rows), "held-out rows"
     return None, None
 

@@ -74,7 +74,7 @@ def summarise(
     known = _about(model, about)
     labels = [_text(label) for label in document["classes"]]
     summary = {
-        "title": f"{_text(known.get('target') or document['estimator'])}: the model",
+        "title": _title(known.get("target"), document["estimator"]),
         "document": document,
         "labels": labels,
         "features": features,
@@ -82,14 +82,13 @@ def summarise(
         "measured_on": measured_on,
         "edits": [str(edit) for edit in getattr(model, "edits_", ())],
         "about": known,
-        "words": _words(known, document, labels),
-        "quality": None,
-        "hard": None,
     }
-    if numbers is None or not len(numbers):
+    if numbers is None:
         starts = [_typical(features), *_extremes(features, models, density, model)]
-        return summary | {"starts": starts}
-    return summary | _of_rows(HeldOut.of(model, X, numbers, y), models, model)
+        summary |= {"quality": None, "hard": None, "starts": starts}
+    else:
+        summary |= _of_rows(HeldOut.of(model, X, numbers, y), models, model)
+    return summary | {"words": _words(known, document, labels, summary["quality"])}
 
 
 def _curves(model: Any) -> list[ShapeModel]:
@@ -174,18 +173,25 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
     return as_plain(known)
 
 
+def _title(target: Any, estimator: str) -> str:
+    return f"A model, {estimator}" if target is None else f"A model of {_text(target)}"
+
+
 def _of_training(model: Any, name: str) -> Any:
     """Return what training found, None if there is no such thing, as in edited models."""
     return getattr(model, name, None)
 
 
 def _words(
-    about: Mapping[str, Any], document: Mapping[str, Any], labels: list[str]
+    about: Mapping[str, Any],
+    document: Mapping[str, Any],
+    labels: list[str],
+    quality: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     told = {"estimator": document["estimator"], "features": len(document["features"])}
     certificate = about.get("certificate")
     return {
-        "trained": paragraphs(about, told | {"classes": labels}),
+        "trained": paragraphs(about, told | {"classes": labels}, quality),
         "certificate": certified(certificate) if certificate else None,
         "bounds": [bounded(bound) for bound in about.get("bounds") or []],
     }

@@ -126,7 +126,7 @@ function buildOutcome(labels, model, choose) {
       const [score] = found.scores;
       const change = score - before.scores[0];
       details.textContent = `, score ${signed(score)}` +
-        (chance ? `, probability of ${labels[1]} ${percent(chance[1])}` : "") +
+        (chance ? `, probability of “${labels[1]}” ${percent(chance[1])}` : "") +
         (Math.abs(change) < 1e-12 ? "" : ` (${signed(change)} against the row)`);
       if (chance) gauge.firstChild.style.width = `${100 * chance[1]}%`;
       return;
@@ -183,7 +183,10 @@ function buildField(summary, d, limits, changed) {
   };
 }
 
-/** Return a slider and a number; the number holds, for it may be beyond the slider's ends. */
+/**
+ * Return a slider and a number, which may be beyond the slider's ends.
+ * A row's own value is scored in full, whatever digits the number shows.
+ */
 function numberInput(id, feature, changed) {
   const spread = feature.high - feature.low;
   const [low, high] = spread > 0 ? [feature.low, feature.high] : [feature.low - 1, feature.high + 1];
@@ -195,20 +198,23 @@ function numberInput(id, feature, changed) {
   slider.addEventListener("input", () => {
     const value = Number(Number(slider.value).toFixed(places));
     number.value = String(value);
+    last = value;
     changed(value);
   });
   number.addEventListener("input", () => {
     const value = number.value === "" ? null : Number(number.value);
-    if (value !== null) slider.value = String(value);
+    last = value ?? last;
+    slider.value = String(last);
     changed(value);
   });
-  const fallback = feature.typical ?? low;
+  let last = feature.typical ?? low;
   return {
     elements: [slider, number],
-    read: () => (number.value === "" ? fallback : Number(number.value)),
+    read: () => last,
     show(cell) {
-      number.value = cell === null ? "" : String(cell);
-      slider.value = String(cell ?? fallback);
+      last = cell ?? last;
+      number.value = cell === null ? "" : String(Number(cell.toPrecision(7)));
+      slider.value = String(last);
     },
   };
 }

@@ -22,8 +22,8 @@ def percent(share: float) -> str:
     return f"{float(f'{shown:.2g}') if shown >= 1 else float(f'{shown:.1g}'):g} %"
 
 
-def number(value: float) -> str:
-    """Return a number with four digits at least, whole ones with separators.
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits, whole ones in full and with separators.
 
     Examples
     --------
@@ -32,10 +32,12 @@ def number(value: float) -> str:
     """
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value:.4g}"
+    return f"{value:.{digits}g}"
 
 
-def paragraphs(about: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
+def paragraphs(
+    about: Mapping[str, Any], model: Mapping[str, Any], quality: Mapping[str, Any] | None = None
+) -> list[str]:
     """Return what was trained on what, and what is known of its error, in sentences.
 
     Parameters
@@ -44,6 +46,8 @@ def paragraphs(about: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
         See `everystump.report.summarise`, as plain data.
     model : dict
         ``estimator``, ``features`` and ``classes`` of the model.
+    quality : dict, optional
+        ``n`` and ``n_wrong`` of held-out rows.
 
     Examples
     --------
@@ -56,13 +60,21 @@ def paragraphs(about: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
     error = about.get("error")
     if isinstance(error, Mapping) and error.get("value") is not None:
         told.append(_error(error))
+    if quality is not None:
+        told.append(
+            f"Of the {number(quality['n'])} rows that this page was given, it is wrong about "
+            f"{number(quality['n_wrong'])}, which is {percent(quality['n_wrong'] / quality['n'])}."
+        )
     return told
 
 
 def _trained(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
-    target = f"tells “{about['target']}”" if about.get("target") is not None else "tells classes"
     n = model["features"]
-    text = f"The model {target} from {n} feature{'s' if n != 1 else ''}"
+    by = f"{n} feature{'s' if n != 1 else ''}"
+    if about.get("target") is not None:
+        text = f"The model tells “{about['target']}” from {by}"
+    else:
+        text = f"The model tells {len(model['classes'])} classes apart by {by}"
     rows = about.get("n_rows")
     given = [f"{number(rows)} rows"] if rows is not None else []
     given += [str(about["data"])] if about.get("data") is not None else []
@@ -91,7 +103,7 @@ def _error(error: Mapping[str, Any]) -> str:
     text = f"It is wrong about {percent(error['value'])} of the rows it was not trained on"
     low, high = error.get("low"), error.get("high")
     if low is not None and high is not None:
-        text += f", and the true share lies between {percent(low)} and {percent(high)}"
+        text += f", and the true share is likely between {percent(low)} and {percent(high)}"
     return f"{text} ({error['how']})." if error.get("how") else f"{text}."
 
 
@@ -107,10 +119,11 @@ def certified(certificate: Mapping[str, Any]) -> str:
     primal, dual, gap = (certificate.get(key) for key in ("primal", "dual", "gap"))
     if primal is None or dual is None or gap is None:
         return "The training proved nothing of how good its solution is."
+    digits = next((n for n in range(4, 12) if number(primal, n) != number(dual, n)), 4)
     whose = f" (class “{certificate['class']}”)" if certificate.get("class") is not None else ""
     text = (
-        f"No ensemble of stumps can have an objective below {number(dual)}; this one has "
-        f"{number(primal)}{whose}: it is within {percent(gap)} of the best there is."
+        f"No ensemble of stumps can have an objective below {number(dual, digits)}; this one has "
+        f"{number(primal, digits)}{whose}: it is within {percent(gap)} of the best there is."
     )
     if certificate.get("converged") is False:
         text += " That is less than was asked for: the training stopped early."
@@ -123,9 +136,10 @@ def bounded(bound: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> bounded({"name": "loo_bound", "value": 0.31, "holds": True, "vacuous": False})
-    'loo bound: the error is at most 31 %.'
+    'Loo bound: the error is at most 31 %.'
     """
     name = str(bound.get("name") or "bound").replace("_", " ")
+    name = name[:1].upper() + name[1:]
     if bound.get("value") is None:
         return f"{name}: no number."
     text = f"{name}: the error is at most {percent(max(0.0, bound['value']))}"

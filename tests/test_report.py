@@ -1,0 +1,371 @@
+"""The report page: its numbers are Python's, its text is harmless, and its scorer is the model."""
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from test_export_cases import NAMES, WITH_CHANCES, case, scores_of
+from test_export_json import as_rows
+
+import everystump as es
+from everystump.datasets import load_dataset, make_twonorm
+from everystump.estimators.base import each_class
+from everystump.estimators.reading import densities, density_of
+from everystump.report import render, summarise, write_report
+
+pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
+
+CURVED = [name for name in NAMES if not name.startswith(("Kernel", "Perceptron", "Weighted"))]
+EVIL = "</script><script>alert(1)</script>"
+ABOUT = {
+    "data": "loans.csv",
+    "target": "paid",
+    "n_rows": np.int64(700),
+    "n_held_out": 300,
+    "guesses": ["“age” holds numbers."],
+    "error": {"value": 0.25, "low": 0.2, "high": 0.31, "how": "300 held-out rows"},
+    "certificate": {"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True},
+    "bounds": [
+        {"name": "loo_bound", "value": 1.7, "holds": True, "vacuous": True, "assumptions": ()},
+        {"name": "stability_bound", "value": np.inf, "holds": False, "vacuous": True},
+    ],
+    "path": {"C": np.array([0.1, 1.0]), "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0},
+}
+
+
+def german():
+    """Return a model of a table with categories, and rows that it was not trained on."""
+    frame = load_dataset("german", as_frame=True)
+    y = np.array(["good", "bad"])[frame.target]
+    model = es.StumpLogisticRegression().fit(frame.data[:700], y[:700])
+    return model, frame.data[700:], y[700:]
+
+
+def thyroid():
+    """Return a model of three classes, and rows that it was not trained on."""
+    frame = load_dataset("new_thyroid_3class", as_frame=True)
+    y = frame.target.to_numpy()
+    model = es.StumpSVC(C=0.1).fit(frame.data[::2], y[::2])
+    return model, frame.data[1::2], y[1::2]
+
+
+BOTH = pytest.mark.parametrize("make", [german, thyroid])
+
+
+@BOTH
+def test_importances_and_order(make):
+    model, X, y = make()
+    summary = summarise(model, X, y)
+    told = model.explain_global()
+    for feature in summary["features"]:
+        known = told[told["feature"] == feature["name"]]["importance"]
+        assert sum(feature["importance"]) == pytest.approx(known.sum(), rel=1e-12)
+    totals = [sum(summary["features"][d]["importance"]) for d in summary["order"]]
+    assert totals == sorted(totals, reverse=True)
+    assert sorted(summary["order"]) == list(range(X.shape[1]))
+
+
+@BOTH
+def test_confusion_and_margins(make):
+    model, X, y = make()
+    quality = summarise(model, X, y)["quality"]
+    said, classes = model.predict(X), model.classes_
+    counts = [[int(np.sum((y == a) & (said == b))) for b in classes] for a in classes]
+    assert quality["confusion"] == counts
+    assert np.allclose(np.sum(quality["rates"], axis=1), 1.0)
+    assert quality["n_wrong"] == np.sum(y != said)
+    margins = quality["margins"]
+    assert sum(margins["counts"]) == len(y) == quality["n"]
+    assert len(margins["edges"]) == len(margins["counts"]) + 1
+    assert any(abs(edge) < 1e-12 for edge in margins["edges"])
+    known = margins_of(model, X, y)
+    assert margins["mean"] == pytest.approx(known.mean())
+    below = [
+        count
+        for count, edge in zip(margins["counts"], margins["edges"][1:], strict=True)
+        if edge <= 0
+    ]
+    assert sum(below) == np.sum(known < 0)
+
+
+def margins_of(model, X, y):
+    score, label = model.decision_function(X), np.searchsorted(model.classes_, y)
+    if score.ndim == 1:
+        return np.where(label == 1, score, -score)
+    own = score[np.arange(len(y)), label]
+    return own - np.where(np.eye(score.shape[1], dtype=bool)[label], -np.inf, score).max(axis=1)
+
+
+@BOTH
+def test_hard_rows(make):
+    model, X, y = make()
+    hard = summarise(model, X, y)["hard"]
+    score = model.decision_function(X)
+    lead = np.abs(score) if score.ndim == 1 else -np.diff(-np.sort(-score, axis=1))[:, 0]
+    assert [row["row"] for row in hard["unsure"]] == np.argsort(lead, kind="stable")[:10].tolist()
+    margins, wrong = margins_of(model, X, y), np.flatnonzero(model.predict(X) != y)
+    worst = wrong[np.argsort(margins[wrong], kind="stable")][:10]
+    assert [row["row"] for row in hard["wrong"]] == worst.tolist()
+    for row in hard["unsure"] + hard["wrong"]:
+        assert model.classes_[row["truth"]] == y[row["row"]]
+        assert model.classes_[row["said"]] == model.predict(X.iloc[[row["row"]]])[0]
+        assert row["over"] != row["said"]
+        adds = sum(row["contributions"])
+        if score.ndim == 1:
+            sign = 1 if row["said"] == 1 else -1
+            expected = score[row["row"]] - model.shapes_.intercept
+            assert adds == pytest.approx(sign * expected, abs=1e-9)
+            assert row["lead"] == pytest.approx(abs(score[row["row"]]))
+        else:
+            intercepts = [shapes.intercept for shapes in model.shapes_]
+            expected = intercepts[row["said"]] - intercepts[row["over"]] + adds
+            assert row["lead"] == pytest.approx(expected, abs=1e-9)
+            assert row["lead"] >= 0
+
+
+def test_densities_and_ranges():
+    model, X, _ = german()
+    summary = summarise(model)
+    for feature, seen in zip(summary["features"], density_of(model), strict=True):
+        total = seen.counts.sum() + seen.missing
+        if feature["kind"] == "category":
+            assert np.allclose(feature["shares"], seen.counts / total)
+            continue
+        assert sum(feature["density"]["share"]) == pytest.approx(1 - seen.missing / total)
+        assert feature["low"] == seen.values.min() and feature["high"] == seen.values.max()
+        assert feature["low"] <= feature["typical"] <= feature["high"]
+    by_name = {feature["name"]: feature for feature in summary["features"]}
+    assert by_name["duration"]["whole"]
+    del model.density_
+    assert summarise(model)["measured_on"] is None
+    assert summarise(model, X)["measured_on"] == "held-out rows"
+
+
+def test_share_of_missing_values():
+    frame = load_dataset("votes84", as_frame=True)
+    model = es.StumpSVC().fit(frame.data, frame.target)
+    for feature in summarise(model)["features"]:
+        share = frame.data[feature["name"]].isna().mean()
+        assert feature["share_missing"] == pytest.approx(share)
+        assert sum(feature["shares"]) == pytest.approx(1 - share)
+
+
+def test_starting_rows_are_the_users():
+    model, X, y = german()
+    rows = summarise(model, X, y)["starts"]
+    assert len(rows) == 200
+    for start in rows[::17]:
+        assert start["values"] == X.iloc[start["row"]].tolist()
+    X = X[:5].copy()
+    X["purpose"] = "a moon"
+    place = list(X.columns).index("purpose")
+    assert summarise(model, X)["starts"][0]["values"][place] == "a moon"
+
+
+def test_without_rows_there_are_made_up_ones():
+    model, _, _ = german()
+    summary = summarise(model)
+    assert summary["quality"] is None and summary["hard"] is None
+    assert len(summary["starts"]) == 3
+    values = [start["values"] for start in summary["starts"]]
+    frame = pd.DataFrame(values, columns=[f["name"] for f in summary["features"]])
+    typical, bad, good = model.decision_function(frame)
+    assert bad < typical < good
+
+
+def test_what_is_known_is_told():
+    model, X, y = german()
+    words = summarise(model, X, y, about=ABOUT)["words"]
+    assert words["certificate"] == (
+        "No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is "
+        "within 0.05 % of the best there is."
+    )
+    assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
+    assert "likely between 20 % and 31 % (300 held-out rows)" in " ".join(words["trained"])
+    assert "says nothing" in words["bounds"][0] and "no number" in words["bounds"][1]
+    path = summarise(model, about=ABOUT)["about"]["path"]
+    assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}
+
+
+def test_the_model_speaks_for_itself():
+    X, y = make_twonorm(120, random_state=0)
+    model = es.StumpSVCCV(Cs=[0.1, 1.0], cv=2).fit(X, y)
+    about = summarise(model)["about"]
+    assert about["path"]["chosen"] == model.C_ and about["path"]["C"] == [0.1, 1.0]
+    assert about["certificate"]["gap"] == model.certificate_.gap
+    assert summarise(thyroid()[0])["about"]["certificate"]["gap"] == max(
+        certificate.gap for certificate in thyroid()[0].certificate_
+    )
+    model.about_ = {"target": "norm", "data": "drawn"}
+    known = summarise(model, about={"data": "mine"})["about"]
+    assert (known["target"], known["data"]) == ("norm", "mine")
+
+
+def test_edits_stand_at_the_top():
+    model, X, y = german()
+    edited = model.flatten_curve("age")
+    page = render(summarise(edited, X, y))
+    assert "edited by hand" in page and edited.edits_[-1] in page
+    assert page.index("edited by hand") < page.index("<main")
+    assert "edited by hand" not in render(summarise(model, X, y))
+
+
+def evil_page():
+    """Return a page whose names, levels, labels and notes would run scripts if they could."""
+    level = "<!-- <img src=x onerror=alert(2)> {{script}} $& 'ü"
+    frame = pd.DataFrame({EVIL: [level, "b", level, "b"], "__proto__": [0.0, 1.0, 2.0, 3.0]})
+    model = es.StumpSVC().fit(frame, [EVIL, EVIL, "\ud800 & co", "\ud800 & co"])
+    about = {"target": EVIL, "data": level, "guesses": [EVIL], "versions": {EVIL: EVIL}}
+    labels = np.array([EVIL, EVIL, "\ud800 & co", EVIL], dtype=object)
+    return render(summarise(model, frame, labels, about=about)), level
+
+
+def test_text_of_the_data_is_escaped():
+    page, level = evil_page()
+    page.encode("utf-8")
+    assert "<script>alert" not in page and "<img" not in page
+    assert page.count("<script") == 2 and page.count("</script") == 2
+    assert "<!--" not in page.replace("<!doctype html>", "")
+    data = data_of(page)
+    assert data["document"]["features"][0]["name"] == EVIL
+    assert level in data["document"]["features"][0]["levels"]
+
+
+def test_nothing_is_asked_for():
+    page = render(summarise(*german(), about=ABOUT))
+    assert "http://" not in page and "https://" not in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"\bsrc=|@import|url\(|fetch\(|XMLHttpRequest", page)
+    assert re.findall(r'href="([^"]*)"', page) == ["data:,", "#main"]
+
+
+def test_only_its_own_script_and_style_may_run():
+    page, _ = evil_page()
+    for tag in ("script", "style"):
+        text = re.search(f"<{tag}>(.*?)</{tag}>", page, re.S)[1]
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in page
+    assert "unsafe" not in page.split("<style>")[0]
+
+
+def test_size_of_a_large_model(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 50)), rng.integers(0, 2, 2000)
+    for model in (es.StumpSVC(tol=0.05), es.StumpSVC(measure="middle", tol=0.05)):
+        write_report(model.fit(X, y), tmp_path / "page.html", X, y)
+        assert (tmp_path / "page.html").stat().st_size < 3_000_000
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path):
+    model, X, y = german()
+    path = tmp_path / "page.html"
+    path.write_text("as it was")
+    with pytest.raises(ValueError, match="classes"):
+        write_report(model, path, X, ["nonsense"] * len(X))
+    assert path.read_text() == "as it was"
+    write_report(model, path, X, y)
+    assert path.read_text(encoding="utf-8") == render(summarise(model, X, y))
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_refusals(tmp_path):
+    X, y = make_twonorm(60, random_state=0)
+    with pytest.raises(ValueError, match=r"KernelSVC has no curves.*StumpSVC\.$"):
+        write_report(es.KernelSVC().fit(X, y), tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="y was given without X"):
+        summarise(es.StumpSVC().fit(X, y), y=y)
+    with pytest.raises(TypeError, match="pass a dict"):
+        summarise(es.StumpSVC().fit(X, y), about="all of it")
+    with pytest.raises(ValueError, match="fitted"):
+        summarise(es.StumpSVC())
+
+
+def test_polars_and_arrays_make_the_same_page():
+    pl = pytest.importorskip("polars", reason="compares frames of pandas and polars")
+    model, X, y = german()
+    X = X.assign(purpose=["a moon", *X["purpose"].astype(str)[1:]])
+    same = pl.DataFrame({name: X[name].tolist() for name in X})
+    assert render(summarise(model, same, y)) == render(summarise(model, X, y))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    model = es.StumpSVC().fit(X, X[:, 0] > 0)
+    assert summarise(model, X)["starts"] == summarise(model, X.tolist())["starts"]
+    assert densities(X)[0].counts.sum() == 40
+
+
+# The scorer in the page, run by node.
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="the page's script is run by node")
+
+
+def data_of(page):
+    """Return the data that a page holds."""
+    return json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S)[1])
+
+
+def asked(page, rows):
+    """Return what the script of a page says of rows."""
+    script = re.search(r"<script>(.*?)</script>", page, re.S)[1]
+    data = re.search(r'type="application/json">(.*?)</script>', page, re.S)[1]
+    harness = (
+        "const { script, data, rows } = JSON.parse(require('fs').readFileSync(0, 'utf8'));"
+        "const window = {}, document = { getElementById: () => ({ textContent: data }) };"
+        "new Function('window', 'document', script)(window, document);"
+        "const { score, explain } = window.everystump;"
+        "console.log(JSON.stringify(rows.map((row) => ({ score: score(row), ...explain(row) }))));"
+    )
+    given = json.dumps({"script": script, "data": data, "rows": rows})
+    done = subprocess.run(
+        [NODE, "-e", harness], input=given, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_node
+@pytest.mark.parametrize("name", CURVED)
+def test_the_page_scores_as_python_does(name):
+    model, rows = case(name)
+    if not hasattr(model, "shapes_"):
+        with pytest.raises(ValueError, match="has no curves"):
+            summarise(model)
+        return
+    found = asked(render(summarise(model)), as_rows(rows))
+    score = np.array([np.atleast_1d(one["score"]) for one in found])
+    known = scores_of(model, rows)
+    assert np.abs(score - known).max() < 1e-9
+    intercepts = [shapes.intercept for shapes in each_class(model.shapes_)]
+    for one in found:
+        added = np.sum(one["contributions"], axis=1)
+        assert np.allclose(added + intercepts, one["score"], atol=1e-9)
+    if name in WITH_CHANCES:
+        chance = np.array([one["probability"] for one in found])
+        assert np.abs(chance - model.predict_proba(rows)).max() < 1e-9
+
+
+@needs_node
+def test_the_page_scores_its_own_rows():
+    for model, X, y in (german(), thyroid()):
+        page = render(summarise(model, X, y))
+        data = data_of(page)
+        names = [feature["name"] for feature in data["document"]["features"]]
+        starts = data["starts"]
+        rows = [dict(zip(names, start["values"], strict=True)) for start in starts]
+        found = asked(page, rows)
+        known = model.decision_function(X)[[start["row"] for start in starts]]
+        assert np.abs(np.array([one["score"] for one in found]) - known).max() < 1e-9
+        assert [one["said"] for one in found] == [start["said"] for start in starts]
+
+
+@needs_node
+def test_the_page_scores_odd_names():
+    page, level = evil_page()
+    found = asked(page, [{EVIL: level, "__proto__": 0.5}, {EVIL: None, "__proto__": None}])
+    assert all(np.isfinite(one["score"]) for one in found)
