@@ -27,37 +27,36 @@ def demo(*arguments, cwd):
 
 def test_the_demo_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONWARNINGS", "error::RuntimeWarning")
-    out = tmp_path / "curves.png"
+    out = tmp_path / "demo"
     run = demo("--out", str(out), cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
     lines = run.stdout.splitlines()
     assert re.fullmatch(r"heart: \d+ rows to learn from, \d+ held out, 13 features", lines[2])
     rows = [line for line in lines if re.search(r"\d+\.\d \+- +\d\.\d % +\d+\.\d\d s$", line)]
-    names = ["every stump (StumpSVCCV)", "AdaBoost, 100 stumps", "Gaussian SVM"]
-    assert [row.startswith(name) for row, name in zip(rows, names, strict=True)] == [True] * 3
+    names = ["every stump (StumpLogistic", "every stump (StumpSVCCV)", "AdaBoost", "Gaussian SVM"]
+    assert [row.startswith(name) for row, name in zip(rows, names, strict=True)] == [True] * 4
     errors = [float(re.search(r"(\d+\.\d) \+-", row)[1]) for row in rows]
     assert 5 < errors[0] < 30
     proof = re.search(r"objective (\S+), .* better than (\S+) \(gap (\S+)\)", run.stdout)
     primal, dual, gap = map(float, proof.groups())
     assert dual <= primal and gap <= 1e-3
-    assert lines[-1] == f"The learned curves: {out}"
-    assert out.read_bytes().startswith(PNG)
-    assert [path.name for path in tmp_path.iterdir()] == ["curves.png"]
+    names = ["heart.html", "heart.png", "heart.sql", "heart.stump"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    assert [line.split()[-1] for line in lines[-4:]] == [str(out / name) for name in names]
+    assert (out / "heart.png").read_bytes().startswith(PNG)
+    assert (out / "heart.html").read_text().startswith("<!")
+    assert everystump.load(out / "heart.stump").certificate_.gap == pytest.approx(gap, rel=0.1)
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
 
 
-@pytest.mark.parametrize("kind", ["no folder", "a file as folder", "a folder itself"])
-def test_a_bad_place_to_write_is_one_sentence(tmp_path, kind):
+def test_a_bad_place_to_write_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    place = {
-        "no folder": tmp_path / "none" / "curves.png",
-        "a file as folder": tmp_path / "file" / "curves.png",
-        "a folder itself": tmp_path,
-    }[kind]
-    run = demo("--out", str(place), cwd=tmp_path)
-    assert run.returncode != 0
-    assert "Traceback" not in run.stderr
-    assert run.stderr.startswith("--out ") and run.stderr.count("\n") == 1
+    for place in (tmp_path / "file", tmp_path / "file" / "demo"):
+        run = demo("--out", str(place), cwd=tmp_path)
+        assert run.returncode != 0
+        assert "Traceback" not in run.stderr
+        assert run.stderr.startswith("--out ") and run.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

@@ -1,13 +1,13 @@
 """The main job on data that comes with the package: ``python -m everystump.demo``.
 
 Trains the vote of every stump on the heart data, with C chosen on the path, beside AdaBoost and a
-Gaussian SVM on the same split; shows the certificate and draws the learned curves.
+Gaussian SVM on the same split; shows the certificate, and writes the model, its report page, its
+SQL and a picture of its curves.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
@@ -21,47 +21,68 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from everystump.datasets import load_dataset
+from everystump.estimators.logistic import StumpLogisticRegressionCV
 from everystump.estimators.svc import StumpSVCCV
+from everystump.export import write
 from everystump.files import write_whole
+from everystump.modelfile import save
+from everystump.report import write_report
+from everystump.study.fitting import proofs
 
 
 def main() -> None:
     """Run the demo."""
     parser = argparse.ArgumentParser(prog="everystump.demo", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("everystump-demo.png"))
+    parser.add_argument("--out", type=Path, default=Path("everystump-demo"))
     out = parser.parse_args().out
-    if not out.parent.is_dir():
-        sys.exit(f"--out {out}: the folder {out.parent} does not exist; create it first.")
-    if not os.access(out.parent, os.W_OK):
-        sys.exit(f"--out {out}: the folder {out.parent} cannot be written to; name another.")
-    if out.is_dir():
-        sys.exit(f"--out {out} is a folder; name a file in it.")
-    heart = load_dataset("heart")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.exit(f"--out {out} cannot be a folder ({error.strerror}); name another.")
+    heart = load_dataset("heart", as_frame=True)
     X, X_test, y, y_test = train_test_split(
         heart.data, heart.target, test_size=0.4, stratify=heart.target, random_state=0
     )
     start = time.perf_counter()
-    StumpSVCCV(Cs=[0.1], cv=2).fit(X[:40], y[:40])
+    for warm_up in (StumpSVCCV, StumpLogisticRegressionCV):
+        warm_up(Cs=[0.1], cv=2).fit(X[:40], y[:40])
     print(f"Loading compiled code: {time.perf_counter() - start:.1f} s (longer on the first run)\n")
     print(f"heart: {len(X)} rows to learn from, {len(X_test)} held out, {X.shape[1]} features\n")
     print("model                                    held-out error   training time")
-    stumps = _compare("every stump (StumpSVCCV)", StumpSVCCV(), X, y, X_test, y_test)
-    _compare(
-        "AdaBoost, 100 stumps",
-        AdaBoostClassifier(n_estimators=100, random_state=0),
-        X,
-        y,
-        X_test,
-        y_test,
-    )
-    _compare("Gaussian SVM, C and gamma by 5 folds", _gaussian_svm(), X, y, X_test, y_test)
-    proof = stumps.certificate_
+    split = X, y, X_test, y_test
+    model = _compare("every stump (StumpLogisticRegressionCV)", _logistic(), *split)
+    _compare("every stump (StumpSVCCV)", StumpSVCCV(), *split)
+    boosting = AdaBoostClassifier(n_estimators=100, random_state=0)
+    _compare("AdaBoost, 100 stumps", boosting, *split)
+    _compare("Gaussian SVM, C and gamma by 5 folds", _gaussian_svm(), *split)
+    proof = model.certificate_
     print(
-        f"\nC = {stumps.C_:.3g} by 5 folds.  Certificate: objective {proof.primal:.4f}, and no "
-        f"ensemble of stumps can do better than {proof.dual:.4f} (gap {proof.gap:.1e})."
+        f"\nC = {model.C_:.3g} by 5 folds.  Certificate: objective {proof.primal:.4f}, and no "
+        f"ensemble of stumps can do better than {proof.dual:.4f} (gap {proof.gap:.1e}).\n"
     )
-    _draw(stumps, X, heart.feature_names, out)
-    print(f"The learned curves: {out}")
+    for what, path in _write(model, X_test, y_test, out).items():
+        print(f"{what:<22} {path}")
+
+
+def _logistic() -> StumpLogisticRegressionCV:
+    return StumpLogisticRegressionCV(scoring="neg_log_loss")
+
+
+def _write(model: Any, X: Any, y: Any, out: Path) -> dict[str, Path]:
+    """Write everything that can be done with a model; return where it is."""
+    about = {"data": "heart", "target": "heart disease", **proofs(model)}
+    places = {
+        "The page to play with:": out / "heart.html",
+        "The learned curves:": out / "heart.png",
+        "The model in SQL:": out / "heart.sql",
+        "The model file:": out / "heart.stump",
+    }
+    page, picture, query, file = places.values()
+    write_report(model, page, X, y, about=about)
+    _draw(model, picture)
+    write(model, query)
+    save(model, file)
+    return places
 
 
 def _gaussian_svm() -> GridSearchCV:
@@ -69,9 +90,7 @@ def _gaussian_svm() -> GridSearchCV:
     return GridSearchCV(make_pipeline(MinMaxScaler((-1, 1)), SVC()), grid)
 
 
-def _compare(
-    name: str, model: Any, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray
-) -> Any:
+def _compare(name: str, model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> Any:
     """Fit a model, print its error on held-out rows with a standard error, and return it."""
     start = time.perf_counter()
     model.fit(X, y)
@@ -82,13 +101,13 @@ def _compare(
     return model
 
 
-def _draw(model: StumpSVCCV, X: np.ndarray, names: list[str], out: Path) -> None:
+def _draw(model: Any, out: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     from everystump.explain import CurvesDisplay
 
-    figure = CurvesDisplay.from_estimator(model, X, feature_names=names).figure_
+    figure = CurvesDisplay.from_estimator(model).figure_
     figure.suptitle("heart: what each feature adds to the score", fontsize=12)
     write_whole(out, lambda path: figure.savefig(path, dpi=130, format="png"))
 

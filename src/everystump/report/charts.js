@@ -96,14 +96,27 @@ function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTic
   return { picture, atX, atY, end, ground, frame };
 }
 
+/** Return the least and the most that curves add, zero among it. */
+function rangeOf(curves) {
+  let low = 0;
+  let high = 0;
+  for (const curve of curves) {
+    for (const value of [...(curve.level_values || curve.values), curve.missing ?? 0]) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  }
+  return [low, high];
+}
+
 /** Return the curve of a number, with the rows' density at its foot and what is missing apart. */
 function drawLine(feature, curve, limits) {
   const spread = feature.high - feature.low || 1;
   const low = feature.low - 0.04 * spread;
   const high = feature.high + 0.04 * spread;
   const hasMissing = curve.missing !== null;
-  const label = `${feature.name}: from ${few(Math.min(...curve.values))} to ` +
-    `${few(Math.max(...curve.values))}`;
+  const ends = rangeOf([curve]);
+  const label = `${feature.name}: adds from ${few(ends[0])} to ${few(ends[1])}`;
   const plot = axes({ x: [low, high], y: limits, label, strip: hasMissing ? STRIP : 0,
     xTicks: ticks(low, high, 5).filter((x) => (!feature.whole || Number.isInteger(x))
       && !(hasMissing && x > high - 0.08 * spread))
@@ -113,7 +126,8 @@ function drawLine(feature, curve, limits) {
   const points = [[low, curve.values[0]], ...curve.knots.map((x, k) => [x, curve.values[k]]),
     [high, curve.values[curve.values.length - 1]]]
     .filter(([x]) => x >= low && x <= high);
-  const path = points.map(([x, y], k) => `${k ? "L" : "M"}${atX(x).toFixed(2)} ${atY(y).toFixed(2)}`);
+  const path = points.map(([x, y], k) =>
+    `${k ? "L" : "M"}${atX(x).toFixed(2)} ${atY(y).toFixed(2)}`);
   picture.append(svg("path", { class: "line", d: path.join("") }));
   if (hasMissing) drawMissing(plot, curve.missing, feature.share_missing);
   const here = svg("circle", { class: "here", r: 4.5 });
@@ -123,7 +137,8 @@ function drawLine(feature, curve, limits) {
   const move = (x) => {
     here.setAttribute("visibility", "visible");
     const isMissing = Number.isNaN(x);
-    here.setAttribute("cx", isMissing ? plot.end + STRIP / 2 : atX(Math.min(Math.max(x, low), high)));
+    here.setAttribute("cx", isMissing ? plot.end + STRIP / 2
+      : atX(Math.min(Math.max(x, low), high)));
     here.setAttribute("cy", atY(curveAt(curve, x)));
     if (isMissing && !hasMissing) here.setAttribute("visibility", "hidden");
   };
@@ -172,7 +187,7 @@ function setSignedBar(track, value, [low, high], kind) {
 
 const MOST_LEVELS = 8;
 
-/** Return the bars of a category: levels that move scores most, the others folded, what is missing. */
+/** Return the bars of a category: levels that move scores most, others folded, missing last. */
 function drawLevels(feature, levels, curve, limits) {
   const values = curve.level_values;
   const shares = feature.shares || levels.map(() => null);
@@ -227,7 +242,8 @@ function drawMargins({ edges, counts }) {
     if (!count) return;
     const isWrong = edges[k + 1] <= 1e-12;
     plot.picture.append(svg("rect", { class: isWrong ? "margin wrong" : "margin",
-      x: plot.atX(edges[k]) + 0.5, width: Math.max(1, plot.atX(edges[k + 1]) - plot.atX(edges[k]) - 1),
+      x: plot.atX(edges[k]) + 0.5,
+      width: Math.max(1, plot.atX(edges[k + 1]) - plot.atX(edges[k]) - 1),
       y: plot.atY(count), height: plot.ground - plot.atY(count) },
     svg("title", {}, `${few(edges[k])} to ${few(edges[k + 1])}: ${count}`)));
   });

@@ -81,7 +81,7 @@ function drawImportance({ features, order, labels, measured_on: measuredOn }) {
   const line = (d) => html("li", {},
     html("a", { class: "name", href: `#curve-${d}`, title: features[d].name }, features[d].name),
     html("span", { class: "track plain-track" }, ...features[d].importance.map((part, k) => {
-      const bar = html("span", { class: `piece c${features[d].importance.length > 1 ? k % 8 : 0}` });
+      const bar = html("span", { class: `piece c${k % 8}` });
       bar.style.width = `${(100 * part) / most}%`;
       return bar;
     })), html("span", { class: "number" }, total(d).toFixed(3)));
@@ -138,14 +138,7 @@ function tellFlat(names) {
 
 /** Return the interval of what curves add, with some room, zero within it. */
 function limitsOf(curves) {
-  let low = 0;
-  let high = 0;
-  for (const curve of curves) {
-    for (const value of [...(curve.level_values || curve.values), curve.missing ?? 0]) {
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
-  }
+  const [low, high] = rangeOf(curves);
   const room = 0.07 * (high - low) || 0.5;
   return [low - room, high + room];
 }
@@ -191,7 +184,8 @@ function drawQuality({ quality, labels }) {
   const rows = quality.confusion.map((counts, k) => html("tr", {},
     html("th", { scope: "row" }, labels[k]), ...counts.map((count, l) => {
       const rate = quality.rates[k][l];
-      const cell = html("td", { class: k === l ? "right" : "wrong" }, html("strong", {}, String(count)),
+      const cell = html("td", { class: k === l ? "right" : "wrong" },
+        html("strong", {}, String(count)),
         html("span", { class: "share" }, percent(rate)));
       cell.style.setProperty("--rate", String(rate));
       return cell;
@@ -199,8 +193,9 @@ function drawQuality({ quality, labels }) {
   const nRight = quality.n - quality.n_wrong;
   byId("confusion").append(html("table", { class: "confusion" }, html("thead", {}, head),
     html("tbody", {}, ...rows)), html("p", { class: "hint" },
-    `${nRight} of ${quality.n} held-out rows are told right, ${percent(quality.n_wrong / quality.n)} ` +
-    "wrong. Shares are of the rows of each true class."));
+    `${nRight} of ${quality.n} held-out rows are told right, ` +
+    `${percent(quality.n_wrong / quality.n)} wrong. ` +
+    "Shares are of the rows of each true class."));
   byId("margins").append(drawMargins(quality.margins), html("p", { class: "hint" },
     "The margin is the score of a row for its own class, " +
     `${labels.length === 2 ? "" : "less that of the best other class, "}here from ` +
@@ -213,9 +208,11 @@ function drawHard(summary, panel) {
   if (!hard) return;
   reveal("hard", "Hard rows");
   const place = byId("hard-tables");
-  place.append(html("h3", {}, "Rows the model is least sure of"), hardTable(summary, hard.unsure, panel));
+  place.append(html("h3", {}, "Rows the model is least sure of"),
+    hardTable(summary, hard.unsure, panel));
   if (hard.wrong.length) {
-    place.append(html("h3", {}, "Rows it is worst wrong about"), hardTable(summary, hard.wrong, panel));
+    place.append(html("h3", {}, "Rows it is worst wrong about"),
+      hardTable(summary, hard.wrong, panel));
   }
 }
 
@@ -227,7 +224,9 @@ function hardTable({ features, labels, starts }, rows, panel) {
   const chips = (row, sign) => {
     const order = row.contributions.map((part, d) => [sign * part, d])
       .filter(([part]) => part > 0).sort((a, b) => b[0] - a[0]).slice(0, 3);
-    return html("td", { "data-title": titles[sign > 0 ? 4 : 5] }, ...order.map(([part, d]) => html("span", { class: "chip" },
+    const title = titles[sign > 0 ? 4 : 5];
+    return html("td", { "data-title": title }, ...order.map(([part, d]) =>
+      html("span", { class: "chip" },
       `${features[d].name} = ${shown(values.get(row.row)[d])}`,
       html("span", { class: `number ${sign < 0 ? "against" : "for"}` }, signed(sign * part)))));
   };
@@ -245,7 +244,8 @@ function hardTable({ features, labels, starts }, rows, panel) {
       chips(row, 1), chips(row, -1));
   };
   return html("div", { class: "card scroll", tabindex: "0", role: "region",
-    "aria-label": "Table of rows" }, html("table", { class: "hard" }, html("thead", {}, html("tr", {},
+    "aria-label": "Table of rows" }, html("table", { class: "hard" },
+    html("thead", {}, html("tr", {},
     ...titles.map((title, k) => html("th", { scope: "col", class: k === 3 ? "number" : null },
       title)))),
   html("tbody", {}, ...rows.map(line))));

@@ -62,16 +62,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
 
 /** Return an interval around zero that holds what any curve adds. */
 function contributionLimits(model) {
-  let low = 0;
-  let high = 0;
-  for (const score of model.scores) {
-    for (const curve of score.curves) {
-      for (const value of [...(curve.level_values || curve.values), curve.missing ?? 0]) {
-        low = Math.min(low, value);
-        high = Math.max(high, value);
-      }
-    }
-  }
+  const [low, high] = rangeOf(model.scores.flatMap((score) => score.curves));
   return low === high ? [-1, 1] : [low, high];
 }
 
@@ -111,7 +102,8 @@ function buildOutcome(labels, model, choose) {
     const radio = html("input", { type: "radio", name: "shown-class", id: `shown-class-${k}` });
     radio.addEventListener("change", () => choose(k));
     const number = html("span", { class: "number" });
-    classes.append(html("li", {}, radio, html("label", { for: `shown-class-${k}` }, label), number));
+    classes.append(html("li", {}, radio, html("label", { for: `shown-class-${k}` }, label),
+      number));
     return { radio, number };
   });
   if (!isTwo) element.append(html("p", { class: "hint" },
@@ -189,7 +181,8 @@ function buildField(summary, d, limits, changed) {
  */
 function numberInput(id, feature, changed) {
   const spread = feature.high - feature.low;
-  const [low, high] = spread > 0 ? [feature.low, feature.high] : [feature.low - 1, feature.high + 1];
+  const [low, high] = spread > 0 ? [feature.low, feature.high]
+    : [feature.low - 1, feature.high + 1];
   const places = feature.whole ? 0
     : Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(high - low))));
   const slider = html("input", { type: "range", min: low, max: high,

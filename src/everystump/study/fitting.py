@@ -82,7 +82,7 @@ def fit_model(
         "labels": fingerprint(labels),
         "error": measured,
     }
-    model.about_ = {**about, **_proofs(model), "bounds": bounds_of(model, task, train, test)}
+    model.about_ = {**about, **proofs(model), "bounds": bounds_of(model, task, train, test)}
     return model
 
 
@@ -112,7 +112,7 @@ def _cross_validated(model: Any, task: Task, n_folds: int, seed: int) -> dict[st
     }
 
 
-def _proofs(model: Any) -> dict[str, Any]:
+def proofs(model: Any) -> dict[str, Any]:
     """Return the certificate and the path of a model, if it has them."""
     told: dict[str, Any] = {}
     given: Any = getattr(model, "certificate_", None)
