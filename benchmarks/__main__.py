@@ -27,6 +27,7 @@ from benchmarks import (
     real_data,
     startup,
     tables,
+    tool,
     two_norm,
 )
 from benchmarks.report import HEADER, Absent, Grid, Row, machine, table
@@ -59,6 +60,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Absent]]] = {
     "coding": tables.coding,
     "like-adult": tables.like_adult,
     "after-the-fit": tables.after_the_fit,
+    "tool": tool.fit_and_help,
 }
 STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "cs": cs.seven_cs,

@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -209,15 +211,39 @@ def test_other_refusals(credit, model, tmp_path):
     assert not out.exists()
 
 
-def test_a_full_pipe_is_no_error(credit, model):
+def start(*arguments, stdout):
     program = "from everystump.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, "predict", str(model), str(credit)],
-        stdout=subprocess.PIPE,
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        stdout=stdout,
         stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(Path(package.__file__).parents[1])},
     )
-    process.stdout.close()
-    assert b"Traceback" not in process.communicate(timeout=60)[1]
+
+
+def test_a_reader_that_went_away_is_nothing_to_speak_of(credit, model):
+    with start("predict", model, credit, stdout=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait(60)) == (b"", 1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_no_space_to_print_to(credit, model):
+    with open("/dev/full", "w") as full, start("predict", model, credit, stdout=full) as process:
+        said = process.stderr.read()
+        assert said.count(b"\n") == 1 and b"No space left" in said and process.wait(60) == 2
+
+
+def test_an_interrupted_fit_leaves_nothing(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(60_000, 12)).round(3)
+    frame = pd.DataFrame(rows, columns=list("abcdefghijkl")).assign(y=rows[:, 0] > 0)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    given = ("--target", "y", "-o", tmp_path / "m")
+    with start("fit", tmp_path / "t.csv", *given, stdout=subprocess.PIPE) as process:
+        assert b"60,000 rows" in process.stdout.readline()  # read, and now learning
+        process.send_signal(signal.SIGINT)
+        assert b"Traceback" not in process.stderr.read() and process.wait(60) == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
 def test_guesses_can_be_overruled(credit):

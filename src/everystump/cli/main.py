@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -35,8 +36,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be stopped is to be interrupted
     try:
         everystump.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.Abort:
         sys.exit(INTERRUPTED)
     except click.ClickException as error:
         error.show()
+        sys.exit(BAD_INPUT)
+    except OSError as error:
+        # What is still to be printed has no place to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        click.echo(f"Error: standard output cannot be written to: {error.strerror}.", err=True)
         sys.exit(BAD_INPUT)
