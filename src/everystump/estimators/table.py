@@ -207,7 +207,7 @@ def _read(
     if not reset:
         X = check_rows(estimator, X)
         return *check_X_y(X, y, **_LOOSELY), estimator.features_
-    for of_last_fit in ("_edits", "_lost"):
+    for of_last_fit in ("_edits", "_lost", "about_"):
         estimator.__dict__.pop(of_last_fit, None)
     chosen, X = getattr(estimator, "categorical_features", "from_dtype"), unmasked(X)
     plain = isinstance(chosen, str) or chosen is None
