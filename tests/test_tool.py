@@ -178,6 +178,12 @@ BAD = {
         b"a,y\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(40)),
         r"40 different values, too many to be classes",
     ),
+    "quoted short line": (
+        b'a,b,y\n1,"x",0\n3,4\n5,6,1\n',
+        r"line 3: 2 cells where the first line has 3",
+    ),
+    "quoted long lines": (b'a,b,y\n1,"x",0,7\n2,"y",1,7\n', r"line 2: 4 cells where the first"),
+    "no labels": (b"a,y\n1,\n2,\n", r"'y' is missing in every row"),
     "too few rows": (b"a,y\n1,0\n2,1\n3,1\n", r"too few to hold out"),
     "nothing left": (b"a,y\n1,0\n1,1\n1,0\n1,1\n", r"No column is left"),
     "two of a name": (b"a,a,y\n1,2,0\n", r"line 1: two columns are named 'a'"),
@@ -267,3 +273,89 @@ def test_every_command_and_option_has_help_and_a_place_in_the_docs(name):
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
             assert f"`{max(parameter.opts, key=len)}" in section, parameter.name
+
+
+def sorted_table(path, seed=0):
+    """A file whose labels come in order, as exports of data bases have them."""
+    y = np.repeat([0, 1], 100)
+    a = np.random.default_rng(seed).normal(size=(200, 2)).round(3) + y[:, None]
+    pd.DataFrame({"a": a[:, 0], "b": a[:, 1], "y": y}).to_csv(path, index=False)
+
+
+@pytest.mark.parametrize("family", ["boost", "bag", "boost-svm", "stump-logistic"])
+def test_no_bound_is_told_of_training_rows_as_if_they_were_fresh(family, tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    sorted_table(data)
+    given = ("--target", "y", "--model", family, "-o", out, "--force", "--json")
+    told = json.loads(run("fit", data, *given).output)["bounds"]
+    assert [one["name"] for one in told].count("validation_bound") == 1
+    told = json.loads(run("fit", data, *given, "--cv", 3).output)["bounds"]
+    assert all(one["name"] != "validation_bound" for one in told)
+    found = json.loads(run("bound", out, data, "--json").output)["bounds"]
+    assert all(one["name"] != "validation_bound" for one in found)
+
+
+def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
+    data, fresh, out = tmp_path / "t.csv", tmp_path / "fresh.csv", tmp_path / "m.stump"
+    sorted_table(data)
+    sorted_table(fresh, seed=1)
+    run("fit", data, "--target", "y", "--C", 1, "-o", out)
+    assert "these 50 rows" in run("bound", out, data).output
+    assert "these 200 rows" in run("bound", out, fresh).output
+    pd.read_csv(data).sample(frac=1, random_state=0).to_csv(fresh, index=False)
+    assert "in another order" in refused("bound", out, fresh)
+
+
+def test_explanations_have_the_sign_of_the_positive_label(credit, tmp_path):
+    out = tmp_path / "m.stump"
+    run("fit", credit, "--target", "default", "--C", 0.1, "--positive", 0, "-o", out)
+    rows = json.loads(run("explain", out, credit, "--row", 5, "--json").output)["rows"]
+    said = run("predict", out, credit).stdout.splitlines()[6].split(",")
+    assert rows[-1]["contribution"] == pytest.approx(float(said[1]), rel=1e-9)
+    assert "NaN" not in run("explain", out, credit, "--row", 0, "--json").output
+
+
+def test_an_input_is_never_written_over(credit, model):
+    before = credit.read_bytes()
+    for command in (
+        ("fit", credit, "--target", "default", "-o", credit, "--force"),
+        ("predict", model, credit, "-o", credit, "--force"),
+        ("export", model, "--to", "sql", "-o", model, "--force"),
+    ):
+        assert "is an input as well" in refused(*command)
+    assert credit.read_bytes() == before
+
+
+def test_numbers_in_a_column_that_was_text(tmp_path):
+    data, new, out = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.stump"
+    level = ["1", "2", "A"] * 20
+    frame = pd.DataFrame({"level": level, "x": np.arange(60.0), "y": [0, 1, 1] * 20})
+    frame.to_csv(data, index=False)
+    run("fit", data, "--target", "y", "--C", 1, "-o", out)
+    frame[frame["level"] != "A"].to_csv(new, index=False)
+    part = run("predict", out, new).stdout.splitlines()[1:]
+    whole = run("predict", out, data).stdout.splitlines()[1:]
+    assert part == [row for row, k in zip(whole, level, strict=True) if k != "A"]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_ends_of_lines(end, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "\n".join(f"{k % 7},{k % 2}" for k in range(60))
+    path.write_bytes(f"\n\na,y\n{rows}\n".replace("\n", end).encode())
+    done = run("fit", path, "--target", "y", "--C", 1, "-o", tmp_path / "m")
+    assert "60 rows, 1 features." in done.output
+
+
+def test_a_damaged_archive_and_a_model_without_curves(credit, tmp_path):
+    packed = bytearray(gzip.compress(credit.read_bytes()))
+    packed[200:260] = bytes(60)
+    (tmp_path / "t.csv.gz").write_bytes(packed)
+    out = tmp_path / "m.stump"
+    assert "cannot be read" in refused("fit", tmp_path / "t.csv.gz", "--target", "y", "-o", out)
+    numbers = pd.read_csv(credit)[["duration", "age", "default"]]
+    numbers.to_csv(tmp_path / "numbers.csv", index=False)
+    given = ("--target", "default", "--model", "perceptron", "-o", out)
+    assert run("fit", tmp_path / "numbers.csv", *given).exit_code == 0
+    assert "no curves to explain" in refused("explain", out)
+    assert "curves" in refused("report", out, "-o", tmp_path / "page.html")

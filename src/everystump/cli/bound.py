@@ -44,13 +44,16 @@ def bound(model: Path, data: Path, delimiter: str | None, encoding: str, as_json
         from everystump.study.saying import error_of, held_out_of
 
         fitted = load_model(model)
-        frame = held_out_of(fitted, read_data(data, delimiter, encoding))
+        frame = read_data(data, delimiter, encoding)
+        frame, fresh = held_out_of(fitted, frame, features_of(fitted, frame))
         X, y = features_of(fitted, frame), labels_of(fitted, frame)
         if y is None:
             target = getattr(fitted, "about_", {}).get("target")
             raise RefusedError(f"The data lack the labels, column {target!r}; a bound needs them.")
-        found, error = bounds_on(fitted, X, y), error_of(fitted, X, y)
-    lines = [f"Error on these {len(y):,} rows: {percent(error)}."]
+        error = error_of(fitted, X, y)
+        found = bounds_on(fitted, X, y, fresh=fresh)
+    kind = "rows" if fresh else "rows, from which the model learned"
+    lines = [f"Error on these {len(y):,} {kind}: {percent(error)}."]
     for one in found:
         state = "holds" if one["holds"] else "does not hold here, an estimate at most"
         value = "says nothing (1 or more)" if one["vacuous"] else percent(one["value"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,16 +39,19 @@ def refusing() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise click.ClickException(f"{where}{error.strerror or error}.") from None
+        what = str(error.strerror or error).rstrip(".")
+        raise click.ClickException(f"{where}{what}.") from None
     except (ValueError, TypeError) as error:
         raise click.ClickException(" ".join(str(error).split())) from None
 
 
-def check_out(out: Path, force: bool) -> None:
-    """Raise before any work if the output cannot be written."""
+def check_out(out: Path, force: bool, *inputs: Path | None) -> None:
+    """Raise before any work if the output cannot be written, or is one of the inputs."""
     from everystump.files import check_place
     from everystump.study import RefusedError
 
+    if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):
+        raise RefusedError(f"{out} is an input as well; name another file to write.")
     if out.exists() and not force and not out.is_dir():
         raise RefusedError(f"{out} is there already; pass --force to replace it.")
     check_place(out)
@@ -76,7 +80,9 @@ def features_of(model: Any, frame: Any) -> Any:
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise RefusedError(f"The data lack the column {absent[0]!r}{more}, which the model needs.")
-    return frame[names]
+    text = [feature.levels is not None and feature.kind == "text" for feature in model.features_]
+    drifted = [name for name, is_text in zip(names, text, strict=True) if is_text]
+    return frame[names].assign(**{name: as_text(frame[name]) for name in drifted})
 
 
 def labels_of(model: Any, frame: Any) -> Any:
@@ -87,12 +93,33 @@ def labels_of(model: Any, frame: Any) -> Any:
         return None
     column = frame[target]
     kind = model.classes_.dtype.kind
-    return column.astype(str).to_numpy(dtype=object) if kind in "OU" else column.to_numpy()
+    return as_text(column).to_numpy(dtype=object) if kind in "OU" else column.to_numpy()
+
+
+def as_text(column: Any) -> Any:
+    """Return a column that was text in training as text: another file may have numbers only."""
+    if column.dtype.kind not in "iufb":
+        return column
+    from everystump.study.labels import labels_as_text
+
+    out = column.astype(object)
+    there = column.notna().to_numpy()
+    out[there] = labels_as_text(column[there].to_numpy())
+    return out.where(there, None)
 
 
 def say(record: dict[str, Any], lines: list[str], as_json: bool) -> None:
     """Print what a command found, for machines or for people."""
-    click.echo(json.dumps(record, default=str) if as_json else "\n".join(lines))
+    click.echo(json.dumps(_clean(record), default=str) if as_json else "\n".join(lines))
+
+
+def _clean(value: Any) -> Any:
+    """Return plain data without numbers that JSON has no words for."""
+    if isinstance(value, dict):
+        return {str(name): _clean(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def percent(share: float) -> str:

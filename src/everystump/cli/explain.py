@@ -52,11 +52,16 @@ def explain(
     """Show the features by importance, or what each adds to the score of rows."""
     with refusing():
         if out is not None:
-            check_out(out, force)
+            check_out(out, force, model, data)
         from everystump.files import write_text
         from everystump.study import RefusedError
+        from everystump.study.saying import positive_of
 
         fitted = load_model(model)
+        if not hasattr(fitted, "explain_global"):
+            raise RefusedError(
+                f"{type(fitted).__name__} has no curves to explain; fit with another --model."
+            )
         if data is None:
             if row is not None or out is not None:
                 raise RefusedError("--row and --out explain rows of DATA; name the file.")
@@ -64,6 +69,8 @@ def explain(
         else:
             rows = features_of(fitted, read_data(data, delimiter, encoding))
             table = fitted.explain_local(rows)
+            if fitted.classes_.tolist()[0] == positive_of(fitted) and len(fitted.classes_) == 2:
+                table = -table
             if out is not None:
                 write_text(out, table.to_csv(index=False))
                 click.echo(f"{len(table):,} rows: {out}", err=True)

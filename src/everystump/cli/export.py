@@ -25,7 +25,7 @@ Examples:
 def export(model: Path, to: str, out: Path, force: bool) -> None:
     """Write a model as ONNX, as one SQL query, or as JSON."""
     with refusing():
-        check_out(out, force)
+        check_out(out, force, model)
         from everystump.export import write
 
         write(load_model(model), out, to=to)

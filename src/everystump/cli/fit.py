@@ -103,7 +103,7 @@ def fit(
     columns is printed, and every guess can be overruled.
     """
     with refusing():
-        check_out(out, force)
+        check_out(out, force, data)
         from everystump.modelfile import save
         from everystump.study.fitting import fit_model
         from everystump.study.guesses import Wishes, make_task

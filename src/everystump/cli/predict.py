@@ -48,7 +48,7 @@ def predict(
     """Write the predicted class, the score and, if the model has them, probabilities of rows."""
     with refusing():
         if out is not None:
-            check_out(out, force)
+            check_out(out, force, model, data)
         from everystump.files import write_text
         from everystump.study.saying import predictions
 

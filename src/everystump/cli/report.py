@@ -43,7 +43,7 @@ def report(
     were held out are taken.
     """
     with refusing():
-        check_out(out, force)
+        check_out(out, force, model, data)
         from everystump.report import write_report
         from everystump.study.saying import held_out_of
 
@@ -51,7 +51,7 @@ def report(
         X = y = None
         if data is not None:
             frame = read_data(data, delimiter, encoding)
-            frame = held_out_of(fitted, frame)
+            frame, _ = held_out_of(fitted, frame, features_of(fitted, frame))
             X, y = features_of(fitted, frame), labels_of(fitted, frame)
         write_report(fitted, out, X, y, about=getattr(fitted, "about_", None))
     click.echo(f"Page: {out}")

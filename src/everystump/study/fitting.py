@@ -15,20 +15,18 @@ import everystump.bounds as bounds
 from everystump.study import RefusedError
 from everystump.study.families import FAMILIES
 from everystump.study.guesses import Task
+from everystump.study.labels import labels_as_text
 
-_BOUNDS = ("validation_bound", "loo_bound", "det_loo_bound", "boosting_training_bound")
-
-
-def labels_as_text(labels: np.ndarray) -> np.ndarray:
-    """Return labels as text, whole numbers without a point."""
-    if labels.dtype.kind == "f" and np.all(labels == np.floor(labels)):
-        labels = labels.astype(np.int64)
-    return labels.astype(str)
+_FRESH = ("validation_bound",)
+_TRAINING = ("loo_bound", "det_loo_bound", "boosting_training_bound")
 
 
-def fingerprint(labels: np.ndarray) -> int:
-    """Return a number by which the labels of a table are known again."""
-    return zlib.crc32("\n".join(labels.tolist()).encode())
+def fingerprint(X: Any, labels: np.ndarray) -> list[int]:
+    """Return two numbers by which a table is known again: in any order, and in this one."""
+    from pandas.util import hash_pandas_object
+
+    rows = hash_pandas_object(X.assign(**{"": labels}), index=False).to_numpy()
+    return [int(rows.sum(dtype=np.uint64)), zlib.crc32(rows.tobytes())]
 
 
 def split_rows(labels: np.ndarray, holdout: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +77,7 @@ def fit_model(
         "holdout": holdout if cv is None else 0.0,
         "guesses": list(task.told),
         "dropped": [f"{name}: {why}" for name, why in task.dropped.items()],
-        "labels": fingerprint(labels),
+        "table": fingerprint(task.X, labels),
         "error": measured,
     }
     model.about_ = {**about, **proofs(model), "bounds": bounds_of(model, task, train, test)}
@@ -134,16 +132,18 @@ def bounds_of(
     model: Any, task: Task, train: np.ndarray, test: np.ndarray | None
 ) -> list[dict[str, Any]]:
     """Return the bounds on the error that apply to a model."""
-    parts = [train] if test is None else [test, train]
-    return [one for part in parts for one in bounds_on(model, task.X.iloc[part], task.y[part])]
+    found = bounds_on(model, task.X.iloc[train], task.y[train], fresh=False)
+    if test is not None:
+        found = bounds_on(model, task.X.iloc[test], task.y[test], fresh=True) + found
+    return found
 
 
-def bounds_on(model: Any, X: Any, y: np.ndarray) -> list[dict[str, Any]]:
-    """Return the bounds that rows tell of a model: of its training rows others than of fresh ones.
+def bounds_on(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[str, Any]]:
+    """Return the bounds that rows tell of a model: fresh ones, or those of its training.
 
     Those that hold, and leave-one-out bounds, which are estimates where they do not.
     """
-    found = [_bound(name, model, X, y) for name in _BOUNDS]
+    found = [_bound(name, model, X, y) for name in (_FRESH if fresh else _TRAINING)]
     return [one for one in found if one is not None and (one["holds"] or "loo" in one["name"])]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from everystump.study import RefusedError
+from everystump.study.labels import whole
 
 _MOST_CLASSES = 20
 _FEW_ROWS = 20
@@ -58,6 +59,8 @@ def make_task(frame: Any, target: str, wishes: Wishes) -> Task:
     """Decide what to learn from, and say so."""
     for name in (target, *wishes.drop, *wishes.use, *wishes.categorical):
         _check_column(frame, name)
+    if target in {*wishes.drop, *wishes.categorical}:
+        raise RefusedError(f"{target!r} is the target, and cannot be dropped or be a category.")
     known = frame[target].notna().to_numpy()
     told = []
     if not known.all():
@@ -93,6 +96,8 @@ def _labels(column: Any, target: str, wanted: str | None) -> tuple[np.ndarray, A
     if y.dtype == bool or y.dtype.kind not in "iuf":
         y = column.astype(str).to_numpy(dtype=object)
     classes, counts = np.unique(y, return_counts=True)
+    if len(classes) == 0:
+        raise RefusedError(f"{target!r} is missing in every row; there is nothing to learn.")
     if len(classes) < 2:
         raise RefusedError(
             f"{target!r} is {classes.tolist()[0]!r} in every row; there is nothing to learn."
@@ -102,8 +107,10 @@ def _labels(column: Any, target: str, wanted: str | None) -> tuple[np.ndarray, A
             f"{target!r} has {len(classes):,} different values, too many to be classes (up to "
             f"{_MOST_CLASSES}); cut it into a few, or name another --target."
         )
-    if y.dtype.kind == "f" and np.all(y == np.floor(y)):
-        y, classes = y.astype(np.int64), classes.astype(np.int64)
+    if y.dtype.kind == "f":  # whole numbers, or names
+        integers = whole(y).dtype.kind == "i"
+        y = whole(y) if integers else y.astype(str).astype(object)
+        classes, counts = np.unique(y, return_counts=True)
     shown = [str(label) for label in classes.tolist()]
     if wanted is not None:
         if wanted not in shown:

@@ -20,6 +20,8 @@ def predictions(model: Any, X: Any, frame: Any, keep: Sequence[str]) -> Any:
     for name in keep:
         if name not in frame.columns:
             raise RefusedError(f"--keep {name}: the data have no such column.")
+        if name.split(" ")[0] in ("prediction", "score", "probability"):
+            raise RefusedError(f"--keep {name}: the output has a column of that name; rename it.")
     columns = {name: frame[name].to_numpy() for name in keep}
     columns["prediction"] = model.predict(X)
     score = model.decision_function(X)
@@ -56,19 +58,30 @@ def error_of(model: Any, X: Any, y: Any) -> float:
     return float(np.mean(model.predict(X) != y))
 
 
-def held_out_of(model: Any, frame: Any) -> Any:
+def held_out_of(model: Any, frame: Any, X: Any) -> tuple[Any, bool]:
     """Return the rows that were held out, of the table that a model was made from; else all.
 
-    Which ones follows from the labels, the share and the seed.
+    Also tells whether the rows are fresh ones.  Which were held out follows from the labels, the
+    share and the seed.  ``X`` are the features of the table.
     """
-    from everystump.study.fitting import fingerprint, labels_as_text, split_rows
+    from everystump.study.fitting import fingerprint, split_rows
+    from everystump.study.labels import labels_as_text
 
     about = getattr(model, "about_", {})
     target = about.get("target")
-    if target not in frame.columns:
-        return frame
-    frame = frame[frame[target].notna()]
+    if target not in frame.columns or "table" not in about:
+        return frame, True
+    known = frame[target].notna().to_numpy()
+    frame = frame[known]
     labels = labels_as_text(frame[target].to_numpy())
-    if not about.get("n_held_out") or fingerprint(labels) != about["labels"]:
-        return frame
-    return frame.iloc[split_rows(labels, about["holdout"], about["seed"])[1]]
+    found = fingerprint(X[known], labels)
+    if found[0] != about["table"][0]:
+        return frame, True
+    if found[1] != about["table"][1]:
+        raise RefusedError(
+            "The data are the rows that the model was made from, in another order, and which ones "
+            "were held out cannot be told; pass the file as it was, or fresh rows."
+        )
+    if not about["n_held_out"]:
+        return frame, False
+    return frame.iloc[split_rows(labels, about["holdout"], about["seed"])[1]], True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,14 @@ def read_file(path: Path, *, delimiter: str | None = None, encoding: str = "utf-
         return _read_parquet(path, content)
     if not content.strip():
         raise RefusedError(f"{path} is empty; it needs a line of names and lines of values.")
-    text = _decoded(path, content, encoding)
-    cut = delimiter or _found_delimiter(path, text)
-    _refuse_equal_names(path, text, cut)
-    _refuse_ragged(path, text.encode() if encoding != "utf-8" else content, cut)
-    return _read_csv(path, text, cut)
+    text = _decoded(path, content, encoding).replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
+    cut = "\t" if delimiter == "\\t" else delimiter or _found_delimiter(path, text)
+    try:
+        _refuse_equal_names(path, text, cut)
+        _refuse_ragged(path, text, cut)
+        return _read_csv(path, text, cut)
+    except (csv.Error, TypeError) as error:
+        raise RefusedError(f"{path} cannot be read with --delimiter {cut!r}: {error}.") from None
 
 
 def _suffix(path: Path) -> str:
@@ -54,7 +58,7 @@ def _content(path: Path) -> bytes:
         raise RefusedError(f"{path} does not exist; check the name.") from None
     except IsADirectoryError:
         raise RefusedError(f"{path} is a folder; name a file in it.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise RefusedError(f"{path} cannot be read ({error}); check the file.") from None
 
 
@@ -93,9 +97,15 @@ def _refuse_equal_names(path: Path, text: str, delimiter: str) -> None:
         raise RefusedError(f"{path}, line 1: two columns are named {twice!r}; rename one.")
 
 
-def _refuse_ragged(path: Path, content: bytes, delimiter: str) -> None:
-    """Raise if a line has more or fewer cells than the first; quoted files are left to pandas."""
-    if _QUOTE in content or len(delimiter) != 1:
+def _refuse_ragged(path: Path, text: str, delimiter: str) -> None:
+    """Raise if a line has more or fewer cells than the first."""
+    content = text.encode()
+    if _QUOTE in content or len(delimiter.encode()) != 1:
+        reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+        counts = [(reader.line_num, len(row)) for row in reader if row]
+        for line, found in counts:
+            if found != counts[0][1]:
+                _say_ragged(path, line, found, counts[0][1])
         return
     raw = np.frombuffer(content if content.endswith(_NEWLINE) else content + _NEWLINE, np.uint8)
     ends = np.flatnonzero(raw == ord(_NEWLINE))
@@ -104,17 +114,23 @@ def _refuse_ragged(path: Path, content: bytes, delimiter: str) -> None:
     filled = np.diff(ends, prepend=-1) > 2  # lines that hold nothing are skipped
     odd = np.flatnonzero((cells != cells[0]) & filled)
     if len(odd):
-        raise RefusedError(
-            f"{path}, line {odd[0] + 1}: {cells[odd[0]]} cells where the first line has "
-            f"{cells[0]}; mend the line, or pass --delimiter."
-        )
+        _say_ragged(path, int(odd[0]) + 1, int(cells[odd[0]]), int(cells[0]))
+
+
+def _say_ragged(path: Path, line: int, found: int, wanted: int) -> None:
+    raise RefusedError(
+        f"{path}, line {line}: {found} cells where the first line has {wanted}; mend the line, or "
+        f"pass --delimiter."
+    )
 
 
 def _read_csv(path: Path, text: str, delimiter: str) -> Any:
     import pandas as pd
 
     try:
-        frame = pd.read_csv(io.StringIO(text), sep=delimiter, skipinitialspace=True)
+        frame = pd.read_csv(
+            io.StringIO(text), sep=delimiter, skipinitialspace=True, index_col=False
+        )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         what = " ".join(str(error).split())
         raise RefusedError(f"{path} cannot be read: {what}; mend it there.") from None
