@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,16 +109,12 @@ def as_text(column: Any) -> Any:
 
 def say(record: dict[str, Any], lines: list[str], as_json: bool) -> None:
     """Print what a command found, for machines or for people."""
-    click.echo(json.dumps(_clean(record), default=str) if as_json else "\n".join(lines))
+    if not as_json:
+        click.echo("\n".join(lines))
+        return
+    from everystump.report.plain import as_plain
 
-
-def _clean(value: Any) -> Any:
-    """Return plain data without numbers that JSON has no words for."""
-    if isinstance(value, dict):
-        return {str(name): _clean(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    click.echo(json.dumps(as_plain(record), allow_nan=False))
 
 
 def percent(share: float) -> str:

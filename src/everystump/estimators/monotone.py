@@ -48,10 +48,9 @@ def check_monotonic(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarr
     directions = np.array([_direction(value) for value in given])
     for d in np.flatnonzero(directions).tolist():
         if features[d].levels is not None:
-            shown = d if features[d].name is None else repr(features[d].name)
             raise ValueError(
-                f"monotonic_cst={monotonic_cst!r}: feature {shown} is a category, whose levels "
-                f"have no order; leave it free, or pass it as numbers."
+                f"monotonic_cst={monotonic_cst!r}: feature {features[d].shown(d)} is a category, "
+                f"whose levels have no order; leave it free, or pass it as numbers."
             )
     return directions if directions.any() else None
 

@@ -195,7 +195,8 @@ def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
     else:
-        X = _numbers(estimator, X, reset=False)
+        X = read_table(X, None)[0] if _holds_objects(X) else X
+        X = validate_data(estimator, X, reset=False, **_LOOSELY)
     refuse_unreadable(X, estimator)
     return X
 
@@ -228,13 +229,6 @@ def _read(
     return X, y, features
 
 
-def _numbers(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
-    """Read an array or lists of numbers."""
-    if _holds_objects(X):
-        X = read_table(X, None)[0]
-    return validate_data(estimator, X, reset=reset, **_LOOSELY)
-
-
 def _holds_objects(X: Any) -> bool:
     """Tell whether an array or lists may hold more than numbers."""
     return not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUSMm"
@@ -260,7 +254,7 @@ def _refuse_categories(features: tuple[Feature, ...], estimator: BaseEstimator) 
     for d, feature in enumerate(features):
         if feature.levels is not None:
             raise ValueError(
-                f"X has {feature.levels.tolist()[0]!r} in column {_shown(feature, d)}, which is no "
+                f"X has {feature.levels.tolist()[0]!r} in column {feature.shown(d)}, which is no "
                 f"number, and {type(estimator).__name__} takes numbers only: encode the column, "
                 f"for example with scikit-learn's OneHotEncoder, or use StumpSVC."
             )
@@ -276,7 +270,7 @@ def refuse_unreadable(X: np.ndarray, estimator: BaseEstimator) -> None:
     if len(bad) == 0:
         return
     row, d = (int(k) for k in bad[0])
-    where = f"in row {row}, feature {_shown(estimator.features_[d], d)}"
+    where = f"in row {row}, feature {estimator.features_[d].shown(d)}"
     name = type(estimator).__name__
     if np.isnan(X[row, d]):
         raise ValueError(
@@ -287,10 +281,6 @@ def refuse_unreadable(X: np.ndarray, estimator: BaseEstimator) -> None:
         f"X contains infinity {where}; {name} does not accept infinity: replace it by a large "
         f"number{' or by NaN' if allow_nan else ''}."
     )
-
-
-def _shown(feature: Feature, d: int) -> str:
-    return str(d) if feature.name is None else repr(feature.name)
 
 
 def _rows(X: np.ndarray, kept: np.ndarray) -> np.ndarray:

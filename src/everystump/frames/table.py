@@ -43,6 +43,10 @@ class Feature:
         """How many levels there are; 0 for numbers."""
         return 0 if self.levels is None else len(self.levels)
 
+    def shown(self, d: int) -> str:
+        """Return how to speak of the feature, whose number is ``d``."""
+        return str(d) if self.name is None else repr(self.name)
+
     @cached_property
     def number_of_level(self) -> dict:
         """The number of each level."""
@@ -152,7 +156,7 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
     features = []
     for d, column in enumerate(columns):
         name = None if names is None else names[d]
-        shown = _shown(name, d)
+        shown = Feature(name).shown(d)
         if _is_chosen(column, None if chosen is None else bool(chosen[d]), shown):
             codes, levels = codes_of(column, shown)
             out[:, d] = np.where(codes < 0, np.nan, codes)
@@ -170,7 +174,7 @@ def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
     _, columns = _columns_of(X)
     out = _matrix(X, columns)
     for d, (column, feature) in enumerate(zip(columns, features, strict=True)):
-        shown = _shown(feature.name, d)
+        shown = feature.shown(d)
         if feature.levels is None:
             out[:, d] = numbers_of(column, shown)
         else:
@@ -247,11 +251,6 @@ def _position(entry: Any, names: list | None, n_features: int) -> int:
         return entry
     there = f"the columns are {names}" if names is not None else f"X has {n_features} columns"
     raise ValueError(f"categorical_features names {entry!r}, which X does not have; {there[:200]}.")
-
-
-def _shown(name: Any, d: int) -> str:
-    """Return how to speak of a column."""
-    return str(d) if name is None else repr(name)
 
 
 def _is_chosen(column: Any, chosen: bool | None, shown: str) -> bool:
