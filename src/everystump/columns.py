@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -83,7 +84,7 @@ class Column:
         upto = np.cumsum(self.counts)
         return int(np.searchsorted(upto, upto[-1] / 2))
 
-    @property
+    @cached_property
     def weights(self) -> np.ndarray:
         """Total sample weight of the rows at each place."""
         hub = [np.zeros(self.first), self.counts]
@@ -182,7 +183,7 @@ class Lookup:
         """Build the grid for ``cuts``, which get an infinite one at their end."""
         cells = 1
         if len(cuts) > 1:
-            cells = int(np.clip(_CELLS_PER_CUT * len(cuts), _LEAST_CELLS, _MOST_CELLS))
+            cells = min(max(_CELLS_PER_CUT * len(cuts), _LEAST_CELLS), _MOST_CELLS)
         low, high = (float(cuts[0]), float(cuts[-1])) if len(cuts) else (0.0, 0.0)
         # Without a usable width everything falls into one cell, and halving does all the work.
         scale = cells / (high - low) if 0.0 < high - low < np.inf else 0.0

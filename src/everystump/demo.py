@@ -27,7 +27,7 @@ from everystump.export import write
 from everystump.files import write_whole
 from everystump.modelfile import save
 from everystump.report import write_report
-from everystump.study.fitting import proofs
+from everystump.study.evidence import proofs
 
 
 def main() -> None:

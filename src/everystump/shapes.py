@@ -342,18 +342,20 @@ def pieces_of(shape: Shape) -> Pieces:
     array([0., 2.])
     """
     knots, values = shape.knots, shape.values
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        width = np.diff(knots)
-        slope = np.diff(values) / width
-    slope = np.append(np.where((width > 0) & np.isfinite(slope), slope, 0.0), 0.0)
-    last = np.append(width > 0, True)  # of two knots at one place the right one holds
-    level, slope = np.append(values[:1], values[last]), np.append(0.0, slope[last])
+    slope = np.zeros(len(knots) + 1)  # before each knot, and after the last
+    last = np.ones(len(knots) + 1, dtype=bool)  # of two knots at one place the right one holds
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = knots[1:] - knots[:-1]
+        np.greater(width, 0.0, out=last[1:-1])
+        np.divide(values[1:] - values[:-1], width, out=slope[1:-1], where=last[1:-1])
+    slope[~np.isfinite(slope)] = 0.0
+    slope, level = slope[last], np.concatenate([values[:1], values])[last]
+    cuts = knots[last[1:]]
     flat = slope == 0.0
-    real = ~(flat[1:] & flat[:-1] & (level[1:] == level[:-1]))
-    kept = np.append(True, real)
-    cuts = knots[last]
-    anchor = np.append(cuts[:1], cuts)
-    return Pieces(cuts[real], level[kept], slope[kept], anchor[kept])
+    kept = np.ones(len(level), dtype=bool)
+    kept[1:] = ~(flat[1:] & flat[:-1] & (level[1:] == level[:-1]))
+    anchor = np.concatenate([cuts[:1], cuts])
+    return Pieces(cuts[kept[1:]], level[kept], slope[kept], anchor[kept])
 
 
 def _starts(parts: Sequence[np.ndarray]) -> np.ndarray:

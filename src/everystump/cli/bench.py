@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from everystump.cli.common import AS_JSON, percent, say
+from everystump.cli.common import AS_JSON
+from everystump.cli.speech import percent, say, table
 
 EXAMPLES = """\b
 Examples:
@@ -30,9 +31,7 @@ def bench(rows: int, as_json: bool) -> None:
     from everystump.study.timing import compare
 
     found = compare(rows)
-    lines = [f"Two-norm data, {rows:,} rows, 20 features, 10 % of the labels flipped.", ""]
-    lines += [f"{'model':52}{'seconds':>9}{'test error':>12}"]
-    lines += [
-        f"{one['model']:52}{one['seconds']:>9.3f}{percent(one['error']):>12}" for one in found
-    ]
-    say({"rows": rows, "models": found}, lines, as_json)
+    title = f"Two-norm data, {rows:,} rows, 20 features, 10 % of the labels flipped.\n\n"
+    lines = [(one["model"], one["seconds"], percent(one["error"])) for one in found]
+    text = title + table(("model", "seconds", "test error"), lines)
+    say({"rows": rows, "models": found}, text, as_json)

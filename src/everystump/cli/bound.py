@@ -3,60 +3,56 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from everystump.cli.common import (
-    AS_JSON,
-    DATA,
-    DELIMITER,
-    ENCODING,
-    MODEL,
-    features_of,
-    labels_of,
-    load_model,
-    percent,
-    read_data,
-    refusing,
-    say,
-)
+from everystump.cli.common import AS_JSON, DATA, MODEL, load_model, read_data, text_options
+from everystump.cli.progress import warn
+from everystump.cli.speech import percent, refusing, say
+from everystump.study.dialect import Dialect
 
 EXAMPLES = """\b
 Examples:
   everystump bound credit.stump fresh.csv   # labelled rows that had no part in training
+  everystump bound credit.stump credit.csv  # those of its own table that were held out
 """
 
 
 @click.command(epilog=EXAMPLES)
 @MODEL
 @DATA
-@DELIMITER
-@ENCODING
+@text_options
 @AS_JSON
-def bound(model: Path, data: Path, delimiter: str | None, encoding: str, as_json: bool) -> None:
+def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
     """Bound the error of a model by labelled rows that had no part in its training.
 
     Of the table that it was made from, those that were held out are taken.
     """
     with refusing():
         from everystump.study import RefusedError
-        from everystump.study.fitting import bounds_on
-        from everystump.study.saying import error_of, held_out_of
+        from everystump.study.evidence import bounds_on
+        from everystump.study.matching import trial_of
+        from everystump.study.saying import error_of
 
         fitted = load_model(model)
-        frame = read_data(data, delimiter, encoding)
-        frame, fresh = held_out_of(fitted, frame, features_of(fitted, frame))
-        X, y = features_of(fitted, frame), labels_of(fitted, frame)
-        if y is None:
+        trial = trial_of(fitted, read_data(data, dialect, fitted))
+        if trial.y is None:
             target = getattr(fitted, "about_", {}).get("target")
             raise RefusedError(f"The data lack the labels, column {target!r}; a bound needs them.")
-        error = error_of(fitted, X, y)
-        found = bounds_on(fitted, X, y, fresh=fresh)
-    kind = "rows" if fresh else "rows, from which the model learned"
-    lines = [f"Error on these {len(y):,} {kind}: {percent(error)}."]
-    for one in found:
-        state = "holds" if one["holds"] else "does not hold here, an estimate at most"
-        value = "says nothing (1 or more)" if one["vacuous"] else percent(one["value"])
-        lines.append(f"{one['name']}: {value}; {state}. {one['reference']}")
-        lines += [f"    assumes {text}" for text in one["assumptions"]]
-    say({"error": error, "bounds": found}, lines, as_json)
+        if trial.doubt is not None:
+            warn(trial.doubt)
+        error = error_of(fitted, trial.X, trial.y)
+        found = bounds_on(fitted, trial.X, trial.y, fresh=trial.fresh)
+    kind = "rows" if trial.fresh else "rows, from which the model learned"
+    lines = [f"Error on these {len(trial.y):,} {kind}: {percent(error)}.", *map(_line, found)]
+    record = {"error": error, "rows": len(trial.y), "doubt": trial.doubt, "bounds": found}
+    say(record, "\n".join(lines), as_json)
+
+
+def _line(bound: dict[str, Any]) -> str:
+    """Return what a bound says, and what it assumes."""
+    state = "holds" if bound["holds"] else "does not hold here, an estimate at most"
+    value = "says nothing (1 or more)" if bound["vacuous"] else percent(bound["value"])
+    said = f"{bound['name']}: {value}; {state}. {bound['reference']}"
+    return "\n".join([said, *(f"    assumes {text}" for text in bound["assumptions"])])

@@ -9,18 +9,16 @@ import click
 
 from everystump.cli.common import (
     AS_JSON,
-    DELIMITER,
-    ENCODING,
     FORCE,
     MODEL,
     check_out,
-    features_of,
     load_model,
     out_option,
     read_data,
-    refusing,
-    say,
+    text_options,
 )
+from everystump.cli.speech import refusing, say, table
+from everystump.study.dialect import Dialect
 
 EXAMPLES = """\b
 Examples:
@@ -35,8 +33,7 @@ Examples:
 @click.argument("data", metavar="[DATA]", required=False, type=click.Path(path_type=Path))
 @click.option("--row", type=click.IntRange(min=0), help="Explain this row of DATA, from 0 on.")
 @out_option("A CSV of what each feature adds to each row of DATA.", required=False)
-@DELIMITER
-@ENCODING
+@text_options
 @FORCE
 @AS_JSON
 def explain(
@@ -44,54 +41,54 @@ def explain(
     data: Path | None,
     row: int | None,
     out: Path | None,
-    delimiter: str | None,
-    encoding: str,
+    dialect: Dialect,
     force: bool,
     as_json: bool,
 ) -> None:
     """Show the features by importance, or what each adds to the score of rows."""
     with refusing():
+        from everystump.study import RefusedError
+
         if out is not None:
             check_out(out, force, model, data)
-        from everystump.files import write_text
-        from everystump.study import RefusedError
-        from everystump.study.saying import positive_of
-
+        if data is None and (row is not None or out is not None):
+            raise RefusedError("--row and --out explain rows of DATA; name the file.")
+        if row is not None and out is not None:
+            raise RefusedError("--row explains one row and --out all of them; pass one of the two.")
         fitted = load_model(model)
         if not hasattr(fitted, "explain_global"):
             raise RefusedError(
                 f"{type(fitted).__name__} has no curves to explain; fit with another --model."
             )
         if data is None:
-            if row is not None or out is not None:
-                raise RefusedError("--row and --out explain rows of DATA; name the file.")
-            table: Any = fitted.explain_global()
+            found = fitted.explain_global()
         else:
-            rows = features_of(fitted, read_data(data, delimiter, encoding))
-            table = fitted.explain_local(rows)
-            if fitted.classes_.tolist()[0] == positive_of(fitted) and len(fitted.classes_) == 2:
-                table = -table
-            if out is not None:
-                write_text(out, table.to_csv(index=False))
-                click.echo(f"{len(table):,} rows: {out}", err=True)
-                return
-            if row is not None and row >= len(table):
-                raise RefusedError(f"--row {row}: the data have {len(table)} rows, 0 the first.")
-            table = _one_row(table.iloc[row or 0], rows.iloc[row or 0])
-        records = table.to_dict("records")
-    say({"rows": records}, [table.to_string(index=False)], as_json)
+            frame = read_data(data, dialect, fitted)
+            found = _of_rows(fitted, frame, row or 0, out)
+    if data is not None and out is not None:
+        text = f"{len(found):,} rows: {out}"
+        say({"out": str(out), "rows": len(found)}, text, as_json)
+    else:
+        say({"rows": found.to_dict("records")}, _shown(found), as_json)
 
 
-def _one_row(parts: Any, values: Any) -> Any:
-    """Return a row's contributions, the largest first, with its values."""
-    import pandas as pd
+def _of_rows(model: Any, frame: Any, row: int, out: Path | None) -> Any:
+    """Return what each feature adds to a row, or write that of all rows."""
+    from everystump.files import write_text
+    from everystump.study.matching import features_of
+    from everystump.study.saying import explained_row, explanation
 
-    order = parts.drop(["intercept", "score"], errors="ignore").abs().sort_values(ascending=False)
-    names = [*order.index, *[name for name in ("intercept", "score") if name in parts.index]]
-    return pd.DataFrame(
-        {
-            "feature": [str(name) for name in names],
-            "value": [values.get(name, "") for name in names],
-            "contribution": [float(parts[name]) for name in names],
-        }
-    )
+    X = features_of(model, frame)
+    if out is None:
+        return explained_row(model, X, row)
+    parts = explanation(model, X)
+    write_text(out, parts.to_csv(index=False))
+    return parts
+
+
+def _shown(found: Any) -> str:
+    """Return a table with bars of how much a feature counts."""
+    titles = [str(name) for name in found.columns]
+    drawn = [k for k, name in enumerate(titles) if name in ("importance", "contribution")]
+    rows = found.astype(object).to_numpy().tolist()
+    return table(titles, rows, bar=drawn[0] if drawn else None)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from everystump.cli.common import FORCE, MODEL, check_out, load_model, out_option, refusing
+from everystump.cli.common import AS_JSON, FORCE, MODEL, check_out, load_model, out_option
+from everystump.cli.speech import refusing, say
 
 EXAMPLES = """\b
 Examples:
@@ -22,11 +23,12 @@ Examples:
 )
 @out_option("The file to write.")
 @FORCE
-def export(model: Path, to: str, out: Path, force: bool) -> None:
+@AS_JSON
+def export(model: Path, to: str, out: Path, force: bool, as_json: bool) -> None:
     """Write a model as ONNX, as one SQL query, or as JSON."""
     with refusing():
         check_out(out, force, model)
         from everystump.export import write
 
         write(load_model(model), out, to=to)
-    click.echo(f"{to}: {out}")
+    say({"to": to, "out": str(out)}, f"{to}: {out}", as_json)

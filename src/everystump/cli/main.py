@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import Any
 
 import click
 
@@ -16,12 +17,43 @@ from everystump.cli.fit import fit
 from everystump.cli.predict import predict
 from everystump.cli.report import report
 from everystump.cli.reproduce import reproduce
+from everystump.cli.speech import BAD_INPUT
 
-BAD_INPUT = 2
 INTERRUPTED = 130
+EXAMPLES = """\b
+Examples:
+  everystump fit credit.csv --target default -o credit.stump
+  everystump report credit.stump credit.csv -o credit.html
+  everystump predict credit.stump new.csv -o said.csv
+
+Completion of commands and options, in bash: eval "$(_EVERYSTUMP_COMPLETE=bash_source everystump)";
+likewise zsh_source and fish_source.
+"""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Tool(click.Group):
+    """Commands in the order in which one needs them, whose output may find no place to go."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            super().invoke(context)
+            sys.stdout.flush()
+        except OSError as error:
+            # What is still to be printed has no place to go either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if not isinstance(error, BrokenPipeError):  # `| head` has seen enough, no more
+                click.echo(f"Error: standard output: {error.strerror}.", err=True)
+            sys.exit(BAD_INPUT)
+
+
+@click.group(
+    cls=_Tool,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="everystump")
 def everystump() -> None:
     """Every stump votes: models of tabular data that are exact, certified and readable."""
@@ -35,15 +67,9 @@ def main() -> None:
     """Run the command; bad input ends it with one sentence and exit code 2."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be stopped is to be interrupted
     try:
-        everystump.main(standalone_mode=False)
-        sys.stdout.flush()
+        everystump.main(prog_name="everystump", standalone_mode=False)
     except click.Abort:
         sys.exit(INTERRUPTED)
     except click.ClickException as error:
         error.show()
-        sys.exit(BAD_INPUT)
-    except OSError as error:
-        # What is still to be printed has no place to go either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        click.echo(f"Error: standard output cannot be written to: {error.strerror}.", err=True)
-        sys.exit(BAD_INPUT)
+        sys.exit(error.exit_code)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from everystump.cli.common import (
+    AS_JSON,
     DATA,
-    DELIMITER,
-    ENCODING,
     FORCE,
     MODEL,
     check_out,
-    features_of,
     load_model,
     out_option,
     read_data,
-    refusing,
+    text_options,
 )
+from everystump.cli.speech import refusing, say
+from everystump.study.dialect import Dialect
 
 EXAMPLES = """\b
 Examples:
@@ -33,31 +32,34 @@ Examples:
 @DATA
 @out_option("The CSV to write.  [default: standard output]", required=False)
 @click.option("--keep", multiple=True, metavar="COL", help="Pass a column on; may be repeated.")
-@DELIMITER
-@ENCODING
+@text_options
 @FORCE
+@AS_JSON
 def predict(
     model: Path,
     data: Path,
     out: Path | None,
     keep: tuple[str, ...],
-    delimiter: str | None,
-    encoding: str,
+    dialect: Dialect,
     force: bool,
+    as_json: bool,
 ) -> None:
     """Write the predicted class, the score and, if the model has them, probabilities of rows."""
     with refusing():
         if out is not None:
             check_out(out, force, model, data)
         from everystump.files import write_text
+        from everystump.study.matching import features_of
         from everystump.study.saying import predictions
 
         fitted = load_model(model)
-        frame = read_data(data, delimiter, encoding)
-        said: Any = predictions(fitted, features_of(fitted, frame), frame, keep)
-        text = said.to_csv(index=False)
+        frame = read_data(data, dialect, fitted)
+        said = predictions(fitted, features_of(fitted, frame), frame, keep)
         if out is not None:
-            write_text(out, text)
-    click.echo(text, nl=False) if out is None else click.echo(
-        f"{len(said):,} rows: {out}", err=True
-    )
+            write_text(out, said.to_csv(index=False))
+    if out is not None:
+        say({"out": str(out), "rows": len(said)}, f"{len(said):,} rows: {out}", as_json)
+    elif as_json:
+        say({"rows": said.to_dict("records")}, "", as_json)
+    else:
+        click.echo(said.to_csv(index=False), nl=False)

@@ -7,18 +7,18 @@ from pathlib import Path
 import click
 
 from everystump.cli.common import (
-    DELIMITER,
-    ENCODING,
+    AS_JSON,
     FORCE,
     MODEL,
     check_out,
-    features_of,
-    labels_of,
     load_model,
     out_option,
     read_data,
-    refusing,
+    text_options,
 )
+from everystump.cli.progress import warn
+from everystump.cli.speech import refusing, say
+from everystump.study.dialect import Dialect
 
 EXAMPLES = """\b
 Examples:
@@ -31,11 +31,11 @@ Examples:
 @MODEL
 @click.argument("data", metavar="[DATA]", required=False, type=click.Path(path_type=Path))
 @out_option("The page to write.")
-@DELIMITER
-@ENCODING
+@text_options
 @FORCE
+@AS_JSON
 def report(
-    model: Path, data: Path | None, out: Path, delimiter: str | None, encoding: str, force: bool
+    model: Path, data: Path | None, out: Path, dialect: Dialect, force: bool, as_json: bool
 ) -> None:
     """Write a model as one page of HTML that opens offline.
 
@@ -45,13 +45,14 @@ def report(
     with refusing():
         check_out(out, force, model, data)
         from everystump.report import write_report
-        from everystump.study.saying import held_out_of
+        from everystump.study.matching import trial_of
 
         fitted = load_model(model)
         X = y = None
         if data is not None:
-            frame = read_data(data, delimiter, encoding)
-            frame, _ = held_out_of(fitted, frame, features_of(fitted, frame))
-            X, y = features_of(fitted, frame), labels_of(fitted, frame)
-        write_report(fitted, out, X, y, about=getattr(fitted, "about_", None))
-    click.echo(f"Page: {out}")
+            trial = trial_of(fitted, read_data(data, dialect, fitted))
+            X, y = trial.X, trial.y
+            if trial.doubt is not None:
+                warn(trial.doubt)
+        write_report(fitted, out, X, y)
+    say({"out": str(out), "rows": 0 if X is None else len(X)}, f"Page: {out}", as_json)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everystump.cli.progress import progress_bar, warn
+from everystump.cli.speech import Refusal
 from everystump.experiments import NAMES, RefusedError, load_experiment
 from everystump.experiments.journal import writing
 
@@ -77,7 +78,7 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
         warn(f"Interrupted; {out} keeps what is done, and the same command goes on from there.")
         raise
     except RefusedError as error:
-        raise click.ClickException(str(error)) from error
+        raise Refusal(str(error)) from error
 
 
 def _prepare(out: Path) -> None:

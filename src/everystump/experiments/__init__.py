@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from everystump.study import RefusedError
+
 if TYPE_CHECKING:
     from everystump.experiments.experiment import Experiment
 
@@ -40,10 +42,6 @@ NAMES = (
 )
 
 __all__ = ["NAMES", "RefusedError", "load_experiment"]
-
-
-class RefusedError(ValueError):
-    """Something that the user can mend; the sentence says how."""
 
 
 def load_experiment(name: str) -> Experiment:

@@ -148,10 +148,12 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
     >>> features[0].levels
     array(['a', 'b'], dtype=object)
     """
+    if _is_plain(X):
+        chosen = _chosen(categorical_features, list(X.columns), X.shape[1])
+        if chosen is None or not chosen.any():
+            return _plain_matrix(X), tuple(Feature(name) for name in X.columns)
     names, columns = _columns_of(X)
     chosen = _chosen(categorical_features, names, len(columns))
-    if names is not None and _is_one_block(X) and (chosen is None or not chosen.any()):
-        return X.to_numpy(), tuple(Feature(name) for name in names)
     out = _matrix(X, columns)
     features = []
     for d, column in enumerate(columns):
@@ -169,8 +171,8 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
 
 def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
     """Read rows of a table whose features are known."""
-    if is_frame(X) and _is_one_block(X) and all(feature.levels is None for feature in features):
-        return X.to_numpy()
+    if _is_plain(X) and all(feature.levels is None for feature in features):
+        return _plain_matrix(X)
     _, columns = _columns_of(X)
     out = _matrix(X, columns)
     for d, (column, feature) in enumerate(zip(columns, features, strict=True)):
@@ -209,9 +211,17 @@ def _columns_of(X: Any) -> tuple[list | None, list]:
     return None, list(cells.T)
 
 
-def _is_one_block(X: Any) -> bool:
-    """Tell whether a frame's columns are floats of one kind, which pandas has as one matrix."""
-    return {str(kind) for kind in X.dtypes} in ({"float64"}, {"float32"})
+def _is_plain(X: Any) -> bool:
+    """Tell whether a frame's columns are all of NumPy's own numbers, as pandas keeps them."""
+    if not is_frame(X) or not hasattr(X, "iloc"):
+        return False
+    return all(isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in X.dtypes)
+
+
+def _plain_matrix(X: Any) -> np.ndarray:
+    """Return all columns of such a frame at once; floats of one kind stay what they are."""
+    is_narrow = all(kind == np.float32 for kind in X.dtypes)
+    return X.to_numpy(dtype=np.float32 if is_narrow else np.float64)
 
 
 def _matrix(X: Any, columns: list) -> np.ndarray:

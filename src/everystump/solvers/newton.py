@@ -67,7 +67,7 @@ class Newton:
             # Nothing bends: along the gradient the line search finds where something does.
             return residual, imbalance / (now.total or 1.0)
         cost, exact_cost = self._cost_of_product(), self._cost_of_exact()
-        if self.products * cost > exact_cost:
+        if self._blocks.cost + self.products * cost > exact_cost:
             try:
                 step = self._exact(residual, imbalance, scale)
             except LinAlgError:

@@ -1,10 +1,11 @@
 """From a file of a user to a fitted model that knows what it was made of.
 
-``files`` reads tables, ``guesses`` decides what each column is and says so, ``families`` names the
-models, and ``fitting`` puts them together: a model with an error measured on rows that it has not
-seen, its certificate and the bounds that apply, all told in ``about_``.
+``sources`` reads tables, ``guesses`` decides what each column is and says so, ``families`` names
+the models, and ``fitting`` puts them together: a model with an error measured on rows that it has
+not seen, its certificate and the bounds that apply, all told in ``about_``.  ``matching`` puts a
+table beside such a model, and ``saying`` tells what the model says of it.
 """
 
 
-class RefusedError(Exception):
+class RefusedError(ValueError):
     """Something that the user can mend, said in one sentence."""

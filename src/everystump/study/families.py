@@ -9,10 +9,27 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of model: what it is in words, and how to make one with a given or a chosen C."""
+    """A kind of model.
+
+    Attributes
+    ----------
+    words : str
+        What it is.
+    make : callable
+        Makes one of a C, or None, and a seed.
+    takes_C : bool
+        Whether there is a C in it.
+    chooses_C : bool
+        Whether it chooses C on a path by 5 folds if none is given.
+    numbers_only : bool
+        Whether it takes neither text nor missing values.
+    """
 
     words: str
     make: Callable[[float | None, int], Any]
+    takes_C: bool = True
+    chooses_C: bool = False
+    numbers_only: bool = False
 
 
 def _logistic(C: float | None, seed: int) -> Any:
@@ -62,11 +79,13 @@ def _vote(C: float | None, seed: int) -> Any:
 
 
 FAMILIES: dict[str, Family] = {
-    "stump-logistic": Family("every stump votes, logistic loss: probabilities", _logistic),
-    "stump-svm": Family("every stump votes, hinge loss", _svm),
-    "perceptron": Family("every perceptron votes; numbers only", _perceptron),
-    "boost": Family("LogitBoost, 300 stumps", _boost),
-    "bag": Family("bagging, 1,000 stumps", _bag),
+    "stump-logistic": Family(
+        "every stump votes, logistic loss: probabilities", _logistic, chooses_C=True
+    ),
+    "stump-svm": Family("every stump votes, hinge loss", _svm, chooses_C=True),
+    "perceptron": Family("every perceptron votes; numbers only", _perceptron, numbers_only=True),
+    "boost": Family("LogitBoost, 300 stumps", _boost, takes_C=False),
+    "bag": Family("bagging, 1,000 stumps", _bag, takes_C=False),
     "boost-svm": Family("AdaBoost finds 100 stumps, an SVM their weights", _boost_svm),
     "vote": Family("30 machines on 40 % of the rows each vote", _vote),
 }

@@ -47,41 +47,43 @@ def positive_of(model: Any) -> Any:
     return wanted if wanted in classes else classes[1]
 
 
-def error_of(model: Any, X: Any, y: Any) -> float:
-    """Return the share of rows whose class is predicted wrongly."""
-    unknown = set(np.unique(y).tolist()) - set(model.classes_.tolist())
-    if unknown:
-        raise RefusedError(
-            f"The data have the label {sorted(unknown, key=str)[0]!r}, which the model does not "
-            f"know; it knows {model.classes_.tolist()}."
-        )
-    return float(np.mean(model.predict(X) != y))
+def explanation(model: Any, X: Any) -> Any:
+    """Return what each feature adds to the score of each row.
 
-
-def held_out_of(model: Any, frame: Any, X: Any) -> tuple[Any, bool]:
-    """Return the rows that were held out, of the table that a model was made from; else all.
-
-    Also tells whether the rows are fresh ones.  Which were held out follows from the labels, the
-    share and the seed.  ``X`` are the features of the table.
+    Of two classes it is the score of the positive one; of several, each has its own columns.
     """
-    from everystump.study.fitting import fingerprint, split_rows
-    from everystump.study.labels import labels_as_text
+    parts = model.explain_local(X)
+    if parts.columns.nlevels > 1:
+        return parts.set_axis([f"{name} {label}" for label, name in parts.columns], axis=1)
+    return -parts if model.classes_.tolist()[0] == positive_of(model) else parts
 
-    about = getattr(model, "about_", {})
-    target = about.get("target")
-    if target not in frame.columns or "table" not in about:
-        return frame, True
-    known = frame[target].notna().to_numpy()
-    frame = frame[known]
-    labels = labels_as_text(frame[target].to_numpy())
-    found = fingerprint(X[known], labels)
-    if found[0] != about["table"][0]:
-        return frame, True
-    if found[1] != about["table"][1]:
-        raise RefusedError(
-            "The data are the rows that the model was made from, in another order, and which ones "
-            "were held out cannot be told; pass the file as it was, or fresh rows."
-        )
-    if not about["n_held_out"]:
-        return frame, False
-    return frame.iloc[split_rows(labels, about["holdout"], about["seed"])[1]], True
+
+def explained_row(model: Any, X: Any, row: int) -> Any:
+    """Return what each feature adds to the score of one row, the one that adds most first.
+
+    Of several classes each has its column; features are sorted by the most that they add to any.
+    """
+    import pandas as pd
+
+    if row >= len(X):
+        raise RefusedError(f"--row {row}: the data have {len(X)} rows, 0 the first.")
+    one = X.iloc[[row]]
+    parts = explanation(model, one).to_numpy()
+    titles = ["contribution"]
+    if len(model.classes_) > 2:
+        titles = [str(label) for label in model.classes_.tolist()]
+    adds = parts.reshape(len(titles), -1).T  # the intercept, the features, the score
+    order = 1 + np.argsort(-np.abs(adds[1:-1]).max(axis=1), kind="stable")
+    rows = [(X.columns[d - 1], one.iat[0, d - 1], adds[d]) for d in order.tolist()]
+    rows += [("(intercept)", None, adds[0]), ("(score)", None, adds[-1])]
+    return pd.DataFrame(
+        [
+            {"feature": name, "value": value} | dict(zip(titles, each.tolist(), strict=True))
+            for name, value, each in rows
+        ]
+    )
+
+
+def error_of(model: Any, X: Any, y: np.ndarray) -> float:
+    """Return the share of rows whose class is predicted wrongly."""
+    return float(np.mean(model.predict(X) != y))

@@ -1,0 +1,88 @@
+"""How commands speak: to people, to machines, and of what they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+BAD_INPUT = 2
+_WIDTH_IN_A_PIPE, _BAR = 160, 24
+
+
+class Refusal(click.ClickException):
+    """Bad input, told in one sentence."""
+
+    exit_code = BAD_INPUT
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what a user can mend into one sentence and the exit code of bad input."""
+    try:
+        yield
+    except (ValueError, TypeError, FileExistsError, IsADirectoryError) as error:
+        raise Refusal(" ".join(str(error).split())) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        what = str(error.strerror or error).rstrip(".")
+        raise Refusal(f"{where}{what}.") from None
+
+
+def say(record: dict[str, Any], text: str, as_json: bool) -> None:
+    """Print what a command found, for machines or for people."""
+    if not as_json:
+        click.echo(text)
+        return
+    from everystump.report.plain import as_plain
+
+    click.echo(json.dumps(as_plain(record), allow_nan=False))
+
+
+def listed(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return names and what is to be said of them, one a line, the names in a column."""
+    width = max(len(name) for name, _ in pairs)
+    return "\n".join(
+        f"{click.style(f'{name:<{width}}', bold=True)}  {text}" for name, text in pairs
+    )
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[Any]], *, bar: int | None = None) -> str:
+    """Return rows as text in columns; that of the number ``bar`` is drawn as well, as bars."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for k, title in enumerate(titles):
+        numbers = all(isinstance(row[k], float | int | None) for row in rows)
+        grid.add_column(title, justify="right" if numbers else "left", overflow="fold")
+    if bar is not None:
+        grid.add_column("", no_wrap=True)
+    largest = max((abs(row[bar]) for row in rows), default=0.0) if bar is not None else 0.0
+    for row in rows:
+        cells = [Text(_cell(value)) for value in row]
+        if bar is not None:
+            length = round(_BAR * abs(row[bar]) / largest) if largest else 0
+            cells.append(Text("█" * length, style="blue" if row[bar] > 0 else "dark_orange3"))
+        grid.add_row(*cells)
+    console = Console()
+    width = console.width if console.is_terminal else _WIDTH_IN_A_PIPE
+    with console.capture() as shown:
+        console.print(grid, width=width)
+    return "\n".join(line.rstrip() for line in shown.get().strip("\n").splitlines())
+
+
+def percent(share: float) -> str:
+    """Return a share in percent."""
+    return f"{100 * share:.1f} %"
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

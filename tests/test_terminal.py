@@ -1,0 +1,153 @@
+"""The command in a terminal, in a pipe, interrupted, and where there is no space."""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool import ENVIRONMENT, PROGRAM, start, write_credit
+
+ESCAPE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
+COLUMNS = 80
+
+
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory):
+    return write_credit(tmp_path_factory.mktemp("terminal") / "credit.csv")
+
+
+@pytest.fixture(scope="module")
+def model(credit):
+    path = credit.parent / "credit.stump"
+    with start("fit", credit, "--target", "default", "-o", path, stdout=subprocess.PIPE) as process:
+        assert process.wait(300) == 0
+    return path
+
+
+def in_a_terminal(*arguments):
+    """Run a command in a terminal of 80 columns; return what it shows, raw, and its exit code."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    process = subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={name: own for name, own in ENVIRONMENT.items() if name != "COLUMNS"}
+        | {"TERM": "xterm-256color"},
+    )
+    os.close(theirs)
+    shown = bytearray()
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:  # how Linux says that nobody writes any more
+        pass
+    os.close(ours)
+    return bytes(shown), process.wait(60)
+
+
+def lines_of(shown):
+    return ESCAPE.sub(b"", shown).decode().replace("\r\n", "\n").splitlines()
+
+
+def test_fit_in_a_terminal(credit, tmp_path):
+    out = tmp_path / "m.stump"
+    shown, code = in_a_terminal("fit", credit, "--target", "default", "--cv", 3, "-o", out)
+    assert code == 0 and out.exists()
+    assert b"\x1b[1mCertificate" in shown  # in bold
+    lines = lines_of(shown)
+    assert any(line.startswith("400 rows, 20 features.") for line in lines)
+    assert any("3/3" in line for line in lines)  # the bar of the folds
+    assert any(line.startswith("Next") and "everystump report" in line for line in lines)
+
+
+def test_explanations_in_a_terminal_fit_it(credit, model):
+    for given in ((model,), (model, credit, "--row", 3)):
+        shown, code = in_a_terminal("explain", *given)
+        assert code == 0 and b"\x1b[" in shown and "█".encode() in shown
+        assert max(map(len, lines_of(shown))) <= COLUMNS
+
+
+def test_a_pipe_gets_text_without_colours_and_nothing_on_the_side(credit, model):
+    for given in (("explain", model), ("explain", model, credit), ("bound", model, credit)):
+        with start(*given, stdout=subprocess.PIPE) as process:
+            shown = process.stdout.read()
+            assert process.stderr.read() == b"" and process.wait(60) == 0
+        assert b"\x1b" not in shown and len(shown) > 100
+
+
+def test_bad_input_in_a_terminal_is_one_sentence(credit, tmp_path):
+    shown, code = in_a_terminal("fit", credit, "--target", "defalt", "-o", tmp_path / "m.stump")
+    assert lines_of(shown) == ["Error: There is no column 'defalt'; did you mean 'default'?"]
+    assert code == 2
+
+
+def test_completion():
+    request = {"_EVERYSTUMP_COMPLETE": "bash_complete", "COMP_WORDS": "everystump ex"}
+    done = subprocess.run(
+        PROGRAM, env=ENVIRONMENT | request | {"COMP_CWORD": "1"}, capture_output=True, check=False
+    )
+    assert b"plain,explain" in done.stdout and b"plain,export" in done.stdout
+
+
+@pytest.mark.parametrize("command", [("predict",), ("explain", "--json")])
+def test_a_reader_that_went_away_is_nothing_to_speak_of(command, credit, model):
+    name, *options = command
+    with start(name, model, credit, *options, stdout=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait(60)) == (b"", 2)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_no_space_to_print_to(credit, model):
+    with open("/dev/full", "w") as full, start("predict", model, credit, stdout=full) as process:
+        said = process.stderr.read()
+        assert said.count(b"\n") == 1 and b"No space left" in said and process.wait(60) == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("predict", "credit.stump", "credit.csv"),
+        ("report", "credit.stump", "credit.csv"),
+        ("export", "credit.stump", "--to", "sql"),
+        ("fit", "credit.csv", "--target", "default", "--C", "1"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_no_space_for_the_output(command, model, tmp_path):
+    """Files can be no larger than 8 blocks of 512 bytes: what was there stays, and nothing else."""
+    out = tmp_path / "out"
+    out.write_text("what was there")
+    words = [str(model.parent / word) if word.startswith("credit.") else word for word in command]
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *PROGRAM, *words, "-o", out, "--force"],
+        env=ENVIRONMENT | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2 and b"File too large" in done.stderr, done.stderr
+    assert done.stderr.count(b"\n") == 1
+    assert out.read_text() == "what was there"
+    assert [path for path in tmp_path.iterdir() if path.is_file()] == [out]
+
+
+def test_an_interrupted_fit_leaves_nothing(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(60_000, 12)).round(3)
+    frame = pd.DataFrame(rows, columns=list("abcdefghijkl")).assign(y=rows[:, 0] > 0)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    given = ("--target", "y", "-o", tmp_path / "m")
+    with start("fit", tmp_path / "t.csv", *given, stdout=subprocess.PIPE) as process:
+        assert b"60,000 rows" in process.stdout.readline()  # read, and now learning
+        process.send_signal(signal.SIGINT)
+        assert b"Traceback" not in process.stderr.read() and process.wait(60) == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

@@ -1,0 +1,47 @@
+"""The command as tests run it: in this process, or as a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from click.testing import CliRunner
+
+import everystump as package
+from everystump.cli.main import everystump
+from everystump.datasets import load_dataset
+
+PROGRAM = [sys.executable, "-c", "from everystump.cli import main; main()"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(package.__file__).parents[1])}
+
+
+def run(*arguments):
+    """Run a command in this process."""
+    return CliRunner().invoke(everystump, [str(a) for a in arguments])
+
+
+def refused(*arguments):
+    """Return the sentence with which a command refuses."""
+    done = run(*arguments)
+    assert done.exit_code == 2 and isinstance(done.exception, SystemExit), done.output
+    assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
+    return done.stderr.removeprefix("Error: ").strip()
+
+
+def start(*arguments, stdout):
+    """Start a command as a process."""
+    return subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+
+
+def write_credit(path):
+    """Write numbers and text with holes, a constant column and one that numbers the rows."""
+    data = load_dataset("german", as_frame=True)
+    frame = data.data.iloc[:400].astype({"purpose": str})
+    frame = frame.assign(bank="ours", number=np.arange(400), default=data.target[:400])
+    frame.loc[::7, "amount"] = np.nan
+    frame.loc[::9, "purpose"] = None
+    frame.to_csv(path, index=False)
+    return path
