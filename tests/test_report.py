@@ -17,6 +17,7 @@ from everystump.datasets import load_dataset, make_twonorm
 from everystump.estimators.base import each_class
 from everystump.estimators.reading import densities, density_of
 from everystump.report import render, summarise, write_report
+from everystump.report.coding import coded_numbers, pack
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 
@@ -187,6 +188,11 @@ def test_what_is_known_is_told():
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
     assert "likely between 20 % and 31 % (300 held-out rows)" in " ".join(words["trained"])
+    assert "rows that this page was given" in " ".join(words["trained"])
+    n_wrong = int(np.sum(model.predict(X) != y))
+    same = ABOUT | {"error": {"value": n_wrong / len(y)}}
+    words = summarise(model, X, y, about=same)["words"]
+    assert "rows that this page was given" not in " ".join(words["trained"])
     assert "says nothing" in words["bounds"][0] and "no number" in words["bounds"][1]
     path = summarise(model, about=ABOUT)["about"]["path"]
     assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}
@@ -253,12 +259,37 @@ def test_only_its_own_script_and_style_may_run():
     assert "unsafe" not in page.split("<style>")[0]
 
 
-def test_size_of_a_large_model(tmp_path):
+@pytest.mark.parametrize("measure", ["uniform", "middle"])
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_size_of_a_large_model(tmp_path, measure, n_classes):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(2000, 50)), rng.integers(0, 2, 2000)
-    for model in (es.StumpSVC(tol=0.05), es.StumpSVC(measure="middle", tol=0.05)):
-        write_report(model.fit(X, y), tmp_path / "page.html", X, y)
-        assert (tmp_path / "page.html").stat().st_size < 3_000_000
+    X, y = rng.normal(size=(1000, 50)), rng.integers(0, n_classes, 1000)
+    model = es.StumpSVC(measure=measure, tol=0.5).fit(X, y)
+    knots = {len(np.unique(shape.knots)) for shape in each_class(model.shapes_)[0]}
+    assert min(knots) >= 255
+    write_report(model, tmp_path / "page.html", X, y)
+    assert (tmp_path / "page.html").stat().st_size < 3_000_000
+
+
+def test_shared_numbers_are_stored_once():
+    X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 5
+    document = summarise(es.StumpSVC(tol=0.5).fit(X, y))["document"]
+    packed = pack(document)
+    assert len(packed["arrays"]) == 3 + 5 * 3
+    for d in range(3):
+        assert len({score["curves"][d]["knots"] for score in packed["scores"]}) == 1
+    assert "arrays" not in document and len(document["scores"][0]["curves"][0]["knots"]) > 200
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [1.0], [0.0, -0.0, -0.0], [5e-324, 1e308, 1e308, 0.1], [2.5] * 255, [2.5] * 256]
+)
+def test_coded_numbers_keep_every_bit(numbers):
+    values, _, lengths = coded_numbers(numbers).partition("|")
+    found = np.frombuffer(base64.b64decode(values), "<f8")
+    if lengths:
+        found = np.repeat(found, np.frombuffer(base64.b64decode(lengths), np.uint8))
+    assert found.tobytes() == np.array(numbers, dtype="<f8").tobytes()
 
 
 def test_a_report_is_written_whole_or_not_at_all(tmp_path):
@@ -310,16 +341,18 @@ def data_of(page):
     return json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S)[1])
 
 
-def asked(page, rows):
-    """Return what the script of a page says of rows."""
+SCORED = "rows.map((row) => ({ score: model.score(row), ...model.explain(row) }))"
+
+
+def asked(page, rows, question=SCORED):
+    """Return what the script of a page says of rows, or answers to another question."""
     script = re.search(r"<script>(.*?)</script>", page, re.S)[1]
     data = re.search(r'type="application/json">(.*?)</script>', page, re.S)[1]
     harness = (
         "const { script, data, rows } = JSON.parse(require('fs').readFileSync(0, 'utf8'));"
         "const window = {}, document = { getElementById: () => ({ textContent: data }) };"
         "new Function('window', 'document', script)(window, document);"
-        "const { score, explain } = window.everystump;"
-        "console.log(JSON.stringify(rows.map((row) => ({ score: score(row), ...explain(row) }))));"
+        f"const model = window.everystump; console.log(JSON.stringify({question}));"
     )
     given = json.dumps({"script": script, "data": data, "rows": rows})
     done = subprocess.run(
@@ -348,6 +381,38 @@ def test_the_page_scores_as_python_does(name):
     if name in WITH_CHANCES:
         chance = np.array([one["probability"] for one in found])
         assert np.abs(chance - model.predict_proba(rows)).max() < 1e-9
+
+
+def jumpy():
+    """Return a model of ten classes whose curves jump, and rows on its cuts and far from them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 3)), rng.integers(0, 10, 500)
+    model = es.StumpSVC(measure="middle", tol=0.05).fit(X, y)
+    cuts = np.column_stack([each_class(model.shapes_)[0][d].knots[:200] for d in range(3)])
+    far = np.array([[1e300, -1e300, 5e-324], [0.0, -0.0, -1e-300], [1e308, 1e16, -1e308]])
+    rows = np.vstack([cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), far])
+    return model, rows
+
+
+@needs_node
+def test_the_page_scores_values_on_cuts_and_far_from_them():
+    model, rows = jumpy()
+    names = [feature["name"] for feature in summarise(model)["features"]]
+    found = asked(
+        render(summarise(model)), [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+    )
+    score = np.array([one["score"] for one in found])
+    assert np.abs(score - model.decision_function(rows)).max() < 1e-9
+    assert score.shape == (603, 10)
+    with pytest.raises(ValueError, match="infinity"):
+        model.decision_function([[np.inf, 0.0, 0.0]])
+
+
+@needs_node
+def test_the_page_holds_the_exported_document():
+    for model in (jumpy()[0], german()[0], thyroid()[0]):
+        summary = summarise(model)
+        assert asked(render(summary), [], "model.document") == summary["document"]
 
 
 @needs_node

@@ -1,6 +1,5 @@
 """The report page in a real browser: it runs the model, asks nobody, and obeys the keyboard."""
 
-import math
 import os
 import shutil
 
@@ -10,6 +9,7 @@ import pytest
 
 from everystump import StumpBoostingClassifier, StumpLogisticRegression
 from everystump.datasets import load_dataset
+from everystump.estimators.base import each_class
 from everystump.report import write_report
 
 playwright = pytest.importorskip(
@@ -19,6 +19,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no Chromium here to open the page in"
 )
+SLIDERS = "#whatif .field:not(.beyond) input[type=range]"
 
 
 def german():
@@ -26,13 +27,26 @@ def german():
     X = data.data.astype({"purpose": str})
     X.loc[::7, "amount"] = np.nan
     X.loc[::5, "purpose"] = None
-    return X, data.target
+    return StumpLogisticRegression(), X, data.target
 
 
 def three_classes():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a </script> b": rng.normal(size=300), "word": rng.choice(list("xyz"), 300)})
-    return X, np.array(["no", "yes", "may <b>be"])[np.digitize(X.iloc[:, 0], [-0.5, 0.5])]
+    y = np.array(["no", "yes", "may <b>be"])[np.digitize(X.iloc[:, 0], [-0.5, 0.5])]
+    return StumpBoostingClassifier(), X, y
+
+
+def ten_classes():
+    """Return many features too, so that the page folds some of them."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(600, 30)), columns=[f"x{d}" for d in range(30)])
+    y = np.argsort(np.argsort(X["x3"] + 0.3 * rng.normal(size=600))) // 60
+    X.loc[::9, "x3"] = np.nan
+    return StumpLogisticRegression(tol=0.05), X, y
+
+
+KINDS = {"two": german, "three": three_classes, "ten": ten_classes}
 
 
 @pytest.fixture(scope="module")
@@ -45,20 +59,24 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="module", params=["two classes", "three classes"])
+@pytest.fixture(scope="module", params=KINDS)
 def written(request, tmp_path_factory):
-    X, y = german() if request.param == "two classes" else three_classes()
-    kind = StumpLogisticRegression if request.param == "two classes" else StumpBoostingClassifier
-    model = kind().fit(X[: len(X) // 2], y[: len(X) // 2])
+    """A model, the rows that its page was given, and the page's file."""
+    model, X, y = KINDS[request.param]()
+    half = len(X) // 2
     path = tmp_path_factory.mktemp("page") / "page.html"
-    write_report(model, path, X[len(X) // 2 :], y[len(X) // 2 :])
-    return model, X, path
+    about = {
+        "guesses": ["“age” holds numbers."],
+        "bounds": [{"name": "loo_bound", "value": 1.7, "vacuous": True, "assumptions": ["iid"]}],
+    }
+    write_report(model.fit(X[:half], y[:half]), path, X[half:], y[half:], about=about)
+    return model, X[half:].reset_index(drop=True), path
 
 
 @pytest.fixture
 def page(browser, written):
     """The opened page; at the end nothing was asked of anybody and nothing complained."""
-    opened = browser.new_page()
+    opened = browser.new_page(reduced_motion="reduce")
     complaints, requests = [], []
     opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else 0)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
@@ -88,13 +106,27 @@ def random_rows(X, n, rng):
         if text.any():
             rows.loc[rng.uniform(size=n) < 0.05, name] = "never seen"
         else:
-            rows[name] = pd.to_numeric(rows[name])
+            rows[name] = pd.to_numeric(rows[name]).astype(float)
+    return rows
+
+
+def put_on_cuts(model, rows, rng):
+    """Put values on the knots of the curves, next to them, and very far from all of them."""
+    for d, name in enumerate(rows):
+        knots = each_class(model.shapes_)[0][d].knots
+        if rows[name].dtype == object or len(knots) == 0:
+            continue
+        some = rng.choice(knots, 60)
+        beside = np.nextafter(some[:20], rng.choice([-np.inf, np.inf], 20))
+        far = [1e300, -1e300, 1e-300, -1e-300, 5e-324, 0.0, -0.0]
+        rows.loc[rng.permutation(len(rows))[:87], name] = [*some, *beside, *far]
     return rows
 
 
 def test_the_page_scores_as_python_does(page, written):
     model, X, _ = written
-    rows = random_rows(X, 200, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    rows = put_on_cuts(model, random_rows(X, 300, rng), rng)
     said = page.evaluate(
         "rows => rows.map(row => [].concat(window.everystump.score(row)))",
         [{str(k): cells(v) for k, v in row.items()} for row in rows.to_dict("records")],
@@ -104,35 +136,268 @@ def test_the_page_scores_as_python_does(page, written):
     assert np.ptp(expected) > 0.5
 
 
-def test_a_slider_moves_the_score(page):
-    before = page.inner_text("#whatif-panel")
-    slider = page.locator("#whatif-panel input[type=range]").first
-    high = float(slider.get_attribute("max"))
-    slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", high)
-    page.wait_for_timeout(100)
-    assert page.inner_text("#whatif-panel") != before
-
-
-def test_the_keyboard_moves_a_slider(page):
-    slider = page.locator("#whatif-panel input[type=range]").first
-    slider.focus()
-    before = float(slider.input_value())
-    page.keyboard.press(
-        "ArrowRight" if before < float(slider.get_attribute("max")) else "ArrowLeft"
+def shown_scores(page):
+    """Return the scores of the panel, in full digits."""
+    return np.array(
+        page.locator("#whatif .score").evaluate_all("all => all.map(s => Number(s.value))")
     )
-    assert not math.isclose(float(slider.input_value()), before)
 
 
-def test_another_row_to_start_from(page):
-    starts = page.locator("#whatif-panel select").first
-    values = starts.locator("option").evaluate_all("options => options.map(o => o.value)")
-    before = page.inner_text("#whatif-panel")
-    changed = []
-    for value in values[1:6]:
-        starts.select_option(value)
-        page.wait_for_timeout(50)
-        changed.append(page.inner_text("#whatif-panel") != before)
-    assert any(changed) and len(values) > 50
+def start_of(page):
+    """Return the number of the row that the panel starts from."""
+    return int(page.locator("#start-row option:checked").inner_text().split()[1].strip(","))
+
+
+def assert_scores(page, model, row):
+    """Check that the panel says of a row what Python says."""
+    assert np.abs(shown_scores(page) - model.decision_function(row).ravel()).max() <= 1e-9
+
+
+def wait_for_new_score(page, act):
+    """Do something, and wait until the panel shows another score, the last one."""
+    old = page.locator("#whatif .score").first.get_attribute("value")
+    act()
+    page.wait_for_function("old => document.querySelector('#whatif .score').value !== old", arg=old)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+
+def test_arrow_keys_move_a_slider_and_the_score(page, written):
+    model, X, _ = written
+    row = X.iloc[[start_of(page)]].copy()
+    assert_scores(page, model, row)
+    slider = page.locator(SLIDERS).first
+    slider.focus()
+    key = "ArrowLeft" if slider.input_value() == slider.get_attribute("max") else "ArrowRight"
+    wait_for_new_score(page, lambda: [page.keyboard.press(key) for _ in range(40)])
+    field = page.locator(".field:has(:focus)")
+    name = field.locator(".name").get_attribute("title")
+    row[name] = float(field.locator("input[type=number]").input_value())
+    assert not row.equals(X.iloc[[start_of(page)]])
+    assert_scores(page, model, row)
+
+
+def test_missing_is_said_by_the_keyboard(page, written):
+    model, X, _ = written
+    row = X.iloc[[start_of(page)]].copy()
+    page.locator("#whatif .field:not(.is-missing) input[type=checkbox]").first.focus()
+    wait_for_new_score(page, lambda: page.keyboard.press("Space"))
+    row[page.locator(".field:has(:focus) .name").get_attribute("title")] = None
+    assert_scores(page, model, row)
+
+
+def test_a_row_is_chosen_by_the_keyboard(page, written):
+    model, X, _ = written
+    page.locator("#start-row").focus()
+    before = start_of(page)
+    page.keyboard.press("ArrowDown")
+    assert start_of(page) != before
+    assert_scores(page, model, X.iloc[[start_of(page)]])
+    assert page.locator("#start-row option").count() > 50
+
+
+def test_a_hard_row_opens_in_the_panel(page, written):
+    model, X, _ = written
+    button = page.locator("table.hard tr:not(.beyond) button").last
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.id === 'start-row'")
+    assert start_of(page) == int(button.inner_text().split()[1])
+    assert_scores(page, model, X.iloc[[start_of(page)]])
+
+
+TABBABLE = """() => {
+  const radios = (e) => e.type !== "radio" || e.checked;
+  window.reached = [...document.querySelectorAll("a, button, select, input, summary, [tabindex]")]
+    .filter((e) => e.checkVisibility() && !e.hidden && e.tabIndex >= 0 && radios(e));
+  return window.reached.length;
+}"""
+FOCUSED = """() => [window.reached.indexOf(document.activeElement),
+  getComputedStyle(document.activeElement).outlineStyle]"""
+
+
+def test_tab_reaches_all_controls_in_their_order(page):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    n = page.evaluate(TABBABLE)
+    seen = []
+    for _ in range(n):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate(FOCUSED))
+    assert [place for place, _ in seen] == list(range(n))
+    assert {outline for _, outline in seen} == {"solid"}
+    assert page.evaluate("() => window.reached.some(e => e.closest('#whatif .field'))")
+
+
+def test_a_focused_field_is_not_behind_the_outcome(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.evaluate(TABBABLE)
+    last = page.locator("#whatif .field:not(.beyond, .base) :is(input, select)").last
+    last.focus()
+    for _ in range(12):
+        page.keyboard.press("Shift+Tab")
+        focused, outcome = page.evaluate(
+            "() => [document.activeElement, document.querySelector('.outcome')]"
+            ".map(e => { const b = e.getBoundingClientRect(); return [b.top, b.bottom]; })"
+        )
+        if page.evaluate("() => document.activeElement.closest('.field') !== null"):
+            assert focused[0] >= outcome[1] - 1
+            assert 0 <= outcome[0] <= outcome[1] <= 800
+
+
+def test_all_inputs_have_names_and_headings_follow_each_other(page):
+    unnamed = page.locator("input, select").evaluate_all(
+        "all => all.filter(e => !e.labels.length && !e.ariaLabel).map(e => e.outerHTML)"
+    )
+    assert unnamed == []
+    levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(h => +h.tagName[1])")
+    assert levels[0] == 1 and max(np.diff(levels)) == 1
+    pictures = page.locator("svg.chart").evaluate_all("all => all.map(e => e.ariaLabel)")
+    assert pictures and all(pictures)
+    ids = page.locator("[id]").evaluate_all("all => all.map(e => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_the_outcome_is_read_aloud_once(page):
+    page.evaluate(
+        "() => { window.heard = []; const aloud = document.querySelector('.aloud');"
+        "new MutationObserver(() => window.heard.push(aloud.textContent))"
+        ".observe(aloud, { childList: true }); }"
+    )
+    slider = page.locator(SLIDERS).first
+    slider.focus()
+    for key in ("Home", "End") * 5:
+        page.keyboard.press(key)
+    page.wait_for_function("() => window.heard.length > 0")
+    said = page.locator(".said").inner_text()
+    assert [text.startswith(said) for text in page.evaluate("() => window.heard")] == [True]
+    live = page.locator("#whatif :is([aria-live], [role=status], output)")
+    assert live.locator("visible=true").count() <= 2  # it and the count of found features
+
+
+def probed(page, curve):
+    """Return what the probe of a curve tells: where it is, and what is added there."""
+    place, added = curve.get_attribute("aria-valuetext").split(": ")
+    return place, float(added.replace("\u2212", "-"))
+
+
+def test_a_curve_is_probed_by_keyboard_and_pointer(page, written):
+    model, _, _ = written
+    card = page.locator(".curve:has(svg)").first
+    curve, readout = card.locator("svg"), card.locator(".readout")
+    shape = each_class(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
+    curve.focus()
+    for key, name in (("Home", "aria-valuemin"), ("End", "aria-valuemax")):
+        page.keyboard.press(key)
+        _, added = probed(page, curve)
+        end = float(curve.get_attribute(name))
+        assert added == pytest.approx(float(shape(np.array([end]))[0]), abs=6e-4)
+    page.keyboard.press("ArrowLeft")
+    left = float(curve.get_attribute("aria-valuenow"))
+    assert left < end
+    assert probed(page, curve)[1] == pytest.approx(float(shape(np.array([left]))[0]), abs=6e-4)
+    assert readout.inner_text() == curve.get_attribute("aria-valuetext")
+    page.keyboard.press("Tab")
+    assert readout.inner_text() == ""
+    curve.hover()
+    assert readout.inner_text() == curve.get_attribute("aria-valuetext")
+    middle = float(curve.get_attribute("aria-valuenow"))
+    assert probed(page, curve)[1] == pytest.approx(float(shape(np.array([middle]))[0]), abs=6e-4)
+
+
+def test_the_probe_reaches_the_missing_value(page, written):
+    model, X, _ = written
+    cards = page.locator(".curve:has(path.missing)").all()
+    assert len(cards) == X.select_dtypes("number").isna().any().sum()
+    for card in cards:
+        shape = each_class(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
+        card.locator("svg").evaluate("curve => curve.focus()")
+        page.keyboard.press("End")
+        page.keyboard.press("ArrowRight")
+        place, added = probed(page, card.locator("svg"))
+        assert place == "missing" and added == pytest.approx(shape.missing, abs=6e-4)
+
+
+def test_features_are_found(page, written):
+    _, X, _ = written
+    if X.shape[1] <= 12:
+        assert page.locator("#find-field").is_hidden()
+        return
+    assert page.locator("#whatif .field.beyond").count() == X.shape[1] - 12
+    wanted = X.columns[-1]
+    page.locator("#find-field").fill(wanted.upper())
+    found = page.locator("#whatif .field:not(.beyond, .base) .name").all_inner_texts()
+    assert found == [name for name in found if wanted in name] and wanted in found
+    page.locator("#find-field").fill("")
+    page.locator("#whatif button.more").click()
+    assert page.locator("#whatif .field.beyond").count() == 0
+
+
+def test_features_are_sorted(page):
+    fields = "#whatif .field:not(.base)"
+    page.locator("#field-order").evaluate(
+        "s => { s.value = 'strongest vote first'; s.dispatchEvent(new Event('change')); }"
+    )
+    votes = page.locator(f"{fields} > .number").evaluate_all(
+        "all => all.map(e => Math.abs(Number(e.textContent.replace('\\u2212', '-'))))"
+    )
+    assert votes == sorted(votes, reverse=True)
+    page.locator("#field-order").evaluate(
+        "s => { s.value = 'by name'; s.dispatchEvent(new Event('change')); }"
+    )
+    names = page.locator(f"{fields} .name").evaluate_all("all => all.map(e => e.title)")
+    assert names == sorted(names, key=str.lower)
+
+
+def test_a_link_leads_to_a_curve_that_was_not_shown(page):
+    beyond = page.locator(".curve.beyond")
+    assert beyond.count() == max(0, page.locator(".curve").count() - 24)
+    page.locator("#importance details summary").evaluate_all("all => all.map(s => s.click())")
+    link = page.locator("#importance a").last
+    link.click()
+    assert page.locator(".curve:target").get_attribute("aria-label") == link.inner_text()
+    assert page.locator(".curve:target").is_visible()
+
+
+BACK_AND_TEXT = """() => { const s = getComputedStyle(document.body);
+  return [s.backgroundColor, s.color].map((c) => c.match(/[\\d.]+/g).slice(0, 3).map(Number)); }"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours(browser, written, scheme):
+    opened = browser.new_page(color_scheme=scheme)
+    opened.goto(written[2].as_uri())
+    back, text = opened.evaluate(BACK_AND_TEXT)
+    light, dark = (back, text) if scheme == "light" else (text, back)
+    assert min(light) > 220 and max(dark) < 60
+    opened.emulate_media(media="print")
+    back, text = opened.evaluate(BACK_AND_TEXT)
+    assert min(back) == 255 and max(text) == 0
+    opened.close()
+
+
+def hidden_parts(page):
+    """Return how many folded parts, curves and levels are not visible."""
+    return page.locator(
+        "details > :not(summary), .curve, .levels li:not(:has(button)), tr"
+    ).evaluate_all("all => all.filter(e => !e.checkVisibility()).length")
+
+
+def test_print_shows_what_the_screen_folds(page):
+    assert hidden_parts(page) > 0
+    page.emulate_media(media="print")
+    assert hidden_parts(page) == 0
+    assert (
+        page.locator(":is(nav, #whatif, button.more, .controls)").locator("visible=true").count()
+        == 0
+    )
+    page.emulate_media(media="screen")
+    page.evaluate(
+        "() => addEventListener('beforeprint', () => {"
+        "window.closed = document.querySelectorAll('details:not([open])').length; })"
+    )
+    folded = page.locator("details:not([open])").count()
+    assert page.pdf().startswith(b"%PDF")
+    assert page.evaluate("() => window.closed") == 0
+    assert page.locator("details:not([open])").count() == folded > 0
 
 
 @pytest.mark.parametrize("width", [360, 800, 1200])
@@ -141,8 +406,13 @@ def test_no_sideways_scrolling(page, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_text_of_the_data_is_text(page, written):
-    assert page.evaluate("document.scripts.length") == page.evaluate(
-        "Array.from(document.scripts).filter(s => !s.src).length"
-    )
+def test_the_outcome_stays_visible_on_a_phone(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator("#whatif .field:not(.beyond)").last.scroll_into_view_if_needed()
+    box = page.locator("#whatif .said").bounding_box()
+    assert box["y"] >= 0 and box["y"] + box["height"] <= 800
+
+
+def test_text_of_the_data_is_text(page):
+    assert page.evaluate("document.scripts.length") == 2
     assert page.locator("b", has_text="be").count() == 0

@@ -1,7 +1,9 @@
 """The tool from a file to a model: fit, predict, explain, export, bound, bench."""
 
 import gzip
+import io
 import json
+import re
 from pathlib import Path
 
 import click
@@ -14,6 +16,7 @@ import everystump as package
 from everystump.cli.main import everystump
 from everystump.study.families import FAMILIES
 from everystump.study.guesses import Wishes, make_task
+from everystump.study.rowmarks import share_known, sketch
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,7 @@ def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
         "bank is left out: it has one value.",
         "number is left out: it numbers the rows.",
         "With missing values: purpose, amount.",
-        "Scores and probabilities are those of default = 1.",
+        "Probabilities are those of default = 1; a score above zero speaks for default = 1.",
         "100 held-out rows, 95 % interval",
         "the best of a path",
         "Certificate  the objective is",
@@ -92,12 +95,12 @@ def test_predictions(credit, model, tmp_path):
     assert run("predict", model, credit, "--keep", "number").stdout == out.read_text()
 
 
-def test_scores_of_the_other_label(credit, model, tmp_path):
+def test_the_probability_is_that_of_the_positive_label(credit, model, tmp_path):
     out = tmp_path / "other.stump"
     run("fit", credit, "--target", "default", "--C", 0.1, "--positive", 0, "-o", out)
-    first = pd.read_csv(pd.io.common.StringIO(run("predict", model, credit).stdout))
-    second = pd.read_csv(pd.io.common.StringIO(run("predict", out, credit).stdout))
-    np.testing.assert_allclose(second["score"], -first["score"], rtol=1e-9)
+    first = pd.read_csv(io.StringIO(run("predict", model, credit).stdout))
+    second = pd.read_csv(io.StringIO(run("predict", out, credit).stdout))
+    np.testing.assert_allclose(second["score"], first["score"], rtol=1e-9)
     np.testing.assert_allclose(second["probability"], 1 - first["probability"], rtol=1e-9)
 
 
@@ -201,13 +204,108 @@ def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
     assert "in another order" in refused("bound", out, fresh)
 
 
-def test_explanations_have_the_sign_of_the_positive_label(credit, tmp_path):
-    out = tmp_path / "m.stump"
-    run("fit", credit, "--target", "default", "--C", 0.1, "--positive", 0, "-o", out)
-    rows = json.loads(run("explain", out, credit, "--row", 5, "--json").stdout)["rows"]
-    said = run("predict", out, credit).stdout.splitlines()[6].split(",")
-    assert rows[-1]["contribution"] == pytest.approx(float(said[1]), rel=1e-9)
-    assert "NaN" not in run("explain", out, credit, "--row", 0, "--json").output
+def test_rows_that_were_learned_from_are_told_of(tmp_path):
+    data, more, out = tmp_path / "t.csv", tmp_path / "more.csv", tmp_path / "m.stump"
+    sorted_table(data)
+    sorted_table(more, seed=1)
+    run("fit", data, "--target", "y", "--C", 1, "-o", out)
+    assert json.loads(run("bound", out, more, "--json").stdout)["doubt"] is None
+    pd.concat([pd.read_csv(data), pd.read_csv(more)]).to_csv(more, index=False)
+    done = run("bound", out, more)
+    share = 150 / 400  # learned from, of all
+    found = int(re.search(r"about (\d+) % of these rows equal", done.stderr)[1]) / 100
+    assert found == pytest.approx(share, abs=0.01)
+    assert "learned from" in run("report", out, more, "-o", tmp_path / "page.html").stderr
+
+
+def test_a_sketch_tells_the_share_of_known_rows():
+    rng = np.random.default_rng(0)
+    marks = rng.integers(0, 2**64, size=100_000, dtype=np.uint64)
+    others = rng.integers(0, 2**64, size=60_000, dtype=np.uint64)
+    sketched = sketch(marks)
+    assert len(sketched) == 512
+    share = share_known(np.concatenate([marks[:20_000], others]), sketched)
+    assert share == pytest.approx(0.25, abs=4 * (0.25 * 0.75 / 400) ** 0.5)
+    assert share_known(others, sketched) == 0.0
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """A table of three classes, one of whose features is named as a column of the output."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("three")
+    frame = pd.DataFrame({"score": rng.normal(size=300), "word": rng.choice(list("uvw"), 300)})
+    frame.assign(y=np.digitize(frame["score"], [-0.5, 0.5])).to_csv(folder / "t.csv", index=False)
+    done = run("fit", folder / "t.csv", "--target", "y", "--C", 1, "-o", folder / "m.stump")
+    assert done.exit_code == 0 and "score above zero" not in done.stdout
+    return folder / "t.csv", folder / "m.stump"
+
+
+def test_three_classes(three, tmp_path):
+    data, model = three
+    said = pd.read_csv(io.StringIO(run("predict", model, data, "--keep", "score").stdout))
+    assert said.columns.tolist() == [
+        "score",
+        "prediction",
+        *(f"{what} {k}" for what in ("score", "probability") for k in range(3)),
+    ]
+    chances = said.filter(like="probability ").to_numpy()
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(chances.argmax(axis=1), said["prediction"])
+    rows = json.loads(run("explain", model, data, "--row", 7, "--json").stdout)["rows"]
+    assert [row["feature"] for row in rows] == ["score", "word", "(intercept)", "(score)"]
+    for label in "012":
+        adds = [row[label] for row in rows]
+        assert sum(adds[:-1]) == pytest.approx(adds[-1], abs=1e-12)
+        assert adds[-1] == pytest.approx(said[f"score {label}"][7])
+    run("explain", model, data, "-o", tmp_path / "parts.csv")
+    parts = pd.read_csv(tmp_path / "parts.csv")
+    np.testing.assert_allclose(parts["(score) 2"], said["score 2"])
+    assert "importance" in run("explain", model).stdout
+    assert "leave the option out" in refused(
+        "fit", data, "--target", "y", "--positive", 1, "-o", tmp_path / "m.stump"
+    )
+
+
+def test_what_a_family_cannot_do_is_refused(credit, tmp_path):
+    given = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
+    for family in ("boost", "bag"):
+        assert f"--C 2: {family} has no C" in refused(*given, "--model", family, "--C", 2)
+    few = pd.read_csv(credit).iloc[:40]
+    few.loc[few.index[few["default"] == 1][5:], "default"] = 0
+    few.to_csv(tmp_path / "few.csv", index=False)
+    given = ("fit", tmp_path / "few.csv", "--target", "default", "-o", tmp_path / "m.stump")
+    assert "default = 1 is in 4 rows to learn from, too few to choose C" in refused(*given)
+    assert "too few to choose C" in refused(*given, "--cv", 3)
+    assert "--cv 6: default = 1 is in 5 rows" in refused(*given, "--cv", 6)
+    assert run(*given, "--C", 1).exit_code == 0
+    assert "pass one of the two" in refused(
+        "explain", tmp_path / "m.stump", credit, "--row", 1, "-o", tmp_path / "parts.csv"
+    )
+    assert "--out is empty" in refused("export", tmp_path / "m.stump", "--to", "sql", "-o", "")
+
+
+def test_labels_that_the_model_does_not_know(credit, model, tmp_path):
+    pd.read_csv(credit).assign(default=7).to_csv(tmp_path / "new.csv", index=False)
+    for given in (
+        ("bound", model, tmp_path / "new.csv"),
+        ("report", model, tmp_path / "new.csv", "-o", tmp_path / "page.html"),
+    ):
+        assert "'default' is 7 in some rows, which is none of the labels" in refused(*given)
+
+
+def test_machines_get_json(credit, model, tmp_path):
+    for given in (("predict", model, credit), ("explain", model, credit, "--row", 0)):
+        rows = json.loads(run(*given, "--json").stdout)["rows"]  # and no NaN, which JSON has not
+        assert len(rows) > 20
+    for given in (
+        ("predict", model, credit),
+        ("explain", model, credit),
+        ("report", model, credit),
+        ("export", model, "--to", "json"),
+    ):
+        out = tmp_path / given[0]
+        assert json.loads(run(*given, "-o", out, "--json").stdout)["out"] == str(out)
 
 
 def test_an_input_is_never_written_over(credit, model):

@@ -14,7 +14,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Time a few fits on this machine.")
 @click.option(
     "--rows",
     type=click.IntRange(min=500),

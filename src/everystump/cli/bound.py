@@ -19,7 +19,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Bound the error by fresh rows.")
 @MODEL
 @DATA
 @text_options

@@ -28,7 +28,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Show what matters, or why a row got its score.")
 @MODEL
 @click.argument("data", metavar="[DATA]", required=False, type=click.Path(path_type=Path))
 @click.option("--row", type=click.IntRange(min=0), help="Explain this row of DATA, from 0 on.")
@@ -87,8 +87,14 @@ def _of_rows(model: Any, frame: Any, row: int, out: Path | None) -> Any:
 
 
 def _shown(found: Any) -> str:
-    """Return a table with bars of how much a feature counts."""
-    titles = [str(name) for name in found.columns]
-    drawn = [k for k, name in enumerate(titles) if name in ("importance", "contribution")]
-    rows = found.astype(object).to_numpy().tolist()
-    return table(titles, rows, bar=drawn[0] if drawn else None)
+    """Return the columns that a person reads, with bars of how much a feature counts."""
+    from everystump.study.saying import NOT_FEATURES
+
+    read = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
+    if "value" in read:
+        read["value"] = [f"{x:g}" if isinstance(x, float) else x for x in read["value"].tolist()]
+    sizes = next((read[name] for name in ("importance", "contribution") if name in read), None)
+    if sizes is not None:  # those of features, not of the sum
+        sizes = sizes.where(~read["feature"].isin(NOT_FEATURES), 0.0).tolist()
+    rows = read.astype(object).to_numpy().tolist()
+    return table([str(name) for name in read.columns], rows, sizes)

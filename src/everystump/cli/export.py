@@ -16,7 +16,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Write a model as ONNX, SQL or JSON.")
 @MODEL
 @click.option(
     "--to", type=click.Choice(["onnx", "sql", "json"]), required=True, help="The language."

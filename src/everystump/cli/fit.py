@@ -24,7 +24,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Train a model on a table, and measure it.")
 @DATA
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @out_option("The model file to write.")
@@ -61,7 +61,7 @@ Examples:
 @click.option(
     "--categorical", multiple=True, metavar="COL", help="Take a column of numbers for a category."
 )
-@click.option("--positive", metavar="LABEL", help="The label that scores and probabilities are of.")
+@click.option("--positive", metavar="LABEL", help="The label that probabilities are of.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),

@@ -27,7 +27,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Tell the classes of new rows.")
 @MODEL
 @DATA
 @out_option("The CSV to write.  [default: standard output]", required=False)

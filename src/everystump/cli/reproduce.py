@@ -33,7 +33,7 @@ def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> Non
         context.exit()
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=EXAMPLES, short_help="Make the papers' tables and figures again.")
 @click.argument("name", metavar="NAME|all")
 @click.option(
     "--list",

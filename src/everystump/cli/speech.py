@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -50,31 +51,33 @@ def listed(pairs: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[Any]], *, bar: int | None = None) -> str:
-    """Return rows as text in columns; that of the number ``bar`` is drawn as well, as bars."""
+def table(
+    titles: Sequence[str], rows: Sequence[Sequence[Any]], bars: Sequence[float] | None = None
+) -> str:
+    """Return rows as text in columns, with a bar for each row if there are numbers for them."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for k, title in enumerate(titles):
         numbers = all(isinstance(row[k], float | int | None) for row in rows)
-        grid.add_column(title, justify="right" if numbers else "left", overflow="fold")
-    if bar is not None:
+        align: Any = "right" if numbers else "left"
+        grid.add_column(title, justify=align, no_wrap=numbers, overflow="fold")
+    if bars is not None:
         grid.add_column("", no_wrap=True)
-    largest = max((abs(row[bar]) for row in rows), default=0.0) if bar is not None else 0.0
-    for row in rows:
+    largest = max((abs(number) for number in bars or ()), default=0.0) or 1.0
+    for k, row in enumerate(rows):
         cells = [Text(_cell(value)) for value in row]
-        if bar is not None:
-            length = round(_BAR * abs(row[bar]) / largest) if largest else 0
-            cells.append(Text("█" * length, style="blue" if row[bar] > 0 else "dark_orange3"))
+        if bars is not None:
+            style = "blue" if bars[k] > 0 else "dark_orange3"
+            cells.append(Text("█" * round(_BAR * abs(bars[k]) / largest), style=style))
         grid.add_row(*cells)
-    console = Console()
-    width = console.width if console.is_terminal else _WIDTH_IN_A_PIPE
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_IN_A_PIPE)
     with console.capture() as shown:
-        console.print(grid, width=width)
-    return "\n".join(line.rstrip() for line in shown.get().strip("\n").splitlines())
+        console.print(grid)
+    return "\n".join(line.rstrip() for line in shown.get().splitlines())
 
 
 def percent(share: float) -> str:

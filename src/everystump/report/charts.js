@@ -27,7 +27,8 @@ const MINUS = "\u2212";
 function few(x, digits = 4) {
   if (x === null || Number.isNaN(x)) return "none";
   const size = Math.abs(x);
-  const text = size !== 0 && (size < 1e-4 || size >= 1e7) ? size.toExponential(2)
+  const text = size !== 0 && (size < 1e-4 || size >= 1e7)
+    ? size.toExponential(2).replace(/\.?0+e/, "e")
     : String(Number(size.toPrecision(size >= 10 ** digits ? Math.ceil(Math.log10(size)) : digits)));
   return (x < 0 && Number(text) !== 0 ? MINUS : "") + text;
 }
@@ -57,6 +58,14 @@ function shown(value) {
   return typeof value === "number" ? few(value, 6) : String(value);
 }
 
+/** Return a text whose middle is left out if it is long. */
+function short(text, most = 36) {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const half = Math.floor(most / 2);
+  return `${letters.slice(0, half).join("")}\u2026${letters.slice(-half + 1).join("")}`;
+}
+
 /** Return round numbers within an interval. */
 function ticks(low, high, most = 5) {
   const rough = (high - low) / most;
@@ -74,8 +83,8 @@ const FRAME = { width: 340, height: 206, left: 42, right: 10, top: 14, bottom: 2
 const STRIP = 48; // where what is missing stands apart
 
 /** Return a picture with axes, and the functions from data to places in it. */
-function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTicks, yText = few,
-  frame = FRAME }) {
+function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTicks, xName = "",
+  yName = "", frame = FRAME }) {
   const end = frame.width - frame.right - strip;
   const ground = frame.height - frame.bottom;
   const atX = (x) => frame.left + ((x - low) / (high - low)) * (end - frame.left);
@@ -87,12 +96,15 @@ function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTic
     picture.append(svg("line", { class: y === 0 ? "zero" : "rule", x1: frame.left, x2: end + strip,
       y1: atY(y), y2: atY(y) }));
     picture.append(svg("text", { class: "tick", x: frame.left - 6, y: atY(y) + 3.5,
-      "text-anchor": "end" }, yText(y)));
+      "text-anchor": "end" }, few(y)));
   }
   for (const [x, text] of xTicks || ticks(low, high, 5).map((x) => [x, few(x)])) {
     picture.append(svg("text", { class: "tick", x: atX(x), y: ground + 16,
       "text-anchor": "middle" }, text));
   }
+  picture.append(
+    svg("text", { class: "tick", x: end, y: frame.height - 2, "text-anchor": "end" }, xName),
+    svg("text", { class: "tick", x: 2, y: 10 }, yName));
   return { picture, atX, atY, end, ground, frame };
 }
 
@@ -116,10 +128,11 @@ function drawLine(feature, curve, limits) {
   const high = feature.high + 0.04 * spread;
   const hasMissing = curve.missing !== null;
   const ends = rangeOf([curve]);
-  const label = `${feature.name}: adds from ${few(ends[0])} to ${few(ends[1])}`;
+  const label = `Curve of ${feature.name}, which adds from ${few(ends[0])} to ${few(ends[1])}` +
+    (hasMissing ? `, and ${signed(curve.missing)} where it is missing` : "");
   const plot = axes({ x: [low, high], y: limits, label, strip: hasMissing ? STRIP : 0,
     xTicks: ticks(low, high, 5).filter((x) => (!feature.whole || Number.isInteger(x))
-      && !(hasMissing && x > high - 0.08 * spread))
+      && !(hasMissing && x > high - 0.1 * spread))
       .map((x) => [x, few(x)]) });
   const { picture, atX, atY, ground, frame } = plot;
   if (feature.density) drawDensity(plot, feature.density);
@@ -197,47 +210,64 @@ function drawLevels(feature, levels, curve, limits) {
   const byValue = (a, b) => values[b] - values[a];
   const list = html("ul", { class: "levels" });
   const items = new Map();
-  const add = (name, share, value, kind, k) => {
-    const item = html("li", {}, html("span", { class: "name", title: name }, name),
-      html("span", { class: "share" }, share === null ? "" : percent(share)),
-      signedBar(value, limits, kind), html("span", { class: "number" }, signed(value)));
-    if (k !== undefined) items.set(k, item);
+  const add = (key, name, share, value, kind) => {
+    const item = levelLine(name, share, value, limits, kind);
+    items.set(key, item);
     return item;
   };
-  const level = (k) => add(String(levels[k]), shares[k], values[k], "level", k);
+  const level = (k) => add(k, String(levels[k]), shares[k], values[k]);
   list.append(...order.slice(0, nShown).sort(byValue).map(level));
-  const rest = order.slice(nShown);
-  if (rest.length) list.append(foldedLevels(rest, shares, values, limits, () =>
-    rest.sort(byValue).map(level)));
-  if (curve.missing !== null) list.append(add("missing", feature.share_missing, curve.missing,
-    "missing", "missing"));
+  const rest = order.slice(nShown).sort(byValue);
+  if (rest.length) list.append(...foldedLevels(rest.map(level), meanOf(rest, shares, values),
+    limits));
+  if (curve.missing !== null) list.append(add("missing", "missing", feature.share_missing,
+    curve.missing, "missing"));
   const move = (x) => items.forEach((item, k) => {
     item.classList.toggle("here", Number.isNaN(x) ? k === "missing" : k === x);
   });
   return { picture: list, move };
 }
 
-/** Return one line for many levels, which a button replaces by all of them. */
-function foldedLevels(rest, shares, values, limits, unfolded) {
-  const total = rest.reduce((sum, k) => sum + (shares[k] || 0), 0);
-  const mean = rest.reduce((sum, k) => sum + (total ? shares[k] / total : 1 / rest.length)
-    * values[k], 0);
-  const button = html("button", { type: "button", class: "link" }, `${rest.length} more`);
-  const item = html("li", {}, html("span", { class: "name" }, button),
-    html("span", { class: "share" }, total ? percent(total) : ""),
-    signedBar(mean, limits, "others"), html("span", { class: "number" }, signed(mean)));
-  button.addEventListener("click", () => item.replaceWith(...unfolded()));
-  return item;
+/** Return the line of a level: its name, how many rows have it, and what it adds. */
+function levelLine(name, share, value, limits, kind) {
+  return html("li", {}, typeof name === "string"
+    ? html("span", { class: "name", title: name }, name) : name,
+    html("span", { class: "share" }, share === null ? "" : percent(share)),
+    signedBar(value, limits, kind), html("span", { class: "number" }, signed(value)));
+}
+
+/** Return how many rows have one of some levels, and what these levels add on average. */
+function meanOf(chosen, shares, values) {
+  const share = chosen.reduce((sum, k) => sum + (shares[k] || 0), 0);
+  const weight = (k) => (share ? shares[k] / share : 1 / chosen.length);
+  return { share: share || null, value: chosen.reduce((sum, k) => sum + weight(k) * values[k], 0) };
+}
+
+/** Return one line for many, and these, which its button shows; in print all are shown. */
+function foldedLevels(lines, { share, value }, limits) {
+  const button = html("button", { type: "button", class: "link", "aria-expanded": "false" },
+    `${lines.length} more`);
+  const item = levelLine(html("span", { class: "name" }, button), share, value, limits, "others");
+  lines.forEach((line) => line.classList.add("beyond"));
+  button.addEventListener("click", () => {
+    const isOpen = button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", String(isOpen));
+    button.textContent = isOpen ? `these ${lines.length}, on average` : `${lines.length} more`;
+    lines.forEach((line) => line.classList.toggle("beyond", !isOpen));
+  });
+  return [item, ...lines];
 }
 
 /** Return a histogram of margins; those of rows told wrong, below zero, are marked. */
-function drawMargins({ edges, counts }) {
+function drawMargins({ edges, counts, lowest, highest, mean }) {
   const most = Math.max(...counts);
   const low = Math.min(edges[0], 0);
   const high = Math.max(edges[edges.length - 1], 0);
-  const frame = { ...FRAME, width: 420, height: 230 };
-  const plot = axes({ x: [low, high], y: [0, 1.05 * most], frame,
-    label: "How many rows have which margin", yTicks: ticks(0, most, 4).filter(Number.isInteger) });
+  const frame = { ...FRAME, width: 420, height: 246, top: 20, bottom: 38 };
+  const label = `How many rows have which margin: from ${few(lowest)} to ${few(highest)}, ` +
+    `${few(mean)} on average`;
+  const plot = axes({ x: [low, high], y: [0, 1.05 * most], frame, label, xName: "margin",
+    yName: "rows", yTicks: ticks(0, most, 4).filter(Number.isInteger) });
   counts.forEach((count, k) => {
     if (!count) return;
     const isWrong = edges[k + 1] <= 1e-12;
@@ -262,10 +292,12 @@ function drawPath({ C, mean, std, chosen }) {
   const room = 0.08 * (high - low) || 0.05;
   const ends = [kept[0][0], kept[kept.length - 1][0]];
   const side = 0.03 * (ends[1] - ends[0]) || 0.5;
-  const frame = { ...FRAME, width: 420, height: 220 };
+  const frame = { ...FRAME, width: 420, height: 236, top: 20, bottom: 38 };
   const decades = ticks(ends[0], ends[1], 6).filter(Number.isInteger);
   const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - room, high + room], frame,
-    label: "The score of validation for each C",
+    label: `The validation score for each of ${kept.length} values of C, ${few(low)} to ` +
+      `${few(high)}${chosen ? `; C = ${few(chosen)} was chosen` : ""}`,
+    xName: "C", yName: "validation score",
     xTicks: decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : few(10 ** p)]) });
   const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;
   const band = [...kept.map(([c, m, s]) => point([c, m + s])),

@@ -14,9 +14,10 @@ from importlib.resources import files
 from typing import Any
 
 from everystump.files import check_place, write_text
+from everystump.report.coding import pack
 from everystump.report.summary import summarise
 
-_SCRIPTS = ("scorer.js", "charts.js", "whatif.js", "page.js")
+_SCRIPTS = ("scorer.js", "charts.js", "finder.js", "inputs.js", "whatif.js", "curves.js", "page.js")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -123,5 +124,6 @@ def _edits(edits: list[str]) -> str:
 
 def _as_data(summary: Mapping[str, Any]) -> str:
     """Return a summary as JSON in which nothing can end the script element that holds it."""
-    text = json.dumps(summary, allow_nan=False, separators=(",", ":"))
+    packed = {**summary, "document": pack(summary["document"])}
+    text = json.dumps(packed, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

@@ -2,6 +2,26 @@
 
 // The scorer of everystump.export.scoring, for documents that hold curves only.
 
+/** Give the curves of a packed document their numbers, which everystump.report.coding packed. */
+function unpack({ arrays, ...model }) {
+  const numbers = arrays.map(readNumbers);
+  for (const curve of model.scores.flatMap((score) => score.curves)) {
+    for (const key of ["knots", "values", "level_values"]) {
+      if (key in curve) curve[key] = numbers[curve[key]];
+    }
+  }
+  return model;
+}
+
+/** Return numbers from their bytes in base64 and, after a bar, how often each comes. */
+function readNumbers(text) {
+  const [bytes, lengths] = text.split("|").map((part) =>
+    Uint8Array.from(atob(part), (letter) => letter.charCodeAt(0)));
+  const view = new DataView(bytes.buffer);
+  const numbers = Array.from({ length: bytes.length / 8 }, (_, k) => view.getFloat64(8 * k, true));
+  return lengths ? numbers.flatMap((x, k) => new Array(lengths[k]).fill(x)) : numbers;
+}
+
 /** Return functions that score rows with a document of everystump.export.to_json. */
 function makeScorer(model) {
   const places = new Map(model.features.map((feature, d) => [feature.name, d]));

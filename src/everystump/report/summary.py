@@ -174,7 +174,7 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _title(target: Any, estimator: str) -> str:
-    return f"A model, {estimator}" if target is None else f"A model of {_text(target)}"
+    return f"A model, {estimator}" if target is None else f"A model that predicts {_text(target)}"
 
 
 def _of_training(model: Any, name: str) -> Any:

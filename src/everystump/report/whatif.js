@@ -1,5 +1,8 @@
 // The what-if panel: inputs for each feature, and what the model says of them.
 
+const FIRST_FIELDS = 12;
+const QUIET = 600; // milliseconds without a change before the outcome is read aloud
+
 /** Build the panel into an element; `onChange` hears the cells after each change. */
 function buildWhatIf(panel, summary, scorer, onChange) {
   const labels = summary.labels;
@@ -15,8 +18,8 @@ function buildWhatIf(panel, summary, scorer, onChange) {
     schedule();
   }));
   const starts = buildStarts(summary, (start) => begin(start));
-  const list = html("div", { class: "fields" }, ...fields.map((field) => field.element));
-  panel.append(starts.element, outcome.element, list);
+  const list = buildFieldList(fields);
+  panel.append(starts.element, outcome.element, list.element);
   let waiting = false;
 
   function schedule() {
@@ -36,6 +39,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
       const d = field.number;
       field.tell(adds[d], state.cells[d] !== state.start.values[d]);
     });
+    list.tellBase(summary.document.scores[state.score ?? 0].intercept);
     outcome.tell(found, state.before, state.score);
     onChange(state.cells);
   }
@@ -48,6 +52,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
     fields.forEach((field) => field.show(state.cells[field.number]));
     starts.show(start);
     update();
+    list.sort();
   }
 
   begin(summary.starts[0]);
@@ -69,15 +74,15 @@ function contributionLimits(model) {
 /** Return what names a row to start from. */
 function startName(start, labels) {
   if (start.name) return start.name;
-  const truth = start.truth === null ? "" : `, is ${labels[start.truth]}`;
+  const truth = start.truth === null ? "" : `, truly ${labels[start.truth]}`;
   const mark = start.truth !== null && start.truth !== start.said ? " (wrong)" : "";
-  return `row ${start.row}${truth}, told ${labels[start.said]}${mark}`;
+  return `row ${start.row}${truth}, predicted ${labels[start.said]}${mark}`;
 }
 
 function buildStarts(summary, begin) {
   const select = html("select", { id: "start-row" }, ...summary.starts.map((start, k) =>
     html("option", { value: k }, startName(start, summary.labels))));
-  const again = html("button", { type: "button" }, "Back to the row");
+  const again = html("button", { type: "button" }, "Undo all changes");
   const chosen = () => summary.starts[Number(select.value)];
   select.addEventListener("change", () => begin(chosen()));
   again.addEventListener("click", () => begin(chosen()));
@@ -90,47 +95,133 @@ function buildStarts(summary, begin) {
   };
 }
 
-/** Return the part that tells class, scores and probabilities. */
+/** Return the list of fields, in an order that one can choose, with a box to find some. */
+function buildFieldList(fields) {
+  const finder = buildFinder("find-field", "feature", FIRST_FIELDS);
+  const orders = {
+    "most important first": () => 0,
+    "strongest vote first": (a, b) => Math.abs(b.added()) - Math.abs(a.added()),
+    "by name": (a, b) => a.name.localeCompare(b.name),
+  };
+  const select = html("select", { id: "field-order" }, ...Object.keys(orders).map((name) =>
+    html("option", { value: name }, name)));
+  const list = html("div", { class: "fields" });
+  const base = html("span", { class: "number" });
+  const baseLine = html("div", { class: "field base" }, html("span", { class: "name" }, "start"),
+    html("span", { class: "hint" }, "what every row has before its features vote"), base);
+  function sort() {
+    const sorted = [...fields].sort(orders[select.value]);
+    list.append(...sorted.map((field) => field.element));
+    finder.set(sorted);
+  }
+  select.addEventListener("change", sort);
+  const order = html("label", { hidden: fields.length < 3 }, "Features ", select);
+  return {
+    element: html("div", {}, html("div", { class: "controls" }, order, finder.search), list,
+      baseLine, finder.more),
+    sort,
+    tellBase(value) {
+      base.textContent = signed(value);
+    },
+  };
+}
+
+/** Return the part that tells class, probabilities and scores. */
 function buildOutcome(labels, model, choose) {
-  const said = html("strong", { class: "said" });
-  const details = html("span", { class: "details" });
-  const classes = html("ul", { class: "classes" });
-  const element = html("div", { class: "outcome" },
-    html("p", { role: "status" }, "The model says ", said, details), classes);
-  const isTwo = labels.length === 2;
-  const lines = (isTwo ? [] : labels).map((label, k) => {
-    const radio = html("input", { type: "radio", name: "shown-class", id: `shown-class-${k}` });
-    radio.addEventListener("change", () => choose(k));
-    const number = html("span", { class: "number" });
-    classes.append(html("li", {}, radio, html("label", { for: `shown-class-${k}` }, label),
-      number));
-    return { radio, number };
-  });
-  if (!isTwo) element.append(html("p", { class: "hint" },
-    "The bars show what is added to the score of the chosen class."));
-  const gauge = html("span", { class: "gauge" }, html("span", { class: "level" }));
-  if (isTwo && model.log_odds !== null) element.append(gauge);
+  const aloud = html("p", { class: "aloud", role: "status" });
+  const teller = labels.length === 2 ? outcomeOfTwo(labels, model.log_odds !== null)
+    : outcomeOfMany(labels, choose);
+  const element = html("div", { class: "outcome" }, ...teller.elements, aloud);
+  let timer = null;
 
   function tell(found, before, shownScore) {
-    said.textContent = found.said === null ? "nothing: a value is missing" : labels[found.said];
-    const chance = found.probability;
-    if (isTwo) {
-      const [score] = found.scores;
-      const change = score - before.scores[0];
-      details.textContent = `, score ${signed(score)}` +
-        (chance ? `, probability of “${labels[1]}” ${percent(chance[1])}` : "") +
-        (Math.abs(change) < 1e-12 ? "" : ` (${signed(change)} against the row)`);
-      if (chance) gauge.firstChild.style.width = `${100 * chance[1]}%`;
-      return;
-    }
-    details.textContent = chance && found.said !== null
-      ? `, probability ${percent(chance[found.said])}` : "";
-    lines.forEach(({ radio, number }, k) => {
-      radio.checked = k === shownScore;
-      number.textContent = signed(found.scores[k]) + (chance ? `, ${percent(chance[k])}` : "");
-    });
+    const text = teller.tell(found, before, shownScore);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      aloud.textContent = text;
+    }, QUIET);
   }
   return { element, tell };
+}
+
+const saidBy = (found, labels) => (found.said === null ? "nothing: a value is missing"
+  : labels[found.said]);
+
+function scoreElement() {
+  return html("data", { class: "score" });
+}
+
+function tellScore(element, score) {
+  element.value = String(score);
+  element.textContent = signed(score);
+}
+
+/** Return what tells of two classes: the likely one, both probabilities, and the score. */
+function outcomeOfTwo(labels, hasChances) {
+  const [said, chance, change] = ["strong", "span", "span"].map((tag) => html(tag, {}));
+  said.className = "said";
+  const score = scoreElement();
+  const ends = labels.map(() => html("span", {}));
+  const gauge = html("div", { class: "gauge" }, html("span", { class: "level" }));
+  const elements = [html("p", {}, "The model says ", said, chance)];
+  if (hasChances) elements.push(gauge, html("div", { class: "ends" }, ...ends));
+  elements.push(html("p", { class: "hint" }, "Score ", score, change,
+    html("span", { class: "key" }, html("span", { class: "swatch positive" }),
+      `above zero speaks for “${labels[1]}”`),
+    html("span", { class: "key" }, html("span", { class: "swatch negative" }),
+      `below zero for “${labels[0]}”`)));
+
+  function tell(found, before) {
+    const share = found.probability;
+    const moved = found.scores[0] - before.scores[0];
+    said.textContent = saidBy(found, labels);
+    tellScore(score, found.scores[0]);
+    change.textContent = Math.abs(moved) >= 1e-12 ? ` (${signed(moved)} by your changes)` : "";
+    if (share && found.said !== null) {
+      chance.textContent = `, probability ${percent(share[found.said])}`;
+      gauge.firstChild.style.width = `${100 * share[1]}%`;
+      ends.forEach((end, k) => {
+        end.textContent = `${labels[k]} ${percent(share[k])}`;
+      });
+    } else chance.textContent = "";
+    return `${said.textContent}${chance.textContent}, score ${score.textContent}`;
+  }
+  return { elements, tell };
+}
+
+/** Return what tells of several classes: the likely one, and each with probability and score. */
+function outcomeOfMany(labels, choose) {
+  const said = html("strong", { class: "said" });
+  const chance = html("span", {});
+  const hint = html("p", { class: "hint" });
+  const lines = labels.map((label, k) => {
+    const radio = html("input", { type: "radio", name: "shown-class", id: `shown-class-${k}` });
+    radio.addEventListener("change", () => choose(k));
+    const share = html("strong", {});
+    const score = scoreElement();
+    const element = html("li", {}, radio, html("label", { for: radio.id }, label), share,
+      html("span", { class: "number" }, "score ", score));
+    return { radio, share, score, element };
+  });
+  const list = html("ul", { class: "classes", role: "radiogroup",
+    "aria-label": "Class whose votes are shown" }, ...lines.map((line) => line.element));
+
+  function tell(found, before, shownScore) {
+    said.textContent = saidBy(found, labels);
+    chance.textContent = found.probability && found.said !== null
+      ? `, probability ${percent(found.probability[found.said])}` : "";
+    lines.forEach(({ radio, share, score }, k) => {
+      radio.checked = k === shownScore;
+      share.textContent = found.probability ? percent(found.probability[k]) : "";
+      tellScore(score, found.scores[k]);
+    });
+    hint.replaceChildren("Votes on the score of the chosen class: ",
+      html("span", { class: "key" }, html("span", { class: "swatch positive" }),
+        `for “${labels[shownScore]}”`),
+      html("span", { class: "key" }, html("span", { class: "swatch negative" }), "against it"));
+    return said.textContent + chance.textContent;
+  }
+  return { elements: [html("p", {}, "The model says ", said, chance), list, hint], tell };
 }
 
 /** Return the line of a feature: its input, whether it is missing, and what it adds. */
@@ -147,7 +238,7 @@ function buildField(summary, d, limits, changed) {
   };
   const input = levels ? levelInput(id, levels, change) : numberInput(id, feature, change);
   const track = signedBar(0, limits);
-  const number = html("output", { class: "number", for: id });
+  const number = html("span", { class: "number" });
   const element = html("div", { class: "field" },
     html("label", { class: "name", for: id, title: feature.name }, feature.name),
     html("div", { class: "input" }, ...input.elements,
@@ -159,87 +250,23 @@ function buildField(summary, d, limits, changed) {
     if (!missing.checked) input.show(cell);
     change(cell);
   });
+  let last = 0;
   return {
     element,
     number: d,
+    name: feature.name,
+    added: () => last,
+    isKept: () => element.classList.contains("changed"),
     show(cell) {
       missing.checked = cell === null;
       element.classList.toggle("is-missing", cell === null);
       input.show(cell);
     },
     tell(added, isChanged) {
+      last = added;
       setSignedBar(track, added, limits);
       number.textContent = signed(added);
       element.classList.toggle("changed", isChanged);
     },
   };
-}
-
-/**
- * Return a slider and a number, which may be beyond the slider's ends.
- * A row's own value is scored in full, whatever digits the number shows.
- */
-function numberInput(id, feature, changed) {
-  const spread = feature.high - feature.low;
-  const [low, high] = spread > 0 ? [feature.low, feature.high]
-    : [feature.low - 1, feature.high + 1];
-  const places = feature.whole ? 0
-    : Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(high - low))));
-  const slider = html("input", { type: "range", min: low, max: high,
-    step: feature.whole ? 1 : "any", "aria-label": `${feature.name}, slider` });
-  const number = html("input", { type: "number", id, step: "any" });
-  slider.addEventListener("input", () => {
-    const value = Number(Number(slider.value).toFixed(places));
-    number.value = String(value);
-    last = value;
-    changed(value);
-  });
-  number.addEventListener("input", () => {
-    const value = number.value === "" ? null : Number(number.value);
-    last = value ?? last;
-    slider.value = String(last);
-    changed(value);
-  });
-  let last = feature.typical ?? low;
-  return {
-    elements: [slider, number],
-    read: () => last,
-    show(cell) {
-      last = cell ?? last;
-      number.value = cell === null ? "" : String(Number(cell.toPrecision(7)));
-      slider.value = String(last);
-    },
-  };
-}
-
-/** Return a list of levels, with one entry for those that training never saw. */
-function levelInput(id, levels, changed) {
-  const unknown = html("option", { value: "unknown" }, "(another level)");
-  const select = html("select", { id }, ...levels.map((level, k) =>
-    html("option", { value: k }, String(level))), unknown);
-  const isText = typeof levels[0] === "string";
-  const known = new Set(levels);
-  let other = isText || levels.length === 0 ? "\u0000another level" : unusedNumber(known);
-  const read = () => (select.value === "unknown" ? other : levels[Number(select.value)]);
-  select.addEventListener("change", () => changed(read()));
-  return {
-    elements: [select],
-    read,
-    show(cell) {
-      if (cell === null) return;
-      const k = levels.indexOf(cell);
-      select.value = k < 0 ? "unknown" : String(k);
-      if (k < 0) {
-        other = cell;
-        unknown.textContent = `${cell} (another level)`;
-      }
-    },
-  };
-}
-
-/** Return a whole number that is none of some numbers. */
-function unusedNumber(known) {
-  let number = -1;
-  while (known.has(number)) number -= 1;
-  return number;
 }

@@ -54,56 +54,57 @@ def paragraphs(
     >>> about = {"data": "loans.csv", "target": "paid", "n_rows": 900}
     >>> model = {"estimator": "StumpSVC", "features": 20, "classes": ["no", "yes"]}
     >>> paragraphs(about, model)[0]
-    'The model tells “paid” from 20 features, and was trained on 900 rows of loans.csv.'
+    'The model predicts “paid” from 20 features. It was trained on 900 rows of loans.csv.'
     """
-    told = [_trained(about, model), _classes(about, model)]
+    told = [_trained(about, model)]
     error = about.get("error")
-    if isinstance(error, Mapping) and error.get("value") is not None:
+    known = error.get("value") if isinstance(error, Mapping) else None
+    if isinstance(error, Mapping) and known is not None:
         told.append(_error(error))
-    if quality is not None:
+    if quality is not None and known != quality["n_wrong"] / quality["n"]:
         told.append(
             f"Of the {number(quality['n'])} rows that this page was given, it is wrong about "
             f"{number(quality['n_wrong'])}, which is {percent(quality['n_wrong'] / quality['n'])}."
         )
-    return told
+    return [*told, _decides(model["classes"]), _kind(about, model["estimator"])]
 
 
 def _trained(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
     n = model["features"]
     by = f"{n} feature{'s' if n != 1 else ''}"
     if about.get("target") is not None:
-        text = f"The model tells “{about['target']}” from {by}"
+        text = f"The model predicts “{about['target']}” from {by}."
     else:
-        text = f"The model tells {len(model['classes'])} classes apart by {by}"
+        text = f"The model tells {len(model['classes'])} classes apart by {by}."
     rows = about.get("n_rows")
     given = [f"{number(rows)} rows"] if rows is not None else []
     given += [str(about["data"])] if about.get("data") is not None else []
-    text += f", and was trained on {' of '.join(given)}" if given else ""
     held_out = about.get("n_held_out")
-    if held_out:
-        text += f"; {number(held_out)} more rows were held out"
-    return f"{text}."
+    more = f"; {number(held_out)} more rows were held out to test it" if held_out else ""
+    return f"{text} It was trained on {' of '.join(given)}{more}." if given else text
 
 
-def _classes(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
-    family = about.get("model") or model["estimator"]
-    labels = [str(label) for label in model["classes"]]
+def _decides(labels: list[str]) -> str:
     if len(labels) == 2:
-        positive = about.get("positive")
-        asked = f", the class asked about being “{positive}”" if positive is not None else ""
-        meaning = f"a positive score speaks for “{labels[1]}”, a negative one for “{labels[0]}”"
-        return f"It is of the family {family}: {meaning}{asked}."
+        return (
+            f"Each feature adds a number to the score or takes one away. A score above zero "
+            f"speaks for “{labels[1]}”, one below zero for “{labels[0]}”."
+        )
     return (
-        f"It is of the family {family}: each of the {len(labels)} classes has a score, and the "
-        f"largest one tells the class."
+        f"Each of the {len(labels)} classes has a score, to which each feature adds a number or "
+        f"takes one away; the class with the largest score is predicted."
     )
+
+
+def _kind(about: Mapping[str, Any], estimator: str) -> str:
+    return f"Kind of model: {about.get('model') or estimator}."
 
 
 def _error(error: Mapping[str, Any]) -> str:
     text = f"It is wrong about {percent(error['value'])} of the rows it was not trained on"
     low, high = error.get("low"), error.get("high")
     if low is not None and high is not None:
-        text += f", and the true share is likely between {percent(low)} and {percent(high)}"
+        text += f"; on new rows, this is likely between {percent(low)} and {percent(high)}"
     return f"{text} ({error['how']})." if error.get("how") else f"{text}."
 
 

@@ -32,7 +32,7 @@ class Task:
     target : str
         Their column.
     positive : object
-        The label that probabilities and scores of two classes are told of.
+        The label that probabilities are told of, if there are two.
     marks : ndarray
         A number for each row; see `everystump.study.rowmarks.mark_rows`.
     told : list of str
@@ -86,7 +86,10 @@ def make_task(frame: Any, target: str, wishes: Wishes) -> Task:
     X = X.astype(levels) if levels else X
     told += _told_of(X, dropped)
     if len(np.unique(y)) == 2:
-        told.append(f"Scores and probabilities are those of {target} = {positive}.")
+        told.append(
+            f"Probabilities are those of {target} = {positive}; a score above zero speaks for "
+            f"{target} = {np.unique(y)[1]}."
+        )
     return Task(X, y, target, positive, marks, told, dropped)
 
 

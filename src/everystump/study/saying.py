@@ -9,35 +9,35 @@ import numpy as np
 
 from everystump.study import RefusedError
 
+NOT_FEATURES = ("(intercept)", "(score)")
+
 
 def predictions(model: Any, X: Any, frame: Any, keep: Sequence[str]) -> Any:
-    """Return classes, scores and probabilities, beside some columns of the table.
+    """Return classes, scores and, if there are any, probabilities, beside columns of the table.
 
-    Of two classes, scores and probabilities are those of the positive one.
+    Scores are the model's own.  Of two classes the probability is that of the positive one.
     """
     import pandas as pd
 
+    said = {"prediction": model.predict(X), **_by_class("score", model, model.decision_function(X))}
+    if hasattr(model, "predict_proba"):
+        chances = model.predict_proba(X)
+        if len(model.classes_) == 2:
+            chances = chances[:, model.classes_.tolist().index(positive_of(model))]
+        said |= _by_class("probability", model, chances)
     for name in keep:
         if name not in frame.columns:
             raise RefusedError(f"--keep {name}: the data have no such column.")
-        if name.split(" ")[0] in ("prediction", "score", "probability"):
+        if name in said:
             raise RefusedError(f"--keep {name}: the output has a column of that name; rename it.")
-    columns = {name: frame[name].to_numpy() for name in keep}
-    columns["prediction"] = model.predict(X)
-    score = model.decision_function(X)
-    classes = model.classes_.tolist()
-    shown = [str(label) for label in classes]
-    if score.ndim == 1:
-        first = classes.index(positive_of(model)) == 0
-        columns["score"] = -score if first else score
-        if hasattr(model, "predict_proba"):
-            columns["probability"] = model.predict_proba(X)[:, 0 if first else 1]
-    else:
-        columns |= {f"score {name}": score[:, k] for k, name in enumerate(shown)}
-        if hasattr(model, "predict_proba"):
-            chances = model.predict_proba(X)
-            columns |= {f"probability {name}": chances[:, k] for k, name in enumerate(shown)}
-    return pd.DataFrame(columns)
+    return pd.DataFrame({name: frame[name].to_numpy() for name in keep} | said)
+
+
+def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray]:
+    """Return a column, or one a class."""
+    if values.ndim == 1:
+        return {what: values}
+    return {f"{what} {label}": values[:, k] for k, label in enumerate(model.classes_.tolist())}
 
 
 def positive_of(model: Any) -> Any:
@@ -48,14 +48,11 @@ def positive_of(model: Any) -> Any:
 
 
 def explanation(model: Any, X: Any) -> Any:
-    """Return what each feature adds to the score of each row.
-
-    Of two classes it is the score of the positive one; of several, each has its own columns.
-    """
+    """Return what each feature adds to the score of each row; several classes in columns each."""
     parts = model.explain_local(X)
     if parts.columns.nlevels > 1:
         return parts.set_axis([f"{name} {label}" for label, name in parts.columns], axis=1)
-    return -parts if model.classes_.tolist()[0] == positive_of(model) else parts
+    return parts
 
 
 def explained_row(model: Any, X: Any, row: int) -> Any:
@@ -75,7 +72,7 @@ def explained_row(model: Any, X: Any, row: int) -> Any:
     adds = parts.reshape(len(titles), -1).T  # the intercept, the features, the score
     order = 1 + np.argsort(-np.abs(adds[1:-1]).max(axis=1), kind="stable")
     rows = [(X.columns[d - 1], one.iat[0, d - 1], adds[d]) for d in order.tolist()]
-    rows += [("(intercept)", None, adds[0]), ("(score)", None, adds[-1])]
+    rows += [(NOT_FEATURES[0], None, adds[0]), (NOT_FEATURES[1], None, adds[-1])]
     return pd.DataFrame(
         [
             {"feature": name, "value": value} | dict(zip(titles, each.tolist(), strict=True))
