@@ -1,11 +1,12 @@
 # Every target works from a fresh clone: it builds the virtual environment that it needs first.
-# A stamp file inside the environment is newer than pyproject.toml as long as nothing has to be
+# Stamp files inside the environment are newer than pyproject.toml as long as nothing has to be
 # installed again.
 
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
 BIN := $(VENV)/bin
+BASE := $(VENV)/.base
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(BENCH_VENV)/.installed
 
@@ -16,7 +17,7 @@ BENCH_STAMP := $(BENCH_VENV)/.installed
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMP)  ## Fit, certify and explain a model on a small real data set
+demo: $(BASE)  ## Fit, certify and explain a model on a small real data set
 	$(BIN)/python -m everystump.demo
 
 test: $(STAMP)  ## Run the tests and the examples of all docstrings
@@ -43,11 +44,17 @@ define make-environment
 			"run 'make PYTHON=/path/to/python3.11'." >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(1)
 	$(1)/bin/python -m pip install --quiet --editable '.[$(2)]'
-	@touch $(1)/.installed
 endef
 
-$(STAMP): pyproject.toml
-	$(call make-environment,$(VENV),dev)
+# What the demo needs; all that developers need comes on top of it.
+$(BASE): pyproject.toml
+	$(call make-environment,$(VENV),plot)
+	@touch $@
+
+$(STAMP): $(BASE)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
 
 $(BENCH_STAMP): pyproject.toml
 	$(call make-environment,$(BENCH_VENV),bench)
+	@touch $@

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import AdaBoostClassifier
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
@@ -27,7 +27,12 @@ from everystump.export import write
 from everystump.files import write_whole
 from everystump.modelfile import save
 from everystump.report import write_report
-from everystump.study.evidence import proofs
+from everystump.study.fitting import fit_model
+from everystump.study.guesses import Task, Wishes, make_task
+from everystump.study.plan import Plan
+
+TARGET = "heart disease"
+PLAN = Plan(holdout=0.4)
 
 
 def main() -> None:
@@ -39,38 +44,43 @@ def main() -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         sys.exit(f"--out {out} cannot be a folder ({error.strerror}); name another.")
-    heart = load_dataset("heart", as_frame=True)
-    X, X_test, y, y_test = train_test_split(
-        heart.data, heart.target, test_size=0.4, stratify=heart.target, random_state=0
-    )
+    task = _heart()
+    train, test = PLAN.split(task)
+    split = task.X.iloc[train], task.y[train], task.X.iloc[test], task.y[test]
     start = time.perf_counter()
     for warm_up in (StumpSVCCV, StumpLogisticRegressionCV):
-        warm_up(Cs=[0.1], cv=2).fit(X[:40], y[:40])
+        warm_up(Cs=[0.1], cv=2).fit(split[0][:40], split[1][:40])
     print(f"Loading compiled code: {time.perf_counter() - start:.1f} s (longer on the first run)\n")
-    print(f"heart: {len(X)} rows to learn from, {len(X_test)} held out, {X.shape[1]} features\n")
+    n_features = task.X.shape[1]
+    print(f"heart: {len(train)} rows to learn from, {len(test)} held out, {n_features} features\n")
     print("model                                    held-out error   training time")
-    split = X, y, X_test, y_test
-    model = _compare("every stump (StumpLogisticRegressionCV)", _logistic(), *split)
+    logistic = StumpLogisticRegressionCV(scoring="neg_log_loss")
+    _compare("every stump (StumpLogisticRegressionCV)", logistic, *split)
     _compare("every stump (StumpSVCCV)", StumpSVCCV(), *split)
     boosting = AdaBoostClassifier(n_estimators=100, random_state=0)
     _compare("AdaBoost, 100 stumps", boosting, *split)
     _compare("Gaussian SVM, C and gamma by 5 folds", _gaussian_svm(), *split)
+    model = fit_model(task, PLAN)
+    model.about_["data"] = "the heart data"
     proof = model.certificate_
     print(
         f"\nC = {model.C_:.3g} by 5 folds.  Certificate: objective {proof.primal:.4f}, and no "
-        f"ensemble of stumps can do better than {proof.dual:.4f} (gap {proof.gap:.1e}).\n"
+        f"ensemble of stumps can do better than {proof.dual:.4f} (gap {proof.gap:.1e})."
     )
-    for what, path in _write(model, X_test, y_test, out).items():
+    bound = next(one for one in model.about_["bounds"] if one["name"] == "validation_bound")
+    print(f"Bound: the error on new rows is at most {100 * bound['value']:.1f} %.\n")
+    for what, path in _write(model, split[2], split[3], out).items():
         print(f"{what:<22} {path}")
 
 
-def _logistic() -> StumpLogisticRegressionCV:
-    return StumpLogisticRegressionCV(scoring="neg_log_loss")
+def _heart() -> Task:
+    heart = load_dataset("heart", as_frame=True)
+    labels = np.where(heart.target == 1, "yes", "no")
+    return make_task(heart.data.assign(**{TARGET: labels}), TARGET, Wishes())
 
 
 def _write(model: Any, X: Any, y: Any, out: Path) -> dict[str, Path]:
     """Write everything that can be done with a model; return where it is."""
-    about = {"data": "heart", "target": "heart disease", **proofs(model)}
     places = {
         "The page to play with:": out / "heart.html",
         "The learned curves:": out / "heart.png",
@@ -78,7 +88,7 @@ def _write(model: Any, X: Any, y: Any, out: Path) -> dict[str, Path]:
         "The model file:": out / "heart.stump",
     }
     page, picture, query, file = places.values()
-    write_report(model, page, X, y, about=about)
+    write_report(model, page, X, y)
     _draw(model, picture)
     write(model, query)
     save(model, file)
