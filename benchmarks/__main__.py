@@ -25,6 +25,7 @@ from benchmarks import (
     prediction,
     protocols,
     real_data,
+    side_by_side,
     startup,
     tables,
     tool,
@@ -68,6 +69,7 @@ STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "bounds-table": bounds_table.all_bounds,
     "protocols": protocols.open_choices,
     "calibration": calibration.curves,
+    "side-by-side": side_by_side.peers_and_ours,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 

@@ -52,7 +52,7 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
 
 def _line(bound: dict[str, Any]) -> str:
     """Return what a bound says, and what it assumes."""
-    state = "holds" if bound["holds"] else "does not hold here, an estimate at most"
-    value = "says nothing (1 or more)" if bound["vacuous"] else percent(bound["value"])
-    said = f"{bound['name']}: {value}; {state}. {bound['reference']}"
+    state = "" if bound["holds"] else ", if its assumptions held, which they do not here"
+    value = percent(bound["value"]) + (", which says nothing" if bound["vacuous"] else "")
+    said = f"{bound['name']}: {bound['bounded']} is at most {value}{state}. {bound['reference']}"
     return "\n".join([said, *(f"    assumes {text}" for text in bound["assumptions"])])

@@ -133,7 +133,7 @@ def _text(about: dict[str, Any], data: Path, out: Path) -> str:
         text = f"the objective is {proof['primal']:.6g}, and none can be below {proof['dual']:.6g}"
         pairs.append(("Certificate", f"{text} (gap {proof['gap']:.1e})"))
     pairs += [
-        ("Bound", f"the error is at most {percent(bound['value'])} ({bound['name']})")
+        ("Bound", f"{bound['bounded']} is at most {percent(bound['value'])} ({bound['name']})")
         for bound in about["bounds"]
         if bound["holds"] and not bound["vacuous"]
     ]

@@ -10,19 +10,20 @@ function buildFinder(id, what, most) {
   const more = html("button", { type: "button", class: "more" });
   let items = [];
   let isWhole = false;
+  const isShort = () => items.length <= 1.5 * most; // so that a button never stands for one or two
 
   function show() {
     const asked = box.value.trim().toLowerCase();
     let nFound = 0;
     items.forEach(({ name, element, isKept }, k) => {
       const isFound = asked ? name.toLowerCase().includes(asked)
-        : isWhole || k < most || Boolean(isKept && isKept());
+        : isWhole || isShort() || k < most || Boolean(isKept && isKept());
       element.classList.toggle("beyond", !isFound);
       nFound += isFound;
     });
     count.textContent = asked ? `${nFound} of ${items.length}` : "";
-    search.hidden = items.length <= most;
-    more.hidden = Boolean(asked) || items.length <= most;
+    search.hidden = isShort();
+    more.hidden = Boolean(asked) || isShort();
     more.textContent = isWhole ? `Show the first ${most} only` : `Show all ${items.length}`;
     more.setAttribute("aria-expanded", String(isWhole));
   }

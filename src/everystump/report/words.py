@@ -143,7 +143,8 @@ def bounded(bound: Mapping[str, Any]) -> str:
     name = name[:1].upper() + name[1:]
     if bound.get("value") is None:
         return f"{name}: no number."
-    text = f"{name}: the error is at most {percent(max(0.0, bound['value']))}"
+    what = bound.get("bounded") or "the error"
+    text = f"{name}: {what} is at most {percent(max(0.0, bound['value']))}"
     if bound.get("holds") is False:
         return f"{text}, if its assumptions held, which they do not here: nothing is proven."
     if bound.get("vacuous"):

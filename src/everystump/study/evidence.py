@@ -9,8 +9,13 @@ import numpy as np
 
 import everystump.bounds as bounds
 
-_FRESH = ("validation_bound",)
-_TRAINING = ("loo_bound", "det_loo_bound", "boosting_training_bound")
+_LEFT_OUT = "the error on training rows that are left out one at a time"
+_FRESH = {"validation_bound": "with a chance of 95 %, the error on new rows"}
+_TRAINING = {
+    "loo_bound": _LEFT_OUT,
+    "det_loo_bound": _LEFT_OUT,
+    "boosting_training_bound": "the error on the training rows",
+}
 
 
 def proofs(model: Any) -> dict[str, Any]:
@@ -36,11 +41,12 @@ def bounds_on(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[st
 
     Those that hold, and leave-one-out bounds, which are estimates where they do not.
     """
-    found = [_bound(name, model, X, y) for name in (_FRESH if fresh else _TRAINING)]
+    wanted = _FRESH if fresh else _TRAINING
+    found = [_bound(name, bounded, model, X, y) for name, bounded in wanted.items()]
     return [one for one in found if one is not None and (one["holds"] or "loo" in one["name"])]
 
 
-def _bound(name: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:
+def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:
     """Return a bound as plain data, None if it is not for this model or for these rows."""
     try:
         bound = getattr(bounds, name)(model, X, y)
@@ -48,6 +54,7 @@ def _bound(name: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | Non
         return None
     return {
         "name": name,
+        "bounded": bounded,
         "value": float(bound.value),
         "holds": bool(bound.holds),
         "vacuous": bool(bound.vacuous),

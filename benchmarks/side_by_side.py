@@ -1,0 +1,62 @@
+"""A study: ours and what people use instead, on the same real rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from benchmarks import peers
+from benchmarks.data import real, those_there
+from benchmarks.report import Grid
+from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.timing import timed_fit
+from everystump import StumpLogisticRegression, StumpLogisticRegressionCV, StumpSVC
+
+HEADER = ("data", "model", "seconds", "test error %", "AUC", "log-loss")
+_TABLES = ("magic", "spambase")
+
+
+def peers_and_ours(settings: Settings) -> Grid:
+    """Seconds, test error, AUC and log-loss of ours and of peers on magic and spambase.
+
+    Two thirds of the rows are learned from; every model is as it comes.
+    """
+    rows: list[tuple] = []
+    skipped: list[str] = []
+    makers = {name: lambda name=name: real(name, settings) for name in _TABLES}
+    for name, X, y in those_there(makers, skipped):
+        X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
+        for of, model in _models().items():
+            say(f"  {of} on {name} ...")
+            fit = timed_fit(model, X, y, settings)
+            rows.append((name, of, fit.seconds, *_figures(fit.result, X_test, y_test)))
+    title = "Fitted on two thirds of the rows, measured on the others"
+    return Grid(title, HEADER, rows, skipped)
+
+
+def _models() -> dict[str, Any]:
+    return {
+        "StumpLogisticRegression": StumpLogisticRegression(n_jobs=N_JOBS),
+        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(
+            scoring="neg_log_loss", n_jobs=N_JOBS
+        ),
+        "StumpSVC": StumpSVC(n_jobs=N_JOBS),
+        "AdaBoostClassifier, 100 stumps": peers.adaboost(100),
+        "EBM, no interactions": peers.ebm(),
+        "LightGBM, 100 trees": peers.lightgbm_trees(),
+        "SVC (LIBSVM), Gaussian, scaled": make_pipeline(StandardScaler(), SVC()),
+    }
+
+
+def _figures(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+    error = 100 * (1 - model.score(X, y))
+    if not hasattr(model, "predict_proba"):
+        return error, roc_auc_score(y, model.decision_function(X)), np.nan
+    probability = model.predict_proba(X)
+    return error, roc_auc_score(y, probability[:, 1]), log_loss(y, probability)
