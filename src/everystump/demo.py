@@ -24,14 +24,14 @@ from everystump.datasets import load_dataset
 from everystump.estimators.logistic import StumpLogisticRegressionCV
 from everystump.estimators.svc import StumpSVCCV
 from everystump.export import write
-from everystump.files import write_whole
+from everystump.files import write_text, write_whole
 from everystump.modelfile import save
 from everystump.report import write_report
 from everystump.study.fitting import fit_model
-from everystump.study.guesses import Task, Wishes, make_task
+from everystump.study.guesses import Wishes, make_task
 from everystump.study.plan import Plan, split_rows
 
-TARGET = "heart disease"
+TARGET = "disease"
 HELD_OUT = 0.4
 
 
@@ -44,7 +44,8 @@ def main() -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         sys.exit(f"--out {out} cannot be a folder ({error.strerror}); name another.")
-    task = _heart()
+    frame = _heart()
+    task = make_task(frame, TARGET, Wishes())
     train, test = split_rows(task.y, HELD_OUT, seed=0)
     split = task.X.iloc[train], task.y[train], task.X.iloc[test], task.y[test]
     start = time.perf_counter()
@@ -69,14 +70,15 @@ def main() -> None:
     )
     bound = model.about_["bounds"][0]
     print(f"Bound: {bound['bounded']} is at most {100 * bound['value']:.1f} %.\n")
+    write_text(out / "heart.csv", frame.to_csv(index=False))
     for what, path in _write(model, split[2], split[3], out).items():
         print(f"{what:<22} {path}")
+    print(f"The data as a CSV:     {out / 'heart.csv'}")
 
 
-def _heart() -> Task:
+def _heart() -> Any:
     heart = load_dataset("heart", as_frame=True)
-    labels = np.where(heart.target == 1, "yes", "no")
-    return make_task(heart.data.assign(**{TARGET: labels}), TARGET, Wishes())
+    return heart.data.assign(**{TARGET: np.where(heart.target == 1, "yes", "no")})
 
 
 def _write(model: Any, X: Any, y: Any, out: Path) -> dict[str, Path]:

@@ -91,10 +91,17 @@ def _shown(found: Any) -> str:
     from everystump.study.saying import NOT_FEATURES
 
     read = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
+    is_sum = read["feature"].isin(NOT_FEATURES)
     if "value" in read:
-        read["value"] = [f"{x:g}" if isinstance(x, float) else x for x in read["value"].tolist()]
+        read["value"] = [_as_text(x) for x in read["value"].tolist()]
+        read.loc[is_sum, "value"] = ""
     sizes = next((read[name] for name in ("importance", "contribution") if name in read), None)
-    if sizes is not None:  # those of features, not of the sum
-        sizes = sizes.where(~read["feature"].isin(NOT_FEATURES), 0.0).tolist()
+    bars = None if sizes is None else sizes.where(~is_sum, 0.0).tolist()
     rows = read.astype(object).to_numpy().tolist()
-    return table([str(name) for name in read.columns], rows, sizes)
+    return table([str(name) for name in read.columns], rows, bars)
+
+
+def _as_text(value: Any) -> str:
+    if value is None or value != value:
+        return "missing"
+    return f"{value:g}" if isinstance(value, float) else str(value)
