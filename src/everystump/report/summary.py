@@ -46,7 +46,8 @@ def summarise(
         ``n_held_out``, ``model`` (its family in words), ``guesses`` and ``dropped`` (sentences),
         ``error`` (value, low, high, how), ``certificate`` (primal, dual, gap, converged),
         ``bounds`` (a list: name, bounded, value, holds, vacuous, reference, assumptions),
-        ``path`` (C, mean, std, chosen) and ``versions``.  It goes before what the model says of itself.
+        ``path`` (C, mean, std, chosen) and ``versions``.  It goes before what the model says of
+        itself.
 
     Returns
     -------
