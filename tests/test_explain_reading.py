@@ -1,8 +1,5 @@
 """What a model of curves says of itself: features, rows, stumps, curves."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -277,19 +274,3 @@ def test_votes_without_curves():
     for ask in (model.explain_global, model.explain_ensemble, lambda: model.explain_local(rows)):
         with pytest.raises(ValueError, match="SubsampleVotingClassifier has no curves"):
             ask()
-
-
-def test_without_pandas():
-    code = """
-import sys
-sys.modules["pandas"] = None
-from everystump import StumpSVC
-model = StumpSVC().fit([[0.0], [1.0]], [0, 1])
-for ask in (model.explain_global, model.explain_ensemble):
-    try:
-        ask()
-    except ImportError as error:
-        print(error)
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.count("pip install 'everystump[frames]'") == 2

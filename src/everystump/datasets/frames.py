@@ -27,12 +27,8 @@ def as_pandas(table: Table) -> tuple[Any, Any]:
     >>> y.tolist()
     [0, 1]
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "as_frame=True needs pandas, which is not installed: pip install 'everystump[frames]'."
-        ) from error
+    import pandas as pd
+
     columns = {}
     for name, values in zip(table.feature_names, table.data.T, strict=True):
         columns[name] = values

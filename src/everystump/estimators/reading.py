@@ -56,6 +56,8 @@ class CurveReading:
         0      x0  number         0.9
         1      x1  number         0.0
         """
+        import pandas as pd
+
         models, names = curves_of(self), names_of(self)
         seen = density_of(self) if X is None else densities(check_rows(self, X))
         records = []
@@ -73,7 +75,7 @@ class CurveReading:
                         "share_missing": share_missing(seen[d]),
                     }
                 )
-        frame = pandas().DataFrame.from_records(records)
+        frame = pd.DataFrame.from_records(records)
         return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
     def explain_local(self, X: Any) -> Any:
@@ -102,8 +104,9 @@ class CurveReading:
         >>> bool(abs(frame["score"] - model.decision_function(X)).max() < 1e-12)
         True
         """
+        import pandas as pd
+
         models, names = curves_of(self), names_of(self)
-        pd = pandas()
         rows = check_rows(self, X)
         n_threads = count_threads(self.n_jobs)
         width = len(names) + 2
@@ -141,6 +144,8 @@ class CurveReading:
           feature   question  direction  weight
         0      x0  x0 >= 2.5          1     1.0
         """
+        import pandas as pd
+
         models = curves_of(self)
         names = names_of(self)
         records = [
@@ -150,7 +155,7 @@ class CurveReading:
         ]
         titles = ["feature", "question", "direction", "weight", "low", "high", "level"]
         titles = titles if len(models) == 1 else ["class", *titles]
-        frame = pandas().DataFrame.from_records(records, columns=titles)
+        frame = pd.DataFrame.from_records(records, columns=titles)
         return frame.sort_values("weight", ascending=False, kind="stable", ignore_index=True)
 
     def curve(self, feature: str | int) -> Any:
@@ -179,9 +184,10 @@ class CurveReading:
         0    2.5          -1.0
         1    2.5           1.0
         """
+        import pandas as pd
+
         models = curves_of(self)
         d = number_of(self, feature)
-        pd = pandas()
         parts = []
         for label, model in zip(_labels(self, models), models, strict=True):
             places, values = _points(model[d], self.features_[d])
@@ -355,15 +361,3 @@ def _asked(low: float, high: float, level: Any) -> str:
     if np.isinf(low):
         return "is missing"
     return f">= {low:.10g}" if low == high else f"from {low:.10g} to {high:.10g}"
-
-
-def pandas() -> Any:
-    """Return the module, or say how to get it."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "Explanations are pandas frames, and pandas is not installed: "
-            "pip install 'everystump[frames]'."
-        ) from error
-    return pandas
