@@ -15,7 +15,8 @@ from everystump.report import write_report
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="the page is tried in a browser by playwright, not installed here"
 )
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no Chromium here to open the page in"
 )
@@ -70,7 +71,7 @@ def written(request, tmp_path_factory):
         "bounds": [{"name": "loo_bound", "value": 1.7, "vacuous": True, "assumptions": ["iid"]}],
     }
     write_report(model.fit(X[:half], y[:half]), path, X[half:], y[half:], about=about)
-    return model, X[half:].reset_index(drop=True), path
+    return model, X[half:], path
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ def wait_for_new_score(page, act):
 
 def test_arrow_keys_move_a_slider_and_the_score(page, written):
     model, X, _ = written
-    row = X.iloc[[start_of(page)]].copy()
+    row = X.loc[[start_of(page)]].copy()
     assert_scores(page, model, row)
     slider = page.locator(SLIDERS).first
     slider.focus()
@@ -172,13 +173,13 @@ def test_arrow_keys_move_a_slider_and_the_score(page, written):
     field = page.locator(".field:has(:focus)")
     name = field.locator(".name").get_attribute("title")
     row[name] = float(field.locator("input[type=number]").input_value())
-    assert not row.equals(X.iloc[[start_of(page)]])
+    assert not row.equals(X.loc[[start_of(page)]])
     assert_scores(page, model, row)
 
 
 def test_missing_is_said_by_the_keyboard(page, written):
     model, X, _ = written
-    row = X.iloc[[start_of(page)]].copy()
+    row = X.loc[[start_of(page)]].copy()
     page.locator("#whatif .field:not(.is-missing) input[type=checkbox]").first.focus()
     wait_for_new_score(page, lambda: page.keyboard.press("Space"))
     row[page.locator(".field:has(:focus) .name").get_attribute("title")] = None
@@ -191,7 +192,7 @@ def test_a_row_is_chosen_by_the_keyboard(page, written):
     before = start_of(page)
     page.keyboard.press("ArrowDown")
     assert start_of(page) != before
-    assert_scores(page, model, X.iloc[[start_of(page)]])
+    assert_scores(page, model, X.loc[[start_of(page)]])
     assert page.locator("#start-row option").count() > 50
 
 
@@ -202,7 +203,7 @@ def test_a_hard_row_opens_in_the_panel(page, written):
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.activeElement.id === 'start-row'")
     assert start_of(page) == int(button.inner_text().split()[1])
-    assert_scores(page, model, X.iloc[[start_of(page)]])
+    assert_scores(page, model, X.loc[[start_of(page)]])
 
 
 TABBABLE = """() => {

@@ -32,8 +32,8 @@ def model(credit):
     return path
 
 
-def in_a_terminal(*arguments):
-    """Run a command in a terminal of 80 columns; return what it shows, raw, and its exit code."""
+def start_in_a_terminal(*arguments):
+    """Start a command in a terminal of 80 columns; return our end of it, and the process."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     process = subprocess.Popen(
@@ -45,6 +45,12 @@ def in_a_terminal(*arguments):
         | {"TERM": "xterm-256color"},
     )
     os.close(theirs)
+    return ours, process
+
+
+def in_a_terminal(*arguments):
+    """Run a command in a terminal; return what it shows, raw, and its exit code."""
+    ours, process = start_in_a_terminal(*arguments)
     shown = bytearray()
     try:
         while piece := os.read(ours, 65536):
@@ -87,8 +93,17 @@ def test_a_pipe_gets_text_without_colours_and_nothing_on_the_side(credit, model)
 
 def test_bad_input_in_a_terminal_is_one_sentence(credit, tmp_path):
     shown, code = in_a_terminal("fit", credit, "--target", "defalt", "-o", tmp_path / "m.stump")
-    assert lines_of(shown) == ["Error: There is no column 'defalt'; did you mean 'default'?"]
+    assert lines_of(shown) == ["Error: There is no column 'defalt'; use 'default'."]
     assert code == 2
+
+
+def test_a_wrong_option_is_one_sentence(credit, tmp_path):
+    for given in (("--holdout", 1), ("--colour", "red"), ("--cv", "many")):
+        arguments = ("fit", credit, "--target", "default", "-o", tmp_path / "m", *given)
+        with start(*arguments, stdout=subprocess.PIPE) as process:
+            said = process.stderr.read().decode()
+            assert process.wait(60) == 2 and said.count("\n") == 1
+        assert given[0] in said and said.endswith("; see 'everystump fit --help'.\n")
 
 
 def test_completion():
@@ -105,6 +120,24 @@ def test_a_reader_that_went_away_is_nothing_to_speak_of(command, credit, model):
     with start(name, model, credit, *options, stdout=subprocess.PIPE) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait(60)) == (b"", 2)
+
+
+def test_a_model_is_kept_though_nobody_reads_what_is_told_of_it(credit, tmp_path):
+    given = ("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
+    with start(*given, stdout=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait(60)) == (b"", 2)
+    assert (tmp_path / "m.stump").exists()
+
+
+def test_a_closed_output_is_no_crash(credit, model):
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "predict", model, credit],
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
@@ -131,23 +164,27 @@ def test_no_space_for_the_output(command, model, tmp_path):
     words = [str(model.parent / word) if word.startswith("credit.") else word for word in command]
     done = subprocess.run(
         ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *PROGRAM, *words, "-o", out, "--force"],
-        env=ENVIRONMENT | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        env=ENVIRONMENT,
         capture_output=True,
         check=False,
     )
-    assert done.returncode == 2 and b"File too large" in done.stderr, done.stderr
+    assert b"cannot be written (File too large)" in done.stderr and done.returncode == 2
     assert done.stderr.count(b"\n") == 1
     assert out.read_text() == "what was there"
-    assert [path for path in tmp_path.iterdir() if path.is_file()] == [out]
+    assert [*tmp_path.iterdir()] == [out]
 
 
 def test_an_interrupted_fit_leaves_nothing(tmp_path):
     rows = np.random.default_rng(0).normal(size=(60_000, 12)).round(3)
     frame = pd.DataFrame(rows, columns=list("abcdefghijkl")).assign(y=rows[:, 0] > 0)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    given = ("--target", "y", "-o", tmp_path / "m")
-    with start("fit", tmp_path / "t.csv", *given, stdout=subprocess.PIPE) as process:
-        assert b"60,000 rows" in process.stdout.readline()  # read, and now learning
-        process.send_signal(signal.SIGINT)
-        assert b"Traceback" not in process.stderr.read() and process.wait(60) == 130
+    ours, process = start_in_a_terminal(
+        "fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m"
+    )
+    shown = b""
+    while b"60,000 rows" not in shown:  # read, and now learning
+        shown += os.read(ours, 65536)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130 and b"Traceback" not in shown
+    os.close(ours)
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

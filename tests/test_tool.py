@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ import pytest
 from tool import refused, run, write_credit
 
 import everystump as package
+from everystump import export
 from everystump.cli.main import everystump
 from everystump.study.families import FAMILIES
 from everystump.study.guesses import Wishes, make_task
@@ -37,10 +39,11 @@ def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
     assert done.exit_code == 0, done.output
     for words in (
         "400 rows, 20 features.",
-        "bank is left out: it has one value.",
-        "number is left out: it numbers the rows.",
+        "Left out, with one value only: bank.",
+        "Left out, numbering the rows: number.",
         "With missing values: purpose, amount.",
-        "Probabilities are those of default = 1; a score above zero speaks for default = 1.",
+        "Classes: 0, 1, the positive one being 1.",
+        "Score        above zero speaks for 1",
         "100 held-out rows, 95 % interval",
         "the best of a path",
         "Certificate  the objective is",
@@ -79,7 +82,7 @@ def test_cross_validation_learns_from_all_rows(credit, tmp_path):
     run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
     about = package.load(out).about_
     assert about["n_rows"] == 400 and about["n_held_out"] == 0
-    assert about["error"]["how"].startswith("3 folds")
+    assert about["error"]["how"] == "3 folds, 95 % interval"
 
 
 def test_predictions(credit, model, tmp_path):
@@ -91,7 +94,7 @@ def test_predictions(credit, model, tmp_path):
     assert said["number"].tolist() == list(range(400))
     np.testing.assert_array_equal(said["prediction"], loaded.predict(rows))
     np.testing.assert_allclose(said["score"], loaded.decision_function(rows), rtol=1e-12)
-    np.testing.assert_allclose(said["probability"], loaded.predict_proba(rows)[:, 1], rtol=1e-12)
+    np.testing.assert_allclose(said["probability 1"], loaded.predict_proba(rows)[:, 1], rtol=1e-12)
     assert run("predict", model, credit, "--keep", "number").stdout == out.read_text()
 
 
@@ -101,7 +104,7 @@ def test_the_probability_is_that_of_the_positive_label(credit, model, tmp_path):
     first = pd.read_csv(io.StringIO(run("predict", model, credit).stdout))
     second = pd.read_csv(io.StringIO(run("predict", out, credit).stdout))
     np.testing.assert_allclose(second["score"], first["score"], rtol=1e-9)
-    np.testing.assert_allclose(second["probability"], 1 - first["probability"], rtol=1e-9)
+    np.testing.assert_allclose(second["probability 0"], 1 - first["probability 1"], rtol=1e-9)
 
 
 def test_explanations(credit, model, tmp_path):
@@ -121,9 +124,10 @@ def test_explanations(credit, model, tmp_path):
 def test_export(language, model, tmp_path):
     if language == "onnx":
         pytest.importorskip("onnx", reason="ONNX needs onnx")
-    out = tmp_path / "model"
+    out, python = tmp_path / "model", tmp_path / "python"
     assert run("export", model, "--to", language, "-o", out).exit_code == 0
-    assert out.stat().st_size > 1000
+    export.write(package.load(model), python, to=language)
+    assert out.read_bytes() == python.read_bytes()
 
 
 def test_bench():
@@ -133,19 +137,19 @@ def test_bench():
 
 def test_other_refusals(credit, model, tmp_path):
     out = tmp_path / "m.stump"
-    assert "did you mean 'default'?" in refused("fit", credit, "--target", "defualt", "-o", out)
+    assert "use 'default'." in refused("fit", credit, "--target", "defualt", "-o", out)
     assert "does not exist" in refused("fit", tmp_path / "no.csv", "--target", "y", "-o", out)
     assert "--force" in refused("fit", credit, "--target", "default", "-o", model)
     assert "folder that does not exist" in refused(
         "fit", credit, "--target", "default", "-o", tmp_path / "no" / "m.stump"
     )
-    assert "--positive maybe" in refused(
+    assert "--positive 'maybe'" in refused(
         "fit", credit, "--target", "default", "--positive", "maybe", "-o", out
     )
     pd.read_csv(credit).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
-    assert "lack the column 'age'" in refused("predict", model, tmp_path / "less.csv")
+    assert "There is no column 'age'; use" in refused("predict", model, tmp_path / "less.csv")
     assert "is no everystump model" in refused("predict", credit, credit)
-    assert "--keep no" in refused("predict", model, credit, "--keep", "no")
+    assert "no column 'agge'; use 'age'" in refused("predict", model, credit, "--keep", "agge")
     assert "--row 400" in refused("explain", model, credit, "--row", 400)
     assert not out.exists()
 
@@ -156,7 +160,7 @@ def test_guesses_can_be_overruled(credit):
     task = make_task(frame, "default", wishes)
     assert "age" not in task.X and "number" in task.X and task.positive == 0
     assert str(task.X["dependents"].dtype) == "category"
-    assert task.dropped == {"age": "asked for", "bank": "it has one value"}
+    assert task.dropped == {"age": "asked for", "bank": "with one value only"}
 
 
 DOCS = Path(__file__).parents[1] / "docs" / "tool.md"
@@ -198,10 +202,10 @@ def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
     sorted_table(data)
     sorted_table(fresh, seed=1)
     run("fit", data, "--target", "y", "--C", 1, "-o", out)
-    assert "these 50 rows" in run("bound", out, data).output
-    assert "these 200 rows" in run("bound", out, fresh).output
+    assert "Error on 50 held-out rows" in run("bound", out, data).output
+    assert "Error on 200 rows" in run("bound", out, fresh).output
     pd.read_csv(data).sample(frac=1, random_state=0).to_csv(fresh, index=False)
-    assert "in another order" in refused("bound", out, fresh)
+    assert "about 75 % of these rows equal" in run("bound", out, fresh).stderr
 
 
 def test_rows_that_were_learned_from_are_told_of(tmp_path):
@@ -220,13 +224,14 @@ def test_rows_that_were_learned_from_are_told_of(tmp_path):
 
 def test_a_sketch_tells_the_share_of_known_rows():
     rng = np.random.default_rng(0)
-    marks = rng.integers(0, 2**64, size=100_000, dtype=np.uint64)
-    others = rng.integers(0, 2**64, size=60_000, dtype=np.uint64)
+    marks = rng.integers(0, 2**32, size=100_000, dtype=np.uint32)
+    others = rng.integers(0, 2**32, size=60_000, dtype=np.uint32)
     sketched = sketch(marks)
-    assert len(sketched) == 512
     share = share_known(np.concatenate([marks[:20_000], others]), sketched)
-    assert share == pytest.approx(0.25, abs=4 * (0.25 * 0.75 / 400) ** 0.5)
-    assert share_known(others, sketched) == 0.0
+    assert share == pytest.approx(0.25, abs=4 * (0.25 * 0.75 / 13_000) ** 0.5)
+    assert share_known(others, sketched) < 0.001
+    assert share_known(marks[-1000:], sketched) == 1.0
+    assert share_known(marks[-1000:], sketch(marks[:-1000])) < 0.01
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +242,8 @@ def three(tmp_path_factory):
     frame = pd.DataFrame({"score": rng.normal(size=300), "word": rng.choice(list("uvw"), 300)})
     frame.assign(y=np.digitize(frame["score"], [-0.5, 0.5])).to_csv(folder / "t.csv", index=False)
     done = run("fit", folder / "t.csv", "--target", "y", "--C", 1, "-o", folder / "m.stump")
-    assert done.exit_code == 0 and "score above zero" not in done.stdout
+    assert done.exit_code == 0 and "Classes: 0, 1, 2.\n" in done.stdout
+    assert "above zero" not in done.stdout
     return folder / "t.csv", folder / "m.stump"
 
 
@@ -282,7 +288,7 @@ def test_what_a_family_cannot_do_is_refused(credit, tmp_path):
     assert "pass one of the two" in refused(
         "explain", tmp_path / "m.stump", credit, "--row", 1, "-o", tmp_path / "parts.csv"
     )
-    assert "--out is empty" in refused("export", tmp_path / "m.stump", "--to", "sql", "-o", "")
+    assert "is a folder" in refused("export", tmp_path / "m.stump", "--to", "sql", "-o", "")
 
 
 def test_labels_that_the_model_does_not_know(credit, model, tmp_path):
@@ -341,5 +347,134 @@ def test_a_damaged_archive_and_a_model_without_curves(credit, tmp_path):
     numbers.to_csv(tmp_path / "numbers.csv", index=False)
     given = ("--target", "default", "--model", "perceptron", "-o", out)
     assert run("fit", tmp_path / "numbers.csv", *given).exit_code == 0
-    assert "no curves to explain" in refused("explain", out)
-    assert "curves" in refused("report", out, "-o", tmp_path / "page.html")
+    assert "has no curves to show; fit with another --model" in refused("explain", out)
+    assert "has no curves to show" in refused("report", out, "-o", tmp_path / "page.html")
+
+
+def test_every_command_shows_examples_of_itself():
+    for name, command in everystump.commands.items():
+        assert f"everystump {name}" in command.epilog
+
+
+def test_the_interval_of_cross_validation_covers_the_error(tmp_path):
+    x = np.arange(200)
+    pd.DataFrame({"x": x, "y": x >= 100}).to_csv(tmp_path / "t.csv", index=False)
+    given = ("--target", "y", "--C", 1, "--cv", 2, "--use", "x", "--json")
+    about = json.loads(run("fit", tmp_path / "t.csv", *given, "-o", tmp_path / "m").stdout)
+    error = about["error"]
+    assert error["value"] <= 0.01 and error["low"] <= error["value"] and error["high"] > 0.01
+    assert "origin" not in about
+
+
+def test_rows_of_training_are_not_called_held_out(credit, tmp_path):
+    out, page = tmp_path / "m.stump", tmp_path / "page.html"
+    run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
+    run("report", out, credit, "-o", page)
+    assert "Of the 400 training rows" in page.read_text() and "held-out" not in shown_in(page)
+    assert "Error on 400 training rows" in run("bound", out, credit).stdout
+    half = tmp_path / "half.csv"
+    pd.read_csv(credit).iloc[::2].to_csv(half, index=False)
+    run("report", out, half, "-o", page, "--force")
+    assert "Beware: about 100 % of these rows" in page.read_text()
+
+
+def shown_in(page):
+    """Return the sentences of a page."""
+    text = page.read_text()
+    return text[text.index("<main") : text.index("<script")]
+
+
+def test_rows_are_known_however_a_file_writes_them(credit, tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    out, other = tmp_path / "m.stump", tmp_path / "t.parquet"
+    run("fit", credit, "--target", "default", "--C", 1, "-o", out)
+    frame = pd.read_csv(credit)
+    frame.astype({"age": "Int64", "duration": "float32"}).to_parquet(other)
+    assert "Error on 100 held-out rows" in run("bound", out, other).stdout
+    part = frame[frame["amount"].notna()].astype({"amount": "int64"})
+    part.to_csv(tmp_path / "part.csv", index=False)
+    assert re.search(r"about 7\d % of these", run("bound", out, tmp_path / "part.csv").stderr)
+
+
+def test_true_and_false_with_holes(tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    frame = pd.DataFrame({"a": np.arange(80) % 7, "y": [True, False, None, False] * 20})
+    frame.to_csv(data, index=False)
+    told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
+    assert "Left out: 20 rows without a 'y'." in told
+    assert "Error on 15 held-out rows" in run("bound", out, data).stdout
+    assert package.load(out).classes_.tolist() == ["False", "True"]
+
+
+def test_what_is_said_of_a_file_is_remembered(tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    rows = "\n".join(f"{k % 7};{'é' if k % 2 else 'è'};{k % 2}" for k in range(80))
+    data.write_bytes(f"a;word;y\n{rows}\n".encode("latin-1"))
+    given = ("--target", "y", "--C", 1, "--encoding", "latin-1", "-o", out)
+    told = run("fit", data, *given).stdout
+    command = told.splitlines()[-1].split()[2:]
+    command[-1] = str(tmp_path / "page.html")
+    done = run(*command)
+    assert done.exit_code == 0 and "separated by semicolons" in done.stderr
+    assert "not utf-8" in refused("predict", out, data, "--encoding", "utf-8")
+
+
+def test_text_where_numbers_were_is_named_by_its_row(credit, model, tmp_path):
+    frame = pd.read_csv(credit).astype({"age": object})
+    frame.loc[17, "age"] = "oops"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "'age' is 'oops' in row 17 (0 is the first)" in refused(
+        "predict", model, tmp_path / "t.csv"
+    )
+
+
+def test_columns_that_no_model_takes(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    days = pd.date_range("2020-01-01", periods=60)
+    frame = pd.DataFrame(
+        {
+            "a": np.arange(60) % 7,
+            "when": days,
+            "day": days.date,
+            "list": [[1, 2]] * 60,
+            "price": [Decimal("1.50"), Decimal("2.25")] * 30,
+            **{f"same{k}": 1 for k in range(30)},
+            "y": [0, 1] * 30,
+        }
+    )
+    data, out = tmp_path / "t.parquet", tmp_path / "m.stump"
+    frame.to_parquet(data)
+    told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
+    assert "60 rows, 2 features." in told and "Categories" not in told
+    assert "Left out, dates or times: when, day." in told
+    assert "Left out, neither numbers nor text: list." in told
+    assert "Left out, with one value only: same0, same1" in told and "and 22 more." in told
+    assert "turn it into numbers" in refused(
+        "fit", data, "--target", "y", "--use", "when", "-o", out, "--force"
+    )
+
+
+def test_wishes_that_contradict_each_other(credit, tmp_path):
+    given = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
+    assert "choose one" in refused(*given, "--drop", "age", "--use", "age")
+    assert "two ways to measure" in refused(*given, "--cv", 3, "--holdout", 0.2)
+    assert "use 'default'" in refused(*given[:3], "DEFAULT", *given[4:])
+
+
+@pytest.mark.parametrize("wrong", [TypeError, KeyError, AttributeError])
+@pytest.mark.parametrize("place", ["study.fitting.proofs", "bounds.validation_bound"])
+def test_a_bug_is_not_called_bad_input(wrong, place, credit, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise wrong("a bug")
+
+    monkeypatch.setattr(f"everystump.{place}", fail)
+    done = run("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
+    assert isinstance(done.exception, wrong) and done.stderr == ""
+
+
+def test_the_certificate_says_over_what_it_is_one(credit, tmp_path):
+    for family, over in (("stump-svm", "ensemble of"), ("boost-svm", "weighting of its")):
+        out, page = tmp_path / f"{family}.stump", tmp_path / f"{family}.html"
+        run("fit", credit, "--target", "default", "--model", family, "--C", 1, "-o", out)
+        run("report", out, "-o", page)
+        assert f"No {over} stumps can have an objective below" in page.read_text()

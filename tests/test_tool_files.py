@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import re
 
 import numpy as np
@@ -45,13 +46,14 @@ BAD = {
     ),
     "quoted long lines": (b'a,b,y\n1,"x",0,7\n2,"y",1,7\n', r"line 2: 4 cells where the first"),
     "no labels": (b"a,y\n1,\n2,\n", r"'y' is missing in every row"),
-    "too few rows": (b"a,y\n1,0\n2,1\n3,1\n", r"too few to hold out"),
+    "too few rows": (b"a,y\n1,0\n2,1\n3,1\n4,0\n", r"too few to hold out"),
+    "a class of one row": (b"a,y\n1,0\n2,1\n3,1\n", r"label 0 is in one row only; leave that"),
     "nothing left": (b"a,y\n1,0\n1,1\n1,0\n1,1\n", r"No column is left"),
     "a quote that stays open": (
         b'a,b,y\n1,"x,0\n2,y,1\n3,z,0\n',
         r"line 2: 2 cells .* \(a quote that opens there closes in line 4\)",
     ),
-    "blank lines first": (b"\n\na,y\n1,0\n2\n", r"line 5: 1 cells where the first line has 2"),
+    "blank lines first": (b"\n\na,y\n1,0\n2\n", r"line 5: 1 cell where the first line has 2"),
     "utf-16": ("a,y\n1,0\n".encode("utf-16"), r"line 1: the text is not utf-8; .* utf-16"),
     "a spreadsheet": (b"PK\x03\x04" + bytes(99), r"is no text; save the table as CSV"),
     "a pickle": (b"\x80\x05\x95" + bytes(99), r"is no text; save the table as CSV"),
@@ -178,6 +180,100 @@ def test_ten_thousand_columns(tmp_path):
     out = tmp_path / "m.stump"
     told = run("fit", tmp_path / "t.csv", "--target", "y", "--C", 1, "-o", out)
     assert told.exit_code == 0 and "60 rows, 10,000 features." in told.stdout
-    assert "There is no column 'yy'; did you mean 'y'?" in refused(
+    assert "There is no column 'yy'; use 'y'." in refused(
         "fit", tmp_path / "t.csv", "--target", "yy", "-o", out, "--force"
     )
+
+
+def test_commas_that_may_be_thousands_are_left_as_they_are(tmp_path):
+    frame, told = read(tmp_path, "a;b\n1,234;x\n12,001;y\n")
+    assert frame["a"].tolist() == ["1,234", "12,001"] and told == [
+        "Cells are separated by semicolons."
+    ]
+    assert read(tmp_path, "a;b\n1,234;x\n12,001;y\n", decimal=",")[0]["a"].tolist() == [
+        1.234,
+        12.001,
+    ]
+
+
+def test_blanks_before_quotes(tmp_path):
+    frame, _ = read(tmp_path, 'a, "b", c\n1, "x,0", 0\n2, "y", 1\n')
+    assert frame.columns.tolist() == ["a", "b", "c"] and frame["b"].tolist() == ["x,0", "y"]
+
+
+def test_cells_that_were_text_stay_text(tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    code, flag = ["01", "02", "1", "A1"] * 30, ["true", "false", "maybe"] * 40
+    frame = pd.DataFrame(
+        {"code": code, "flag": flag, "y": np.where(np.array(code) == "01", "01", "2")}
+    )
+    frame.to_csv(data, index=False)
+    run("fit", data, "--target", "y", "--C", 10, "-o", out)
+    whole = run("predict", out, data).stdout.splitlines()[1:]
+    few = frame[(frame["code"] != "A1") & (frame["flag"] != "maybe")]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    done = run("predict", out, tmp_path / "few.csv")
+    assert done.stdout.splitlines()[1:] == [whole[k] for k in few.index] and done.stderr == ""
+    error = json.loads(run("bound", out, tmp_path / "few.csv", "--json").stdout)["error"]
+    assert error == 0.0
+
+
+def test_levels_that_the_model_does_not_know_are_told_of(tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    frame = pd.DataFrame({"word": ["x", "z"] * 30, "a": np.arange(60) % 7, "y": [0, 1] * 30})
+    frame.to_csv(data, index=False)
+    run("fit", data, "--target", "y", "--C", 1, "-o", out)
+    frame.assign(word=["x", "new"] * 30).to_csv(data, index=False)
+    assert (
+        "word: 30 rows with a level that the model does not know"
+        in run("predict", out, data).stderr
+    )
+
+
+def test_labels_are_written_as_in_the_file(tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    for labels in (("true", "false"), ("007", "8"), ("100000000000000000000", "1"), ("yes ", "no")):
+        pd.DataFrame({"a": [0, 1] * 40, "y": labels * 40}).to_csv(data, index=False)
+        told = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force").stdout
+        wanted = {label.strip() for label in labels}
+        assert "Classes: " in told and all(label in told for label in wanted)
+        said = pd.read_csv(io.StringIO(run("predict", out, data).stdout), dtype=str)["prediction"]
+        assert set(said) == wanted
+        assert "Error on 20 held-out rows: 0 %." in run("bound", out, data).stdout
+
+
+def test_cells_over_several_lines_are_told_of(tmp_path):
+    text = 'a,b\n1,"x\ny"\n2,z\n3,"u\nv\nw"\n'
+    frame, told = read(tmp_path, text)
+    assert len(frame) == 3
+    assert told == ["Quoted cells go over several lines in 2 rows, the first from line 2 to 3."]
+
+
+def test_a_category_that_could_be_numbers_is_told_of(tmp_path):
+    data = tmp_path / "t.csv"
+    rng = np.random.default_rng(0)
+    rows = "\n".join(f"{k},5;{rng.uniform():.4f};{k % 2}" for k in range(80))
+    data.write_text(f"a;b;y\n{rows}\n")
+    told = run("fit", data, "--target", "y", "--C", 1, "-o", tmp_path / "m.stump").stdout
+    assert "b is a category, but numbers with decimal points; see --decimal." in told
+
+
+def test_numbers_first_and_text_much_later(tmp_path):
+    rows = [f"{k % 5},{k % 2}" for k in range(300_000)] + ["zz,1"] * 9
+    (tmp_path / "t.csv").write_text("c,y\n" + "\n".join(rows) + "\n")
+    frame, _ = read_file(tmp_path / "t.csv")
+    assert set(frame["c"]) == {"0", "1", "2", "3", "4", "zz"}
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (("--seed", 2**40), "seed"),
+        (("--holdout", "nan"), "nan is no number of the range"),
+        (("--C", "inf"), "inf is no number of the range"),
+        (("--cv", 1), "cv"),
+    ],
+)
+def test_options_out_of_range(given, match, tmp_path):
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m", *given)
+    assert done.exit_code == 2 and match in done.stderr

@@ -35,7 +35,7 @@ def write_whole(out: Path, write: Callable[[Path], object]) -> None:
         os.replace(name, target)
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename == name:
+        if isinstance(error, OSError) and error.filename in (None, name):
             raise _about(error, out) from error
         raise
 
@@ -62,7 +62,7 @@ def _mode(target: Path, beside: str) -> int:
 def _about(error: OSError, out: Path) -> OSError:
     """Return an error that names the user's path instead of a file of ours."""
     return type(error)(
-        f"path={str(out)!r} cannot be written ({error.strerror}); choose another place."
+        f"path={str(out)!r} cannot be written ({error.strerror or error}); choose another place."
     )
 
 

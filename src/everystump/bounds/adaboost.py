@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from everystump.bounds.bound import Bound
+from everystump.bounds.bound import Bound, UnsuitedError
 from everystump.labels import class_numbers
 
 _ROUNDING = 1e-9
@@ -23,11 +23,11 @@ def read_errors(fitted: Any) -> np.ndarray:
     """Return the weighted errors of the rounds of a fitted ensemble of two classes."""
     errors = getattr(fitted, "estimator_errors_", None)
     if errors is None:
-        raise ValueError(
+        raise UnsuitedError(
             f"fitted={fitted!r} has no errors of rounds; pass a fitted StumpBoostingClassifier."
         )
     if isinstance(errors, list):
-        raise ValueError(
+        raise UnsuitedError(
             f"fitted has {len(errors)} classes, and AdaBoost's bounds are for two; fit one class "
             f"against the rest."
         )

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+class UnsuitedError(ValueError):
+    """A bound was asked of a model that it is not for."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A bound on an error, and how far to trust it.

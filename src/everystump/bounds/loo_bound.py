@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everystump.bounds.bound import Bound
+from everystump.bounds.bound import Bound, UnsuitedError
 from everystump.bounds.reading import LOO_THEOREM, count_doubtful, read_problems
 
 
@@ -37,7 +37,7 @@ def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Boun
     """
     problems = read_problems(fitted, X, y, "loo_bound")
     if problems[0].subsample is not None:
-        raise ValueError(
+        raise UnsuitedError(
             f"loo_bound is for a single machine, a fitted KernelSVC or StumpSVC; use det_loo_bound "
             f"for {type(fitted).__name__}."
         )

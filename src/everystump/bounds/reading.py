@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from everystump.arguments import as_numbers
-from everystump.bounds.bound import Bound
+from everystump.bounds.bound import Bound, UnsuitedError
 from everystump.machines import Combination
 
 PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
@@ -27,13 +27,13 @@ def read_problems(fitted: Any, X: Any, y: Any, bound: str) -> list[Combination]:
     """
     read = getattr(fitted, "_combinations", None)
     if read is None:
-        raise ValueError(
+        raise UnsuitedError(
             f"fitted={fitted!r} is no kernel machine; {bound} is for a fitted KernelSVC or "
             f"StumpSVC, or a SubsampleVotingClassifier of them."
         )
     problems = read(X, y)
     if problems[0].votes:
-        raise ValueError(
+        raise UnsuitedError(
             f'outputs="votes" combines signs, and {bound} is for scores; use outputs="scores".'
         )
     return problems
@@ -43,7 +43,7 @@ def read_combination(fitted: Any, X: Any, y: Any, bound: str) -> Combination:
     """Return a fitted machine or vote for two classes."""
     problems = read_problems(fitted, X, y, bound)
     if len(problems) > 1:
-        raise ValueError(
+        raise UnsuitedError(
             f"fitted has {len(problems)} classes, and {bound} is for two; fit one class against "
             f"the rest."
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from everystump.cli.common import AS_JSON
-from everystump.cli.speech import percent, say, table
+from everystump.cli.speech import say, table
+from everystump.wording import percent
 
 EXAMPLES = """\b
 Examples:

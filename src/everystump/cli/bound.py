@@ -9,8 +9,9 @@ import click
 
 from everystump.cli.common import AS_JSON, DATA, MODEL, load_model, read_data, text_options
 from everystump.cli.progress import warn
-from everystump.cli.speech import percent, refusing, say
+from everystump.cli.speech import refusing, say
 from everystump.study.dialect import Dialect
+from everystump.wording import counted, percent
 
 EXAMPLES = """\b
 Examples:
@@ -44,10 +45,10 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
             warn(trial.doubt)
         error = error_of(fitted, trial.X, trial.y)
         found = bounds_on(fitted, trial.X, trial.y, fresh=trial.fresh)
-    kind = "rows" if trial.fresh else "rows, from which the model learned"
-    lines = [f"Error on these {len(trial.y):,} {kind}: {percent(error)}.", *map(_line, found)]
-    record = {"error": error, "rows": len(trial.y), "doubt": trial.doubt, "bounds": found}
-    say(record, "\n".join(lines), as_json)
+    rows = counted(len(trial.y), f"{trial.kind} row".strip())
+    lines = [f"Error on {rows}: {percent(error)}.", *map(_line, found)]
+    record = {"error": error, "rows": len(trial.y), "kind": trial.kind or "given"}
+    say(record | {"doubt": trial.doubt, "bounds": found}, "\n".join(lines), as_json)
 
 
 def _line(bound: dict[str, Any]) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
+from everystump.arguments import RefusedError
+from everystump.cli.progress import warn
 from everystump.study.dialect import Dialect
 
 MODEL = click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
@@ -23,9 +25,7 @@ _TEXT_OPTIONS = (
         type=click.Choice([".", ","]),
         help="What begins the fraction of a number.  [default: found in the file]",
     ),
-    click.option(
-        "--encoding", default="utf-8", show_default=True, help="How the text of a CSV is encoded."
-    ),
+    click.option("--encoding", help="How the text of a CSV is encoded.  [default: utf-8]"),
     click.option(
         "--missing",
         multiple=True,
@@ -35,6 +35,17 @@ _TEXT_OPTIONS = (
 )
 
 
+class FiniteRange(click.FloatRange):
+    """A range of numbers, of which NaN and infinity are none."""
+
+    def convert(self, value: Any, parameter: Any, context: Any) -> float:
+        """Return the number, or say that it is none of the range."""
+        number = super().convert(value, parameter, context)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number of the range.", parameter, context)
+        return number
+
+
 def text_options(command: Callable) -> Callable:
     """Add the options that tell how a text file is written; the command gets a `Dialect`."""
 
@@ -42,7 +53,7 @@ def text_options(command: Callable) -> Callable:
     def packed(
         delimiter: str | None,
         decimal: str | None,
-        encoding: str,
+        encoding: str | None,
         missing: tuple[str, ...],
         **given: Any,
     ) -> Any:
@@ -62,27 +73,43 @@ def out_option(help: str, *, required: bool = True) -> Callable:
 def check_out(out: Path, force: bool, *inputs: Path | None) -> None:
     """Raise before any work if the output cannot be written, or is one of the inputs."""
     from everystump.files import check_place
-    from everystump.study import RefusedError
 
-    if out == Path():
-        raise RefusedError("--out is empty; name a file to write.")
     if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):
-        raise RefusedError(f"{out} is an input as well; name another file to write.")
-    if out.exists() and not force and not out.is_dir():
-        raise RefusedError(f"{out} is there already; pass --force to replace it.")
-    check_place(out)
+        raise RefusedError(f"--out {out} is an input as well; name another file to write.")
+    if out.is_file() and not force:
+        raise RefusedError(f"--out {out} is there already; pass --force to replace it.")
+    try:
+        check_place(out)
+    except (OSError, ValueError) as error:
+        raise RefusedError(str(error).replace(f"path={str(out)!r}", f"--out {out}")) from None
 
 
 def load_model(path: Path) -> Any:
     """Return the model in a file."""
-    from everystump.modelfile import load
+    from everystump.modelfile import ModelFileError, load
 
-    return load(path)
+    try:
+        return load(path)
+    except (ModelFileError, OSError) as error:
+        raise RefusedError(str(error).replace(f"path={str(path)!r}", str(path))) from None
 
 
 def read_data(path: Path, dialect: Dialect, model: Any) -> Any:
-    """Return a table for a model, which knows what stood for missing values in its own."""
+    """Return a table for a model, which knows what was said of its own; tell what is guessed."""
+    from everystump.study.matching import text_columns
     from everystump.study.sources import read_file
 
-    learned = tuple(getattr(model, "about_", {}).get("missing", ()))
-    return read_file(path, replace(dialect, missing=dialect.missing or learned))[0]
+    origin = getattr(model, "about_", {}).get("origin", {})
+    told_before = dialect.after(origin.get("dialect", {}))
+    frame, told = read_file(path, told_before, text=text_columns(model))
+    for sentence in told:
+        warn(sentence)
+    return frame
+
+
+def check_curves(model: Any) -> None:
+    """Raise if a model has no curves, which some commands show."""
+    if getattr(model, "shapes_", None) is None:
+        raise RefusedError(
+            f"{type(model).__name__} has no curves to show; fit with another --model."
+        )

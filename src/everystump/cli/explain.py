@@ -11,6 +11,7 @@ from everystump.cli.common import (
     AS_JSON,
     FORCE,
     MODEL,
+    check_curves,
     check_out,
     load_model,
     out_option,
@@ -56,10 +57,7 @@ def explain(
         if row is not None and out is not None:
             raise RefusedError("--row explains one row and --out all of them; pass one of the two.")
         fitted = load_model(model)
-        if not hasattr(fitted, "explain_global"):
-            raise RefusedError(
-                f"{type(fitted).__name__} has no curves to explain; fit with another --model."
-            )
+        check_curves(fitted)
         if data is None:
             found = fitted.explain_global()
         else:
@@ -69,7 +67,8 @@ def explain(
         text = f"{len(found):,} rows: {out}"
         say({"out": str(out), "rows": len(found)}, text, as_json)
     else:
-        say({"rows": found.to_dict("records")}, _shown(found), as_json)
+        title = "" if data is None else f"Row {row or 0} of {data}, 0 being the first.\n\n"
+        say({"rows": found.to_dict("records")}, title + _shown(found), as_json)
 
 
 def _of_rows(model: Any, frame: Any, row: int, out: Path | None) -> Any:

@@ -29,6 +29,11 @@ def export(model: Path, to: str, out: Path, force: bool, as_json: bool) -> None:
     with refusing():
         check_out(out, force, model)
         from everystump.export import write
+        from everystump.study import RefusedError, asking
 
-        write(load_model(model), out, to=to)
+        try:
+            with asking():
+                write(load_model(model), out, to=to)
+        except ImportError as error:
+            raise RefusedError(str(error)) from None
     say({"to": to, "out": str(out)}, f"{to}: {out}", as_json)

@@ -10,12 +10,22 @@ from typing import Any
 
 import click
 
-from everystump.cli.common import AS_JSON, DATA, FORCE, check_out, out_option, text_options
+from everystump.cli.common import (
+    AS_JSON,
+    DATA,
+    FORCE,
+    FiniteRange,
+    check_out,
+    out_option,
+    text_options,
+)
 from everystump.cli.progress import progress_bar
-from everystump.cli.speech import listed, percent, refusing, say
+from everystump.cli.speech import echo, in_a_terminal, in_two_columns, refusing, say
 from everystump.study.dialect import Dialect
 from everystump.study.families import FAMILIES
+from everystump.wording import percent
 
+HOLDOUT = 0.25
 EXAMPLES = """\b
 Examples:
   everystump fit credit.csv --target default -o credit.stump
@@ -39,16 +49,14 @@ Examples:
 @click.option(
     "--C",
     "cost",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     help="What a unit of loss costs.  [default: chosen on a path by 5 folds in stump-logistic and "
     "stump-svm, 0.1 in vote, 1 in others]",
 )
 @click.option(
     "--holdout",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.25,
-    show_default=True,
-    help="Share of the rows to measure the error on.",
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
+    help=f"Share of the rows to measure the error on.  [default: {HOLDOUT}]",
 )
 @click.option(
     "--cv",
@@ -64,7 +72,7 @@ Examples:
 @click.option("--positive", metavar="LABEL", help="The label that probabilities are of.")
 @click.option(
     "--seed",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
     help="Draws the rows to hold out.",
@@ -78,7 +86,7 @@ def fit(
     out: Path,
     family: str,
     cost: float | None,
-    holdout: float,
+    holdout: float | None,
     cv: int | None,
     drop: tuple[str, ...],
     use: tuple[str, ...],
@@ -97,32 +105,41 @@ def fit(
     with refusing():
         check_out(out, force, data)
         from everystump.modelfile import save
+        from everystump.study import RefusedError
         from everystump.study.fitting import fit_model
         from everystump.study.guesses import Wishes, make_task
         from everystump.study.plan import Plan
         from everystump.study.sources import read_file
 
-        frame, told = read_file(data, dialect)
-        task = make_task(frame, target, Wishes(drop, use, categorical, positive))
-        task.told[:0] = told
-        if not as_json:
-            click.echo("\n".join(task.told) + "\n")
-        asked = Plan(family, cost, holdout, cv, seed)
+        if cv is not None and holdout is not None:
+            raise RefusedError("--cv and --holdout are two ways to measure; pass one of them.")
+        plan = Plan(family, cost, HOLDOUT if holdout is None else holdout, cv, seed)
+        frame, told = read_file(data, dialect, text=[target])
+        task = make_task(frame, target, Wishes(drop, use, categorical, positive), told)
+        guesses = "\n".join(task.told) + "\n"
+        if in_a_terminal() and not as_json:  # elsewhere all is told at the end
+            echo(guesses)
+            guesses = ""
         live = int(sys.stderr.isatty())
         with progress_bar(f"{cv} folds") if cv else nullcontext() as progress:
-            model = fit_model(task, asked, verbose=live, progress=progress)
-        model.about_ |= {"data": data.name, "missing": list(dialect.missing)}
+            model = fit_model(
+                task, plan, data=data.name, dialect=dialect, verbose=live, progress=progress
+            )
         save(model, out)
-    about = {**model.about_, "out": str(out)}
-    say(about, _text(about, data, out), as_json)
+    about = {name: told for name, told in model.about_.items() if name != "origin"}
+    text = "\n".join(filter(None, [guesses, _text(model, data, out)]))
+    say(about | {"out": str(out)}, text, as_json)
 
 
-def _text(about: dict[str, Any], data: Path, out: Path) -> str:
+def _text(model: Any, data: Path, out: Path) -> str:
     """Return what a person wants to know of a fitted model."""
+    about = model.about_
     error = about["error"]
     limits = f"{percent(error['low'])} to {percent(error['high'])}"
+    classes = model.classes_.tolist()
     pairs = [
         ("Model", about["model"]),
+        *([("Score", f"above zero speaks for {classes[1]}")] if len(classes) == 2 else []),
         ("Error", f"{percent(error['value'])}, likely {limits} ({error['how']})"),
     ]
     if "path" in about:
@@ -138,5 +155,12 @@ def _text(about: dict[str, Any], data: Path, out: Path) -> str:
         if bound["holds"] and not bound["vacuous"]
     ]
     pairs.append(("Written", str(out)))
-    page = shlex.join(["everystump", "report", str(out), str(data), "-o", f"{out.stem}.html"])
-    return listed([*pairs, ("Next", page)])
+    return in_two_columns([*pairs, ("Next", _next(model, data, out))])
+
+
+def _next(model: Any, data: Path, out: Path) -> str:
+    """Return what to try next."""
+    has_curves = getattr(model, "shapes_", None) is not None
+    then = ["-o", f"{out.stem}.html"] if has_curves else []
+    what = "report" if has_curves else "predict"
+    return shlex.join(["everystump", what, str(out), str(data), *then])

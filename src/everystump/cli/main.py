@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 import click
 
@@ -17,7 +16,7 @@ from everystump.cli.fit import fit
 from everystump.cli.predict import predict
 from everystump.cli.report import report
 from everystump.cli.reproduce import reproduce
-from everystump.cli.speech import BAD_INPUT
+from everystump.cli.speech import BAD_INPUT, OutputLostError
 
 INTERRUPTED = 130
 EXAMPLES = """\b
@@ -32,21 +31,10 @@ likewise zsh_source and fish_source.
 
 
 class _Tool(click.Group):
-    """Commands in the order in which one needs them, whose output may find no place to go."""
+    """Commands in the order in which one needs them."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
-
-    def invoke(self, context: click.Context) -> Any:
-        try:
-            super().invoke(context)
-            sys.stdout.flush()
-        except OSError as error:
-            # What is still to be printed has no place to go either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            if not isinstance(error, BrokenPipeError):  # `| head` has seen enough, no more
-                click.echo(f"Error: standard output: {error.strerror}.", err=True)
-            sys.exit(BAD_INPUT)
 
 
 @click.group(
@@ -70,6 +58,16 @@ def main() -> None:
         everystump.main(prog_name="everystump", standalone_mode=False)
     except click.Abort:
         sys.exit(INTERRUPTED)
+    except click.UsageError as error:
+        of = error.ctx.command_path if error.ctx else "everystump"
+        click.echo(f"Error: {error.format_message().rstrip('.')}; see '{of} --help'.", err=True)
+        sys.exit(BAD_INPUT)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except OutputLostError as lost:
+        # What is still to be printed has no place to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if lost.reason is not None:  # else `| head` has seen enough, no more
+            click.echo(f"Error: standard output: {lost.reason}.", err=True)
+        sys.exit(BAD_INPUT)

@@ -17,7 +17,8 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
-from everystump.cli.speech import refusing, say
+from everystump.cli.progress import warn
+from everystump.cli.speech import echo, refusing, say
 from everystump.study.dialect import Dialect
 
 EXAMPLES = """\b
@@ -49,12 +50,15 @@ def predict(
         if out is not None:
             check_out(out, force, model, data)
         from everystump.files import write_text
-        from everystump.study.matching import features_of
+        from everystump.study.matching import features_of, unknown_levels
         from everystump.study.saying import predictions
 
         fitted = load_model(model)
         frame = read_data(data, dialect, fitted)
-        said = predictions(fitted, features_of(fitted, frame), frame, keep)
+        X = features_of(fitted, frame)
+        said = predictions(fitted, X, frame, keep)
+        for sentence in unknown_levels(fitted, X):
+            warn(sentence)
         if out is not None:
             write_text(out, said.to_csv(index=False))
     if out is not None:
@@ -62,4 +66,4 @@ def predict(
     elif as_json:
         say({"rows": said.to_dict("records")}, "", as_json)
     else:
-        click.echo(said.to_csv(index=False), nl=False)
+        echo(said.to_csv(index=False).removesuffix("\n"))

@@ -10,6 +10,7 @@ from everystump.cli.common import (
     AS_JSON,
     FORCE,
     MODEL,
+    check_curves,
     check_out,
     load_model,
     out_option,
@@ -20,6 +21,7 @@ from everystump.cli.progress import warn
 from everystump.cli.speech import refusing, say
 from everystump.study.dialect import Dialect
 
+_LARGE = 3.0  # megabytes
 EXAMPLES = """\b
 Examples:
   everystump report credit.stump -o credit.html
@@ -45,14 +47,19 @@ def report(
     with refusing():
         check_out(out, force, model, data)
         from everystump.report import write_report
-        from everystump.study.matching import trial_of
+        from everystump.study.matching import Trial, trial_of
 
         fitted = load_model(model)
-        X = y = None
+        check_curves(fitted)
+        trial = Trial(None, None)
         if data is not None:
             trial = trial_of(fitted, read_data(data, dialect, fitted))
-            X, y = trial.X, trial.y
-            if trial.doubt is not None:
-                warn(trial.doubt)
-        write_report(fitted, out, X, y)
-    say({"out": str(out), "rows": 0 if X is None else len(X)}, f"Page: {out}", as_json)
+        if trial.doubt is not None:
+            warn(trial.doubt)
+        told = {"rows": trial.kind, "doubt": trial.doubt}
+        write_report(fitted, out, trial.X, trial.y, about=told)
+        size = out.stat().st_size / 1e6
+        if size > _LARGE:
+            warn(f"the page has {size:.0f} MB, for the model has many features or classes.")
+    n_rows = 0 if trial.X is None else len(trial.X)
+    say({"out": str(out), "rows": n_rows}, f"Page: {out}", as_json)

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from everystump.arguments import RefusedError
+
 BAD_INPUT = 2
 _WIDTH_IN_A_PIPE, _BAR = 160, 24
 
@@ -20,30 +22,53 @@ class Refusal(click.ClickException):
     exit_code = BAD_INPUT
 
 
+class OutputLostError(Exception):
+    """Standard output takes no more; ``reason`` is None if its reader has seen enough."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error)
+        self.reason = None if isinstance(error, BrokenPipeError) else error.strerror
+
+
 @contextmanager
 def refusing() -> Iterator[None]:
     """Turn what a user can mend into one sentence and the exit code of bad input."""
     try:
         yield
-    except (ValueError, TypeError, FileExistsError, IsADirectoryError) as error:
-        raise Refusal(" ".join(str(error).split())) from None
+    except RefusedError as error:
+        raise Refusal(str(error)) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = str(error.strerror or error).rstrip(".")
         raise Refusal(f"{where}{what}.") from None
 
 
+def echo(text: str) -> None:
+    """Print on standard output now."""
+    try:
+        click.echo(text)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        raise OutputLostError(error) from error
+
+
+def in_a_terminal() -> bool:
+    """Tell whether a person watches standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def say(record: dict[str, Any], text: str, as_json: bool) -> None:
     """Print what a command found, for machines or for people."""
     if not as_json:
-        click.echo(text)
+        echo(text)
         return
     from everystump.report.plain import as_plain
 
-    click.echo(json.dumps(as_plain(record), allow_nan=False))
+    echo(json.dumps(as_plain(record), allow_nan=False))
 
 
-def listed(pairs: Sequence[tuple[str, str]]) -> str:
+def in_two_columns(pairs: Sequence[tuple[str, str]]) -> str:
     """Return names and what is to be said of them, one a line, the names in a column."""
     width = max(len(name) for name, _ in pairs)
     return "\n".join(
@@ -74,15 +99,10 @@ def table(
             style = "blue" if bars[k] > 0 else "dark_orange3"
             cells.append(Text("█" * round(_BAR * abs(bars[k]) / largest), style=style))
         grid.add_row(*cells)
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_IN_A_PIPE)
+    console = Console(width=None if in_a_terminal() else _WIDTH_IN_A_PIPE)
     with console.capture() as shown:
         console.print(grid)
     return "\n".join(line.rstrip() for line in shown.get().splitlines())
-
-
-def percent(share: float) -> str:
-    """Return a share in percent."""
-    return f"{100 * share:.1f} %"
 
 
 def _cell(value: Any) -> str:

@@ -117,6 +117,8 @@ class TableClassifier(ShapeClassifier):
 class StumpMachine(TableClassifier):
     """An infinite ensemble of stumps; subclasses name their criterion and their parameters."""
 
+    _best_of: ClassVar[str] = "ensemble of stumps"
+
     _parameter_constraints: ClassVar[dict] = {
         "measure": [str, callable, Measure],
         "max_bins": [Interval(Integral, 2, None, closed="left")],

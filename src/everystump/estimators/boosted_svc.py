@@ -124,6 +124,7 @@ class BoostedStumpSVC(BoostedEnsemble):
     ([25, 50, 100], True)
     """
 
+    _best_of: ClassVar[str] = "weighting of its stumps"
     _parameter_constraints: ClassVar[dict] = {
         **BoostedEnsemble._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],

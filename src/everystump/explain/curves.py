@@ -19,10 +19,11 @@ from everystump.estimators.reading import (
 from everystump.estimators.table import check_rows
 from everystump.explain.edits import in_words
 from everystump.explain.levels import level_bars
-from everystump.explain.names import drawn_names, percent, shortened, speaks_for, verbatim
+from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
 from everystump.explain.places import round_ticks
 from everystump.frames import Feature
 from everystump.shapes import Shape, ShapeModel
+from everystump.wording import short_percent
 
 _COLUMNS = 4
 _BINS, _TALLEST, _STRIP = 30, 0.3, 0.11
@@ -274,7 +275,7 @@ def _draw_missing(axis: Any, value: float, end: float, width: float, share: floa
     axis.text(
         middle,
         0.97 if above else 0.03,
-        "missing" if share is None else f"missing {percent(share)}",
+        "missing" if share is None else f"missing {short_percent(share)}",
         transform=axis.get_xaxis_transform(),
         rotation=90,
         ha="center",

@@ -8,9 +8,10 @@ import numpy as np
 
 from everystump.columns import RowDensity
 from everystump.estimators.reading import share_missing
-from everystump.explain.names import percent, shortened
+from everystump.explain.names import shortened
 from everystump.frames import Feature
 from everystump.shapes import Shape
+from everystump.wording import short_percent
 
 _MOST_LEVELS = 8
 _LONGEST = 16
@@ -83,4 +84,4 @@ def _weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
 
 def _label(name: str, share: float | None) -> str:
     name = shortened(name, _LONGEST)
-    return name if share is None else f"{name}  {percent(share)}"
+    return name if share is None else f"{name}  {short_percent(share)}"

@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.explain.names import percent, verbatim
+from everystump.explain.names import verbatim
 from everystump.labels import class_numbers, scores_of
+from everystump.wording import short_percent
 
 _COLORS = ("#1f5fa8", "#c2571a", "#2f8f5b")
 _TEXT = "#555555"
@@ -91,7 +92,7 @@ class MarginsDisplay:
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         room = 0.04 * (high - low) or 0.5
         for (name, margins), color in zip(self.margins.items(), _COLORS, strict=False):
-            wrong = percent(float(np.mean(margins <= 0)))
+            wrong = short_percent(float(np.mean(margins <= 0)))
             ax.step(
                 np.concatenate([[low - room], margins, [high + room]]),
                 np.concatenate([[0.0], np.arange(1, len(margins) + 1) / len(margins), [1.0]]),

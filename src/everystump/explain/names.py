@@ -51,16 +51,3 @@ def shortened(text: str, most: int) -> str:
     'adoption of…'
     """
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def percent(share: float) -> str:
-    """Return a share in words.
-
-    Examples
-    --------
-    >>> percent(0.387), percent(0.031), percent(0.0004)
-    ('39 %', '3.1 %', '<0.1 %')
-    """
-    if 0.0 < share < 0.001:
-        return "<0.1 %"
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0.0 else f"{100 * share:.1f} %"

@@ -113,7 +113,7 @@ def _array_codes(
         levels, codes[is_there] = np.unique(cells, return_inverse=True)
         return LevelCodes(codes, levels)
     cells = cells.tolist()
-    distinct = set(cells)
+    distinct = dict.fromkeys(cells)  # in their order, which a set would not keep
     if len({_kind(cell) for cell in distinct}) > 1:
         return LevelCodes(codes, _as_objects(distinct))  # whose mixture is refused
     number = {level: k for k, level in enumerate(sorted(distinct))}
@@ -209,11 +209,20 @@ def _refuse_mixture(levels: np.ndarray, shown: str) -> None:
         )
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _not_numbers(column: Any, shown: str) -> Exception:
     """Return what to raise for a column that cannot be read."""
     values = column.to_list() if hasattr(column, "to_list") else column.tolist()
-    text = next((value for value in values if isinstance(value, str)), None)
-    if text is not None:
+    words = [value for value in values if isinstance(value, str)]
+    if words:
+        text = next((word for word in words if not _is_number(word)), words[0])
         return ValueError(
             f"X has {text!r} in column {shown}, which held numbers in training or holds others "
             f"now; pass numbers there, or text throughout."

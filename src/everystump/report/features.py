@@ -23,7 +23,7 @@ def known_density(
     if density is not None:
         return density, "training rows"
     if rows is not None:
-        return densities(rows), "held-out rows"
+        return densities(rows), "given rows"
     return None, None
 
 

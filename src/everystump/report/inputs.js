@@ -20,6 +20,7 @@ function numberInput(id, feature, changed) {
     changed(value);
   });
   number.addEventListener("input", () => {
+    if (number.validity.badInput) return; // a number that has only begun, such as a minus
     const value = number.value === "" ? null : Number(number.value);
     last = value ?? last;
     slider.value = String(last);

@@ -56,16 +56,12 @@ function drawAbout({ about, words, document: model }) {
   if (about.n_held_out) add("held-out rows", count(about.n_held_out));
   add("features", count(model.features.length));
   add("classes", count(model.classes.length));
-  const { error, certificate, path } = about;
-  if (error && typeof error.value === "number") {
-    const hasEnds = typeof error.low === "number" && typeof error.high === "number";
-    add("error on new rows", percent(error.value),
-      hasEnds ? `likely ${percent(error.low)} to ${percent(error.high)}` : "");
-  }
-  if (certificate && typeof certificate.gap === "number") {
-    add("proven gap", certificate.gap < 0.001 && certificate.gap > 0
-      ? `${few(100 * certificate.gap, 1)}\u00a0%` : percent(certificate.gap),
-    certificate.converged === false ? "more than asked for" : "from the best there is");
+  const { certificate, path } = about;
+  const { error, range, gap } = words.tiles;
+  if (error) add("error on new rows", unbroken(error), unbroken(range || ""));
+  if (gap) {
+    add("proven gap", unbroken(gap),
+      certificate.converged === false ? "more than asked for" : "from the best there is");
   }
   if (path && typeof path.chosen === "number") add("C", few(path.chosen));
   const notes = byId("notes");
@@ -73,7 +69,7 @@ function drawAbout({ about, words, document: model }) {
     notes.append(html("h3", {}, "Certificate of the training"),
       html("p", {}, unbroken(words.certificate)),
       html("p", { class: "hint" }, "The objective is what training makes small: the loss on the " +
-        "training rows and a price for curves that are not flat."));
+        "training rows and a price on the weights of the stumps."));
   }
   drawBounds(notes, about.bounds || [], words.bounds);
   drawList(notes, "What was guessed", about.guesses);
@@ -141,7 +137,7 @@ function drawImportance({ features, order, labels, measured_on: measuredOn }, sh
   }
 }
 
-function drawQuality({ quality, labels }) {
+function drawQuality({ about, quality, labels }) {
   if (!quality) return;
   reveal("quality", "Right and wrong");
   const head = html("tr", {}, html("th", { scope: "col" }, "truly \\ predicted"),
@@ -160,7 +156,7 @@ function drawQuality({ quality, labels }) {
   byId("confusion").append(html("table", { class: "confusion" }, html("thead", {}, head),
     html("tbody", {}, ...rows)));
   byId("confusion").after(html("p", { class: "hint" },
-    `${nRight} of ${quality.n} held-out rows are predicted right, ` +
+    `${nRight} of ${quality.n} ${about.rows ? `${about.rows} ` : ""}rows are predicted right, ` +
     `${percent(quality.n_wrong / quality.n)} wrong. Each line holds the rows that truly are of ` +
     "one class, and its shares sum to 100\u00a0%."));
   byId("margins").append(drawMargins(quality.margins), html("p", { class: "hint" },
@@ -203,7 +199,7 @@ function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
         html("span", { class: `number ${sign < 0 ? "against" : "for"}` }, signed(sign * part)))));
   };
   const line = (row) => {
-    const button = html("button", { type: "button" }, `row ${row.row}`);
+    const button = html("button", { type: "button" }, `row ${row.label}`);
     button.addEventListener("click", () => {
       panel.beginAtRow(row.row);
       byId("whatif").scrollIntoView();

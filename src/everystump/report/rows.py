@@ -14,6 +14,7 @@ from everystump.report.plain import as_plain
 from everystump.shapes import ShapeModel
 
 _MOST_HARD, _MOST_STARTS, _BINS = 10, 200, 40
+_MOST_CELLS = 20_000  # of all rows to start from
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,10 @@ class HeldOut:
     def said(self) -> np.ndarray:
         """The number of the class that each row is told to be: the first of equals."""
         return self.scores.argmax(axis=1)
+
+    def label(self, i: int) -> Any:
+        """Return what the user knows a row by: its label in a pandas frame, else its number."""
+        return as_plain(self.table.index[i]) if hasattr(self.table, "iloc") else i
 
     def ahead(self, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return by how much a class of each row is above the best other, and which that is."""
@@ -125,8 +130,8 @@ def tell_hard(
         told.append(
             {
                 "row": i,
+                "label": rows.label(i),
                 "said": said,
-                "over": other,
                 "truth": None if rows.truth is None else int(rows.truth[i]),
                 "lead": float(part.scores[k, said] - (0.0 if two else part.scores[k, other])),
                 "contributions": adds.tolist(),
@@ -139,11 +144,13 @@ def starting_rows(
     rows: HeldOut, features: Sequence[Feature], first: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return rows to start a what-if from: the hard ones, and others evenly over the table."""
-    evenly = np.linspace(0, len(rows.X) - 1, min(_MOST_STARTS, len(rows.X))).round().astype(int)
-    kept = list(dict.fromkeys([*first, *evenly.tolist()]))[:_MOST_STARTS]
+    most = min(_MOST_STARTS, max(2 * _MOST_HARD, _MOST_CELLS // len(features)))
+    evenly = np.linspace(0, len(rows.X) - 1, min(most, len(rows.X))).round().astype(int)
+    kept = list(dict.fromkeys([*first, *evenly.tolist()]))[:most]
     return [
         {
             "row": i,
+            "label": rows.label(i),
             "truth": None if rows.truth is None else int(rows.truth[i]),
             "said": int(rows.said[i]),
             "values": [_value(rows, i, d, feature) for d, feature in enumerate(features)],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import RowDensity
 from everystump.estimators.base import each_class
+from everystump.estimators.proofs import proofs
 from everystump.estimators.table import check_rows
 from everystump.export import to_json
 from everystump.report.features import known_density, tell_features
@@ -24,7 +24,7 @@ from everystump.report.rows import (
     tell_quality,
     worst_wrong,
 )
-from everystump.report.words import bounded, certified, paragraphs
+from everystump.report.words import bounded, certified, paragraphs, tiles
 from everystump.shapes import ShapeModel
 
 
@@ -42,12 +42,13 @@ def summarise(
     y : array-like of shape (n_rows,), optional
         Their classes, for margins, the confusion matrix and the rows that are hard.
     about : dict, optional
-        What else is known, each entry optional: ``data``, ``target``, ``positive``, ``n_rows``,
-        ``n_held_out``, ``model`` (its family in words), ``guesses`` and ``dropped`` (sentences),
-        ``error`` (value, low, high, how), ``certificate`` (primal, dual, gap, converged),
-        ``bounds`` (a list: name, bounded, value, holds, vacuous, reference, assumptions),
-        ``path`` (C, mean, std, chosen) and ``versions``.  It goes before what the model says of
-        itself.
+        What else is known, each entry optional: ``rows`` (what ``X`` is: ``"held-out"``,
+        ``"training"`` or ``""``), ``doubt`` (why that may not be so), ``data``, ``target``,
+        ``n_rows``, ``n_held_out``, ``model`` (its family in words), ``guesses`` and ``dropped``
+        (sentences), ``error`` (value, low, high, how), ``certificate`` (primal, dual, gap,
+        converged, over), ``bounds`` (a list: name, bounded, value, holds, vacuous, reference,
+        assumptions), ``path`` (C, mean, std, chosen) and ``versions``.  It goes before what the
+        model says of itself.
 
     Returns
     -------
@@ -151,36 +152,17 @@ def _extremes(
 
 def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what is known about a model: what it says of itself, then what is given."""
-    known: dict[str, Any] = {"model": type(model).__name__}
-    certificate = _of_training(model, "certificate_")
-    if certificate is not None:
-        several = isinstance(certificate, list)
-        worst = max(certificate, key=lambda own: own.gap) if several else certificate
-        known["certificate"] = asdict(worst)
-        if several:
-            known["certificate"]["class"] = model.classes_.tolist()[certificate.index(worst)]
-    results = _of_training(model, "cv_results_")
-    if results is not None and "param_C" in results and hasattr(model, "C_"):
-        known["path"] = {
-            "C": results["param_C"],
-            "mean": results["mean_test_score"],
-            "std": results["std_test_score"],
-            "chosen": model.C_,
-        }
+    known: dict[str, Any] = {"model": type(model).__name__, **proofs(model)}
     for more in (getattr(model, "about_", None), given):
         if more is not None and not isinstance(more, Mapping):
             raise TypeError(f"about={more!r} is of the type {type(more).__name__}; pass a dict.")
         known |= dict(more or {})
+    known.pop("origin", None)  # which is for the model alone
     return as_plain(known)
 
 
 def _title(target: Any, estimator: str) -> str:
     return f"A model, {estimator}" if target is None else f"A model that predicts {_text(target)}"
-
-
-def _of_training(model: Any, name: str) -> Any:
-    """Return what training found, None if there is no such thing, as in edited models."""
-    return getattr(model, name, None)
 
 
 def _words(
@@ -195,6 +177,7 @@ def _words(
         "trained": paragraphs(about, told | {"classes": labels}, quality),
         "certificate": certified(certificate) if certificate else None,
         "bounds": [bounded(bound) for bound in about.get("bounds") or []],
+        "tiles": tiles(about),
     }
 
 

@@ -76,7 +76,7 @@ function startName(start, labels) {
   if (start.name) return start.name;
   const truth = start.truth === null ? "" : `, truly ${labels[start.truth]}`;
   const mark = start.truth !== null && start.truth !== start.said ? " (wrong)" : "";
-  return `row ${start.row}${truth}, predicted ${labels[start.said]}${mark}`;
+  return `row ${start.label}${truth}, predicted ${labels[start.said]}${mark}`;
 }
 
 function buildStarts(summary, begin) {

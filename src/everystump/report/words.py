@@ -5,34 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-
-def percent(share: float) -> str:
-    """Return a share in words.
-
-    Examples
-    --------
-    >>> percent(0.387), percent(0.031), percent(0.00048), percent(0.0), percent(1e-9)
-    ('39 %', '3.1 %', '0.05 %', '0 %', 'less than 0.0001 %')
-    """
-    shown = 100 * share
-    if 0.0 < shown < 0.0001:
-        return "less than 0.0001 %"
-    if shown == 0.0 or shown >= 9.95:
-        return f"{shown:.0f} %"
-    return f"{float(f'{shown:.2g}') if shown >= 1 else float(f'{shown:.1g}'):g} %"
-
-
-def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many digits, whole ones in full and with separators.
-
-    Examples
-    --------
-    >>> number(165.49065), number(0.57561), number(12000), number(-3.0)
-    ('165.5', '0.5756', '12,000', '-3')
-    """
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.{digits}g}"
+from everystump.wording import counted, number, percent
 
 
 def paragraphs(
@@ -47,7 +20,7 @@ def paragraphs(
     model : dict
         ``estimator``, ``features`` and ``classes`` of the model.
     quality : dict, optional
-        ``n`` and ``n_wrong`` of held-out rows.
+        ``n`` and ``n_wrong`` of given rows.
 
     Examples
     --------
@@ -58,14 +31,17 @@ def paragraphs(
     """
     told = [_trained(about, model)]
     error = about.get("error")
-    known = error.get("value") if isinstance(error, Mapping) else None
-    if isinstance(error, Mapping) and known is not None:
+    is_told = isinstance(error, Mapping) and error.get("value") is not None
+    if isinstance(error, Mapping) and is_told:
         told.append(_error(error))
-    if quality is not None and known != quality["n_wrong"] / quality["n"]:
+    if quality is not None and not (is_told and about.get("rows") == "held-out"):
+        rows = counted(quality["n"], f"{about.get('rows') or ''} row".strip())
         told.append(
-            f"Of the {number(quality['n'])} rows that this page was given, it is wrong about "
+            f"Of the {rows} that this page was given, it is wrong about "
             f"{number(quality['n_wrong'])}, which is {percent(quality['n_wrong'] / quality['n'])}."
         )
+    if about.get("doubt"):
+        told.append(f"Beware: {about['doubt']}")
     return [*told, _decides(model["classes"]), _kind(about, model["estimator"])]
 
 
@@ -122,8 +98,9 @@ def certified(certificate: Mapping[str, Any]) -> str:
         return "The training proved nothing of how good its solution is."
     digits = next((n for n in range(4, 12) if number(primal, n) != number(dual, n)), 4)
     whose = f" (class “{certificate['class']}”)" if certificate.get("class") is not None else ""
+    over = certificate.get("over") or "ensemble of stumps"
     text = (
-        f"No ensemble of stumps can have an objective below {number(dual, digits)}; this one has "
+        f"No {over} can have an objective below {number(dual, digits)}; this one has "
         f"{number(primal, digits)}{whose}: it is within {percent(gap)} of the best there is."
     )
     if certificate.get("converged") is False:
@@ -150,3 +127,16 @@ def bounded(bound: Mapping[str, Any]) -> str:
     if bound.get("vacuous"):
         return f"{text}, which says nothing, for no error is larger than 100 %."
     return f"{text}."
+
+
+def tiles(about: Mapping[str, Any]) -> dict[str, str]:
+    """Return the shares that stand out on the page, in the same words as in its sentences."""
+    error, certificate = about.get("error"), about.get("certificate")
+    told = {}
+    if isinstance(error, Mapping) and error.get("value") is not None:
+        told["error"] = percent(error["value"])
+        if error.get("low") is not None and error.get("high") is not None:
+            told["range"] = f"likely {percent(error['low'])} to {percent(error['high'])}"
+    if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
+        told["gap"] = percent(certificate["gap"])
+    return told

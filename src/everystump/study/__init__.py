@@ -6,6 +6,18 @@ not seen, its certificate and the bounds that apply, all told in ``about_``.  ``
 table beside such a model, and ``saying`` tells what the model says of it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-class RefusedError(ValueError):
-    """Something that the user can mend, said in one sentence."""
+from everystump.arguments import RefusedError
+
+__all__ = ["RefusedError", "asking"]
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """Take what an estimator refuses, when asked about a user's table, for the user's to mend."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedError(" ".join(str(error).split())) from error

@@ -5,35 +5,42 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from everystump.study import RefusedError
 from everystump.study.dialect import Dialect
+from everystump.wording import counted
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _ONE_NAME = re.compile(r'"[^"]*"|[\w.-]+')
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _SAMPLE, _SAMPLE_LINES, _SAMPLE_CELLS = 64 * 1024, 20, 200
 _ALSO_MISSING = ["?"]
 
 
-def parse_table(path: Path, text: str, dialect: Dialect) -> tuple[Any, list[str]]:
-    """Return a frame and what was guessed; ``path`` is where the text comes from."""
+def parse_table(
+    path: Path, text: str, dialect: Dialect, as_text: Collection[str] = ()
+) -> tuple[Any, list[str]]:
+    """Return a frame and what was guessed; ``path`` is where the text comes from.
+
+    Columns of ``as_text`` stay text, whatever their cells look like.
+    """
     skipped = len(text) - len(text.lstrip("\n"))
     text = text.strip("\n")
     cut = _delimiter(path, text, dialect.delimiter, skipped + 1)
     try:
         names = _names(path, text, cut, skipped + 1)
-        _refuse_ragged(path, text, cut, skipped)
-        frame, decimal = _read(path, text, replace(dialect, delimiter=cut), len(names) == 1)
+        told = _refuse_ragged(path, text, cut, skipped)
+        how = _How(names, replace(dialect, delimiter=cut), as_text)
+        frame, decimal = _read(path, text, how)
     except (csv.Error, TypeError) as error:
         raise RefusedError(f"{path} cannot be read with --delimiter {cut!r}: {error}.") from None
-    told = []
     if dialect.delimiter is None and cut != ",":
         told.append(f"Cells are separated by {_DELIMITERS[cut]}.")
     if dialect.decimal is None and decimal == ",":
@@ -41,10 +48,23 @@ def parse_table(path: Path, text: str, dialect: Dialect) -> tuple[Any, list[str]
     return frame, told
 
 
+class _How(NamedTuple):
+    """How to read a text: the columns' names, its dialect, and which columns stay text."""
+
+    names: list[str]
+    dialect: Dialect
+    as_text: Collection[str]
+
+
+def _rows(lines: Iterable[str], delimiter: str) -> Any:
+    """Return a reader that splits cells as pandas does."""
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+
+
 def _delimiter(path: Path, text: str, given: str | None, line: int) -> str:
     """Return what separates cells: as told, or what splits the first lines best."""
     head = text[:_SAMPLE].splitlines()[:_SAMPLE_LINES]
-    counts = {cut: [len(row) for row in csv.reader(head, delimiter=cut)] for cut in _DELIMITERS}
+    counts = {cut: [len(row) for row in _rows(head, cut)] for cut in _DELIMITERS}
     best = max(_DELIMITERS, key=lambda cut: (counts[cut][0] > 1, np.mean(counts[cut])))
     splits = counts[best][0] > 1
     if given is not None:
@@ -65,7 +85,7 @@ def _delimiter(path: Path, text: str, given: str | None, line: int) -> str:
 
 def _names(path: Path, text: str, delimiter: str, line: int) -> list[str]:
     """Return the columns' names, or raise if two are the same, which pandas would change."""
-    names = [name.strip() for name in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
+    names = [name.strip() for name in next(_rows(io.StringIO(text), delimiter))]
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -74,17 +94,19 @@ def _names(path: Path, text: str, delimiter: str, line: int) -> list[str]:
     return names
 
 
-def _refuse_ragged(path: Path, text: str, delimiter: str, skipped: int) -> None:
-    """Raise if a line has more or fewer cells than the first."""
-    plain = '"' not in text and len(delimiter.encode()) == 1
-    odd = (_odd_line if plain else _odd_quoted_line)(text, delimiter)
+def _refuse_ragged(path: Path, text: str, delimiter: str, skipped: int) -> list[str]:
+    """Raise if a row has more or fewer cells than the first; tell of rows over several lines."""
+    if '"' not in text and len(delimiter.encode()) == 1:
+        odd, told = _odd_line(text, delimiter), list[str]()
+    else:
+        odd, told = _odd_quoted_row(text, delimiter, skipped)
     if odd is None:
-        return
+        return told
     first, last, found, wanted = odd
     why = "" if first == last else f" (a quote that opens there closes in line {last + skipped})"
     raise RefusedError(
-        f"{path}, line {first + skipped}: {found} cells where the first line has {wanted}{why}; "
-        f"mend the line, or pass --delimiter."
+        f"{path}, line {first + skipped}: {counted(found, 'cell')} where the first line has "
+        f"{wanted:,}{why}; mend the line, or pass --delimiter."
     )
 
 
@@ -102,17 +124,26 @@ def _odd_line(text: str, delimiter: str) -> tuple[int, int, int, int] | None:
     return line + 1, line + 1, int(cells[line]), int(cells[0])
 
 
-def _odd_quoted_line(text: str, delimiter: str) -> tuple[int, int, int, int] | None:
-    """Return the same of a text with quotes, whose cells may go over several lines."""
-    rows = _counted(text, delimiter)
-    _, _, wanted = next(rows)
-    odd = ((first, last, found) for first, last, found in rows if found != wanted)
-    return next(((*where, wanted) for where in odd), None)
+def _odd_quoted_row(
+    text: str, delimiter: str, skipped: int
+) -> tuple[tuple[int, int, int, int] | None, list[str]]:
+    """Return the same of a text with quotes, and what to tell of rows that take several lines."""
+    rows = list(_counted(text, delimiter))
+    wanted = rows[0][2]
+    odd = next(((*row, wanted) for row in rows if row[2] != wanted), None)
+    long = [(first, last) for first, last, _ in rows if last > first]
+    if not long:
+        return odd, []
+    first, last = (line + skipped for line in long[0])
+    return odd, [
+        f"Quoted cells go over several lines in {counted(len(long), 'row')}, the first from line "
+        f"{first} to {last}."
+    ]
 
 
 def _counted(text: str, delimiter: str) -> Iterator[tuple[int, int, int]]:
     """Yield the first and the last line and the number of cells of each row."""
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    reader = _rows(io.StringIO(text), delimiter)
     first = 1
     for row in reader:
         if row:
@@ -120,13 +151,13 @@ def _counted(text: str, delimiter: str) -> Iterator[tuple[int, int, int]]:
         first = reader.line_num + 1
 
 
-def _read(path: Path, text: str, dialect: Dialect, one_column: bool) -> tuple[Any, str]:
+def _read(path: Path, text: str, how: _How) -> tuple[Any, str]:
     """Return a frame, and what begins the fractions of its numbers."""
-    decimal = dialect.decimal or "."
-    frame = _read_csv(path, text, dialect, decimal, one_column)
-    if dialect.decimal is None and dialect.delimiter != "," and _has_decimal_commas(frame):
+    decimal = how.dialect.decimal or "."
+    frame = _read_csv(path, text, how, decimal)
+    if how.dialect.decimal is None and how.dialect.delimiter != "," and _has_decimal_commas(frame):
         decimal = ","
-        frame = _read_csv(path, text, dialect, decimal, one_column)
+        frame = _read_csv(path, text, how, decimal)
     return frame, decimal
 
 
@@ -134,27 +165,35 @@ def _has_decimal_commas(frame: Any) -> bool:
     """Tell whether all cells of a column, as far as one looks, are numbers with commas."""
     for name in frame.columns[[kind.kind not in "iufb" for kind in frame.dtypes]]:
         cells = [str(cell).strip() for cell in frame[name].dropna().iloc[:_SAMPLE_CELLS]]
-        with_comma = sum(bool(_WITH_COMMA.fullmatch(cell)) for cell in cells)
+        with_comma = [cell for cell in cells if _WITH_COMMA.fullmatch(cell)]
         whole = sum(cell.lstrip("+-").isdecimal() for cell in cells)
-        if with_comma and with_comma + whole == len(cells):
+        # Three digits after every comma may as well be thousands.
+        is_clear = any(not _THOUSANDS.fullmatch(cell) for cell in with_comma)
+        if is_clear and len(with_comma) + whole == len(cells):
             return True
     return False
 
 
-def _read_csv(path: Path, text: str, dialect: Dialect, decimal: str, one_column: bool) -> Any:
+def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:
     import pandas as pd
 
+    missing = how.dialect.missing
     try:
-        return pd.read_csv(
+        frame = pd.read_csv(
             io.StringIO(text),
-            sep=dialect.delimiter,
+            sep=how.dialect.delimiter,
             decimal=decimal,
-            na_values=["", *dialect.missing] if dialect.missing else _ALSO_MISSING,
-            keep_default_na=not dialect.missing,
+            dtype={k: str for k, name in enumerate(how.names) if name in how.as_text},
+            na_values=["", *missing] if missing else _ALSO_MISSING,
+            keep_default_na=not missing,
             skipinitialspace=True,
-            skip_blank_lines=not one_column,  # of a single column they are missing values
+            low_memory=False,  # else a column may become numbers here and text there
+            skip_blank_lines=len(how.names) > 1,  # of a single column they are missing values
             index_col=False,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         what = " ".join(str(error).split()).rstrip(".")
         raise RefusedError(f"{path} cannot be read: {what}; mend it there.") from None
+    frame.columns = frame.columns.str.strip()
+    words = [name for name in frame.columns if pd.api.types.infer_dtype(frame[name]) == "string"]
+    return frame.assign(**{name: frame[name].str.strip() for name in words}) if words else frame

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How cells of a text file are to be read.
+    """How cells of a text file are to be read; what is not told is found in the file.
 
     Attributes
     ----------
     delimiter : str or None
-        What separates cells; found in the first lines by default.
+        What separates cells.
     decimal : str or None
-        What begins the fraction of a number; a point by default, or a comma if numbers have one.
-    encoding : str
-        How the text is encoded.
+        What begins the fraction of a number.
+    encoding : str or None
+        How the text is encoded; UTF-8 by default.
     missing : tuple of str
         What stands for a missing value beside the empty cell; by default the usual ways to say so.
     """
 
     delimiter: str | None = None
     decimal: str | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
     missing: tuple[str, ...] = ()
+
+    def told(self) -> dict[str, Any]:
+        """Return what is told, as plain data."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    def after(self, earlier: dict[str, Any]) -> Dialect:
+        """Return the same with what was told earlier, where nothing is told now."""
+        both = {**earlier, **self.told()}
+        return Dialect(**{**both, "missing": tuple(both.get("missing", ()))})

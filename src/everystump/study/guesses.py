@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from everystump.estimators.reading import hint
 from everystump.study import RefusedError
-from everystump.study.labels import labels_as_text, whole
-from everystump.study.rowmarks import mark_rows
+from everystump.study.kinds import NUMBERS, TEXT, kind_of
+from everystump.study.labels import as_labels
+from everystump.wording import counted, listed
 
 _MOST_CLASSES = 20
 _FEW_ROWS = 20
 _MANY_LEVELS, _FEW_WORDS = 20, 0.2
-_YES = {"1", "1.0", "true", "yes", "y", "t", "positive", "pos", "+", ">50k", "bad", "sick", "good"}
+_YES = {"1", "true", "yes", "y", "t", "positive", "pos", "+", ">50k", "bad", "sick", "good"}
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Task:
     """A table ready to learn from.
 
@@ -33,8 +35,6 @@ class Task:
         Their column.
     positive : object
         The label that probabilities are told of, if there are two.
-    marks : ndarray
-        A number for each row; see `everystump.study.rowmarks.mark_rows`.
     told : list of str
         What was guessed, one sentence each.
     dropped : dict
@@ -45,9 +45,8 @@ class Task:
     y: np.ndarray
     target: str
     positive: Any
-    marks: np.ndarray
-    told: list[str] = field(default_factory=list)
-    dropped: dict[str, str] = field(default_factory=dict)
+    told: list[str]
+    dropped: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -60,103 +59,131 @@ class Wishes:
     positive: str | None = None
 
 
-def make_task(frame: Any, target: str, wishes: Wishes) -> Task:
-    """Decide what to learn from, and say so."""
-    for name in (target, *wishes.drop, *wishes.use, *wishes.categorical):
-        _check_column(frame, name)
-    if target in {*wishes.drop, *wishes.categorical}:
-        raise RefusedError(f"{target!r} is the target, and cannot be dropped or be a category.")
+def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ()) -> Task:
+    """Decide what to learn from, and say so, after what is ``told`` already."""
+    _check_wishes(frame, target, wishes)
+    said = list(told)
     known = frame[target].notna().to_numpy()
-    told = []
     if not known.all():
-        told.append(f"{(~known).sum():,} rows without a {target!r} are left out.")
+        without = f"without a {target!r}"
+        said.append(f"Left out: {counted(int((~known).sum()), 'row')} {without}.")
     frame = frame[known]
-    y, positive = _labels(frame[target], target, wishes.positive, int((~known).sum()))
-    dropped = {name: "asked for" for name in wishes.drop}
-    columns = [name for name in frame.columns if name != target and name not in dropped]
-    for name in columns:
-        why = None if name in wishes.use else _useless(frame[name])
-        if why is not None:
-            dropped[name] = why
-    X = frame[[name for name in columns if name not in dropped]]
+    y = _labels(frame[target], target, not known.all())
+    positive = _positive(y, target, wishes.positive)
+    dropped = _dropped(frame.drop(columns=target), wishes)
+    X = frame[[name for name in frame.columns if name != target and name not in dropped]]
     if X.shape[1] == 0:
-        raise RefusedError(f"No column is left to learn {target!r} from; see --use.")
-    marks = mark_rows(X, labels_as_text(y))
+        raise RefusedError(
+            f"No column is left to learn {target!r} from; see --drop and --use, or pass another "
+            f"table."
+        )
     levels = {name: _levels(X[name]) for name in wishes.categorical if name in X.columns}
     X = X.astype(levels) if levels else X
-    told += _told_of(X, dropped)
-    if len(np.unique(y)) == 2:
-        told.append(
-            f"Probabilities are those of {target} = {positive}; a score above zero speaks for "
-            f"{target} = {np.unique(y)[1]}."
+    said += _told_of(X, dropped)
+    classes = np.unique(y).tolist()
+    which = f", the positive one being {positive}" if len(classes) == 2 else ""
+    said.append(f"Classes: {listed(classes, _MOST_CLASSES)}{which}.")
+    return Task(X, y, target, positive, said, dropped)
+
+
+def check_columns(frame: Any, names: Sequence[str]) -> None:
+    """Raise if a table lacks a column, and say which one may be meant."""
+    for name in names:
+        if name not in frame.columns:
+            raise RefusedError(f"There is no column {name!r}; {hint(name, list(frame.columns))}.")
+
+
+def _check_wishes(frame: Any, target: str, wishes: Wishes) -> None:
+    check_columns(frame, (target, *wishes.drop, *wishes.use, *wishes.categorical))
+    if target in {*wishes.drop, *wishes.use, *wishes.categorical}:
+        raise RefusedError(f"{target!r} is the target, and no feature; name another column.")
+    both = set(wishes.drop) & {*wishes.use, *wishes.categorical}
+    if both:
+        raise RefusedError(f"--drop {min(both)}: the column is to be used as well; choose one.")
+
+
+def _labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
+    """Return the labels, if they are classes."""
+    if len(column) == 0:
+        raise RefusedError(
+            f"{target!r} is missing in every row; if NA, None or the like are labels, say what is "
+            f"missing by --missing."
         )
-    return Task(X, y, target, positive, marks, told, dropped)
-
-
-def _check_column(frame: Any, name: str) -> None:
-    if name not in frame.columns:
-        like = get_close_matches(name, [str(c) for c in frame.columns], 1, cutoff=0.4)
-        hint = f"did you mean {like[0]!r}?" if like else f"there are {_listed(frame.columns)}."
-        raise RefusedError(f"There is no column {name!r}; {hint}")
-
-
-def _labels(column: Any, target: str, wanted: str | None, n_missing: int) -> tuple[np.ndarray, Any]:
-    """Return the labels, and which one is positive."""
-    y = column.to_numpy()
-    if y.dtype == bool or y.dtype.kind not in "iuf":
-        y = column.astype(str).to_numpy(dtype=object)
-    classes, counts = np.unique(y, return_counts=True)
-    if len(classes) < 2:
-        raise RefusedError(_nothing_to_learn(target, classes.tolist(), n_missing))
+    y = as_labels(column)
+    classes = np.unique(y).tolist()
+    if len(classes) == 1 and some_missing:
+        raise RefusedError(
+            f"{target!r} is {classes[0]!r} or missing in every row; if NA, None or the like are "
+            f"labels too, say what is missing by --missing."
+        )
+    if len(classes) == 1:
+        raise RefusedError(f"{target!r} is {classes[0]!r} in every row; there is nothing to learn.")
     if len(classes) > _MOST_CLASSES:
         raise RefusedError(
             f"{target!r} has {len(classes):,} different values, too many to be classes (up to "
             f"{_MOST_CLASSES}); cut it into a few, or name another --target."
         )
-    if y.dtype.kind == "f":  # whole numbers, or names
-        integers = whole(y).dtype.kind == "i"
-        y = whole(y) if integers else y.astype(str).astype(object)
-        classes, counts = np.unique(y, return_counts=True)
-    shown = [str(label) for label in classes.tolist()]
-    if wanted is not None:
-        if len(classes) > 2:
+    return y
+
+
+def _positive(y: np.ndarray, target: str, wanted: str | None) -> Any:
+    """Return the positive label: as told, else the one that sounds like it, or the rarest."""
+    classes, counts = np.unique(y, return_counts=True)
+    labels = classes.tolist()
+    shown = [str(label) for label in labels]
+    if wanted is None:
+        like_yes = [label.strip().lower() in _YES for label in shown]
+        return labels[like_yes.index(True) if sum(like_yes) == 1 else int(np.argmin(counts))]
+    if len(labels) > 2:
+        raise RefusedError(
+            f"--positive {wanted}: {target!r} has {len(labels)} classes, and each of them gets its "
+            f"scores; leave the option out."
+        )
+    if wanted not in shown:
+        raise RefusedError(
+            f"--positive {wanted!r}: {target!r} has other values; {hint(wanted, shown)}."
+        )
+    return labels[shown.index(wanted)]
+
+
+def _dropped(features: Any, wishes: Wishes) -> dict[str, str]:
+    """Return which columns to leave out, and why."""
+    dropped = {name: "asked for" for name in wishes.drop}
+    for name in features.columns:
+        if name in dropped:
+            continue
+        why = _unusable(features[name])
+        if why is not None and name in wishes.use:
             raise RefusedError(
-                f"--positive {wanted}: {target!r} has {len(classes)} classes, and each of them "
-                f"gets its scores; leave the option out."
+                f"--use {name}: the column holds {kind_of(features[name])}; turn it into numbers "
+                f"or text first."
             )
-        if wanted not in shown:
-            raise RefusedError(f"--positive {wanted}: {target!r} has the values {shown}.")
-        return y, classes.tolist()[shown.index(wanted)]
-    like_yes = [label.strip().lower() in _YES for label in shown]
-    if sum(like_yes) == 1:
-        return y, classes.tolist()[like_yes.index(True)]
-    return y, classes.tolist()[int(np.argmin(counts))]
+        if why is None and name not in wishes.use:
+            why = _useless(features[name])
+        if why is not None:
+            dropped[name] = why
+    return dropped
 
 
-def _nothing_to_learn(target: str, classes: list, n_missing: int) -> str:
-    if not classes:
-        return f"{target!r} is missing in every row; there is nothing to learn."
-    if not n_missing:
-        return f"{target!r} is {classes[0]!r} in every row; there is nothing to learn."
-    return (
-        f"{target!r} is {classes[0]!r} or missing in every row; if NA, None or the like are labels "
-        f"too, say what is missing by --missing."
-    )
+def _unusable(column: Any) -> str | None:
+    """Return why a model cannot look at a column, None if it can."""
+    kind = kind_of(column)
+    return None if kind in (NUMBERS, TEXT) else kind
 
 
 def _useless(column: Any) -> str | None:
     """Return why nothing can be learned from a column, None if something can."""
     there = column.dropna()
-    n_distinct = there.nunique()
     if len(there) == 0:
-        return "all of it is missing"
+        return "without any value"
+    n_distinct = there.nunique()
     if n_distinct == 1 and len(there) == len(column):
-        return "it has one value"
+        return "with one value only"
     if n_distinct == len(column) > _FEW_ROWS and column.dtype.kind not in "fb":
-        if column.dtype.kind not in "iu":
-            return "every row has a text of its own, as names and keys do"
+        if kind_of(column) == TEXT:
+            return "with a text of its own in every row, as names and keys have"
         if there.is_monotonic_increasing and there.diff().max() == 1:
-            return "it numbers the rows"
+            return "numbering the rows"
     return None
 
 
@@ -168,17 +195,18 @@ def _levels(column: Any) -> Any:
 
 def _told_of(X: Any, dropped: dict[str, str]) -> list[str]:
     """Return what a user should know of the columns."""
-    text = [str(name) for name in X.columns if X[name].dtype.kind not in "iufb"]
-    n = X.shape[1]
-    told = [f"{len(X):,} rows, {n:,} feature{'s' if n != 1 else ''}."]
-    if text:
-        told.append(f"Categories: {_listed(text)}.")
-    told += filter(None, (_mixed(X[name]) for name in text))
-    holes = [str(name) for name in X.columns if X[name].isna().any()]
+    categories = [name for name in X.columns if kind_of(X[name]) == TEXT or hasattr(X[name], "cat")]
+    told = [f"{counted(len(X), 'row')}, {counted(X.shape[1], 'feature')}."]
+    if categories:
+        told.append(f"Categories: {listed(categories)}.")
+    told += filter(None, (_mixed(X[name]) for name in categories if not hasattr(X[name], "cat")))
+    holes = X.columns[X.isna().any().to_numpy()].tolist()
     if holes:
-        told.append(f"With missing values: {_listed(holes)}.")
-    told += [f"{name} is left out: {why}." for name, why in dropped.items()]
-    return told
+        told.append(f"With missing values: {listed(holes)}.")
+    by_reason = defaultdict(list)
+    for name, why in dropped.items():
+        by_reason[why].append(name)
+    return told + [f"Left out, {why}: {listed(names)}." for why, names in by_reason.items()]
 
 
 def _mixed(column: Any) -> str | None:
@@ -187,14 +215,11 @@ def _mixed(column: Any) -> str | None:
 
     cells = pd.Series(column.dropna().unique()).astype(str)
     words = cells[pd.to_numeric(cells, errors="coerce").isna()]
-    if len(cells) < _MANY_LEVELS or not 0 < len(words) < _FEW_WORDS * len(cells):
+    if len(cells) < _MANY_LEVELS or len(words) >= _FEW_WORDS * len(cells):
         return None
+    if len(words) == 0:
+        return f"{column.name} is a category, but numbers with decimal points; see --decimal."
     return (
-        f"{column.name} is numbers but for {_listed(words.tolist(), 3)}, and so is a category; if "
+        f"{column.name} is numbers but for {listed(words.tolist(), 3)}, and so is a category; if "
         f"that means missing, pass --missing {words.iloc[0]!r}."
     )
-
-
-def _listed(names: Any, most: int = 8) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(str(name) for name in names[:most]) + more

@@ -1,16 +1,35 @@
-"""Labels as files have them: numbers that may be whole, or text."""
+"""Labels as files have them: numbers, or text."""
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 
-
-def labels_as_text(labels: np.ndarray) -> np.ndarray:
-    """Return labels as text, whole numbers without a point."""
-    return (whole(labels) if labels.dtype.kind == "f" else labels).astype(str)
+_WHOLE = re.compile(r"(0|-?[1-9]\d{0,14})(\.0*)?")
 
 
-def whole(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers as integers if they all are some that floats can tell apart."""
-    integers = np.all(numbers == np.floor(numbers)) and np.all(np.abs(numbers) < 2**53)
-    return numbers.astype(np.int64) if integers else numbers
+def as_labels(column: Any) -> np.ndarray:
+    """Return a column without missing values as labels: whole numbers, or text.
+
+    Text that is a whole number, and is written as one, becomes one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_labels(pd.Series(["1", "0.0"])), as_labels(pd.Series(["01", "0"]))
+    (array([1, 0]), array(['01', '0'], dtype=object))
+    """
+    text = column.astype(str)
+    if all(_WHOLE.fullmatch(label) for label in text.unique().tolist()):
+        return text.astype(np.float64).to_numpy().astype(np.int64)
+    return text.to_numpy(dtype=object)
+
+
+def as_text(column: Any) -> Any:
+    """Return a column of numbers as text, whole ones without a point; what is missing stays so."""
+    out = column.astype(object)
+    there = column.notna().to_numpy()
+    out[there] = as_labels(column[there]).astype(str)
+    return out.where(there, None)

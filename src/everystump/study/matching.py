@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from everystump.study import RefusedError
-from everystump.study.labels import labels_as_text
+from everystump.estimators.table import check_rows
+from everystump.study import RefusedError, asking
+from everystump.study.guesses import check_columns
+from everystump.study.kinds import NUMBERS, kind_of
+from everystump.study.labels import as_labels, as_text
 from everystump.study.plan import split_rows
-from everystump.study.rowmarks import mark_rows, mark_table, share_known
+from everystump.study.rowmarks import marks_of, share_known, sketch
+from everystump.wording import counted
 
 _CHANCE = 0.01
+HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,68 +27,112 @@ class Trial:
     Attributes
     ----------
     X : pandas.DataFrame
-        The features.
+        The features; its index numbers the rows of the file.
     y : ndarray or None
         The labels as the model has them, None if the table has none.
-    fresh : bool
-        Whether the model did not learn from the rows.
+    kind : str
+        ``"held-out"``, ``"training"``, or ``""`` for rows of another table.
     doubt : str or None
-        Why they may not be fresh after all.
+        Why rows of another table may be training rows after all.
     """
 
     X: Any
     y: np.ndarray | None
-    fresh: bool = True
+    kind: str = GIVEN
     doubt: str | None = None
 
-    def part(self, rows: np.ndarray) -> Trial:
-        """Return some of the rows."""
-        return Trial(self.X.iloc[rows], None if self.y is None else self.y[rows])
+    @property
+    def fresh(self) -> bool:
+        """Whether the model did not learn from the rows, as far as it is known."""
+        return self.kind != TRAINING
+
+
+def text_columns(model: Any) -> list[str]:
+    """Return the columns that a model knows as text: its categories of text, and the labels."""
+    features = zip(model.feature_names_in_, model.features_, strict=True)
+    text = [str(name) for name, own in features if own.levels is not None and own.kind == "text"]
+    return [*text, str(getattr(model, "about_", {}).get("target"))]
+
+
+def unknown_levels(model: Any, X: Any) -> list[str]:
+    """Return a sentence for each category with levels that the model does not know."""
+    with asking():
+        rows = check_rows(model, X)
+    told = []
+    for d, (name, feature) in enumerate(zip(model.feature_names_in_, model.features_, strict=True)):
+        n_unknown = int(np.sum(rows[:, d] == -1)) if feature.levels is not None else 0
+        if n_unknown:
+            there = counted(n_unknown, "row")
+            told.append(f"{name}: {there} with a level that the model does not know; it adds 0.")
+    return told
 
 
 def features_of(model: Any, frame: Any) -> Any:
     """Return the columns that a model looks at."""
     names = [str(name) for name in model.feature_names_in_]
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-        raise RefusedError(f"The data lack the column {absent[0]!r}{more}, which the model needs.")
-    text = [feature.levels is not None and feature.kind == "text" for feature in model.features_]
-    drifted = [name for name, is_text in zip(names, text, strict=True) if is_text]
-    return frame[names].assign(**{name: _as_text(frame[name]) for name in drifted})
+    check_columns(frame, names)
+    X = frame[names]
+    changed = {}
+    for name, feature in zip(names, model.features_, strict=True):
+        kind = kind_of(X[name])
+        if feature.levels is None and kind != NUMBERS and X[name].notna().any():
+            raise RefusedError(_not_numbers(X[name]))
+        if feature.levels is not None and feature.kind == "text" and kind == NUMBERS:
+            changed[name] = as_text(X[name])  # another file may have numbers only
+    return X.assign(**changed) if changed else X
+
+
+def _not_numbers(column: Any) -> str:
+    """Return what is wrong with a column that a model wants numbers in."""
+    import pandas as pd
+
+    cells = pd.to_numeric(column, errors="coerce") if kind_of(column) == "text" else None
+    bad = column[(cells.isna() if cells is not None else True) & column.notna()]
+    if len(bad) == 0:
+        bad = column
+    return (
+        f"{column.name!r} is {bad.iloc[0]!r} in row {bad.index[0]} (0 is the first), where the "
+        f"model wants a number; mend it, or pass --missing if it means missing."
+    )
 
 
 def trial_of(model: Any, frame: Any) -> Trial:
     """Return the rows of a table to judge a model by.
 
     Of the table that it was made from, these are the ones that were held out: which they are
-    follows from the labels, the share and the seed.
+    follows from the labels, the share and the seed, and is checked by what the model learned from.
     """
     about = getattr(model, "about_", {})
     target = about.get("target")
     if target not in frame.columns:
         return Trial(features_of(model, frame), None)
     frame = frame[frame[target].notna().to_numpy()]
-    trial = Trial(features_of(model, frame), _labels(model, frame[target]))
-    if "table" not in about:
-        return trial
-    labels = labels_as_text(frame[target].to_numpy())
-    marks = mark_rows(trial.X, labels)
-    found = mark_table(marks)
-    if found == about["table"]:
-        if not about["n_held_out"]:
-            return Trial(trial.X, trial.y, fresh=False)
-        return trial.part(split_rows(labels, about["holdout"], about["seed"])[1])
-    if found[0] == about["table"][0]:
-        raise RefusedError(
-            "The data are the rows that the model was made from, in another order, and which ones "
-            "were held out cannot be told; pass the file as it was, or fresh rows."
-        )
-    return Trial(trial.X, trial.y, doubt=_doubt(share_known(marks, about["learned"])))
+    X, y = features_of(model, frame), _labels(model, frame[target])
+    origin = about.get("origin")
+    return Trial(X, y) if origin is None else _placed(model, X, y, origin)
 
 
-def _doubt(share: float) -> str | None:
+def _placed(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> Trial:
+    """Return the rows that were held out, or all with what is known of them."""
+    learned = origin["learned"]
+    with asking():
+        marks = marks_of(model, X, y)
+    if origin["holdout"] is None and sketch(marks) == learned:
+        return Trial(X, y, TRAINING)
+    if origin["holdout"] is None:
+        return Trial(X, y, doubt=_doubt(marks, learned))
+    try:
+        train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
+    except RefusedError:  # too few rows to be the table
+        train = test = np.arange(0)
+    if len(train) and sketch(marks[train]) == learned:
+        return Trial(X.iloc[test], y[test], HELD_OUT)
+    return Trial(X, y, doubt=_doubt(marks, learned))
+
+
+def _doubt(marks: np.ndarray, learned: str) -> str | None:
     """Return a warning if more rows than chance would have it are like training rows."""
+    share = share_known(marks, learned)
     if share < _CHANCE:
         return None
     return (
@@ -94,8 +143,9 @@ def _doubt(share: float) -> str | None:
 
 def _labels(model: Any, column: Any) -> np.ndarray:
     """Return labels as the model has them."""
-    is_text = model.classes_.dtype.kind in "OU"
-    y = _as_text(column).to_numpy(dtype=object) if is_text else column.to_numpy()
+    y = as_labels(column)
+    if model.classes_.dtype.kind in "OU":
+        y = y.astype(str).astype(object)
     known = model.classes_.tolist()
     unknown = sorted(set(y.tolist()) - set(known), key=str)
     if unknown:
@@ -104,13 +154,3 @@ def _labels(model: Any, column: Any) -> np.ndarray:
             f"model knows, {known}; mend or leave out the rows."
         )
     return y
-
-
-def _as_text(column: Any) -> Any:
-    """Return a column that was text in training as text: another file may have numbers only."""
-    if column.dtype.kind not in "iufb":
-        return column
-    out = column.astype(object)
-    there = column.notna().to_numpy()
-    out[there] = labels_as_text(column[there].to_numpy())
-    return out.where(there, None)

@@ -11,7 +11,8 @@ from sklearn.model_selection import train_test_split
 from everystump.study import RefusedError
 from everystump.study.families import FAMILIES, Family
 from everystump.study.guesses import Task
-from everystump.study.labels import labels_as_text
+from everystump.study.kinds import NUMBERS, kind_of
+from everystump.wording import counted
 
 _FOLDS = 5  # by which the paths choose C
 
@@ -42,7 +43,7 @@ class Plan:
 
     def split(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the numbers of the rows to learn from, and of those held out, if any are."""
-        labels, family = labels_as_text(task.y), FAMILIES[self.family]
+        labels, family = task.y.astype(str), FAMILIES[self.family]
         if self.C is not None and not family.takes_C:
             raise RefusedError(
                 f"--C {self.C:g}: {self.family} has no C; leave it out, or name another --model."
@@ -57,17 +58,18 @@ class Plan:
 
     def _refuse_few_rows(self, target: str, labels: np.ndarray, family: Family) -> None:
         """Raise if a class has too few rows for the folds that are asked for."""
+        _refuse_single(labels)
         label, n_rows = _rarest(labels)
         if self.cv is not None and n_rows < self.cv:
             raise RefusedError(
-                f"--cv {self.cv}: {target} = {label} is in {n_rows} rows; use fewer folds, or more "
-                f"rows."
+                f"--cv {self.cv}: {target} = {label} is in {counted(n_rows, 'row')}; use fewer "
+                f"folds, or more rows."
             )
         held_out = 0 if self.cv is None else -(-n_rows // self.cv)
         if family.chooses_C and self.C is None and n_rows - held_out < _FOLDS:
             raise RefusedError(
-                f"{target} = {label} is in {n_rows - held_out} rows to learn from, too few to "
-                f"choose C by {_FOLDS} folds; pass --C, or more rows."
+                f"{target} = {label} is in {counted(n_rows - held_out, 'row')} to learn from, too "
+                f"few to choose C by {_FOLDS} folds; pass --C, or more rows."
             )
 
 
@@ -77,11 +79,21 @@ def split_rows(labels: np.ndarray, holdout: float, seed: int) -> tuple[np.ndarra
     try:
         train, test = train_test_split(rows, test_size=holdout, stratify=labels, random_state=seed)
     except ValueError:
+        _refuse_single(labels)
         raise RefusedError(
-            f"{len(rows)} rows, {_rarest(labels)[1]} of them of the rarest class, are too few to "
-            f"hold out {holdout:g} of each class; pass --cv, or more rows."
+            f"{counted(len(rows), 'row')}, {_rarest(labels)[1]} of them of the rarest class, are "
+            f"too few to hold out {holdout:g} of each class; pass --cv, or more rows."
         ) from None
     return np.sort(train), np.sort(test)
+
+
+def _refuse_single(labels: np.ndarray) -> None:
+    """Raise if a class has one row, which cannot be learned from and measured on."""
+    label, n_rows = _rarest(labels)
+    if n_rows == 1:
+        raise RefusedError(
+            f"The label {label} is in one row only; leave that row out, or add some."
+        )
 
 
 def _rarest(labels: np.ndarray) -> tuple[str, int]:
@@ -93,8 +105,9 @@ def _rarest(labels: np.ndarray) -> tuple[str, int]:
 def _refuse_words(X: Any, family: str) -> None:
     """Raise if a column is not of numbers, or has holes, and the family takes numbers only."""
     for name in X.columns:
-        what = "is text" if X[name].dtype.kind not in "iufb" else "has missing values"
-        if what == "is text" or X[name].isna().any():
+        kind = kind_of(X[name])
+        what = f"holds {kind}" if kind != NUMBERS else "has missing values"
+        if kind != NUMBERS or X[name].isna().any():
             raise RefusedError(
                 f"{name!r} {what}, and --model {family} takes numbers only; --drop the column, or "
                 f"name another --model."

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from everystump.study import RefusedError
+from everystump.study import RefusedError, asking
+from everystump.study.guesses import check_columns
+from everystump.wording import counted
 
 NOT_FEATURES = ("(intercept)", "(score)")
 
@@ -19,17 +21,16 @@ def predictions(model: Any, X: Any, frame: Any, keep: Sequence[str]) -> Any:
     """
     import pandas as pd
 
-    said = {"prediction": model.predict(X), **_by_class("score", model, model.decision_function(X))}
-    if hasattr(model, "predict_proba"):
-        chances = model.predict_proba(X)
-        if len(model.classes_) == 2:
-            chances = chances[:, model.classes_.tolist().index(positive_of(model))]
-        said |= _by_class("probability", model, chances)
-    for name in keep:
-        if name not in frame.columns:
-            raise RefusedError(f"--keep {name}: the data have no such column.")
-        if name in said:
-            raise RefusedError(f"--keep {name}: the output has a column of that name; rename it.")
+    check_columns(frame, keep)
+    with asking():
+        said = {"prediction": model.predict(X)}
+        said |= _by_class("score", model, model.decision_function(X))
+        if hasattr(model, "predict_proba"):
+            chances = _by_class("probability", model, model.predict_proba(X))
+            said |= chances if len(model.classes_) > 2 else _positive_one(model, chances)
+    taken = next((name for name in keep if name in said), None)
+    if taken is not None:
+        raise RefusedError(f"--keep {taken}: the output has a column of that name; rename it.")
     return pd.DataFrame({name: frame[name].to_numpy() for name in keep} | said)
 
 
@@ -40,16 +41,17 @@ def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray
     return {f"{what} {label}": values[:, k] for k, label in enumerate(model.classes_.tolist())}
 
 
-def positive_of(model: Any) -> Any:
-    """Return the positive label of a model of two classes."""
-    classes = model.classes_.tolist()
-    wanted = getattr(model, "about_", {}).get("positive", classes[1])
-    return wanted if wanted in classes else classes[1]
+def _positive_one(model: Any, chances: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the probabilities of the positive label."""
+    wanted = f"probability {getattr(model, 'about_', {}).get('positive')}"
+    name = wanted if wanted in chances else list(chances)[1]
+    return {name: chances[name]}
 
 
 def explanation(model: Any, X: Any) -> Any:
     """Return what each feature adds to the score of each row; several classes in columns each."""
-    parts = model.explain_local(X)
+    with asking():
+        parts = model.explain_local(X)
     if parts.columns.nlevels > 1:
         return parts.set_axis([f"{name} {label}" for label, name in parts.columns], axis=1)
     return parts
@@ -63,7 +65,9 @@ def explained_row(model: Any, X: Any, row: int) -> Any:
     import pandas as pd
 
     if row >= len(X):
-        raise RefusedError(f"--row {row}: the data have {len(X)} rows, 0 the first.")
+        raise RefusedError(
+            f"--row {row}: the data have {counted(len(X), 'row')}, 0 the first; choose one."
+        )
     one = X.iloc[[row]]
     parts = explanation(model, one).to_numpy()
     titles = ["contribution"]
@@ -83,4 +87,5 @@ def explained_row(model: Any, X: Any, row: int) -> Any:
 
 def error_of(model: Any, X: Any, y: np.ndarray) -> float:
     """Return the share of rows whose class is predicted wrongly."""
-    return float(np.mean(model.predict(X) != y))
+    with asking():
+        return float(np.mean(model.predict(X) != y))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections.abc import Collection
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,9 @@ _GZIP, _PARQUET, _ARCHIVE, _PICKLE = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\x80
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_file(path: Path, dialect: Dialect | None = None) -> tuple[Any, list[str]]:
+def read_file(
+    path: Path, dialect: Dialect | None = None, *, text: Collection[str] = ()
+) -> tuple[Any, list[str]]:
     """Return the table in a file as a pandas frame, and what was guessed of how it is written.
 
     Parameters
@@ -28,13 +32,16 @@ def read_file(path: Path, dialect: Dialect | None = None) -> tuple[Any, list[str
         gzip.
     dialect : Dialect, optional
         What the user says of a text.
+    text : collection of str
+        Columns whose cells are to stay text, whatever they look like.
     """
     content = _content(path)
     if content.startswith(_PARQUET) or _suffix(path) in (".parquet", ".pq"):
         frame, told = _read_parquet(path, content), list[str]()
     else:
         dialect = dialect or Dialect()
-        frame, told = parse_table(path, _decoded(path, content, dialect.encoding), dialect)
+        decoded = _decoded(path, content, dialect.encoding or "utf-8")
+        frame, told = parse_table(path, decoded, dialect, text)
     if len(frame) == 0:
         raise RefusedError(f"{path} has names but no rows; add some.")
     _refuse_infinite(path, frame)
@@ -69,16 +76,22 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
     try:
         text = content.decode(encoding).removeprefix("\ufeff")
     except LookupError:
-        raise RefusedError(f"--encoding {encoding} is not known; use utf-8 or latin-1.") from None
+        raise RefusedError(
+            f"--encoding {encoding} is not known; use utf-8, utf-16, latin-1 or the like."
+        ) from None
     except UnicodeError as error:
         line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        likely = "utf-16-le" if b"\0" in content else "latin-1"
         raise RefusedError(
-            f"{path}, line {line}: the text is not {encoding}; pass --encoding latin-1, or "
+            f"{path}, line {line}: the text is not {encoding}; pass --encoding {likely}, or "
             f"whatever it is in."
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise RefusedError(f"{path}, line {line}: this is no text; pass a CSV or Parquet file.")
+        raise RefusedError(
+            f"{path}, line {line}: this is no text in {encoding}; pass a CSV or Parquet file, or "
+            f"--encoding utf-16-le if it is in that."
+        )
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -86,7 +99,7 @@ def _read_parquet(path: Path, content: bytes) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_parquet(io.BytesIO(content)).reset_index(drop=True)
+        frame = pd.read_parquet(io.BytesIO(content)).reset_index(drop=True)
     except ImportError:
         raise RefusedError(
             f"{path}: Parquet needs pyarrow; pip install 'everystump[parquet]', or pass a CSV."
@@ -94,6 +107,13 @@ def _read_parquet(path: Path, content: bytes) -> Any:
     except Exception as error:
         what = " ".join(str(error).split())[:200].rstrip(".")
         raise RefusedError(f"{path} is no Parquet file that can be read: {what}.") from None
+    decimals = [name for name in frame.columns if _holds_decimals(frame[name])]
+    return frame.astype(dict.fromkeys(decimals, np.float64))
+
+
+def _holds_decimals(column: Any) -> bool:
+    first = column.first_valid_index()
+    return first is not None and isinstance(column[first], Decimal)
 
 
 def _refuse_infinite(path: Path, frame: Any) -> None:

@@ -1,0 +1,69 @@
+"""Numbers and names in words, the same wherever a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def percent(share: float) -> str:
+    """Return a share for a sentence, in three digits.
+
+    Examples
+    --------
+    >>> percent(0.2057), percent(0.0313), percent(0.00048), percent(0.0), percent(1e-9)
+    ('20.6 %', '3.13 %', '0.048 %', '0 %', 'less than 0.0001 %')
+    """
+    shown = 100 * share
+    if 0.0 < shown < 0.0001:
+        return "less than 0.0001 %"
+    return f"{float(f'{shown:.3g}'):g} %"
+
+
+def short_percent(share: float) -> str:
+    """Return a share for a picture, where there is little room.
+
+    Examples
+    --------
+    >>> short_percent(0.387), short_percent(0.031), short_percent(0.0004)
+    ('39 %', '3.1 %', '<0.1 %')
+    """
+    if 0.0 < share < 0.001:
+        return "<0.1 %"
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0.0 else f"{100 * share:.1f} %"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits, whole ones in full and with separators.
+
+    Examples
+    --------
+    >>> number(165.49065), number(0.57561), number(12000), number(-3.0)
+    ('165.5', '0.5756', '12,000', '-3')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.{digits}g}"
+
+
+def counted(n: int, what: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def listed(names: Sequence[Any], most: int = 8) -> str:
+    """Return the first few of some names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed("abcd", 3)
+    ('a, b', 'a, b, c and 1 more')
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(str(name) for name in names[:most]) + more
