@@ -30,7 +30,8 @@ from everystump.explain import (
     MarginDisplay,
     MarginsDisplay,
 )
-from everystump.explain.names import drawn_names, percent, shortened, verbatim
+from everystump.explain.names import drawn_names, shortened, verbatim
+from everystump.wording import short_percent
 
 matplotlib.use("Agg")
 HEART = load_dataset("heart")
@@ -166,9 +167,9 @@ def test_levels_are_bars_in_order():
     order = np.argsort(shape.levels)
     np.testing.assert_array_equal(widths(axis), [shape.missing, *shape.levels[order]])
     share = X["job"].isna().mean()
-    assert labels(axis)[0] == f"missing  {percent(share)}"
+    assert labels(axis)[0] == f"missing  {short_percent(share)}"
     shares = [(X["job"] == name).mean() for name in names[order]]
-    expected = [f"{n}  {percent(s)}" for n, s in zip(names[order], shares, strict=True)]
+    expected = [f"{n}  {short_percent(s)}" for n, s in zip(names[order], shares, strict=True)]
     assert labels(axis)[1:] == expected
 
 
@@ -180,7 +181,7 @@ def test_missing_values_stand_apart():
     (place, value) = axis.collections[0].get_offsets()[0]
     assert value == model.shapes_[1].missing
     assert X["income"].max() < place < axis.get_xlim()[1]
-    assert axis.texts[0].get_text() == f"missing {percent(X['income'].isna().mean())}"
+    assert axis.texts[0].get_text() == f"missing {short_percent(X['income'].isna().mean())}"
     assert not axis_of(display, "age").collections
 
 
@@ -651,7 +652,7 @@ def test_names_that_are_numbers():
 
 def test_words():
     assert verbatim(MONEY) == r"\$0-\$10k" and verbatim(3) == "3"
-    assert [percent(s) for s in (0.0, 0.0003, 0.0994, 0.0996, 1.0)] == [
+    assert [short_percent(s) for s in (0.0, 0.0003, 0.0994, 0.0996, 1.0)] == [
         "0 %",
         "<0.1 %",
         "9.9 %",

@@ -144,7 +144,7 @@ def test_densities_and_ranges():
     assert by_name["duration"]["whole"]
     del model.density_
     assert summarise(model)["measured_on"] is None
-    assert summarise(model, X)["measured_on"] == "held-out rows"
+    assert summarise(model, X)["measured_on"] == "given rows"
 
 
 def test_share_of_missing_values():
@@ -189,10 +189,13 @@ def test_what_is_known_is_told():
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
     assert "likely between 20 % and 31 % (300 held-out rows)" in " ".join(words["trained"])
     assert "rows that this page was given" in " ".join(words["trained"])
-    n_wrong = int(np.sum(model.predict(X) != y))
-    same = ABOUT | {"error": {"value": n_wrong / len(y)}}
-    words = summarise(model, X, y, about=same)["words"]
+    words = summarise(model, X, y, about=ABOUT | {"rows": "held-out"})["words"]
     assert "rows that this page was given" not in " ".join(words["trained"])
+    doubtful = ABOUT | {"rows": "training", "doubt": "they may be known."}
+    words = summarise(model, X, y, about=doubtful)["words"]
+    assert "Of the 300 training rows that this page was given" in " ".join(words["trained"])
+    assert "Beware: they may be known." in words["trained"]
+    assert words["tiles"] == {"error": "25 %", "range": "likely 20 % to 31 %", "gap": "0.05 %"}
     assert "says nothing" in words["bounds"][0] and "no number" in words["bounds"][1]
     path = summarise(model, about=ABOUT)["about"]["path"]
     assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}
@@ -322,6 +325,7 @@ def test_polars_and_arrays_make_the_same_page():
     model, X, y = german()
     X = X.assign(purpose=["a moon", *X["purpose"].astype(str)[1:]])
     same = pl.DataFrame({name: X[name].tolist() for name in X})
+    X = X.reset_index(drop=True)  # polars numbers its rows, pandas has labels for them
     assert render(summarise(model, same, y)) == render(summarise(model, X, y))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))

@@ -7,10 +7,6 @@ from typing import Any
 import numpy as np
 
 
-class RefusedError(ValueError):
-    """Something that the user can mend, said in one sentence."""
-
-
 def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
     """Return ``value`` as an array of numbers, or say that the argument ``name`` is not one."""
     try:

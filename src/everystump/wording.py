@@ -1,9 +1,13 @@
-"""Numbers and names in words, the same wherever a person reads them."""
+"""What a person reads: numbers and names in words, and refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+
+
+class RefusedError(ValueError):
+    """Something that the user can mend, said in one sentence."""
 
 
 def percent(share: float) -> str:

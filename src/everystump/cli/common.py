@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from everystump.arguments import RefusedError
 from everystump.cli.progress import warn
 from everystump.study.dialect import Dialect
+from everystump.wording import RefusedError
 
 MODEL = click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 DATA = click.argument("data", metavar="DATA", type=click.Path(path_type=Path))

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from everystump.arguments import RefusedError
+from everystump.wording import RefusedError
 
 BAD_INPUT = 2
 _WIDTH_IN_A_PIPE, _BAR = 160, 24

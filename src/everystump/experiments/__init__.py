@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from everystump.arguments import RefusedError
+from everystump.wording import RefusedError
 
 if TYPE_CHECKING:
     from everystump.experiments.experiment import Experiment

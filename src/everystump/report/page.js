@@ -206,7 +206,8 @@ function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
       byId("start-row").focus({ preventScroll: true });
     });
     return html("tr", {}, html("td", {}, button),
-      html("td", { "data-title": titles[1] }, labels[row.said]),
+      html("td", { "data-title": titles[1] },
+        isTwo ? labels[row.said] : `${labels[row.said]} over ${labels[row.over]}`),
       html("td", { "data-title": titles[2] }, row.truth === null ? "not known" : labels[row.truth]),
       html("td", { "data-title": titles[3], class: "number" }, sure(row)),
       chips(row, 1), chips(row, -1));

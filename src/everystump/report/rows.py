@@ -132,6 +132,7 @@ def tell_hard(
                 "row": i,
                 "label": rows.label(i),
                 "said": said,
+                "over": other,
                 "truth": None if rows.truth is None else int(rows.truth[i]),
                 "lead": float(part.scores[k, said] - (0.0 if two else part.scores[k, other])),
                 "contributions": adds.tolist(),

@@ -9,7 +9,7 @@ table beside such a model, and ``saying`` tells what the model says of it.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from everystump.arguments import RefusedError
+from everystump.wording import RefusedError
 
 __all__ = ["RefusedError", "asking"]
 
