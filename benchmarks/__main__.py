@@ -20,6 +20,7 @@ from benchmarks import (
     kernel_memory,
     measures,
     memory,
+    page,
     path,
     perceptron,
     prediction,
@@ -62,6 +63,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Absent]]] = {
     "like-adult": tables.like_adult,
     "after-the-fit": tables.after_the_fit,
     "tool": tool.fit_and_help,
+    "page": page.opening_and_sliding,
 }
 STUDIES: dict[str, Callable[[Settings], Grid]] = {
     "cs": cs.seven_cs,

@@ -11,6 +11,7 @@ from everystump import StumpBoostingClassifier, StumpLogisticRegression
 from everystump.datasets import load_dataset
 from everystump.estimators.base import each_class
 from everystump.report import write_report
+from everystump.wording import short_percent
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="the page is tried in a browser by playwright, not installed here"
@@ -418,3 +419,19 @@ def test_the_outcome_stays_visible_on_a_phone(page):
 def test_text_of_the_data_is_text(page):
     assert page.evaluate("document.scripts.length") == 2
     assert page.locator("b", has_text="be").count() == 0
+
+
+def test_shares_are_written_as_python_does(page):
+    shares = [0.0, 0.0004, 0.00099, 0.001, 0.031, 0.0994, 0.0996, 0.387, 0.9996, 1.0]
+    said = page.evaluate("shares => shares.map(percent)", shares)
+    assert [text.replace("\u00a0", " ") for text in said] == [short_percent(s) for s in shares]
+
+
+def test_a_number_that_has_only_begun_changes_nothing(page):
+    number = page.locator("#whatif .field:not(.is-missing) input[type=number]").first
+    before = page.inner_text("#whatif .outcome")
+    number.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("-")
+    assert not page.locator("#whatif .field:has(:focus) input[type=checkbox]").is_checked()
+    assert page.inner_text("#whatif .outcome") == before

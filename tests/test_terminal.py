@@ -72,7 +72,7 @@ def test_fit_in_a_terminal(credit, tmp_path):
     assert b"\x1b[1mCertificate" in shown  # in bold
     lines = lines_of(shown)
     assert any(line.startswith("400 rows, 20 features.") for line in lines)
-    assert any("3/3" in line for line in lines)  # the bar of the folds
+    assert any("4/4" in line for line in lines)  # the bar of the fits
     assert any(line.startswith("Next") and "everystump report" in line for line in lines)
 
 

@@ -11,7 +11,7 @@ class RefusedError(ValueError):
 
 
 def percent(share: float) -> str:
-    """Return a share for a sentence, in three digits.
+    """Return a share for a sentence, in three digits, small ones in two.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def percent(share: float) -> str:
     shown = 100 * share
     if 0.0 < shown < 0.0001:
         return "less than 0.0001 %"
-    return f"{float(f'{shown:.3g}'):g} %"
+    return f"{float(f'{shown:.3g}' if shown >= 1 else f'{shown:.2g}'):g} %"
 
 
 def short_percent(share: float) -> str:

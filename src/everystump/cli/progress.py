@@ -17,8 +17,11 @@ def warn(sentence: str) -> None:
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function to call with the number of finished tasks and of all."""
+def progress_bar(title: str, *, fleeting: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function to call with the number of finished tasks and of all.
+
+    A fleeting bar vanishes at the end.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -38,7 +41,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         MofNCompleteColumn(),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
-    with Progress(*columns, console=console) as bars:
+    with Progress(*columns, console=console, transient=fleeting) as bars:
         bar = bars.add_task(title)
         yield lambda done, total: bars.update(bar, completed=done, total=total)
 

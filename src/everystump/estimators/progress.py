@@ -6,12 +6,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import count
 from typing import Self
 
 from everystump.solvers.certificate import relative_gap
 
 _PAUSE = 0.2
+_fleeting = ContextVar("fleeting", default=False)
+
+
+@contextmanager
+def fleeting() -> Iterator[None]:
+    """Let the progress of fits vanish from the terminal when they end."""
+    token = _fleeting.set(True)
+    try:
+        yield
+    finally:
+        _fleeting.reset(token)
 
 
 class _Line:
@@ -49,7 +61,7 @@ class _Line:
     def __exit__(self, *exc: object) -> None:
         self._print()
         if self.verbose and self._live:
-            print(file=sys.stderr)
+            print("\r\x1b[K" if _fleeting.get() else "\n", end="", file=sys.stderr, flush=True)
 
 
 class Reporter(_Line):

@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from everystump.estimators.progress import fleeting
 from everystump.estimators.proofs import proofs
 from everystump.study import asking
 from everystump.study.dialect import Dialect
@@ -39,7 +40,7 @@ def fit_model(
     family = FAMILIES[plan.family]
     model = family.make(plan.C, plan.seed).set_params(verbose=verbose)
     X, y = task.X.iloc[train], task.y[train]
-    with asking():
+    with asking(), fleeting():
         model.fit(X, y).set_params(verbose=0)
     found = bounds_on(model, X, y, fresh=False)
     if test is None:
@@ -85,8 +86,10 @@ def _cross_validated(
     n_folds, n_wrong = plan.cv or 0, 0
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=plan.seed)
     for k, (train, test) in enumerate(folds.split(np.zeros(len(task.y)), task.y), start=1):
+        if progress is not None:
+            progress(k, n_folds + 1)
         fold = clone(model).fit(task.X.iloc[train], task.y[train])
         n_wrong += int(np.sum(fold.predict(task.X.iloc[test]) != task.y[test]))
-        if progress is not None:
-            progress(k, n_folds)
+    if progress is not None:
+        progress(n_folds + 1, n_folds + 1)
     return _measured(n_wrong, len(task.y), f"{n_folds} folds, 95 % interval")
