@@ -10,6 +10,7 @@ import numpy as np
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import PAPER
 from everystump.labels import class_numbers
+from everystump.wording import counted
 
 
 def validation_bound(
@@ -61,7 +62,7 @@ def validation_bound(
     value = observed + float(np.sqrt((np.log(n_candidates) - np.log(eta / 4)) / len(predicted)))
     assumptions = (
         "rows drawn independently that had no part in training",
-        f"at most {n_candidates} machines were compared on them",
+        f"no more than {counted(n_candidates, 'machine')} compared on them",
     )
     if getattr(fitted, "edits_", ()):
         assumptions += ("the edits of the model were not made by looking at them",)

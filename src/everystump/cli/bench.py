@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from everystump.cli.common import AS_JSON
+from everystump.cli.progress import progress_bar
 from everystump.cli.speech import say, table
 from everystump.wording import percent
 
@@ -31,7 +32,8 @@ def bench(rows: int, as_json: bool) -> None:
     """
     from everystump.study.timing import compare
 
-    found = compare(rows)
+    with progress_bar("models", fleeting=True) as progress:
+        found = compare(rows, progress)
     title = f"Two-norm data, {rows:,} rows, 20 features, 10 % of the labels flipped.\n\n"
     lines = [(one["model"], one["seconds"], percent(one["error"])) for one in found]
     text = title + table(("model", "seconds", "test error"), lines)

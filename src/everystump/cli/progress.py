@@ -33,7 +33,7 @@ def progress_bar(title: str, *, fleeting: bool = False) -> Iterator[Callable[[in
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _Lines(title)
+        yield _Lines(title, tells_end=not fleeting)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -49,10 +49,11 @@ def progress_bar(title: str, *, fleeting: bool = False) -> Iterator[Callable[[in
 class _Lines:
     """A line of progress every few seconds."""
 
-    def __init__(self, title: str) -> None:
-        self._title, self._last = title, time.monotonic()
+    def __init__(self, title: str, *, tells_end: bool) -> None:
+        self._title, self._tells_end, self._last = title, tells_end, time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
-        if done == total or time.monotonic() - self._last > PAUSE:
+        is_end = self._tells_end and done == total
+        if is_end or time.monotonic() - self._last > PAUSE:
             self._last = time.monotonic()
             click.echo(f"{self._title}: {done} of {total} done", err=True)
