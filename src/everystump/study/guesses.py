@@ -180,9 +180,9 @@ def _useless(column: Any) -> str | None:
     if n_distinct == 1 and len(there) == len(column):
         return "with one value only"
     if n_distinct == len(column) > _FEW_ROWS and column.dtype.kind not in "fb":
-        if kind_of(column) == TEXT:
+        if kind_of(column) == TEXT and _mixed(column) is None:
             return "with a text of its own in every row, as names and keys have"
-        if there.is_monotonic_increasing and there.diff().max() == 1:
+        if kind_of(column) == NUMBERS and there.is_monotonic_increasing and there.diff().max() == 1:
             return "numbering the rows"
     return None
 
