@@ -2,7 +2,6 @@
 
 import gzip
 import lzma
-import sys
 
 import numpy as np
 import pytest
@@ -208,12 +207,6 @@ class TestFrames:
         assert X.shape == (768, 8)
         assert X.columns[0] == "pregnant"
         assert y.sum() == 268
-
-    def test_pandas_is_missing(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "pandas", None)
-        with pytest.raises(ImportError, match=r"as_frame=True needs pandas.*everystump\[frames\]"):
-            load_dataset("heart", as_frame=True)
-        assert load_dataset("german").data.shape == (1000, 20)
 
 
 class TestUserFolder:
