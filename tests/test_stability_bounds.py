@@ -146,7 +146,7 @@ def test_the_validation_bound_is_its_formula():
     assert bound.observed == wrong
     assert bound.value == pytest.approx(wrong + np.sqrt((np.log(7) - np.log(0.1 / 4)) / 40))
     assert bound.holds
-    assert any("at most 7 machines" in text for text in bound.assumptions)
+    assert any("no more than 7 machines" in text for text in bound.assumptions)
 
 
 FITTED = {

@@ -137,7 +137,30 @@ def test_a_closed_output_is_no_crash(credit, model):
         capture_output=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, done.stderr) == (2, b"Error: standard output: it is closed.\n")
+
+
+def test_closed_errors_keep_the_model(credit, tmp_path):
+    given = ["fit", credit, "--target", "default", "--C", "1", "-o", tmp_path / "m.stump"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *PROGRAM, *given],
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0 and (tmp_path / "m.stump").exists()
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_no_output_is_cut_in_silence(unbuffered, credit, model, tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -f 8; exec "$@" > said.csv', "sh", *PROGRAM, "predict", model, credit],
+        env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered},
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (2, b"Error: standard output: File too large.\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")

@@ -297,7 +297,7 @@ def test_labels_that_the_model_does_not_know(credit, model, tmp_path):
         ("bound", model, tmp_path / "new.csv"),
         ("report", model, tmp_path / "new.csv", "-o", tmp_path / "page.html"),
     ):
-        assert "'default' is 7 in some rows, which is none of the labels" in refused(*given)
+        assert "'default' is '7' in some rows, which is none of the labels" in refused(*given)
 
 
 def test_machines_get_json(credit, model, tmp_path):

@@ -51,7 +51,7 @@ BAD = {
     "nothing left": (b"a,y\n1,0\n1,1\n1,0\n1,1\n", r"No column is left"),
     "a quote that stays open": (
         b'a,b,y\n1,"x,0\n2,y,1\n3,z,0\n',
-        r"line 2: 2 cells .* \(a quote that opens there closes in line 4\)",
+        r"line 2: 2 cells .* \(a quote that opens there is never closed\)",
     ),
     "blank lines first": (b"\n\na,y\n1,0\n2\n", r"line 5: 1 cell where the first line has 2"),
     "utf-16": ("a,y\n1,0\n".encode("utf-16"), r"line 1: the text is not utf-8; .* utf-16"),
@@ -163,7 +163,8 @@ def test_parquet(tmp_path):
     frame.to_parquet(plain)
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for path in (plain, packed):
-        pd.testing.assert_frame_equal(read_file(path)[0], frame.reset_index(drop=True))
+        expected = frame.reset_index(drop=True).astype({"hole": float})
+        pd.testing.assert_frame_equal(read_file(path)[0], expected)
     told = run("fit", plain, "--target", "y", "--C", 1, "-o", out)
     assert told.exit_code == 0 and "Categories: word." in told.stdout
     said = pd.read_csv(io.StringIO(run("predict", out, plain).stdout))
@@ -255,7 +256,7 @@ def test_a_category_that_could_be_numbers_is_told_of(tmp_path):
     rows = "\n".join(f"{k},5;{rng.uniform():.4f};{k % 2}" for k in range(80))
     data.write_text(f"a;b;y\n{rows}\n")
     told = run("fit", data, "--target", "y", "--C", 1, "-o", tmp_path / "m.stump").stdout
-    assert "b is a category, but numbers with decimal points; see --decimal." in told
+    assert "a is a category of text, though all of it are numbers; see --decimal." in told
 
 
 def test_numbers_first_and_text_much_later(tmp_path):
@@ -277,3 +278,142 @@ def test_numbers_first_and_text_much_later(tmp_path):
 def test_options_out_of_range(given, match, tmp_path):
     done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m", *given)
     assert done.exit_code == 2 and match in done.stderr
+
+
+def fitted(tmp_path, frame, *given):
+    """Write a table and fit a model to its column y; return both files."""
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    frame.to_csv(data, index=False)
+    done = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force", *given)
+    assert done.exit_code == 0, done.output
+    return data, out
+
+
+def some_rows(n, seed=0, **more):
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=n)
+    return pd.DataFrame({"a": a, **more, "y": np.where(a + rng.normal(size=n) > 0, "yes", "no")})
+
+
+def test_truth_values_with_holes(tmp_path):
+    flags = [True, None, False] * 40
+    data, out = fitted(tmp_path, some_rows(120, flag=flags))
+    assert "Error on 30 held-out rows" in run("bound", out, data).stdout
+    assert "flag" in run("explain", out, data, "--row", 1).stdout
+    whole = tmp_path / "whole.csv"
+    some_rows(120, flag=[True, False] * 60).to_csv(whole, index=False)
+    assert run("predict", out, whole).exit_code == 0
+
+
+def test_few_different_rows_are_not_taken_for_the_table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(2, size=(400, 3)), columns=list("abc"))
+    frame["y"] = (frame.sum(axis=1) + rng.integers(2, size=400) > 1).astype(int)
+    data, out = fitted(tmp_path, frame)
+    assert "Error on 100 held-out rows" in run("bound", out, data).stdout
+    frame.sample(frac=1, random_state=1).to_csv(data, index=False)
+    done = run("bound", out, data)
+    assert "Error on 400 rows" in done.stdout and "about 100 %" in done.stderr
+
+
+@pytest.mark.parametrize("family", ["stump-svm", "vote", "perceptron", "bag"])
+def test_a_table_of_all_training_rows_in_another_order(family, tmp_path):
+    frame = some_rows(160, b=np.arange(160) % 9)
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    frame.to_csv(data, index=False)
+    run("fit", data, "--target", "y", "--model", family, "--cv", 3, "-o", out)
+    assert "Error on 160 training rows" in run("bound", out, data).stdout
+    frame.sample(frac=1, random_state=1).to_csv(data, index=False)
+    done = run("bound", out, data)
+    assert done.exit_code == 0 and "Error on 160 rows" in done.stdout
+    assert "about 100 %" in done.stderr
+
+
+def test_rows_in_single_precision_are_known(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    frame = some_rows(200, word=["u ", "v"] * 100).astype({"a": np.float32})
+    _, out = fitted(tmp_path, frame)
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert "Error on 50 held-out rows" in run("bound", out, tmp_path / "t.parquet").stdout
+
+
+@pytest.mark.parametrize(
+    ("labels", "others"),
+    [
+        (["1.0", "1.5", "2.0"], ["1", "1.50", "2"]),
+        (["true", "false"], ["True", "False"]),
+        (["+1", "-1"], ["1", "-1.0"]),
+        ([0, 1], ["0.0", "1.0"]),
+    ],
+)
+def test_labels_written_in_other_ways(labels, others, tmp_path):
+    k = np.arange(120) % len(labels)
+    data, out = fitted(tmp_path, pd.DataFrame({"a": k, "y": np.array(labels)[k]}))
+    pd.DataFrame({"a": k, "y": np.array(others)[k]}).to_csv(data, index=False)
+    assert "Error on 30 held-out rows: 0 %" in run("bound", out, data).stdout
+
+
+def test_blanks_after_cells(tmp_path):
+    text = "a ,b ,y\n1 ,True ,NA \n2 ,False ,no\n ? ,True,yes\n"
+    frame, _ = read(tmp_path, text)
+    assert frame.columns.tolist() == ["a", "b", "y"] and frame["b"].dtype == bool
+    assert frame["a"].isna().tolist() == [False, False, True]
+    assert frame["y"].isna().tolist() == [True, False, False]
+
+
+def test_kept_columns_stay_as_they_are_written(tmp_path):
+    data, out = fitted(tmp_path, some_rows(80))
+    data.write_text("a,id,price,code\n0.5,00000,1.50,7\n0.25,00001,2.00,\n-1,00002,NA,8\n")
+    done = run(
+        "predict", out, data, "--keep", "id", "--keep", "price", "--keep", "code", "--keep", "a"
+    )
+    kept = [line.split(",")[:4] for line in done.stdout.splitlines()[1:]]
+    assert kept == [
+        ["00000", "1.50", "7", "0.5"],
+        ["00001", "2.00", "", "0.25"],
+        ["00002", "NA", "8", "-1"],
+    ]
+
+
+def test_labels_that_are_there_but_empty(tmp_path):
+    data, out = fitted(tmp_path, some_rows(80))
+    data.write_text("a,y\n0.5,\n0.25,\n")
+    assert "lack the labels" in refused("bound", out, data)
+    assert run("report", out, data, "-o", tmp_path / "page.html").exit_code == 0
+
+
+def test_what_stands_for_missing_in_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    frame = some_rows(80, b=[-999, 3] * 40, c=["none", "x"] * 40)
+    path = tmp_path / "t.parquet"
+    frame.assign(k=pd.array([1, None] * 40, dtype="Int64")).to_parquet(path)
+    read, _ = read_file(path, Dialect(missing=("-999", "none")))
+    assert read[["b", "c", "k"]].isna().sum().tolist() == [40, 40, 40]
+    assert read["k"].dtype == np.float64
+
+
+def test_numbers_with_points_beside_text_with_commas(tmp_path):
+    text = "num;c\n0.5;1,5\n0.25;2,5\n"
+    frame, told = read(tmp_path, text)
+    assert frame["num"].tolist() == [0.5, 0.25] and frame["c"].tolist() == ["1,5", "2,5"]
+    assert told == ["Cells are separated by semicolons."]
+    frame, _ = read_file(tmp_path / "t.csv", Dialect(), text=["num"])
+    assert frame["num"].tolist() == ["0.5", "0.25"] and frame["c"].tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n\n", b"\n \n"])
+def test_nothing_but_marks_and_blanks(content, tmp_path):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(RefusedError, match="is empty"):
+        read_file(tmp_path / "t.csv")
+
+
+def test_naming_a_category_is_wanting_it(tmp_path):
+    _, out = fitted(tmp_path, some_rows(80, number=np.arange(80)), "--categorical", "number")
+    assert package.load(out).feature_names_in_.tolist() == ["a", "number"]
+
+
+def test_notes_wait_until_nothing_is_refused(tmp_path):
+    data, out = fitted(tmp_path, some_rows(80))
+    data.write_text("b;y\n1,5;no\n2,5;yes\n")
+    assert refused("bound", out, data) == "There is no column 'a'; use one of ['b', 'y']."

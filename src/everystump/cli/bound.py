@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from everystump.cli.common import AS_JSON, DATA, MODEL, load_model, read_data, text_options
-from everystump.cli.progress import warn
+from everystump.cli.progress import warn_of
 from everystump.cli.speech import refusing, say
 from everystump.study.dialect import Dialect
 from everystump.wording import counted, percent
@@ -37,14 +37,14 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
         from everystump.study.saying import error_of
 
         fitted = load_model(model)
-        trial = trial_of(fitted, read_data(data, dialect, fitted))
+        frame, notes = read_data(data, dialect, fitted)
+        trial = trial_of(fitted, frame)
         if trial.y is None:
             target = getattr(fitted, "about_", {}).get("target")
             raise RefusedError(f"The data lack the labels, column {target!r}; a bound needs them.")
-        if trial.doubt is not None:
-            warn(trial.doubt)
         error = error_of(fitted, trial.X, trial.y)
         found = bounds_on(fitted, trial.X, trial.y, fresh=trial.fresh)
+    warn_of(notes, trial.doubt)
     rows = counted(len(trial.y), f"{trial.kind} row".strip())
     lines = [f"Error on {rows}: {percent(error)}.", *map(_line, found)]
     record = {"error": error, "rows": len(trial.y), "kind": trial.kind or "given"}

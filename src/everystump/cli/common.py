@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from everystump.cli.progress import warn
 from everystump.study.dialect import Dialect
 from everystump.wording import RefusedError
 
@@ -94,17 +93,14 @@ def load_model(path: Path) -> Any:
         raise RefusedError(str(error).replace(f"path={str(path)!r}", str(path))) from None
 
 
-def read_data(path: Path, dialect: Dialect, model: Any) -> Any:
-    """Return a table for a model, which knows what was said of its own; tell what is guessed."""
+def read_data(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
+    """Return a table for a model, which knows what was said of its own, and what is guessed."""
     from everystump.study.matching import text_columns
     from everystump.study.sources import read_file
 
     origin = getattr(model, "about_", {}).get("origin", {})
     told_before = dialect.after(origin.get("dialect", {}))
-    frame, told = read_file(path, told_before, text=text_columns(model))
-    for sentence in told:
-        warn(sentence)
-    return frame
+    return read_file(path, told_before, text=text_columns(model))
 
 
 def check_curves(model: Any) -> None:

@@ -18,6 +18,7 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
+from everystump.cli.progress import warn_of
 from everystump.cli.speech import refusing, say, table
 from everystump.study.dialect import Dialect
 
@@ -58,11 +59,13 @@ def explain(
             raise RefusedError("--row explains one row and --out all of them; pass one of the two.")
         fitted = load_model(model)
         check_curves(fitted)
+        notes = list[str]()
         if data is None:
             found = fitted.explain_global()
         else:
-            frame = read_data(data, dialect, fitted)
+            frame, notes = read_data(data, dialect, fitted)
             found = _of_rows(fitted, frame, row or 0, out)
+    warn_of(notes)
     if data is not None and out is not None:
         text = f"{len(found):,} rows: {out}"
         say({"out": str(out), "rows": len(found)}, text, as_json)

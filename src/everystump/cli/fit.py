@@ -120,7 +120,8 @@ def fit(
         if in_a_terminal() and not as_json:  # elsewhere all is told at the end
             echo(guesses)
             guesses = ""
-        live = int(cv is None and sys.stderr.isatty())  # else the bar tells of the fits
+        watched = sys.stderr is not None and sys.stderr.isatty()
+        live = int(watched and cv is None)  # else the bar tells of the fits
         with progress_bar("fits", fleeting=True) if cv else nullcontext() as progress:
             model = fit_model(
                 task, plan, data=data.name, dialect=dialect, verbose=live, progress=progress

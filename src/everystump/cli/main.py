@@ -58,16 +58,21 @@ def main() -> None:
         everystump.main(prog_name="everystump", standalone_mode=False)
     except click.Abort:
         sys.exit(INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(BAD_INPUT)
     except click.UsageError as error:
         of = error.ctx.command_path if error.ctx else "everystump"
-        click.echo(f"Error: {error.format_message().rstrip('.')}; see '{of} --help'.", err=True)
+        what = error.format_message().rstrip(".").replace("'. Did you", "', did you").rstrip("?")
+        click.echo(f"Error: {what}; see '{of} --help'.", err=True)
         sys.exit(BAD_INPUT)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except OutputLostError as lost:
         # What is still to be printed has no place to go either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if lost.reason is not None:  # else `| head` has seen enough, no more
             click.echo(f"Error: standard output: {lost.reason}.", err=True)
         sys.exit(BAD_INPUT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,7 +18,7 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
-from everystump.cli.progress import warn
+from everystump.cli.progress import warn_of
 from everystump.cli.speech import echo, refusing, say
 from everystump.study.dialect import Dialect
 
@@ -50,17 +51,23 @@ def predict(
         if out is not None:
             check_out(out, force, model, data)
         from everystump.files import write_text
+        from everystump.study.guesses import check_columns
         from everystump.study.matching import features_of, unknown_levels
         from everystump.study.saying import predictions
+        from everystump.study.sources import read_file
 
         fitted = load_model(model)
-        frame = read_data(data, dialect, fitted)
+        frame, notes = read_data(data, dialect, fitted)
+        check_columns(frame, keep)
+        kept = frame[[]]
+        if keep:  # as they are written
+            kept = read_file(data, replace(dialect, missing=("",)), text=keep)[0][list(keep)]
         X = features_of(fitted, frame)
-        said = predictions(fitted, X, frame, keep)
-        for sentence in unknown_levels(fitted, X):
-            warn(sentence)
+        said = predictions(fitted, X, kept)
+        notes += unknown_levels(fitted, X)
         if out is not None:
             write_text(out, said.to_csv(index=False))
+    warn_of(notes)
     if out is not None:
         say({"out": str(out), "rows": len(said)}, f"{len(said):,} rows: {out}", as_json)
     elif as_json:

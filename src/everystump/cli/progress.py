@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import click
@@ -14,6 +15,12 @@ PAUSE = 10.0
 def warn(sentence: str) -> None:
     """Tell the user something that does not end the work."""
     click.echo(f"Note: {sentence}", err=True)
+
+
+def warn_of(sentences: Iterable[str], doubt: str | None = None) -> None:
+    """Tell the user some things, once nothing can be refused any more."""
+    for sentence in [*sentences, *([doubt] if doubt else [])]:
+        warn(sentence)
 
 
 @contextmanager
@@ -31,8 +38,8 @@ def progress_bar(title: str, *, fleeting: bool = False) -> Iterator[Callable[[in
         TimeRemainingColumn,
     )
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = Console(stderr=True) if sys.stderr is not None else None
+    if console is None or not console.is_terminal:
         yield _Lines(title, tells_end=not fleeting)
         return
     columns = (

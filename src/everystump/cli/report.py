@@ -17,7 +17,7 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
-from everystump.cli.progress import warn
+from everystump.cli.progress import warn_of
 from everystump.cli.speech import refusing, say
 from everystump.study.dialect import Dialect
 
@@ -51,15 +51,15 @@ def report(
 
         fitted = load_model(model)
         check_curves(fitted)
-        trial = Trial(None, None)
+        trial, notes = Trial(None, None), list[str]()
         if data is not None:
-            trial = trial_of(fitted, read_data(data, dialect, fitted))
-        if trial.doubt is not None:
-            warn(trial.doubt)
+            frame, notes = read_data(data, dialect, fitted)
+            trial = trial_of(fitted, frame)
         told = {"rows": trial.kind, "doubt": trial.doubt}
         write_report(fitted, out, trial.X, trial.y, about=told)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
-            warn(f"the page has {size:.0f} MB, for the model has many features or classes.")
+            notes.append(f"the page has {size:.0f} MB, for the model has many features or classes.")
+    warn_of(notes, trial.doubt)
     n_rows = 0 if trial.X is None else len(trial.X)
     say({"out": str(out), "rows": n_rows}, f"Page: {out}", as_json)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,15 +42,22 @@ def refusing() -> Iterator[None]:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = str(error.strerror or error).rstrip(".")
-        raise Refusal(f"{where}{what}.") from None
+        raise Refusal(re.sub(r"^path='(.*?)' ", r"--out \1 ", f"{where}{what}.")) from None
 
 
 def echo(text: str) -> None:
-    """Print on standard output now."""
+    """Print on standard output, all of it and now."""
     try:
-        click.echo(text)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "it is closed")
+        if in_a_terminal():
+            click.echo(text)
+            return
+        sys.stdout.flush()
+        rest = memoryview(f"{click.unstyle(text)}\n".encode())
+        while rest:  # what is not buffered may be written in part
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
     except OSError as error:
         raise OutputLostError(error) from error
 

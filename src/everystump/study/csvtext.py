@@ -14,6 +14,7 @@ import numpy as np
 
 from everystump.study import RefusedError
 from everystump.study.dialect import Dialect
+from everystump.study.tidying import MISSING
 from everystump.wording import counted
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -21,7 +22,6 @@ _ONE_NAME = re.compile(r'"[^"]*"|[\w.-]+')
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _SAMPLE, _SAMPLE_LINES, _SAMPLE_CELLS = 64 * 1024, 20, 200
-_ALSO_MISSING = ["?"]
 
 
 def parse_table(
@@ -34,6 +34,7 @@ def parse_table(
     skipped = len(text) - len(text.lstrip("\n"))
     text = text.strip("\n")
     cut = _delimiter(path, text, dialect.delimiter, skipped + 1)
+    text = _without_blanks(text, cut)
     try:
         names = _names(path, text, cut, skipped + 1)
         told = _refuse_ragged(path, text, cut, skipped)
@@ -46,6 +47,13 @@ def parse_table(
     if dialect.decimal is None and decimal == ",":
         told.append("Numbers have decimal commas; if they do not, pass --decimal '.'.")
     return frame, told
+
+
+def _without_blanks(text: str, cut: str) -> str:
+    """Return a text without blanks at the ends of cells, if no quotes may keep them."""
+    if cut == " " or '"' in text or not (f" {cut}" in text or " \n" in text or text.endswith(" ")):
+        return text
+    return re.sub(rf" +(?={re.escape(cut)}|\n|$)", "", text)
 
 
 class _How(NamedTuple):
@@ -72,7 +80,7 @@ def _delimiter(path: Path, text: str, given: str | None, line: int) -> str:
         if cut not in head[0] and splits:
             raise RefusedError(
                 f"{path}, line {line}: no {cut!r} separates {head[0][:40]!r}; pass --delimiter "
-                f"{best!r}, or leave it out."
+                f"{best!r}."
             )
         return cut
     if not splits and not _ONE_NAME.fullmatch(head[0].strip()):
@@ -103,7 +111,8 @@ def _refuse_ragged(path: Path, text: str, delimiter: str, skipped: int) -> list[
     if odd is None:
         return told
     first, last, found, wanted = odd
-    why = "" if first == last else f" (a quote that opens there closes in line {last + skipped})"
+    closes = "is never closed" if text.count('"') % 2 else f"closes in line {last + skipped}"
+    why = "" if first == last else f" (a quote that opens there {closes})"
     raise RefusedError(
         f"{path}, line {first + skipped}: {counted(found, 'cell')} where the first line has "
         f"{wanted:,}{why}; mend the line, or pass --delimiter."
@@ -155,14 +164,21 @@ def _read(path: Path, text: str, how: _How) -> tuple[Any, str]:
     """Return a frame, and what begins the fractions of its numbers."""
     decimal = how.dialect.decimal or "."
     frame = _read_csv(path, text, how, decimal)
-    if how.dialect.decimal is None and how.dialect.delimiter != "," and _has_decimal_commas(frame):
+    is_open = how.dialect.decimal is None and how.dialect.delimiter != ","
+    if is_open and _has_decimal_commas(frame.drop(columns=list(how.as_text), errors="ignore")):
         decimal = ","
         frame = _read_csv(path, text, how, decimal)
     return frame, decimal
 
 
 def _has_decimal_commas(frame: Any) -> bool:
-    """Tell whether all cells of a column, as far as one looks, are numbers with commas."""
+    """Tell whether all cells of a column, as far as one looks, are numbers with commas.
+
+    Not if another column has fractions with points.
+    """
+    fractions = frame.select_dtypes("float")
+    if (fractions.notna() & (fractions != np.floor(fractions))).any(axis=None):
+        return False
     for name in frame.columns[[kind.kind not in "iufb" for kind in frame.dtypes]]:
         cells = [str(cell).strip() for cell in frame[name].dropna().iloc[:_SAMPLE_CELLS]]
         with_comma = [cell for cell in cells if _WITH_COMMA.fullmatch(cell)]
@@ -184,16 +200,17 @@ def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:
             sep=how.dialect.delimiter,
             decimal=decimal,
             dtype={k: str for k, name in enumerate(how.names) if name in how.as_text},
-            na_values=["", *missing] if missing else _ALSO_MISSING,
-            keep_default_na=not missing,
+            na_values=["", *missing] if missing else list(MISSING),
+            keep_default_na=False,
             skipinitialspace=True,
             low_memory=False,  # else a column may become numbers here and text there
             skip_blank_lines=len(how.names) > 1,  # of a single column they are missing values
             index_col=False,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        if "Calling read" in str(error):  # how pandas tells that it was interrupted
+            raise KeyboardInterrupt from error
         what = " ".join(str(error).split()).rstrip(".")
         raise RefusedError(f"{path} cannot be read: {what}; mend it there.") from None
     frame.columns = frame.columns.str.strip()
-    words = [name for name in frame.columns if pd.api.types.infer_dtype(frame[name]) == "string"]
-    return frame.assign(**{name: frame[name].str.strip() for name in words}) if words else frame
+    return frame

@@ -18,7 +18,7 @@ from everystump.study.evidence import bounds_on
 from everystump.study.families import FAMILIES
 from everystump.study.guesses import Task
 from everystump.study.plan import Plan
-from everystump.study.rowmarks import marks_of, sketch
+from everystump.study.rowmarks import in_order, marks_of, sketch
 from everystump.wording import counted
 
 
@@ -50,6 +50,7 @@ def fit_model(
         how = f"{counted(len(test), 'held-out row')}, 95 % interval"
         measured = _measured(int(np.sum(model.predict(X) != y)), len(y), how)
         found = bounds_on(model, X, y, fresh=True) + found
+    marks = marks_of(model, task.X, task.y)[train]
     model.about_ = {
         "data": data,
         "target": task.target,
@@ -63,7 +64,8 @@ def fit_model(
         "bounds": found,
         **proofs(model),
         "origin": {
-            "learned": sketch(marks_of(model, task.X, task.y)[train]),
+            "learned": sketch(marks),
+            "in_order": in_order(marks),
             "holdout": plan.holdout if plan.cv is None else None,
             "seed": plan.seed,
             "dialect": (dialect or Dialect()).told(),

@@ -149,16 +149,17 @@ def _positive(y: np.ndarray, target: str, wanted: str | None) -> Any:
 def _dropped(features: Any, wishes: Wishes) -> dict[str, str]:
     """Return which columns to leave out, and why."""
     dropped = {name: "asked for" for name in wishes.drop}
+    wanted = {*wishes.use, *wishes.categorical}
     for name in features.columns:
         if name in dropped:
             continue
         why = _unusable(features[name])
-        if why is not None and name in wishes.use:
+        if why is not None and name in wanted:
             raise RefusedError(
-                f"--use {name}: the column holds {kind_of(features[name])}; turn it into numbers "
-                f"or text first."
+                f"{name!r} cannot be used: the column holds {why}; turn it into numbers or text "
+                f"first."
             )
-        if why is None and name not in wishes.use:
+        if why is None and name not in wanted:
             why = _useless(features[name])
         if why is not None:
             dropped[name] = why
@@ -180,7 +181,7 @@ def _useless(column: Any) -> str | None:
     if n_distinct == 1 and len(there) == len(column):
         return "with one value only"
     if n_distinct == len(column) > _FEW_ROWS and column.dtype.kind not in "fb":
-        if kind_of(column) == TEXT and _mixed(column) is None:
+        if kind_of(column) == TEXT and not _may_be_fractions(column):
             return "with a text of its own in every row, as names and keys have"
         if kind_of(column) == NUMBERS and there.is_monotonic_increasing and there.diff().max() == 1:
             return "numbering the rows"
@@ -211,15 +212,29 @@ def _told_of(X: Any, dropped: dict[str, str]) -> list[str]:
 
 def _mixed(column: Any) -> str | None:
     """Return a warning if most different cells of a column of text are numbers."""
+    cells, words = _words_among(column, "")
+    if len(cells) < _MANY_LEVELS:
+        return None
+    if 0 < len(words) < _FEW_WORDS * len(cells):
+        return (
+            f"{column.name} is numbers but for {listed(words, 3)}, and so is a category; if that "
+            f"means missing, pass --missing {words[0]!r}."
+        )
+    if len(words) == 0 or len(_words_among(column, ",")[1]) == 0:
+        return f"{column.name} is a category of text, though all of it are numbers; see --decimal."
+    return None
+
+
+def _may_be_fractions(column: Any) -> bool:
+    """Tell whether a text may be numbers with points or commas, and no keys."""
+    cells, words = _words_among(column, ",")
+    return len(words) < _FEW_WORDS * len(cells) and any("." in c or "," in c for c in cells)
+
+
+def _words_among(column: Any, ignored: str) -> tuple[list[str], list[str]]:
+    """Return the different cells of a column, and those that are no numbers without a sign."""
     import pandas as pd
 
     cells = pd.Series(column.dropna().unique()).astype(str)
-    words = cells[pd.to_numeric(cells, errors="coerce").isna()]
-    if len(cells) < _MANY_LEVELS or len(words) >= _FEW_WORDS * len(cells):
-        return None
-    if len(words) == 0:
-        return f"{column.name} is a category, but numbers with decimal points; see --decimal."
-    return (
-        f"{column.name} is numbers but for {listed(words.tolist(), 3)}, and so is a category; if "
-        f"that means missing, pass --missing {words.iloc[0]!r}."
-    )
+    plain = cells.str.replace(ignored, "", regex=False) if ignored else cells
+    return cells.tolist(), cells[pd.to_numeric(plain, errors="coerce").isna()].tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,3 +34,23 @@ def as_text(column: Any) -> Any:
     there = column.notna().to_numpy()
     out[there] = as_labels(column[there]).astype(str)
     return out.where(there, None)
+
+
+def same_label(text: str, known: Sequence[Any]) -> Any:
+    """Return the known label that a text means: as written, as a number, or in another case.
+
+    Examples
+    --------
+    >>> same_label("1.0", [0, 1]), same_label("TRUE", ["true", "false"]), same_label("2", [0, 1])
+    (1, 'true', None)
+    """
+    readings = (str.strip, _number, str.casefold)
+    found = (label for read in readings for label in known if read(text) == read(str(label)))
+    return next(found, None)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

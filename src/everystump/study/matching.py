@@ -11,9 +11,9 @@ from everystump.estimators.table import check_rows
 from everystump.study import RefusedError, asking
 from everystump.study.guesses import check_columns
 from everystump.study.kinds import NUMBERS, kind_of
-from everystump.study.labels import as_labels, as_text
+from everystump.study.labels import as_text, same_label
 from everystump.study.plan import split_rows
-from everystump.study.rowmarks import marks_of, share_known, sketch
+from everystump.study.rowmarks import in_order, marks_of, share_known
 from everystump.wording import counted
 
 _CHANCE = 0.01
@@ -92,7 +92,7 @@ def _not_numbers(column: Any) -> str:
         bad = column
     return (
         f"{column.name!r} is {bad.iloc[0]!r} in row {bad.index[0]} (0 is the first), where the "
-        f"model wants a number; mend it, or pass --missing if it means missing."
+        f"model wants a number; mend it, or see --missing and --decimal."
     )
 
 
@@ -106,7 +106,10 @@ def trial_of(model: Any, frame: Any) -> Trial:
     target = about.get("target")
     if target not in frame.columns:
         return Trial(features_of(model, frame), None)
-    frame = frame[frame[target].notna().to_numpy()]
+    known = frame[target].notna().to_numpy()
+    if not known.any():
+        return Trial(features_of(model, frame), None)
+    frame = frame[known]
     X, y = features_of(model, frame), _labels(model, frame[target])
     origin = about.get("origin")
     return Trial(X, y) if origin is None else _placed(model, X, y, origin)
@@ -117,16 +120,15 @@ def _placed(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> Trial:
     learned = origin["learned"]
     with asking():
         marks = marks_of(model, X, y)
-    if origin["holdout"] is None and sketch(marks) == learned:
+    if in_order(marks) == origin["in_order"]:
         return Trial(X, y, TRAINING)
-    if origin["holdout"] is None:
-        return Trial(X, y, doubt=_doubt(marks, learned))
-    try:
-        train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
-    except RefusedError:  # too few rows to be the table
-        train = test = np.arange(0)
-    if len(train) and sketch(marks[train]) == learned:
-        return Trial(X.iloc[test], y[test], HELD_OUT)
+    if origin["holdout"] is not None:
+        try:
+            train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
+        except RefusedError:  # too few rows to be the table
+            train = test = np.arange(0)
+        if in_order(marks[train]) == origin["in_order"]:
+            return Trial(X.iloc[test], y[test], HELD_OUT)
     return Trial(X, y, doubt=_doubt(marks, learned))
 
 
@@ -142,15 +144,14 @@ def _doubt(marks: np.ndarray, learned: str) -> str | None:
 
 
 def _labels(model: Any, column: Any) -> np.ndarray:
-    """Return labels as the model has them."""
-    y = as_labels(column)
-    if model.classes_.dtype.kind in "OU":
-        y = y.astype(str).astype(object)
+    """Return labels as the model has them, however the table writes them."""
     known = model.classes_.tolist()
-    unknown = sorted(set(y.tolist()) - set(known), key=str)
-    if unknown:
+    of = {label: same_label(label, known) for label in column.astype(str).unique().tolist()}
+    unknown = next((label for label, own in of.items() if own is None), None)
+    if unknown is not None:
         raise RefusedError(
-            f"{column.name!r} is {unknown[0]!r} in some rows, which is none of the labels that the "
+            f"{column.name!r} is {unknown!r} in some rows, which is none of the labels that the "
             f"model knows, {known}; mend or leave out the rows."
         )
-    return y
+    place = {label: known.index(own) for label, own in of.items()}
+    return model.classes_[column.astype(str).map(place).to_numpy(dtype=np.intp)]

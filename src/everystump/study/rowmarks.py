@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import zlib
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,15 @@ _LARGEST = np.iinfo(np.uint32).max
 def mark_rows(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return a number for each row, the same for the same values and label.
 
-    ``X`` holds the rows as a model sees them, so that it does not matter how a file writes them.
+    ``X`` holds the rows as a model sees them, and 7 digits count, so that it does not matter how a
+    file writes them.
     """
     import pandas as pd
     from pandas.util import hash_array, hash_pandas_object
 
-    plain = np.where(np.isnan(X), np.nan, X) + 0.0  # one kind of NaN, and one of zero
+    with np.errstate(over="ignore"):
+        short = X.astype(np.float32)
+    plain = np.where(np.isnan(short), np.nan, short) + 0.0  # one kind of NaN, and one of zero
     rows = hash_pandas_object(pd.DataFrame(plain), index=False).to_numpy()
     return ((rows ^ hash_array(y.astype(str).astype(object))) >> np.uint64(32)).astype(np.uint32)
 
@@ -44,6 +48,11 @@ def share_known(marks: np.ndarray, sketched: str) -> float:
     reach = known.max() if len(known) == _MOST else _LARGEST
     tried = marks[marks <= reach]
     return float(np.isin(tried, known).mean()) if len(tried) else 0.0
+
+
+def in_order(marks: np.ndarray) -> int:
+    """Return a number by which rows in their order are known."""
+    return zlib.crc32(marks.astype("<u4").tobytes())
 
 
 def marks_of(model: Any, X: Any, y: np.ndarray) -> np.ndarray:

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from everystump.study import RefusedError, asking
-from everystump.study.guesses import check_columns
 from everystump.wording import counted
 
 NOT_FEATURES = ("(intercept)", "(score)")
 
 
-def predictions(model: Any, X: Any, frame: Any, keep: Sequence[str]) -> Any:
-    """Return classes, scores and, if there are any, probabilities, beside columns of the table.
+def predictions(model: Any, X: Any, kept: Any) -> Any:
+    """Return classes, scores and, if there are any, probabilities, beside some kept columns.
 
     Scores are the model's own.  Of two classes the probability is that of the positive one.
     """
     import pandas as pd
 
-    check_columns(frame, keep)
     with asking():
         said = {"prediction": model.predict(X)}
         said |= _by_class("score", model, model.decision_function(X))
         if hasattr(model, "predict_proba"):
             chances = _by_class("probability", model, model.predict_proba(X))
             said |= chances if len(model.classes_) > 2 else _positive_one(model, chances)
-    taken = next((name for name in keep if name in said), None)
+    taken = next((name for name in kept.columns if name in said), None)
     if taken is not None:
         raise RefusedError(f"--keep {taken}: the output has a column of that name; rename it.")
-    return pd.DataFrame({name: frame[name].to_numpy() for name in keep} | said)
+    return pd.DataFrame({name: kept[name].to_numpy() for name in kept.columns} | said)
 
 
 def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray]:

@@ -6,7 +6,6 @@ import gzip
 import io
 import zlib
 from collections.abc import Collection
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from everystump.study import RefusedError
 from everystump.study.csvtext import parse_table
 from everystump.study.dialect import Dialect
+from everystump.study.tidying import as_plain_columns, without_words
 
 _GZIP, _PARQUET, _ARCHIVE, _PICKLE = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\x80"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -36,14 +36,16 @@ def read_file(
         Columns whose cells are to stay text, whatever they look like.
     """
     content = _content(path)
+    dialect = dialect or Dialect()
     if content.startswith(_PARQUET) or _suffix(path) in (".parquet", ".pq"):
         frame, told = _read_parquet(path, content), list[str]()
+        frame = without_words(frame, dialect.missing)
     else:
-        dialect = dialect or Dialect()
         decoded = _decoded(path, content, dialect.encoding or "utf-8")
         frame, told = parse_table(path, decoded, dialect, text)
     if len(frame) == 0:
         raise RefusedError(f"{path} has names but no rows; add some.")
+    frame = as_plain_columns(frame)
     _refuse_infinite(path, frame)
     return frame, told
 
@@ -81,7 +83,7 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
         ) from None
     except UnicodeError as error:
         line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        likely = "utf-16-le" if b"\0" in content else "latin-1"
+        likely = "utf-16-le" if b"\0" in content else "latin-1" if encoding == "utf-8" else "utf-8"
         raise RefusedError(
             f"{path}, line {line}: the text is not {encoding}; pass --encoding {likely}, or "
             f"whatever it is in."
@@ -92,6 +94,8 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
             f"{path}, line {line}: this is no text in {encoding}; pass a CSV or Parquet file, or "
             f"--encoding utf-16-le if it is in that."
         )
+    if not text.strip():
+        raise RefusedError(f"{path} is empty; it needs a line of names and lines of values.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -107,13 +111,7 @@ def _read_parquet(path: Path, content: bytes) -> Any:
     except Exception as error:
         what = " ".join(str(error).split())[:200].rstrip(".")
         raise RefusedError(f"{path} is no Parquet file that can be read: {what}.") from None
-    decimals = [name for name in frame.columns if _holds_decimals(frame[name])]
-    return frame.astype(dict.fromkeys(decimals, np.float64))
-
-
-def _holds_decimals(column: Any) -> bool:
-    first = column.first_valid_index()
-    return first is not None and isinstance(column[first], Decimal)
+    return frame
 
 
 def _refuse_infinite(path: Path, frame: Any) -> None:
