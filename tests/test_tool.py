@@ -478,3 +478,17 @@ def test_the_certificate_says_over_what_it_is_one(credit, tmp_path):
         run("fit", credit, "--target", "default", "--model", family, "--C", 1, "-o", out)
         run("report", out, "-o", page)
         assert f"No {over} stumps can have an objective below" in page.read_text()
+
+
+def test_a_model_of_numbers_only_says_what_it_lacks(credit, tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    frame = pd.read_csv(credit)[["duration", "age", "default"]]
+    frame.to_csv(data, index=False)
+    given = ("fit", data, "--target", "default", "--model", "perceptron", "-o", out)
+    assert "'age' holds categories, and --model perceptron" in refused(
+        *given, "--categorical", "age"
+    )
+    assert run(*given).exit_code == 0
+    assert "Error on 100 held-out rows" in run("bound", out, data).stdout
+    frame.assign(age=frame["age"].mask(frame.index == 7)).to_csv(data, index=False)
+    assert "'age' is missing in row 7" in refused("predict", out, data)

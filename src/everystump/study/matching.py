@@ -79,7 +79,20 @@ def features_of(model: Any, frame: Any) -> Any:
             raise RefusedError(_not_numbers(X[name]))
         if feature.levels is not None and feature.kind == "text" and kind == NUMBERS:
             changed[name] = as_text(X[name])  # another file may have numbers only
+    if not model.__sklearn_tags__().input_tags.allow_nan:
+        _refuse_holes(X)
     return X.assign(**changed) if changed else X
+
+
+def _refuse_holes(X: Any) -> None:
+    """Raise if a value is missing, for a model that needs all of them."""
+    holes = X.columns[X.isna().any().to_numpy()]
+    if len(holes):
+        row = X.index[X[holes[0]].isna()][0]
+        raise RefusedError(
+            f"{holes[0]!r} is missing in row {row} (0 is the first), and this model takes no "
+            f"missing values; fill it in, or leave out the row."
+        )
 
 
 def _not_numbers(column: Any) -> str:

@@ -105,7 +105,7 @@ def _rarest(labels: np.ndarray) -> tuple[str, int]:
 def _refuse_words(X: Any, family: str) -> None:
     """Raise if a column is not of numbers, or has holes, and the family takes numbers only."""
     for name in X.columns:
-        kind = kind_of(X[name])
+        kind = "categories" if hasattr(X[name], "cat") else kind_of(X[name])
         what = f"holds {kind}" if kind != NUMBERS else "has missing values"
         if kind != NUMBERS or X[name].isna().any():
             raise RefusedError(
