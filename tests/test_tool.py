@@ -416,6 +416,8 @@ def test_what_is_said_of_a_file_is_remembered(tmp_path):
     command[-1] = str(tmp_path / "page.html")
     done = run(*command)
     assert done.exit_code == 0 and "separated by semicolons" in done.stderr
+    kept = run("predict", out, data, "--keep", "word").stdout.splitlines()[1:3]
+    assert [line.split(",")[0] for line in kept] == ["è", "é"]
     assert "not utf-8" in refused("predict", out, data, "--encoding", "utf-8")
 
 

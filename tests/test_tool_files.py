@@ -58,7 +58,7 @@ BAD = {
     "a spreadsheet": (b"PK\x03\x04" + bytes(99), r"is no text; save the table as CSV"),
     "a pickle": (b"\x80\x05\x95" + bytes(99), r"is no text; save the table as CSV"),
     "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is no text"),
-    "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 2 of 2"),
+    "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 1 \(0 is the first\)"),
     "labels that look missing": (b"a,y\n1,ok\n2,NA\n", r"'y' is 'ok' or missing .* --missing"),
     "two of a name": (b"a,a,y\n1,2,0\n", r"line 1: two columns are named 'a'"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -93,14 +93,19 @@ def load_model(path: Path) -> Any:
         raise RefusedError(str(error).replace(f"path={str(path)!r}", str(path))) from None
 
 
-def read_data(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
-    """Return a table for a model, which knows what was said of its own, and what is guessed."""
+def read_data(
+    path: Path, dialect: Dialect, model: Any, text: Collection[str] | None = None
+) -> tuple[Any, list[str]]:
+    """Return a table for a model, which knows what was said of its own, and what is guessed.
+
+    ``text`` names the columns that stay text, by default those that the model knows as such.
+    """
     from everystump.study.matching import text_columns
     from everystump.study.sources import read_file
 
     origin = getattr(model, "about_", {}).get("origin", {})
     told_before = dialect.after(origin.get("dialect", {}))
-    return read_file(path, told_before, text=text_columns(model))
+    return read_file(path, told_before, text=text_columns(model) if text is None else text)
 
 
 def check_curves(model: Any) -> None:

@@ -54,14 +54,14 @@ def predict(
         from everystump.study.guesses import check_columns
         from everystump.study.matching import features_of, unknown_levels
         from everystump.study.saying import predictions
-        from everystump.study.sources import read_file
 
         fitted = load_model(model)
         frame, notes = read_data(data, dialect, fitted)
         check_columns(frame, keep)
         kept = frame[[]]
         if keep:  # as they are written
-            kept = read_file(data, replace(dialect, missing=("",)), text=keep)[0][list(keep)]
+            written = replace(dialect, missing=("",))
+            kept = read_data(data, written, fitted, text=keep)[0][list(keep)]
         X = features_of(fitted, frame)
         said = predictions(fitted, X, kept)
         notes += unknown_levels(fitted, X)

@@ -69,8 +69,6 @@ def _content(path: Path) -> bytes:
 
 def _decoded(path: Path, content: bytes, encoding: str) -> str:
     """Return the text of a file, its lines ended by one character."""
-    if not content.strip():
-        raise RefusedError(f"{path} is empty; it needs a line of names and lines of values.")
     if encoding == "utf-8" and content.startswith(_UTF16):
         raise RefusedError(f"{path}, line 1: the text is not utf-8; pass --encoding utf-16.")
     if content.startswith((_ARCHIVE, _PICKLE)):
@@ -120,6 +118,6 @@ def _refuse_infinite(path: Path, frame: Any) -> None:
         bad = np.flatnonzero(np.isinf(frame[name].to_numpy(dtype=np.float64, na_value=np.nan)))
         if len(bad):
             raise RefusedError(
-                f"{path}: {name!r} is infinite in row {bad[0] + 1} of {len(frame):,}; mend it, or "
-                f"leave the cell empty."
+                f"{path}: {name!r} is infinite in row {bad[0]} (0 is the first); mend it, or leave "
+                f"the cell empty."
             )
