@@ -417,3 +417,14 @@ def test_notes_wait_until_nothing_is_refused(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("b;y\n1,5;no\n2,5;yes\n")
     assert refused("bound", out, data) == "There is no column 'a'; use one of ['b', 'y']."
+
+
+def test_truth_values_for_labels_in_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    path, out = tmp_path / "t.parquet", tmp_path / "m.stump"
+    for labels in ([True, False, None], pd.array([True, False, None], dtype="boolean")):
+        y = pd.Series(labels).repeat(40).reset_index(drop=True)
+        pd.DataFrame({"a": np.arange(120) % 7, "y": y}).to_parquet(path)
+        told = run("fit", path, "--target", "y", "--C", 1, "-o", out, "--force").stdout
+        assert "Classes: False, True" in told
+        assert "Error on 20 held-out rows" in run("bound", out, path).stdout

@@ -24,6 +24,7 @@ import numpy as np
 from everystump import rowloops
 from everystump.threads import share
 
+_BARS = 30
 _CELLS_PER_CUT = 16
 _LEAST_CELLS, _MOST_CELLS = 256, 65536
 _MOST_SHOWN = 256
@@ -167,6 +168,18 @@ class RowDensity:
     values: np.ndarray
     counts: np.ndarray
     missing: float
+
+    def bars(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return where bars of the rows stand, how many each has, and how wide it is.
+
+        They stand at the values, or in even bins from ``low`` to ``high`` if those are too close.
+        """
+        ends = (low, high) if high > low else (low - 0.5, high + 0.5)
+        width = (ends[1] - ends[0]) / _BARS
+        if len(self.values) <= _BARS and not np.any(np.diff(self.values) < width):
+            return self.values, self.counts, width
+        counts, edges = np.histogram(self.values, _BARS, range=ends, weights=self.counts)
+        return (edges[:-1] + edges[1:]) / 2, counts, width
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from everystump.shapes import Shape, ShapeModel
 from everystump.wording import short_percent
 
 _COLUMNS = 4
-_BINS, _TALLEST, _STRIP = 30, 0.3, 0.11
+_TALLEST, _STRIP = 0.3, 0.11
 _LEAST_ROOM = 3.6  # a bar of a category is no thicker than with this many of them
 _LINE, _FILL, _TEXT, _MISSING = "#1f5fa8", "#c9d6e6", "#555555", "#c2571a"
 
@@ -249,12 +249,7 @@ def _places(shape: Shape, density: RowDensity | None) -> np.ndarray:
 
 def _draw_density(axis: Any, density: RowDensity, low: float, high: float) -> None:
     """Draw where the rows lie, at the foot of the picture."""
-    ends = (low, high) if high > low else (low - 0.5, high + 0.5)
-    width = (ends[1] - ends[0]) / _BINS
-    places, counts = density.values, density.counts
-    if len(places) > _BINS or np.any(np.diff(places) < width):  # else each value has its own bar
-        counts, edges = np.histogram(places, _BINS, range=ends, weights=counts)
-        places = (edges[:-1] + edges[1:]) / 2
+    places, counts, width = density.bars(low, high)
     axis.bar(
         places,
         _TALLEST * counts / (counts.max(initial=0.0) or 1.0),

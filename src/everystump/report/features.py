@@ -12,8 +12,6 @@ from everystump.frames import Feature
 from everystump.report.plain import as_plain
 from everystump.shapes import Shape, ShapeModel
 
-_BINS = 30
-
 
 def known_density(
     model: Any, rows: np.ndarray | None
@@ -89,13 +87,8 @@ def _category(feature: Feature, seen: RowDensity | None) -> dict[str, Any]:
 
 
 def _bars(seen: RowDensity, low: float, high: float) -> dict[str, Any]:
-    """Return the share of all rows in each of some bars, which stand at values or in even bins."""
-    ends = (low, high) if high > low else (low - 0.5, high + 0.5)
-    width = (ends[1] - ends[0]) / _BINS
-    places, counts = seen.values, seen.counts
-    if len(places) > _BINS or np.any(np.diff(places) < width):  # else each value has its own bar
-        counts, edges = np.histogram(places, _BINS, range=ends, weights=counts)
-        places = (edges[:-1] + edges[1:]) / 2
+    """Return the share of all rows in each of some bars."""
+    places, counts, width = seen.bars(low, high)
     total = seen.counts.sum() + seen.missing
     return {"at": places.tolist(), "width": width, "share": (counts / total).tolist()}
 

@@ -44,12 +44,13 @@ def same_label(text: str, known: Sequence[Any]) -> Any:
     >>> same_label("1.0", [0, 1]), same_label("TRUE", ["true", "false"]), same_label("2", [0, 1])
     (1, 'true', None)
     """
-    readings = (str.strip, _number, str.casefold)
+    readings = (str.strip, as_number, str.casefold)
     found = (label for read in readings for label in known if read(text) == read(str(label)))
     return next(found, None)
 
 
-def _number(text: str) -> float | str:
+def as_number(text: str) -> float | str:
+    """Return a text as a number, or as it is if it is none."""
     try:
         return float(text)
     except ValueError:

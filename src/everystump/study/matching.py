@@ -51,7 +51,8 @@ def text_columns(model: Any) -> list[str]:
     """Return the columns that a model knows as text: its categories of text, and the labels."""
     features = zip(model.feature_names_in_, model.features_, strict=True)
     text = [str(name) for name, own in features if own.levels is not None and own.kind == "text"]
-    return [*text, str(getattr(model, "about_", {}).get("target"))]
+    target = getattr(model, "about_", {}).get("target")
+    return text if target is None else [*text, target]
 
 
 def unknown_levels(model: Any, X: Any) -> list[str]:

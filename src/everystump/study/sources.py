@@ -45,7 +45,7 @@ def read_file(
         frame, told = parse_table(path, decoded, dialect, text)
     if len(frame) == 0:
         raise RefusedError(f"{path} has names but no rows; add some.")
-    frame = as_plain_columns(frame)
+    frame = as_plain_columns(frame, leave=text)
     _refuse_infinite(path, frame)
     return frame, told
 

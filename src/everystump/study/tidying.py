@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
+
+from everystump.study.labels import as_number
 
 # What stands for a missing value, if the user does not say it.
 MISSING = (
@@ -14,8 +16,11 @@ MISSING = (
 )
 
 
-def as_plain_columns(frame: Any) -> Any:
-    """Return a frame with numbers of NumPy, truth values with holes as numbers, and bare text."""
+def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
+    """Return a frame with numbers of NumPy, truth values with holes as numbers, and bare text.
+
+    Truth values in the columns of ``leave`` stay what they are.
+    """
     import pandas as pd
 
     changed = {}
@@ -24,7 +29,7 @@ def as_plain_columns(frame: Any) -> Any:
         is_numpy = isinstance(column.dtype, np.dtype)
         held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
         is_number = held in ("boolean", "decimal") or (column.dtype.kind in "iufb" and not is_numpy)
-        if is_number and not hasattr(column, "cat"):
+        if is_number and name not in leave and not hasattr(column, "cat"):
             changed[name] = column.astype(object).where(column.notna(), np.nan).astype(np.float64)
         elif held == "string" and not hasattr(column, "cat"):
             changed[name] = column.str.strip()
@@ -34,7 +39,7 @@ def as_plain_columns(frame: Any) -> Any:
 def without_words(frame: Any, missing: Sequence[str]) -> Any:
     """Return a frame whose cells that are one of some words, or numbers, are missing."""
     for word in missing:
-        number = _as_number(word)
+        number = as_number(word)
         for name in frame.columns:
             column = frame[name]
             bad = (
@@ -45,10 +50,3 @@ def without_words(frame: Any, missing: Sequence[str]) -> Any:
             if bad.any():
                 frame = frame.assign(**{name: column.mask(bad)})
     return frame
-
-
-def _as_number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
