@@ -147,7 +147,9 @@ def test_other_refusals(credit, model, tmp_path):
         "fit", credit, "--target", "default", "--positive", "maybe", "-o", out
     )
     pd.read_csv(credit).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
-    assert "There is no column 'age'; use" in refused("predict", model, tmp_path / "less.csv")
+    assert "The data lack 'age', which the model needs" in refused(
+        "predict", model, tmp_path / "less.csv"
+    )
     assert "is no everystump model" in refused("predict", credit, credit)
     assert "no column 'agge'; use 'age'" in refused("predict", model, credit, "--keep", "agge")
     assert "--row 400" in refused("explain", model, credit, "--row", 400)

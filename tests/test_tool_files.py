@@ -416,7 +416,8 @@ def test_naming_a_category_is_wanting_it(tmp_path):
 def test_notes_wait_until_nothing_is_refused(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("b;y\n1,5;no\n2,5;yes\n")
-    assert refused("bound", out, data) == "There is no column 'a'; use one of ['b', 'y']."
+    wanted = "The data lack 'a', which the model needs; add or rename columns."
+    assert refused("bound", out, data) == wanted
 
 
 def test_truth_values_for_labels_in_parquet(tmp_path):

@@ -9,12 +9,11 @@ import numpy as np
 
 from everystump.estimators.table import check_rows
 from everystump.study import RefusedError, asking
-from everystump.study.guesses import check_columns
 from everystump.study.kinds import NUMBERS, kind_of
 from everystump.study.labels import as_text, same_label
 from everystump.study.plan import split_rows
 from everystump.study.rowmarks import in_order, marks_of, share_known
-from everystump.wording import counted
+from everystump.wording import counted, listed
 
 _CHANCE = 0.01
 HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
@@ -71,7 +70,12 @@ def unknown_levels(model: Any, X: Any) -> list[str]:
 def features_of(model: Any, frame: Any) -> Any:
     """Return the columns that a model looks at."""
     names = [str(name) for name in model.feature_names_in_]
-    check_columns(frame, names)
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise RefusedError(
+            f"The data lack {listed([repr(name) for name in absent], 3)}, which the model needs; "
+            f"add or rename columns."
+        )
     X = frame[names]
     changed = {}
     for name, feature in zip(names, model.features_, strict=True):
