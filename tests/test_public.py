@@ -26,6 +26,7 @@ ESTIMATORS = [
     "WeightedVoteClassifier",
 ]
 MODEL_FILES = ["ModelFileError", "load", "save"]
+PACKAGES = ["bounds", "datasets", "explain", "export", "kernels", "report"]
 NAMES = sorted([*ESTIMATORS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])
 HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
@@ -69,7 +70,7 @@ def test_a_star_import_brings_the_public_names():
 
 def test_dir_lists_every_name_once():
     listed = dir(everystump)
-    assert set(NAMES) <= set(listed)
+    assert {*NAMES, *PACKAGES} <= set(listed)
     assert "__version__" in listed
     assert listed == sorted(set(listed))
 
@@ -94,6 +95,23 @@ def run(code):
 def test_importing_imports_nothing_heavy(code):
     report = f"{code}; import sys; print(*sorted(m for m in {HEAVY} if m in sys.modules))"
     assert run(report) == []
+
+
+def test_packages_are_attributes():
+    """They need no import of their own, and are imported when they are first used."""
+    code = f"import everystump; print(*(getattr(everystump, name).__name__ for name in {PACKAGES}))"
+    assert run(code) == [f"everystump.{name}" for name in PACKAGES]
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "everystump", "--help"],
+        env=os.environ | {"PYTHONPATH": SOURCES},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("Usage: everystump [OPTIONS] COMMAND")
 
 
 def test_estimators_do_not_need_the_extras():

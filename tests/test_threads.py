@@ -16,6 +16,17 @@ def test_none_is_all_cores(monkeypatch):
     assert count_threads(None) == joblib.cpu_count()
 
 
+@pytest.mark.parametrize(("n_jobs", "expected"), [(1, 1), (3, 3), (-1, 8), (-2, 7)])
+def test_a_joblib_context_decides_what_none_means(monkeypatch, n_jobs, expected):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    with joblib.parallel_config(n_jobs=n_jobs):
+        assert count_threads(None) == expected
+        assert count_threads(5) == 5
+    with joblib.parallel_config(backend="threading"):
+        assert count_threads(None) == 8
+
+
 @pytest.mark.parametrize(
     ("setting", "expected"), [("1", 1), ("3", 3), ("999", 8), ("0", 8), ("", 8), ("2,4", 8)]
 )
@@ -87,6 +98,21 @@ def test_sharing_within_sharing():
         return sum(share(lambda j: i * j, range(4), 3))
 
     assert share(outer, range(6), 3) == [6 * i for i in range(6)]
+
+
+def test_calls_with_other_numbers_of_threads_share_one_pool():
+    """Threads are neither ended nor started because the next call asks for another number."""
+
+    def workers(n):
+        barrier = threading.Barrier(n, timeout=10)
+        found = share(lambda _: (barrier.wait(), threading.current_thread())[1], range(n), n)
+        return set(found) - {threading.current_thread()}
+
+    most = workers(6)
+    assert len(most) == 5
+    for n in (2, 4, 3, 6, 2):
+        assert len(workers(n)) == n - 1
+        assert all(thread.is_alive() for thread in most)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")

@@ -9,6 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from everystump import bounds as bounds
+    from everystump import datasets as datasets
+    from everystump import explain as explain
+    from everystump import export as export
+    from everystump import kernels as kernels
+    from everystump import report as report
     from everystump.estimators.bagging import StumpBaggingClassifier
     from everystump.estimators.boosted_svc import BoostedStumpSVC
     from everystump.estimators.boosting import StumpBoostingClassifier
@@ -63,11 +69,16 @@ __all__ = [
 ]
 
 
+_PACKAGES = ("bounds", "datasets", "explain", "export", "kernels", "report")
+
+
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name in _PACKAGES:
+        return import_module(f"everystump.{name}")
     raise AttributeError(f"module 'everystump' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_PACKAGES})

@@ -22,10 +22,13 @@ R = TypeVar("R")
 def count_threads(n_jobs: int | None) -> int:
     """Return how many threads ``n_jobs`` stands for.
 
-    None is all cores this process may use, less if ``OMP_NUM_THREADS`` says so, which is how
-    joblib tells its workers to leave room for each other.  Negative numbers count back from all
-    cores, -1 being all of them.
+    None is what ``joblib.parallel_config`` says.  Outside of such a context it is all cores that
+    this process may use, as in LightGBM and HistGradientBoosting, fewer if ``OMP_NUM_THREADS``
+    says so, which is how joblib keeps its worker processes from competing.  Negative numbers
+    count back from all cores, -1 being all of them.
     """
+    if n_jobs is None:
+        n_jobs = get_active_backend()[1]
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         cores = joblib.cpu_count()
@@ -56,7 +59,8 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
                 waiting.clear()  # nobody needs the rest
                 raise
 
-    others = [_pool(n_threads).submit(take_turns) for _ in range(n_threads - 1)]
+    pool = _workers.at_least(n_threads - 1)
+    others = [pool.submit(take_turns) for _ in range(n_threads - 1)]
     take_turns()
     for other in others:
         if not other.cancel():
@@ -124,11 +128,36 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@lru_cache(maxsize=1)
-def _pool(n_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="everystump")
+class _Workers:
+    """The one pool of threads of this process, replaced only when a call asks for more of them.
+
+    Threads start when they are first needed and then wait for the next call, whatever number of
+    threads it asks for.
+    """
+
+    _lock: threading.Lock
+    _size: int
+    _pool: ThreadPoolExecutor | None
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def at_least(self, n_threads: int) -> ThreadPoolExecutor:
+        """Return a pool that has so many threads, or more."""
+        with self._lock:
+            if self._pool is None or n_threads > self._size:
+                # Calls under way keep the old pool, whose threads end with the last of them.
+                self._size = max(n_threads, joblib.cpu_count())
+                self._pool = ThreadPoolExecutor(self._size, thread_name_prefix="everystump")
+            return self._pool
+
+    def forget(self) -> None:
+        """Start anew: a forked child has none of its parent's threads."""
+        self._lock = threading.Lock()
+        self._size = 0
+        self._pool = None
 
 
-# A forked child has none of its parent's threads: it must start its own pool.
+_workers = _Workers()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_workers.forget)

@@ -42,7 +42,8 @@ class StumpBaggingClassifier(BinnedEnsemble):
         Draws samples and features.  The same rows give the same samples in whatever order they
         come.
     n_jobs : int, optional
-        Threads, each with its own samples; all cores by default.
+        Threads, each with its own samples.  None is all cores, unlike in most of scikit-learn, or
+        what ``joblib.parallel_config`` says.
     verbose : int, default=0
         1 shows live progress.
 

@@ -89,7 +89,8 @@ class BoostedStumpSVC(BoostedEnsemble):
     random_state : int, RandomState instance or None, default=None
         Draws features.
     n_jobs : int, optional
-        Threads over the rows; all cores by default.
+        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
+        ``joblib.parallel_config`` says.
     verbose : int, default=0
         1 shows live progress.
 

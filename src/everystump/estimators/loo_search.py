@@ -34,7 +34,8 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
     param_grid : dict or list of dict
         Names of parameters and the values to try, as in scikit-learn's GridSearchCV.
     n_jobs : int, optional
-        Threads over the candidates; all cores by default.
+        Threads over the candidates.  None is all cores, unlike in most of scikit-learn, or what
+        ``joblib.parallel_config`` says.
     verbose : int, default=0
         1 shows progress.
 

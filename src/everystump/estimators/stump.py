@@ -37,7 +37,8 @@ class DecisionStumpClassifier(FiniteEnsemble):
     random_state : int, RandomState instance or None, default=None
         Draws the feature.
     n_jobs : int, optional
-        Threads over the rows; all cores by default.
+        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
+        ``joblib.parallel_config`` says.
 
     Attributes
     ----------

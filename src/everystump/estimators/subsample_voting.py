@@ -77,7 +77,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
     random_state : int, RandomState instance or None, default=None
         Draws rows and features.
     n_jobs : int, optional
-        Threads; all cores by default.  ``joblib.parallel_config`` can send the machines elsewhere.
+        Threads.  None is all cores, unlike in most of scikit-learn, or what
+        ``joblib.parallel_config`` says, which can also send the machines elsewhere.
     verbose : int, default=0
         1 shows progress.
 

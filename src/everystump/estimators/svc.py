@@ -51,7 +51,8 @@ class StumpSVC(FixedCMachine):
     max_iter : int, default=1000
         Newton steps at most; if they do not suffice, a ``ConvergenceWarning`` says so.
     n_jobs : int, optional
-        Threads over the rows; all cores by default.
+        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
+        ``joblib.parallel_config`` says.
     verbose : int, default=0
         1 shows live progress.
 
