@@ -137,18 +137,6 @@ def test_combining_helps_if_a_part_is_not_much_less_stable():
 # Validation
 
 
-def test_the_validation_bound_is_its_formula():
-    """Eq. 16."""
-    X, y = rows(9, n=60)
-    model = LogisticRegression().fit(X[:20], y[:20])
-    wrong = np.mean(model.predict(X[20:]) != y[20:])
-    bound = validation_bound(model, X[20:], y[20:], n_candidates=7, eta=0.1)
-    assert bound.observed == wrong
-    assert bound.value == pytest.approx(wrong + np.sqrt((np.log(7) - np.log(0.1 / 4)) / 40))
-    assert bound.holds
-    assert any("no more than 7 machines" in text for text in bound.assumptions)
-
-
 FITTED = {
     "machine": clone(PLAIN).fit(X0, Y0),
     "vote": vote(X0, Y0, subsample=1.0),
