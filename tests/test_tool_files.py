@@ -1,8 +1,10 @@
 """Files as users have them: how they are written, and what is wrong with them."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import re
 
 import numpy as np
@@ -55,8 +57,13 @@ BAD = {
     ),
     "blank lines first": (b"\n\na,y\n1,0\n2\n", r"line 5: 1 cell where the first line has 2"),
     "utf-16": ("a,y\n1,0\n".encode("utf-16"), r"line 1: the text is not utf-8; .* utf-16"),
-    "a spreadsheet": (b"PK\x03\x04" + bytes(99), r"is no text; save the table as CSV"),
-    "a pickle": (b"\x80\x05\x95" + bytes(99), r"is no text; save the table as CSV"),
+    "a damaged archive": (b"PK\x03\x04" + bytes(99), r"cannot be read \(File is not a zip file\)"),
+    "a pickle": (b"\x80\x05\x95" + bytes(99), r"is a pickle; save the table as CSV or Parquet"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0" + bytes(99), r"is an Excel workbook; save the table"),
+    "a tar archive": (b"a" * 257 + b"ustar\x0000" + bytes(99), r"is a tar archive; save the"),
+    "compressed twice": (gzip.compress(gzip.compress(b"a,y\n1,0\n")), r"is compressed twice"),
+    "a damaged bz2": (bz2.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
+    "a damaged xz": (lzma.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
     "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is no text"),
     "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 1 \(0 is the first\)"),
     "labels that look missing": (b"a,y\n1,ok\n2,NA\n", r"'y' is 'ok' or missing .* --missing"),

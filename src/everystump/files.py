@@ -81,6 +81,17 @@ def _refuse_other_kinds(out: Path, target: Path) -> None:
         )
 
 
+def as_unicode(name: str) -> str:
+    r"""Return the name of a file as it can be printed and stored: bytes that are not UTF-8 are �.
+
+    Examples
+    --------
+    >>> as_unicode("a.csv"), as_unicode("a\udcff.csv")
+    ('a.csv', 'a�.csv')
+    """
+    return name.encode(errors="surrogateescape").decode(errors="replace")
+
+
 def as_path(path: Any) -> Path:
     """Return a user's path, or say that it is none.
 

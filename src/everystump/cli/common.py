@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from everystump.files import as_unicode, check_place
 from everystump.study.dialect import Dialect
 from everystump.wording import RefusedError
 
@@ -56,6 +57,9 @@ def text_options(command: Callable) -> Callable:
         missing: tuple[str, ...],
         **given: Any,
     ) -> Any:
+        for text in filter(None, (delimiter, encoding, *missing)):
+            if as_unicode(text) != text:
+                raise click.UsageError(f"{as_unicode(text)!r} is not UTF-8")
         return command(dialect=Dialect(delimiter, decimal, encoding, missing), **given)
 
     for option in reversed(_TEXT_OPTIONS):
@@ -71,8 +75,6 @@ def out_option(help: str, *, required: bool = True) -> Callable:
 
 def check_out(out: Path, force: bool, *inputs: Path | None) -> None:
     """Raise before any work if the output cannot be written, or is one of the inputs."""
-    from everystump.files import check_place
-
     if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):
         raise RefusedError(f"--out {out} is an input as well; name another file to write.")
     if out.is_file() and not force:
@@ -93,19 +95,27 @@ def load_model(path: Path) -> Any:
         raise RefusedError(str(error).replace(f"path={str(path)!r}", str(path))) from None
 
 
-def read_data(
-    path: Path, dialect: Dialect, model: Any, text: Collection[str] | None = None
+def read_data(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
+    """Return a table for a model, which knows what was said of its own, and what is guessed."""
+    from everystump.study.contents import read_content
+
+    return parse_data(path, read_content(path), dialect, model)
+
+
+def parse_data(
+    path: Path, content: bytes, dialect: Dialect, model: Any, text: Collection[str] | None = None
 ) -> tuple[Any, list[str]]:
-    """Return a table for a model, which knows what was said of its own, and what is guessed.
+    """Do the same with the content of a file that has been read already.
 
     ``text`` names the columns that stay text, by default those that the model knows as such.
     """
     from everystump.study.matching import text_columns
-    from everystump.study.sources import read_file
+    from everystump.study.sources import parse_file
 
     origin = getattr(model, "about_", {}).get("origin", {})
     told_before = dialect.after(origin.get("dialect", {}))
-    return read_file(path, told_before, text=text_columns(model) if text is None else text)
+    text = text_columns(model) if text is None else text
+    return parse_file(path, content, told_before, text=text)
 
 
 def check_curves(model: Any) -> None:

@@ -21,6 +21,7 @@ from everystump.cli.common import (
 )
 from everystump.cli.progress import progress_bar
 from everystump.cli.speech import echo, in_a_terminal, in_two_columns, refusing, say
+from everystump.files import as_unicode
 from everystump.study.dialect import Dialect
 from everystump.study.families import FAMILIES
 from everystump.wording import percent
@@ -99,8 +100,8 @@ def fit(
 ) -> None:
     """Train a model on a table, measure its error on rows that it has not seen, and keep it.
 
-    DATA is a CSV (with a line of names) or Parquet file, plain or .gz.  What is guessed of its
-    columns is printed, and every guess can be overruled.
+    DATA is a CSV (with a line of names) or Parquet file, plain or compressed.  What is guessed of
+    its columns is printed, and every guess can be overruled.
     """
     with refusing():
         check_out(out, force, data)
@@ -124,7 +125,12 @@ def fit(
         live = int(watched and cv is None)  # else the bar tells of the fits
         with progress_bar("fits", fleeting=True) if cv else nullcontext() as progress:
             model = fit_model(
-                task, plan, data=data.name, dialect=dialect, verbose=live, progress=progress
+                task,
+                plan,
+                data=as_unicode(data.name),
+                dialect=dialect,
+                verbose=live,
+                progress=progress,
             )
         save(model, out)
     about = {name: told for name, told in model.about_.items() if name != "origin"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
+from typing import NoReturn
 
 import click
 
@@ -16,9 +18,10 @@ from everystump.cli.fit import fit
 from everystump.cli.predict import predict
 from everystump.cli.report import report
 from everystump.cli.reproduce import reproduce
-from everystump.cli.speech import BAD_INPUT, OutputLostError
+from everystump.cli.speech import BAD_INPUT, OutputLostError, complain
 
 INTERRUPTED = 130
+_NO_PLACE = (errno.ENOSPC, errno.EIO, errno.EBADF)
 EXAMPLES = """\b
 Examples:
   everystump fit credit.csv --target default -o credit.stump
@@ -59,20 +62,28 @@ def main() -> None:
     except click.Abort:
         sys.exit(INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
+        complain(error.format_message())
         sys.exit(BAD_INPUT)
     except click.UsageError as error:
         of = error.ctx.command_path if error.ctx else "everystump"
         what = error.format_message().rstrip(".").replace("'. Did you", "', did you").rstrip("?")
-        click.echo(f"Error: {what}; see '{of} --help'.", err=True)
+        complain(f"Error: {what}; see '{of} --help'.")
         sys.exit(BAD_INPUT)
     except click.ClickException as error:
-        error.show()
+        complain(f"Error: {error.format_message()}")
         sys.exit(error.exit_code)
     except OutputLostError as lost:
-        # What is still to be printed has no place to go either.
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if lost.reason is not None:  # else `| head` has seen enough, no more
-            click.echo(f"Error: standard output: {lost.reason}.", err=True)
-        sys.exit(BAD_INPUT)
+        _end_without_output(lost)
+    except OSError as error:
+        if error.errno not in _NO_PLACE or error.filename is not None:
+            raise
+        _end_without_output(OutputLostError(error))  # it was help that was printed
+
+
+def _end_without_output(lost: OutputLostError) -> NoReturn:
+    """End a command whose output has no place to go."""
+    if sys.stdout is not None:  # nor has what is left in its buffer
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if lost.reason is not None:  # else `| head` has seen enough, no more
+        complain(f"Error: standard output: {lost.reason}.")
+    sys.exit(BAD_INPUT)

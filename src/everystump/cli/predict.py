@@ -15,7 +15,7 @@ from everystump.cli.common import (
     check_out,
     load_model,
     out_option,
-    read_data,
+    parse_data,
     text_options,
 )
 from everystump.cli.progress import warn_of
@@ -51,17 +51,21 @@ def predict(
         if out is not None:
             check_out(out, force, model, data)
         from everystump.files import write_text
+        from everystump.study.contents import read_content
         from everystump.study.guesses import check_columns
         from everystump.study.matching import features_of, unknown_levels
         from everystump.study.saying import predictions
 
         fitted = load_model(model)
-        frame, notes = read_data(data, dialect, fitted)
+        content = read_content(data)  # once, for it may be a pipe
+        frame, notes = parse_data(data, content, dialect, fitted)
         check_columns(frame, keep)
         kept = frame[[]]
         if keep:  # as they are written
             written = replace(dialect, missing=("",))
-            kept = read_data(data, written, fitted, text=keep)[0][list(keep)]
+            kept = parse_data(data, content, written, fitted, text=keep)[0][
+                list(dict.fromkeys(keep))
+            ]
         X = features_of(fitted, frame)
         said = predictions(fitted, X, kept)
         notes += unknown_levels(fitted, X)

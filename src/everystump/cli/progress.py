@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-import click
+from everystump.cli.speech import complain
 
 PAUSE = 10.0
 
 
 def warn(sentence: str) -> None:
     """Tell the user something that does not end the work."""
-    click.echo(f"Note: {sentence}", err=True)
+    complain(f"Note: {sentence}")
 
 
 def warn_of(sentences: Iterable[str], doubt: str | None = None) -> None:
@@ -63,4 +63,4 @@ class _Lines:
         is_end = self._tells_end and done == total
         if is_end or time.monotonic() - self._last > PAUSE:
             self._last = time.monotonic()
-            click.echo(f"{self._title}: {done} of {total} done", err=True)
+            complain(f"{self._title}: {done} of {total} done")

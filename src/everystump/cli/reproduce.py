@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everystump.cli.progress import progress_bar, warn
-from everystump.cli.speech import Refusal
+from everystump.cli.speech import Refusal, echo
 from everystump.experiments import NAMES, RefusedError, load_experiment
 from everystump.experiments.journal import writing
 
@@ -29,7 +29,7 @@ Examples:
 
 def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        click.echo("\n".join(NAMES))
+        echo("\n".join(NAMES))
         context.exit()
 
 
@@ -130,6 +130,6 @@ def _run(
         )
     with writing(out):
         written = write_experiment(finished, out)
-    click.echo(f"{experiment.title}\n  {summary(finished)}")
-    click.echo(f"  {' '.join(str(path) for path in written)}")
+    echo(f"{experiment.title}\n  {summary(finished)}")
+    echo(f"  {' '.join(str(path) for path in written)}")
     return finished

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 import click
 
+from everystump.files import as_unicode
 from everystump.wording import RefusedError
 
 BAD_INPUT = 2
@@ -51,15 +53,25 @@ def echo(text: str) -> None:
         if sys.stdout is None:
             raise OSError(errno.EBADF, "it is closed")
         if in_a_terminal():
-            click.echo(text)
+            click.echo(as_unicode(text))
             return
         sys.stdout.flush()
-        rest = memoryview(f"{click.unstyle(text)}\n".encode())
+        # A path that is not UTF-8 is printed as the bytes that it is.
+        rest = memoryview(f"{click.unstyle(text)}\n".encode(errors="surrogateescape"))
         while rest:  # what is not buffered may be written in part
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except OSError as error:
         raise OutputLostError(error) from error
+
+
+def complain(text: str) -> None:
+    """Print on standard error; where that takes no more, the work goes on without."""
+    try:
+        click.echo(as_unicode(text), err=True)
+    except OSError:
+        if sys.stderr is not None:  # what is left in its buffer has no place to go either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def in_a_terminal() -> bool:

@@ -13,6 +13,7 @@ from everystump.study.kinds import NUMBERS, kind_of
 from everystump.study.labels import as_text, same_label
 from everystump.study.plan import split_rows
 from everystump.study.rowmarks import in_order, marks_of, share_known
+from everystump.study.tidying import replaced
 from everystump.wording import counted, listed
 
 _CHANCE = 0.01
@@ -86,7 +87,7 @@ def features_of(model: Any, frame: Any) -> Any:
             changed[name] = as_text(X[name])  # another file may have numbers only
     if not model.__sklearn_tags__().input_tags.allow_nan:
         _refuse_holes(X)
-    return X.assign(**changed) if changed else X
+    return replaced(X, changed)
 
 
 def _refuse_holes(X: Any) -> None:

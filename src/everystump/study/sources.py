@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import zlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -12,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from everystump.study import RefusedError
+from everystump.study.contents import read_content
 from everystump.study.csvtext import parse_table
 from everystump.study.dialect import Dialect
-from everystump.study.tidying import as_plain_columns, without_words
+from everystump.study.tidying import as_plain_columns, with_names_of_text, without_words
 
-_GZIP, _PARQUET, _ARCHIVE, _PICKLE = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\x80"
+_PARQUET = b"PAR1"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -28,16 +27,21 @@ def read_file(
     Parameters
     ----------
     path : Path
-        A text of a line of names and lines of values, or Parquet; either may be compressed by
-        gzip.
+        A text of a line of names and lines of values, or Parquet; either may be compressed.
     dialect : Dialect, optional
         What the user says of a text.
     text : collection of str
         Columns whose cells are to stay text, whatever they look like.
     """
-    content = _content(path)
+    return parse_file(path, read_content(path), dialect, text=text)
+
+
+def parse_file(
+    path: Path, content: bytes, dialect: Dialect | None = None, *, text: Collection[str] = ()
+) -> tuple[Any, list[str]]:
+    """Do the same with the content of a file that has been read already."""
     dialect = dialect or Dialect()
-    if content.startswith(_PARQUET) or _suffix(path) in (".parquet", ".pq"):
+    if content.startswith(_PARQUET) or path.suffix.lower() in (".parquet", ".pq"):
         frame, told = _read_parquet(path, content), list[str]()
         frame = without_words(frame, dialect.missing)
     else:
@@ -50,29 +54,10 @@ def read_file(
     return frame, told
 
 
-def _suffix(path: Path) -> str:
-    name = path.name.lower()
-    return Path(name.removesuffix(".gz")).suffix
-
-
-def _content(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if content.startswith(_GZIP) else content
-    except FileNotFoundError:
-        raise RefusedError(f"{path} does not exist; check the name.") from None
-    except IsADirectoryError:
-        raise RefusedError(f"{path} is a folder; name a file in it.") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise RefusedError(f"{path} cannot be read ({error}); check the file.") from None
-
-
 def _decoded(path: Path, content: bytes, encoding: str) -> str:
     """Return the text of a file, its lines ended by one character."""
     if encoding == "utf-8" and content.startswith(_UTF16):
         raise RefusedError(f"{path}, line 1: the text is not utf-8; pass --encoding utf-16.")
-    if content.startswith((_ARCHIVE, _PICKLE)):
-        raise RefusedError(f"{path} is no text; save the table as CSV or Parquet.")
     try:
         text = content.decode(encoding).removeprefix("\ufeff")
     except LookupError:
@@ -98,10 +83,11 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
 
 
 def _read_parquet(path: Path, content: bytes) -> Any:
+    """Return the table of a Parquet file; an index with a name is a column of it."""
     import pandas as pd
 
     try:
-        frame = pd.read_parquet(io.BytesIO(content)).reset_index(drop=True)
+        frame = pd.read_parquet(io.BytesIO(content))
     except ImportError:
         raise RefusedError(
             f"{path}: Parquet needs pyarrow; pip install 'everystump[parquet]', or pass a CSV."
@@ -109,7 +95,7 @@ def _read_parquet(path: Path, content: bytes) -> Any:
     except Exception as error:
         what = " ".join(str(error).split())[:200].rstrip(".")
         raise RefusedError(f"{path} is no Parquet file that can be read: {what}.") from None
-    return frame
+    return with_names_of_text(path, frame)
 
 
 def _refuse_infinite(path: Path, frame: Any) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from everystump.study import RefusedError
 from everystump.study.labels import as_number
 
 # What stands for a missing value, if the user does not say it.
@@ -33,20 +36,50 @@ def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
             changed[name] = column.astype(object).where(column.notna(), np.nan).astype(np.float64)
         elif held == "string" and not hasattr(column, "cat"):
             changed[name] = column.str.strip()
-    return frame.assign(**changed) if changed else frame
+    return replaced(frame, changed)
+
+
+def replaced(frame: Any, columns: Mapping[str, Any]) -> Any:
+    """Return a frame in which some columns are others, whatever their names are."""
+    frame = frame.copy(deep=False)
+    for name, column in columns.items():
+        frame[name] = column
+    return frame
+
+
+def with_names_of_text(path: Path, frame: Any) -> Any:
+    """Return a frame whose names are text, and whose index, if it has a name, is a column.
+
+    Names of several levels are joined, and columns without a name get one, as in a CSV.
+    """
+    levels = [level for level in frame.index.names if level is not None]
+    frame = frame.reset_index(level=levels).reset_index(drop=True) if levels else frame
+    frame = frame.reset_index(drop=True)
+    names = [_as_text(name) or f"Unnamed: {k}" for k, name in enumerate(frame.columns)]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise RefusedError(f"{path}: two columns are named {twice!r}; rename one.")
+    return frame.set_axis(names, axis=1)
+
+
+def _as_text(name: Any) -> str:
+    """Return the name of a column as text; of several levels those that are not empty."""
+    parts = name if isinstance(name, tuple) else (name,)
+    return "_".join(str(part) for part in parts if part is not None and part != "").strip()
 
 
 def without_words(frame: Any, missing: Sequence[str]) -> Any:
     """Return a frame whose cells that are one of some words, or numbers, are missing."""
+    changed: dict[str, Any] = {}
     for word in missing:
         number = as_number(word)
         for name in frame.columns:
-            column = frame[name]
+            column = changed.get(name, frame[name])
             bad = (
                 column.astype(str).str.strip() == word
                 if column.dtype.kind == "O"
                 else column == number
             )
             if bad.any():
-                frame = frame.assign(**{name: column.mask(bad)})
-    return frame
+                changed[name] = column.mask(bad)
+    return replaced(frame, changed)

@@ -1,0 +1,204 @@
+"""Where rows come from and go to: archives, pipes, odd names, places that take nothing."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool import ENVIRONMENT, PROGRAM, refused, run
+
+import everystump as package
+from everystump.study import RefusedError
+from everystump.study.sources import read_file
+
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full here")
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="names and pipes of POSIX")
+
+
+def rows(n=60):
+    a = np.random.default_rng(0).normal(size=n).round(3)
+    return pd.DataFrame({"a": a, "b": np.arange(n) % 5, "y": np.where(a > 0, "yes", "no")})
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("input")
+    data, out = folder / "t.csv", folder / "m.stump"
+    rows().to_csv(data, index=False)
+    assert run("fit", data, "--target", "y", "--C", 1, "-o", out).exit_code == 0
+    return data, out
+
+
+def zipped(content, *names):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in names:
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+PACKED = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": lambda content: zipped(content, "t.csv"),
+    "zip of a Mac": lambda content: zipped(content, "folder/", "t.csv", "__MACOSX/._t.csv"),
+}
+
+
+@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+def test_compressed_files_are_known_by_their_content(pack, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(pack(rows().to_csv(index=False).encode()))
+    pd.testing.assert_frame_equal(read_file(path)[0], rows())
+
+
+@pytest.mark.parametrize(
+    ("names", "match"),
+    [
+        (("a.csv", "b.csv"), "a zip archive of 2 files; unpack it"),
+        ((), "a zip archive of 0 files"),
+        (("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook; save its table as CSV"),
+        (("mimetype", "content.xml"), "is an OpenDocument file; save its table as CSV"),
+    ],
+)
+def test_archives_of_other_things(names, match, tmp_path):
+    (tmp_path / "t.zip").write_bytes(zipped(b"a,y\n1,0\n", *names))
+    with pytest.raises(RefusedError, match=match):
+        read_file(tmp_path / "t.zip")
+
+
+def test_zstandard(tmp_path):
+    (tmp_path / "t.zst").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(9))
+    try:
+        import zstandard
+    except ImportError:
+        with pytest.raises(RefusedError, match="compressed by Zstandard; decompress it, or pip"):
+            read_file(tmp_path / "t.zst")
+        return
+    with pytest.raises(RefusedError, match="cannot be read"):
+        read_file(tmp_path / "t.zst")
+    (tmp_path / "t.zst").write_bytes(zstandard.compress(b"a,y\n1,0\n"))
+    assert read_file(tmp_path / "t.zst")[0]["a"].tolist() == [1]
+
+
+def test_text_that_begins_like_an_archive(tmp_path):
+    for name in ("BZhours", "Rar!", "ARROW1"):
+        (tmp_path / "t.csv").write_text(f"{name},y\n1,0\n")
+        assert read_file(tmp_path / "t.csv")[0].columns[0] == name
+
+
+@POSIX
+def test_a_pipe_is_read_once(fitted, tmp_path):
+    data, out = fitted
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(data.read_bytes()), daemon=True)
+    writer.start()
+    said = run("predict", out, pipe, "--keep", "a").stdout
+    assert said == run("predict", out, data, "--keep", "a").stdout and said.count("\n") == 61
+
+
+def test_a_column_kept_twice_is_kept_once(fitted):
+    data, out = fitted
+    twice = run("predict", out, data, "--keep", "a", "--keep", "b", "--keep", "a")
+    assert twice.stdout == run("predict", out, data, "--keep", "a", "--keep", "b").stdout
+
+
+def test_columns_of_any_name(tmp_path):
+    names = ["self", "cls", "name", "index", "columns", "0", "**", "a b", "é"]
+    words = ["u ", "v"] * 30
+    frame = rows().assign(**{name: words for name in names if name != "self"})
+    frame["self"] = words
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    frame.to_csv(data, index=False)
+    assert run("fit", data, "--target", "y", "--C", 1, "-o", out).exit_code == 0
+    assert set(names) < set(package.load(out).feature_names_in_)
+    frame["self"] = frame["cls"] = 1.0  # numbers where text was
+    frame.to_csv(data, index=False)
+    for command in (("predict",), ("bound",), ("explain",)):
+        assert run(*command, out, data).exit_code == 0
+
+
+def test_names_in_parquet_that_are_not_text(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    frame, path, out = rows(), tmp_path / "t.parquet", tmp_path / "m.stump"
+    frame["b"] = ["u ", "v"] * 30
+    many = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("t", "")])
+    for names, wanted in (([0, 1, 2], ["0", "1", "2"]), (many, ["a_x", "a_y", "t"])):
+        frame.set_axis(names, axis=1).to_parquet(path)
+        assert read_file(path)[0].columns.tolist() == wanted
+        given = ("--target", wanted[-1], "--C", 1, "-o", out, "--force")
+        assert run("fit", path, *given).exit_code == 0
+        assert "Error on 15 held-out rows" in run("bound", out, path).stdout
+    same = pd.MultiIndex.from_tuples([("a", "x"), ("a_x", ""), ("t", "")])
+    frame.set_axis(same, axis=1).to_parquet(path)
+    with pytest.raises(RefusedError, match="two columns are named 'a_x'"):
+        read_file(path)
+
+
+def test_an_index_with_a_name_is_a_column(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    rows().set_index(["y", "b"]).to_parquet(tmp_path / "t.parquet")
+    frame, _ = read_file(tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(frame[["a", "b", "y"]], rows())
+
+
+@POSIX
+def test_names_of_files_that_are_not_utf8(fitted, tmp_path):
+    data, model, said, page = (tmp_path / f"{name}\udcff" for name in "tmop")
+    data.write_bytes(fitted[0].read_bytes())
+    for arguments in (
+        ("fit", data, "--target", "y", "--C", 1, "-o", model),
+        ("predict", model, data, "-o", said),
+        ("report", model, data, "-o", page),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 0 and done.stderr == "", done.output
+        assert os.fsencode(arguments[-1]) in done.stdout_bytes
+    assert sorted(os.listdir(os.fsencode(tmp_path))) == [b"m\xff", b"o\xff", b"p\xff", b"t\xff"]
+    assert "does not exist" in refused("predict", model, tmp_path / "\udcfe")
+
+
+def test_a_word_for_missing_that_is_not_utf8(fitted):
+    data, out = fitted
+    assert "is not UTF-8" in run("predict", out, data, "--missing", "\udcff").stderr
+
+
+@FULL
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        ("from everystump.cli.progress import warn; warn('lost'); warn('as well')", 0),
+        ("from everystump.cli import main; main()", 2),
+    ],
+)
+def test_notes_that_nobody_takes_do_not_fail_the_work(code, wanted):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-c", code], stderr=full, env=ENVIRONMENT)
+    assert done.returncode == wanted
+
+
+@FULL
+def test_help_on_a_full_disk():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"Error: standard output: No space left on device.\n"
+
+
+def test_archives_are_named_in_refusals(tmp_path):
+    (tmp_path / "t.gz").write_bytes(gzip.compress(bz2.compress(b"a,y\n1,0\n")))
+    assert "is compressed twice; decompress it once" in refused(
+        "fit", tmp_path / "t.gz", "--target", "y", "-o", tmp_path / "m"
+    )
