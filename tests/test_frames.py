@@ -2,11 +2,14 @@
 
 import datetime
 import tracemalloc
+import warnings
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from bad_tables import assert_refused
 from hypothesis import given
@@ -61,6 +64,12 @@ def levels(dtype):
     return lambda cells: pd.Categorical(cells, categories=dtype)
 
 
+def arrow(values):
+    """Return the dtype of a pandas column that pyarrow backs."""
+    return pd.ArrowDtype(values)
+
+
+ArrowColumn = pd.arrays.ArrowExtensionArray
 KINDS = {
     "float64": Kind(lambda rng, n: rng.normal(size=n).tolist(), "float64", pl.Float64),
     "float32": Kind(single, "float32", pl.Float32),
@@ -80,6 +89,22 @@ KINDS = {
     "category of words": Kind(words, levels((*WORDS, "yew")), pl.Categorical, is_category=True),
     "category of whole numbers": Kind(
         lambda rng, n: rng.integers(0, 5, n).tolist(), levels(range(7)), pl.Int64, is_category=True
+    ),
+    "arrow int64": Kind(whole, arrow(pa.int64()), pl.Int64),
+    "arrow float": Kind(single, arrow(pa.float32()), pl.Float32),
+    "arrow double": Kind(
+        lambda rng, n: rng.normal(size=n).tolist(), arrow(pa.float64()), pl.Float64
+    ),
+    "arrow decimal": Kind(
+        lambda rng, n: [Decimal(int(k)) / 4 for k in rng.integers(-9, 9, n)],
+        arrow(pa.decimal128(9, 2)),
+        pl.Decimal(9, 2),
+    ),
+    "arrow bool": Kind(flags, arrow(pa.bool_()), pl.Boolean),
+    "arrow text": Kind(words, arrow(pa.string()), pl.String, is_category=True),
+    "arrow views": Kind(words, arrow(pa.string_view()), pl.String, is_category=True),
+    "arrow levels": Kind(
+        words, arrow(pa.dictionary(pa.int8(), pa.string())), pl.Categorical, is_category=True
     ),
 }
 
@@ -301,7 +326,7 @@ def test_what_a_fitted_model_knows_of_its_table(frame, model):
     assert [feature.name for feature in model.features_] == ALL_AT_ONCE.names
     by_dtype = ALL_AT_ONCE.categories
     if isinstance(frame, pl.DataFrame):  # its category of whole numbers are whole numbers
-        by_dtype = by_dtype[:-1]
+        by_dtype = [d for d in by_dtype if ALL_AT_ONCE.kinds[d] != "category of whole numbers"]
     levels = [d for d, feature in enumerate(model.features_) if feature.levels is not None]
     assert levels == by_dtype
     for d in levels:
@@ -508,7 +533,27 @@ PANDAS_REFUSED = {
     ),
     "levels of dates": (
         pd.DataFrame(changed(a=pd.Categorical(pd.to_datetime(DAYS)))),
-        r"X holds .* in column 'a', .* turn the column into text or into numbers",
+        r"X: column 'a' holds dates or times \(category\); turn it into numbers",
+    ),
+    "levels of times": (
+        pd.DataFrame(changed(a=pd.Categorical(pd.to_timedelta(range(6), unit="D")))),
+        r"X: column 'a' holds dates or times \(category\); turn it into numbers",
+    ),
+    "arrow days": (
+        pd.DataFrame(changed(a=pd.array([datetime.date(2020, 1, 1)] * 6, arrow(pa.date32())))),
+        r"X: column 'a' holds dates or times \(date32",
+    ),
+    "arrow levels of days": (
+        pd.DataFrame(changed(a=ArrowColumn(pa.array(DAYS).dictionary_encode()))),
+        r"X holds datetime.date\(2020, 1, 1\) in column 'a'",
+    ),
+    "arrow lists": (
+        pd.DataFrame(changed(a=pd.array([[1]] * 6, arrow(pa.large_list(pa.int64()))))),
+        r"X: column 'a' is of type large_list.* neither numbers nor text",
+    ),
+    "beyond the largest float": (
+        pd.DataFrame(changed(a=pd.Series([10**400, None, 2, 3, 4, 5], dtype=object))),
+        r"X holds a number beyond the largest float \(1\.8e308\) in column 'a'; scale the column",
     ),
     "complex numbers": (pd.DataFrame(changed(a=[1j, 2, 3, 4, 5, 6])), r"(?i)column 'a'|complex"),
 }
@@ -530,6 +575,11 @@ ARRAYS_REFUSED = {
     "records": (np.array([[{}]] * 6), {}, r"X holds \{\} in column 0"),
     "ragged rows": ([[1, 2], [3], [4], [5], [6], [7]], {}, r"X|inhomogeneous|2D"),
     "days": (np.array(DAYS, dtype="datetime64[D]")[:, None], {}, r"dates or times"),
+    "beyond the largest float": (
+        [[10**400], [1], [2], [3], [4], [5]],
+        {},
+        r"X holds a number beyond the largest float \(1\.8e308\) in column 0; scale the column",
+    ),
     "sparse": (sparse.csr_array(np.eye(6)), {}, r"(?i)sparse .*dense"),
     "sparse levels": (
         sparse.csr_array(np.eye(6)),
@@ -625,3 +675,138 @@ def test_who_takes_numbers_only_names_a_remedy(model, make):
     model.fit(make({"a": GOOD["a"]}), Y)
     assert_refused(lambda: model.predict(holes), missing)
     assert_refused(lambda: model.predict(make({"a": GOOD["c"]})), r"X has 'x' in column 'a'")
+
+
+def test_a_table_of_pyarrow_is_a_frame():
+    columns = {"a": [1.0, None, 3.0, 4.0, 5.0, 6.0], "c": GOOD["c"]}
+    table, frame = pa.table(columns), pd.DataFrame(columns)
+    model = StumpSVC().fit(table, Y)
+    assert model.feature_names_in_.tolist() == ["a", "c"]
+    np.testing.assert_array_equal(model.decision_function(table), model.decision_function(frame))
+    turned = table.select(["c", "a"])
+    np.testing.assert_array_equal(model.decision_function(turned), model.decision_function(frame))
+
+
+def test_arrow_levels_in_pieces_and_out_of_use():
+    """Pieces of a column may number their levels each in its own way, and name unused ones."""
+    one = pa.DictionaryArray.from_arrays([0, 1, None], ["b", "a", "unused"])
+    other = pa.DictionaryArray.from_arrays([1, 0, 1], ["c", "b"])
+    column = ArrowColumn(pa.chunked_array([one, other]))
+    frame, plain = pd.DataFrame({"a": column}), pd.DataFrame({"a": ["b", "a", None, "b", "c", "b"]})
+    model = StumpSVC().fit(frame, Y)
+    assert model.features_[0].levels.tolist() == ["a", "b", "c"]
+    expected = StumpSVC().fit(plain, Y).decision_function(plain)
+    np.testing.assert_allclose(model.decision_function(frame), expected, atol=1e-9)
+    none = frame.iloc[:0]
+    with pytest.raises(ValueError, match="0 sample"):
+        model.decision_function(none)
+
+
+def test_a_signaling_nan_is_a_missing_value():
+    cells = [
+        Decimal("sNaN"),
+        Decimal("1"),
+        Decimal("2.5"),
+        Decimal("3"),
+        Decimal("4"),
+        Decimal("5"),
+    ]
+    plain = [[None], [1.0], [2.5], [3.0], [4.0], [5.0]]
+    expected = StumpSVC().fit(plain, Y).decision_function(plain)
+    for X in ([[cell] for cell in cells], pd.DataFrame({"a": pd.Series(cells, dtype=object)})):
+        np.testing.assert_array_equal(StumpSVC().fit(X, Y).decision_function(X), expected)
+
+
+@pytest.mark.parametrize("missing", [{}, {"na_object": None}, {"na_object": np.nan}], ids=str)
+def test_numpys_own_strings(missing):
+    kind = np.dtypes.StringDType(**missing)
+    cells = [*GOOD["c"][:5], missing.get("na_object", GOOD["c"][5])]
+    X, plain = np.array(cells, dtype=kind)[:, None], [[cell] for cell in cells]
+    y = np.array(["no", "yes"], dtype=kind)[Y]
+    model, expected = StumpSVC().fit(X, y), StumpSVC().fit(plain, np.array(["no", "yes"])[Y])
+    np.testing.assert_array_equal(model.predict(X), expected.predict(plain))
+    assert model.classes_.tolist() == ["no", "yes"]
+
+
+LABELS_MISSING = {
+    "None among text": ["a", "b", None, "a", "b", "a"],
+    "None among numbers": [0, 1, None, 0, 1, 0],
+    "NaN among objects": np.array(["a", "b", np.nan, "a", "b", "a"], dtype=object),
+    "signaling NaN": [0, 1, Decimal("sNaN"), 0, 1, 0],
+    "pandas": pd.Series([0, 1, None, 0, 1, 0], dtype="Int64"),
+    "arrow": pd.Series(["a", "b", None, "a", "b", "a"], dtype=arrow(pa.string())),
+    "polars": pl.Series(["a", "b", None, "a", "b", "a"]),
+    "strings of numpy": np.array(
+        ["a", "b", None, "a", "b", "a"], np.dtypes.StringDType(na_object=None)
+    ),
+}
+
+
+@pytest.mark.parametrize("y", LABELS_MISSING.values(), ids=LABELS_MISSING)
+def test_missing_labels(y):
+    sentence = r"^y: the label of row 2 is missing .*; drop these rows, or give them a class"
+    assert_refused(lambda: StumpSVC().fit(np.arange(6.0)[:, None], y), sentence)
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        (pd.array([3, 5] * 3, arrow(pa.int16())), np.array([3, 5], dtype=np.int16)),
+        (pd.array([False, True] * 3, arrow(pa.bool_())), np.array([False, True])),
+        (pd.array(["a", "b"] * 3, arrow(pa.string())), np.array(["a", "b"])),
+        (
+            pd.array(["a", "b"] * 3, arrow(pa.dictionary(pa.int8(), pa.string()))),
+            np.array(["a", "b"]),
+        ),
+        (pd.array([3, 5] * 3, "Int64"), np.array([3, 5])),
+        (pd.Categorical([3, 5] * 3), np.array([3, 5])),
+    ],
+    ids=lambda value: str(value.dtype),
+)
+def test_labels_stay_what_they_are(y, classes):
+    model = StumpSVC().fit(np.arange(6.0)[:, None], pd.Series(y))
+    assert model.classes_.dtype == classes.dtype
+    np.testing.assert_array_equal(model.classes_, classes)
+
+
+LARGE = [2**53 + k for k in range(6)]
+ROUNDED = {
+    "array": (np.array(LARGE)[:, None], "0"),
+    "lists": ([[k] for k in LARGE], "0"),
+    "objects": (np.array(LARGE, dtype=object)[:, None], "0"),
+    "below": (-np.array(LARGE)[:, None], "0"),
+    "largest of all": (np.array([2**64 - 1, 0, 1, 2, 3, 4], dtype=np.uint64)[:, None], "0"),
+    "second column": (np.array([range(6), LARGE]).T, "1"),
+    "pandas": (pd.DataFrame({"a": range(6), "id": LARGE}), "'id'"),
+    "pandas, mixed": (pd.DataFrame({"c": GOOD["c"], "id": LARGE}), "'id'"),
+    "pandas, missing": (pd.DataFrame({"id": pd.array([*LARGE[:5], None], "Int64")}), "'id'"),
+    "arrow": (pd.DataFrame({"id": pd.array([*LARGE[:5], None], arrow(pa.int64()))}), "'id'"),
+    "polars": (pl.DataFrame({"id": [*LARGE[:5], None]}), "'id'"),
+}
+
+
+@pytest.mark.parametrize(("X", "shown"), ROUNDED.values(), ids=ROUNDED)
+def test_integers_that_floats_cannot_tell_apart(X, shown):
+    sentence = rf"^X: column {shown} holds integers beyond 2\*\*53, such as -?\d+, .*; subtract"
+    with pytest.warns(UserWarning, match=sentence) as told:
+        model = StumpSVC().fit(X, Y)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([2**53 + 2 * k for k in range(6)])[:, None],
+        np.array([2.0**60 + 1e5 * k for k in range(6)])[:, None],
+        pd.DataFrame({"id": pd.Categorical(LARGE)}),
+        np.array([-(2**63), *range(5)])[:, None],
+    ],
+    ids=["even", "floats", "levels", "power"],
+)
+def test_integers_that_floats_hold_need_no_warning(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StumpSVC().fit(X, Y)

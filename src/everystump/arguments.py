@@ -11,7 +11,7 @@ def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
     """Return ``value`` as an array of numbers, or say that the argument ``name`` is not one."""
     try:
         return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name}={value!r} must be {wanted}.") from None
 
 

@@ -17,14 +17,16 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from everystump.arguments import as_numbers
 from everystump.frames import (
     Feature,
+    as_known_table,
     drop_unused,
     is_frame,
+    read_labels,
     read_rows,
     read_table,
     refuse_bad_names,
     refuse_no_table,
     reordered,
-    unmasked,
+    warn_if_rounded,
 )
 from everystump.labels import one_against_the_rest
 
@@ -182,7 +184,7 @@ def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
 
 def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
     """Check the rows that a fitted estimator is asked about; the columns of frames go by name."""
-    features, X = estimator.features_, unmasked(X)
+    features, X = estimator.features_, as_known_table(X)
     if is_frame(X):
         refuse_bad_names(X)
         names = [feature.name for feature in features]
@@ -190,12 +192,11 @@ def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
             X = reordered(X, names)
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
-    elif any(feature.levels is not None for feature in features):
+    elif any(feature.levels is not None for feature in features) or _holds_objects(X):
         refuse_no_table(X)
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
     else:
-        X = read_table(X, None)[0] if _holds_objects(X) else X
         X = validate_data(estimator, X, reset=False, **_LOOSELY)
     refuse_unreadable(X, estimator)
     return X
@@ -205,12 +206,13 @@ def _read(
     estimator: BaseEstimator, X: Any, y: Any, reset: bool
 ) -> tuple[np.ndarray, np.ndarray, tuple[Feature, ...]]:
     """Read a training table as numbers, and check that it goes with ``y``."""
+    y = read_labels(y)
     if not reset:
         X = check_rows(estimator, X)
         return *check_X_y(X, y, **_LOOSELY), estimator.features_
     for of_last_fit in ("_edits", "_lost", "about_"):
         estimator.__dict__.pop(of_last_fit, None)
-    chosen, X = getattr(estimator, "categorical_features", "from_dtype"), unmasked(X)
+    chosen, X = getattr(estimator, "categorical_features", "from_dtype"), as_known_table(X)
     plain = isinstance(chosen, str) or chosen is None
     if is_frame(X):
         refuse_bad_names(X)
@@ -218,8 +220,11 @@ def _read(
         X, features = read_table(X, chosen)
         X, y = check_X_y(X, y, **_LOOSELY)
     elif plain and not _holds_objects(X):
+        given = np.asarray(X)
         X, y = validate_data(estimator, X, y, **_LOOSELY)
         features = (Feature(),) * X.shape[1]
+        for d in range(X.shape[1]) if given.dtype in (np.int64, np.uint64) else ():
+            warn_if_rounded(given[:, d], X[:, d], str(d))
     else:
         X, features = read_table(X, chosen)
         X, y = validate_data(estimator, X, y, **_LOOSELY)

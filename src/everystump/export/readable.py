@@ -85,10 +85,13 @@ def _refuse_equal_levels(feature: Feature) -> None:
     """Raise if numbers that are levels are one and the same to other languages."""
     if feature.levels is None or feature.kind == "text":
         return
-    numbers = feature.levels.astype(np.float64)
-    if len(np.unique(numbers)) < len(numbers):
+    try:
+        n_distinct = len(np.unique(feature.levels.astype(np.float64)))
+    except OverflowError:  # a number beyond the largest float
+        n_distinct = 0
+    if n_distinct < feature.n_levels:
         raise ValueError(
-            f"model: feature {feature.name!r} has levels that are equal as numbers of 53 bits; "
+            f"model: feature {feature.name!r} has levels that no two floats tell apart; "
             f"turn its levels into text."
         )
 

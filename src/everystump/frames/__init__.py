@@ -5,8 +5,10 @@ the matrix a category is the number of its level in ``Feature.levels``, -1 for a
 a missing value is NaN: what every room above this one works on.
 """
 
+from everystump.frames.rounding import warn_if_rounded
 from everystump.frames.table import (
     Feature,
+    as_known_table,
     drop_unused,
     is_frame,
     read_rows,
@@ -14,17 +16,19 @@ from everystump.frames.table import (
     refuse_bad_names,
     refuse_no_table,
     reordered,
-    unmasked,
 )
+from everystump.frames.target import read_labels
 
 __all__ = [
     "Feature",
+    "as_known_table",
     "drop_unused",
     "is_frame",
+    "read_labels",
     "read_rows",
     "read_table",
     "refuse_bad_names",
     "refuse_no_table",
     "reordered",
-    "unmasked",
+    "warn_if_rounded",
 ]

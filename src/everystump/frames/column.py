@@ -9,12 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from everystump.frames.arrow import dictionary_of, is_arrow_column
+
 NUMBERS, TEXT, OTHER = "number", "text", "other"
 
-_LEVELS = ("category", "categorical", "enum")
+_LEVELS = ("category", "categorical", "enum", "dictionary")
 _TEXTS = ("string", "large_string", "<u", ">u", "|u")
 _TIMES = ("date", "time", "duration", "timedelta", "<m8", ">m8")
-_NEITHER = ("complex", "list", "array", "struct", "binary", "interval", "period")
+_NEITHER = (
+    *("complex", "list", "array", "struct", "binary", "interval", "period"),
+    *("large_binary", "large_list", "fixed_size", "map<", "dense_union", "sparse_union", "month"),
+)
 # Up to so many cells plain Python is quicker than what frames do.
 _FEW = 500
 
@@ -56,9 +61,9 @@ def numbers_of(column: Any, shown: str) -> np.ndarray:
     try:
         if _is_polars(column):
             return column.cast(_polars().Float64).to_numpy()
-        if hasattr(column, "to_numpy"):
+        if hasattr(column, "to_numpy") and column.dtype != object:
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
-        return _cells_as_numbers(column)
+        return _cells_as_numbers(np.asarray(column))
     except Exception as error:
         raise _not_numbers(column, shown) from error
 
@@ -70,6 +75,8 @@ def codes_of(column: Any, shown: str) -> LevelCodes:
         coded = _codes(column)
     except Exception as error:
         raise _not_numbers(column, shown) from error
+    if coded.levels.dtype.kind in "mM":
+        raise _holds_times(column, shown)
     _refuse_mixture(coded.levels, shown)
     if np.inf in coded.levels or -np.inf in coded.levels:
         raise ValueError(
@@ -84,6 +91,8 @@ def _codes(column: Any) -> LevelCodes:
         return _polars_codes(column)
     if isinstance(column, np.ndarray):
         return _array_codes(column, _is_there(column))
+    if is_arrow_column(column):
+        return _arrow_codes(column)
     if len(column) <= _FEW and _is_text(column):
         return _codes(column.to_numpy(dtype=object))
     kept = (column if hasattr(column, "cat") else column.astype("category")).cat
@@ -101,6 +110,16 @@ def _polars_codes(column: Any) -> LevelCodes:
     levels = text.drop_nulls().unique().sort()
     codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int64).fill_null(-1)
     return LevelCodes(codes.to_numpy(), np.asarray(levels.to_list(), dtype=object))
+
+
+def _arrow_codes(column: Any) -> LevelCodes:
+    positions, values, ordered = dictionary_of(column)
+    known = dict.fromkeys(value for value in values if not is_missing(value))
+    if not ordered and len({_kind(value) for value in known}) == 1:
+        known = dict.fromkeys(sorted(known))
+    number = {level: k for k, level in enumerate(known)}
+    codes = [-1 if is_missing(value) else number[value] for value in values]
+    return LevelCodes(np.array([*codes, -1])[positions], _as_objects(number))
 
 
 def _array_codes(
@@ -131,16 +150,16 @@ def _as_objects(cells: Iterable) -> np.ndarray:
 
 def _is_there(values: np.ndarray) -> np.ndarray:
     if values.dtype == object:
-        return np.array([not _is_missing(value) for value in values.tolist()], dtype=bool)
+        return np.array([not is_missing(value) for value in values.tolist()], dtype=bool)
     return values == values
 
 
 def _cells_as_numbers(values: np.ndarray) -> np.ndarray:
     try:
         return values.astype(np.float64)
-    except TypeError:
-        cells = [np.nan if _is_missing(value) else value for value in values.tolist()]
-        return np.array(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        cells = [np.nan if is_missing(value) else value for value in values.tolist()]
+        return np.fromiter(cells, np.float64, len(cells))
 
 
 def _dtype(column: Any) -> str:
@@ -162,16 +181,18 @@ def _is_text(column: Any) -> bool:
     """Tell whether a column holds text; of objects the first one that is there decides."""
     name = _dtype(column)
     if name == "object":
-        return isinstance(next((v for v in column if not _is_missing(v)), None), str)
+        return isinstance(next((v for v in column if not is_missing(v)), None), str)
     return name == "str" or name.startswith(_TEXTS)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Tell whether a cell is None, NaN, or what a frame has for them."""
     if value is None or isinstance(value, str):
         return value is None
     try:
         return bool(value != value)
+    except ArithmeticError:  # a signaling NaN of decimal
+        return True
     except (TypeError, ValueError):  # pandas.NA is neither true nor false, an array is both
         return not hasattr(value, "__len__")
 
@@ -186,10 +207,7 @@ def _refuse_dtype(column: Any, shown: str) -> None:
     """Raise if a column is of a type that is neither numbers nor text."""
     name = _dtype(column)
     if name.startswith(_TIMES):
-        raise ValueError(
-            f"X: column {shown} holds dates or times ({column.dtype}); turn it into numbers (days "
-            f"since some day, hour of the day) or into text."
-        )
+        raise _holds_times(column, shown)
     if name.startswith(_NEITHER):
         raise ValueError(
             f"X: column {shown} is of type {column.dtype}, neither numbers nor text; turn it into "
@@ -197,9 +215,16 @@ def _refuse_dtype(column: Any, shown: str) -> None:
         )
 
 
+def _holds_times(column: Any, shown: str) -> ValueError:
+    return ValueError(
+        f"X: column {shown} holds dates or times ({column.dtype}); turn it into numbers (days "
+        f"since some day, hour of the day) or into text."
+    )
+
+
 def _refuse_mixture(levels: np.ndarray, shown: str) -> None:
     """Raise if the levels of a category are not all text or all numbers."""
-    cells = np.asarray(levels).tolist()
+    cells = levels.tolist()
     kinds = {_kind(cell) for cell in cells}
     if len(kinds) > 1 or OTHER in kinds:
         odd = next(cell for cell in cells if _kind(cell) != TEXT)
@@ -217,6 +242,14 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _is_too_large(value: Any) -> bool:
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    return False
+
+
 def _not_numbers(column: Any, shown: str) -> Exception:
     """Return what to raise for a column that cannot be read."""
     values = column.to_list() if hasattr(column, "to_list") else column.tolist()
@@ -227,7 +260,13 @@ def _not_numbers(column: Any, shown: str) -> Exception:
             f"X has {text!r} in column {shown}, which held numbers in training or holds others "
             f"now; pass numbers there, or text throughout."
         )
-    odd = next((v for v in values if not _is_missing(v) and _kind(v) == OTHER), None)
+    there = [value for value in values if not is_missing(value)]
+    odd = next((value for value in there if _kind(value) == OTHER), None)
+    if odd is None and any(map(_is_too_large, there)):
+        return ValueError(
+            f"X holds a number beyond the largest float (1.8e308) in column {shown}; scale the "
+            f"column, or turn it into text."
+        )
     return TypeError(
         f"X holds {odd!r} in column {shown}, and each argument must be a string or a real number; "
         f"turn the column into text or into numbers, or drop it."

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from everystump.frames.arrow import as_pandas, is_arrow_table
 from everystump.frames.column import (
     NUMBERS,
     TEXT,
@@ -19,6 +20,7 @@ from everystump.frames.column import (
     kind_of,
     numbers_of,
 )
+from everystump.frames.rounding import warn_if_rounded
 
 _LEVELS = {NUMBERS: "numbers", TEXT: "text"}
 
@@ -65,8 +67,16 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def unmasked(X: Any) -> Any:
-    """Return a masked array with NaN, or None among objects, where it is masked."""
+def as_known_table(X: Any) -> Any:
+    """Return ``X`` as a table that the rest of this package reads, if it is of a rarer type.
+
+    Masked arrays get NaN, or None among objects, where they are masked; tables of pyarrow become
+    frames of pandas; NumPy's own strings become objects.
+    """
+    if is_arrow_table(X):
+        return as_pandas(X)
+    if getattr(getattr(X, "dtype", None), "kind", "") == "T":
+        return X.astype(object)
     if not isinstance(X, np.ma.MaskedArray):
         return X
     objects = X.dtype == object
@@ -151,7 +161,7 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
     if _is_plain(X):
         chosen = _chosen(categorical_features, list(X.columns), X.shape[1])
         if chosen is None or not chosen.any():
-            return _plain_matrix(X), tuple(Feature(name) for name in X.columns)
+            return _read_plain(X)
     names, columns = _columns_of(X)
     chosen = _chosen(categorical_features, names, len(columns))
     out = _matrix(X, columns)
@@ -165,6 +175,7 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
             features.append(Feature(name, levels))
         else:
             out[:, d] = numbers_of(column, shown)
+            warn_if_rounded(column, out[:, d], shown)
             features.append(Feature(name))
     return out, tuple(features)
 
@@ -216,6 +227,15 @@ def _is_plain(X: Any) -> bool:
     if not is_frame(X) or not hasattr(X, "iloc"):
         return False
     return all(isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in X.dtypes)
+
+
+def _read_plain(X: Any) -> tuple[np.ndarray, tuple[Feature, ...]]:
+    """Read a training table of such columns."""
+    numbers, features = _plain_matrix(X), tuple(Feature(name) for name in X.columns)
+    for d, kind in enumerate(X.dtypes):
+        if kind in (np.int64, np.uint64):
+            warn_if_rounded(X.iloc[:, d], numbers[:, d], features[d].shown(d))
+    return numbers, features
 
 
 def _plain_matrix(X: Any) -> np.ndarray:
