@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, SelectFromModel
 
 from everystump import (
     BoostedStumpSVC,
@@ -147,6 +149,41 @@ def test_importance_is_the_standard_deviation_over_the_training_rows(fitted):
         assert row["lowest"] - 1e-12 <= column.min() and column.max() <= row["highest"] + 1e-12
         assert row["share_missing"] == pytest.approx(X[row["feature"]].isna().mean())
         assert row["kind"] == ("category" if row["feature"] == "job" else "number")
+
+
+def test_feature_importances_are_shares_of_what_explain_global_says(fitted):
+    model, _, _ = fitted
+    by_name = model.explain_global().groupby("feature")["importance"].sum()
+    expected = by_name[["age", "income", "job"]].to_numpy()
+    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-12)
+    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0, rtol=1e-12)
+
+
+def test_feature_importances_serve_selectors():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X[:, 1] + X[:, 3] > 0
+    chosen = SelectFromModel(StumpLogisticRegression()).fit(X, y)
+    assert chosen.get_support().tolist() == [False, True, False, True, False]
+    ranked = RFE(StumpSVC(), n_features_to_select=2).fit(X, y)
+    assert ranked.support_.tolist() == [False, True, False, True, False]
+
+
+def test_feature_importances_of_a_constant():
+    model = StumpSVC().fit(np.zeros((4, 2)), [0, 0, 0, 1])
+    np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])
+
+
+def test_who_has_no_feature_importances():
+    X, y = table()
+    assert not hasattr(StumpSVC(), "feature_importances_")
+    with pytest.raises(NotFittedError, match="not fitted"):
+        StumpSVC().feature_importances_  # noqa: B018
+    vote = SubsampleVotingClassifier(KernelSVC(), n_estimators=2, random_state=0)
+    vote.fit(X[["age"]], y)
+    assert not hasattr(vote, "feature_importances_")
+    with pytest.raises(AttributeError, match=r"no feature_importances_: Subsample.* has no curves"):
+        vote.feature_importances_  # noqa: B018
 
 
 def test_importance_counts_sample_weights():

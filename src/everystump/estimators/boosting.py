@@ -84,6 +84,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         Mean loss on the held-out rows after each round; empty without `validation_fraction`.
     shapes_ : ShapeModel, or a list of them for several classes
         The weighted vote as one curve a feature.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much each feature moves the score, in shares that sum to 1; see `explain_global`.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     exact_ : bool

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import RowDensity
@@ -26,6 +27,24 @@ class CurveReading:
     features_: tuple[Feature, ...]
     density_: tuple[RowDensity, ...]
     n_jobs: int | None
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each feature moves the score, as shares that sum to 1.
+
+        It is the ``importance`` of `explain_global` on the training rows, summed over the classes
+        if there are several, and divided by its total, as scikit-learn has it; all are 0 if no
+        feature moves the score.  `SelectFromModel` and `RFE` of scikit-learn go by it.
+        """
+        try:
+            models, seen = curves_of(self), density_of(self)
+        except NotFittedError:
+            raise
+        except ValueError as error:
+            raise AttributeError(f"no feature_importances_: {error}") from None
+        moves = np.array([[spread(*part) for part in zip(m, seen, strict=True)] for m in models])
+        each = moves.sum(axis=0)
+        return each / each.sum() if each.any() else each
 
     def explain_global(self, X: Any = None) -> Any:
         """Return how much each feature moves the score.

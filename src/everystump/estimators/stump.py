@@ -58,6 +58,8 @@ class DecisionStumpClassifier(FiniteEnsemble):
         The same as arrays of one.
     shapes_ : ShapeModel
         The stump as one curve a feature.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much each feature moves the score, in shares that sum to 1; see `explain_global`.
     classes_ : ndarray of shape (2,)
         The labels.
     exact_ : bool

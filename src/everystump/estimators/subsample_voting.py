@@ -100,6 +100,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
     shapes_ : ShapeModel, or a list of them for several classes
         The whole vote as one shape model, if all machines are ensembles of stumps on all features
         and scores are combined.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much each feature moves the score, in shares that sum to 1; see `explain_global` (with
+        ``shapes_`` only).
     expansions_ : list of Expansion
         The whole vote as one kernel expansion for each kernel, if all machines are `KernelSVC` with
         kernels that do not depend on their rows, on all features, and scores are combined.

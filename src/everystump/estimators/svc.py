@@ -60,6 +60,8 @@ class StumpSVC(FixedCMachine):
     ----------
     shapes_ : ShapeModel, or a list of them for several classes
         The curve of each feature and the intercept.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much each feature moves the score, in shares that sum to 1; see `explain_global`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The intercepts by themselves.
     certificate_ : Certificate, or a list of them for several classes
