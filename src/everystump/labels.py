@@ -49,11 +49,20 @@ def one_against_the_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
 
 
 def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return the number of each label in ``classes``, or say that a label is none of them."""
+    """Return the number of each label in ``classes``, or say that a label is none of them.
+
+    Classes are sorted, unless somebody chose which of two is the positive one.
+
+    Examples
+    --------
+    >>> class_numbers(["bad", "good", "bad"], np.array(["good", "bad"]), 3)
+    array([1, 0, 1])
+    """
     y = np.asarray(y)
     if y.shape != (n_rows,) or not np.all(np.isin(y, classes)):
         raise ValueError(
             f"y must hold one of the classes {classes.tolist()} for each of the {n_rows} rows of "
             f"X; it has shape {y.shape}."
         )
-    return np.searchsorted(classes, y)
+    order = np.argsort(classes, kind="stable")
+    return order[np.searchsorted(classes, y, sorter=order)]

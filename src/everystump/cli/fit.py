@@ -19,12 +19,13 @@ from everystump.cli.common import (
     out_option,
     text_options,
 )
+from everystump.cli.figures import figures_text
 from everystump.cli.progress import progress_bar
 from everystump.cli.speech import echo, in_a_terminal, in_two_columns, refusing, say
 from everystump.files import as_unicode
 from everystump.study.dialect import Dialect
 from everystump.study.families import FAMILIES
-from everystump.wording import percent
+from everystump.wording import counted, percent
 
 HOLDOUT = 0.25
 EXAMPLES = """\b
@@ -65,12 +66,17 @@ Examples:
     metavar="FOLDS",
     help="Measure the error by cross-validation instead, and learn from all rows.",
 )
+@click.option(
+    "--refit",
+    is_flag=True,
+    help="Train again on all rows once the model is measured, with the C that was chosen.",
+)
 @click.option("--drop", multiple=True, metavar="COL", help="Leave a column out; may be repeated.")
 @click.option("--use", multiple=True, metavar="COL", help="Use a column that would be left out.")
 @click.option(
     "--categorical", multiple=True, metavar="COL", help="Take a column of numbers for a category."
 )
-@click.option("--positive", metavar="LABEL", help="The label that probabilities are of.")
+@click.option("--positive", metavar="LABEL", help="The label that scores and probabilities favor.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
@@ -89,6 +95,7 @@ def fit(
     cost: float | None,
     holdout: float | None,
     cv: int | None,
+    refit: bool,
     drop: tuple[str, ...],
     use: tuple[str, ...],
     categorical: tuple[str, ...],
@@ -114,7 +121,10 @@ def fit(
 
         if cv is not None and holdout is not None:
             raise RefusedError("--cv and --holdout are two ways to measure; pass one of them.")
-        plan = Plan(family, cost, HOLDOUT if holdout is None else holdout, cv, seed)
+        if cv is not None and refit:
+            raise RefusedError("--cv learns from all rows already; leave --refit out.")
+        share = HOLDOUT if holdout is None else holdout
+        plan = Plan(family, cost, share, cv, seed, refit)
         frame, told = read_file(data, dialect, text=[target])
         task = make_task(frame, target, Wishes(drop, use, categorical, positive), told)
         guesses = "\n".join(task.told) + "\n"
@@ -141,28 +151,67 @@ def fit(
 def _text(model: Any, data: Path, out: Path) -> str:
     """Return what a person wants to know of a fitted model."""
     about = model.about_
-    error = about["error"]
-    limits = f"{percent(error['low'])} to {percent(error['high'])}"
-    classes = model.classes_.tolist()
-    pairs = [
-        ("Model", about["model"]),
-        *([("Score", f"above zero speaks for {classes[1]}")] if len(classes) == 2 else []),
-        ("Error", f"{percent(error['value'])}, likely {limits} ({error['how']})"),
+    parts = [
+        in_two_columns([("Model", about["model"]), *_direction(model), *_training(about)]),
+        f"{_measured_by(about)}\n\n{figures_text(about['figures'])}",
+        in_two_columns([*_bounds(about), ("Kept", _kept(about)), ("Written", str(out))]),
+        f"Next: {_next(model, data, out)}",
     ]
+    return "\n\n".join(parts)
+
+
+def _direction(model: Any) -> list[tuple[str, str]]:
+    classes = model.classes_.tolist()
+    return [("Score", f"above zero favors “{classes[1]}”")] if len(classes) == 2 else []
+
+
+def _training(about: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return how C was chosen, and how near the optimum the training came."""
+    pairs = []
     if "path" in about:
         path = about["path"]
         pairs.append(("C", f"{path['chosen']:.3g}, the best of a path of {len(path['C'])}"))
     proof = about.get("certificate")
     if proof:
-        text = f"the objective is {proof['primal']:.6g}, and none can be below {proof['dual']:.6g}"
+        text = f"objective {proof['primal']:.6g}, proven lower bound {proof['dual']:.6g}"
         pairs.append(("Certificate", f"{text} (gap {proof['gap']:.1e})"))
-    pairs += [
+    return pairs
+
+
+def _measured_by(about: dict[str, Any]) -> str:
+    """Return which rows the figures were measured on, and whose figures they are."""
+    error = about["error"]
+    text = f"Error {percent(error['value'])}, likely {percent(error['low'])} to "
+    text += f"{percent(error['high'])} ({error['how']})"
+    refit = about.get("refit")
+    if not refit:
+        return f"{text}:"
+    whose = f"These are the figures of the model of {counted(refit['n_rows'], 'row')} before"
+    return f"{text}.\n{whose} the refit:"
+
+
+def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the bounds that say something of the model that is kept."""
+    pairs = [
         ("Bound", f"{bound['bounded']} is at most {percent(bound['value'])} ({bound['name']})")
         for bound in about["bounds"]
         if bound["holds"] and not bound["vacuous"]
     ]
-    pairs.append(("Written", str(out)))
-    return in_two_columns([*pairs, ("Next", _next(model, data, out))])
+    if about.get("refit"):
+        pairs.append(("No bound", "from held-out rows: none is left that the refit did not see"))
+    return pairs
+
+
+def _kept(about: dict[str, Any]) -> str:
+    """Return what the model in the file learned from."""
+    n_rows = counted(about["n_rows"], "row")
+    if about.get("refit"):
+        how = "with the same C" if "path" in about else "in the same way"
+        return f"a model trained again on all {n_rows} {how}, not measured itself"
+    if about["n_held_out"]:
+        every = f"{about['n_rows'] + about['n_held_out']:,}"
+        return f"the model that was measured, of {n_rows} out of {every} (all of them: --refit)"
+    return f"a model of all {n_rows}; the figures are those of the folds' models"
 
 
 def _next(model: Any, data: Path, out: Path) -> str:

@@ -6,8 +6,10 @@ import errno
 import json
 import os
 import re
+import shutil
 import sys
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +19,7 @@ from everystump.files import as_unicode
 from everystump.wording import RefusedError
 
 BAD_INPUT = 2
-_WIDTH_IN_A_PIPE, _BAR = 160, 24
+_WIDTH_IN_A_PIPE, _NARROW, _BAR = 160, 40, 24
 
 
 class Refusal(click.ClickException):
@@ -90,17 +92,29 @@ def say(record: dict[str, Any], text: str, as_json: bool) -> None:
 
 
 def in_two_columns(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return names and what is to be said of them, one a line, the names in a column."""
+    """Return names and what is to be said of them, the names in a column."""
     width = max(len(name) for name, _ in pairs)
-    return "\n".join(
-        f"{click.style(f'{name:<{width}}', bold=True)}  {text}" for name, text in pairs
-    )
+    within = shutil.get_terminal_size().columns - width - 2 if in_a_terminal() else sys.maxsize
+    indent = "\n" + " " * (width + 2)
+    lines = []
+    for name, text in pairs:
+        parts = textwrap.wrap(
+            text, max(within, _NARROW), break_long_words=False, break_on_hyphens=False
+        )
+        lines.append(f"{click.style(f'{name:<{width}}', bold=True)}  {indent.join(parts)}")
+    return "\n".join(lines)
 
 
 def table(
-    titles: Sequence[str], rows: Sequence[Sequence[Any]], bars: Sequence[float] | None = None
+    titles: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    bars: Sequence[float] | None = None,
+    right: Collection[int] = (),
 ) -> str:
-    """Return rows as text in columns, with a bar for each row if there are numbers for them."""
+    """Return rows as text in columns, with a bar for each row if there are numbers for them.
+
+    Columns of numbers, and those of ``right``, end at one place.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -108,7 +122,7 @@ def table(
 
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for k, title in enumerate(titles):
-        numbers = all(isinstance(row[k], float | int | None) for row in rows)
+        numbers = k in right or all(isinstance(row[k], float | int | None) for row in rows)
         align: Any = "right" if numbers else "left"
         grid.add_column(title, justify=align, no_wrap=numbers, overflow="fold")
     if bars is not None:

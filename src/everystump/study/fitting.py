@@ -6,17 +6,24 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from everystump.estimators.progress import fleeting
 from everystump.estimators.proofs import proofs
+from everystump.evaluation import Outcome
 from everystump.study import asking
 from everystump.study.dialect import Dialect
+from everystump.study.direction import fit_in_order
 from everystump.study.evidence import bounds_on
 from everystump.study.families import FAMILIES
 from everystump.study.guesses import Task
+from everystump.study.labels import ordered_classes
+from everystump.study.measuring import (
+    count_classes,
+    cross_validated,
+    error_in,
+    figures_of,
+    importances_on,
+)
 from everystump.study.plan import Plan
 from everystump.study.rowmarks import in_order, marks_of, sketch
 from everystump.wording import counted
@@ -34,39 +41,35 @@ def fit_model(
     """Return a fitted model whose ``about_`` says where it comes from and what it is worth.
 
     ``about_["origin"]`` is what the model itself needs to know its table again; the rest is for
-    people.
+    people.  With ``plan.refit`` the figures are those of a first model, ``about_["refit"]`` says
+    of which, and the model that is returned learned from all rows.
     """
     train, test = plan.split(task)
-    family = FAMILIES[plan.family]
-    model = family.make(plan.C, plan.seed).set_params(verbose=verbose)
-    X, y = task.X.iloc[train], task.y[train]
-    with asking(), fleeting():
-        model.fit(X, y).set_params(verbose=0)
-    found = bounds_on(model, X, y, fresh=False)
-    if test is None:
-        measured = _cross_validated(model, task, plan, progress)
-    else:
-        X, y = task.X.iloc[test], task.y[test]
-        how = f"{counted(len(test), 'held-out row')}, 95 % interval"
-        measured = _measured(int(np.sum(model.predict(X) != y)), len(y), how)
-        found = bounds_on(model, X, y, fresh=True) + found
+    model = _fitted(task, plan, train, plan.C, verbose)
+    measured = _measured(model, task, plan, train, test, progress)
+    if plan.refit and test is not None:
+        path = measured.pop("path", None)
+        measured = {key: measured[key] for key in ("error", "figures")}
+        measured["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
+        train, test = np.arange(len(task.y)), None
+        model = _fitted(task, plan, train, getattr(model, "C_", plan.C), verbose)
+        measured |= _training_evidence(model, task, train) | ({"path": path} if path else {})
     marks = marks_of(model, task.X, task.y)[train]
     model.about_ = {
         "data": data,
         "target": task.target,
         "positive": task.positive,
-        "model": f"{plan.family}: {family.words}",
+        "model": f"{plan.family}: {FAMILIES[plan.family].words}",
         "n_rows": len(train),
         "n_held_out": 0 if test is None else len(test),
+        "class_counts": count_classes(model, task.y[train]),
         "guesses": list(task.told),
         "dropped": [f"{name}: {why}" for name, why in task.dropped.items()],
-        "error": measured,
-        "bounds": found,
-        **proofs(model),
+        **measured,
         "origin": {
             "learned": sketch(marks),
             "in_order": in_order(marks),
-            "holdout": plan.holdout if plan.cv is None else None,
+            "holdout": plan.holdout if test is not None else None,
             "seed": plan.seed,
             "dialect": (dialect or Dialect()).told(),
         },
@@ -74,24 +77,39 @@ def fit_model(
     return model
 
 
-def _measured(n_wrong: int, n_rows: int, how: str) -> dict[str, Any]:
-    """Return an error with Wilson's interval."""
-    limits = binomtest(n_wrong, n_rows).proportion_ci(method="wilson")
-    ends = {"low": float(limits.low), "high": float(limits.high)}
-    return {"value": n_wrong / n_rows, **ends, "how": how}
+def _fitted(task: Task, plan: Plan, rows: np.ndarray, C: float | None, verbose: int) -> Any:
+    """Return a model of some rows, its positive class the second of two."""
+    model = FAMILIES[plan.family].make(C, plan.seed).set_params(verbose=verbose)
+    classes = ordered_classes(task.y, task.positive)
+    with asking(), fleeting():
+        fit_in_order(model, task.X.iloc[rows], task.y[rows], classes)
+    return model.set_params(verbose=0)
 
 
-def _cross_validated(
-    model: Any, task: Task, plan: Plan, progress: Callable[[int, int], None] | None
+def _measured(
+    model: Any,
+    task: Task,
+    plan: Plan,
+    train: np.ndarray,
+    test: np.ndarray | None,
+    progress: Callable[[int, int], None] | None,
 ) -> dict[str, Any]:
-    """Return the error on all rows, each told by a model of the folds that it is not in."""
-    n_folds, n_wrong = plan.cv or 0, 0
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=plan.seed)
-    for k, (train, test) in enumerate(folds.split(np.zeros(len(task.y)), task.y), start=1):
-        if progress is not None:
-            progress(k, n_folds + 1)
-        fold = clone(model).fit(task.X.iloc[train], task.y[train])
-        n_wrong += int(np.sum(fold.predict(task.X.iloc[test]) != task.y[test]))
-    if progress is not None:
-        progress(n_folds + 1, n_folds + 1)
-    return _measured(n_wrong, len(task.y), f"{n_folds} folds, 95 % interval")
+    """Return what rows that were held out, or folds, and the training tell of a model."""
+    known = _training_evidence(model, task, train)
+    if test is None:
+        outcome = cross_validated(model, task, plan, progress)
+        how = f"{plan.cv} folds, 95% interval"
+    else:
+        X, y = task.X.iloc[test], task.y[test]
+        outcome = Outcome.of(model, X, y)
+        how = f"{counted(len(test), 'held-out row')}, 95% interval"
+        known["bounds"] = bounds_on(model, X, y, fresh=True) + known["bounds"]
+        known["importances"] = importances_on(model, X)
+    figures = figures_of(model, outcome, task.positive, count_classes(model, task.y[train]))
+    return known | {"error": error_in(figures, how), "figures": figures}
+
+
+def _training_evidence(model: Any, task: Task, train: np.ndarray) -> dict[str, Any]:
+    """Return what training proves of a model: bounds, the certificate, the path of C."""
+    X, y = task.X.iloc[train], task.y[train]
+    return {"bounds": bounds_on(model, X, y, fresh=False), **proofs(model)}

@@ -19,6 +19,7 @@ _MOST_CLASSES = 20
 _FEW_ROWS = 20
 _MANY_LEVELS, _FEW_WORDS = 20, 0.2
 _YES = {"1", "true", "yes", "y", "t", "positive", "pos", "+", ">50k", "bad", "sick", "good"}
+_NO_BESIDE_1 = {"0", "-1"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ())
     X = X.astype(levels) if levels else X
     said += _told_of(X, dropped)
     classes = np.unique(y).tolist()
-    which = f", the positive one being {positive}" if len(classes) == 2 else ""
+    which = f" (positive class: {positive})" if len(classes) == 2 else ""
     said.append(f"Classes: {listed(classes, _MOST_CLASSES)}{which}.")
     return Task(X, y, target, positive, said, dropped)
 
@@ -133,6 +134,8 @@ def _positive(y: np.ndarray, target: str, wanted: str | None) -> Any:
     shown = [str(label) for label in labels]
     if wanted is None:
         like_yes = [label.strip().lower() in _YES for label in shown]
+        if "1" in shown and not _NO_BESIDE_1.intersection(shown):
+            like_yes[shown.index("1")] = False  # of 1 and 2, neither is a no
         return labels[like_yes.index(True) if sum(like_yes) == 1 else int(np.argmin(counts))]
     if len(labels) > 2:
         raise RefusedError(

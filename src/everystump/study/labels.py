@@ -36,6 +36,19 @@ def as_text(column: Any) -> Any:
     return out.where(there, None)
 
 
+def ordered_classes(y: np.ndarray, positive: Any) -> np.ndarray:
+    """Return the classes of labels, sorted; of two, the positive one is the second.
+
+    Examples
+    --------
+    >>> ordered_classes(np.array(["bad", "good"]), "bad").tolist()
+    ['good', 'bad']
+    """
+    classes = np.unique(y)
+    is_first = len(classes) == 2 and classes.tolist()[0] == positive
+    return classes[::-1].copy() if is_first else classes
+
+
 def same_label(text: str, known: Sequence[Any]) -> Any:
     """Return the known label that a text means: as written, as a number, or in another case.
 

@@ -33,6 +33,8 @@ class Plan:
         Number of folds to measure it by instead.
     seed : int
         Draws rows.
+    refit : bool
+        Whether the model that is kept learns from all rows, those held out among them.
     """
 
     family: str = "stump-logistic"
@@ -40,6 +42,7 @@ class Plan:
     holdout: float = 0.25
     cv: int | None = None
     seed: int = 0
+    refit: bool = False
 
     def split(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the numbers of the rows to learn from, and of those held out, if any are."""

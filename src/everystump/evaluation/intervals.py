@@ -1,0 +1,76 @@
+"""Intervals of 95 % confidence for proportions, for their mean, and for the area under a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import rankdata
+
+Interval = tuple[float, float]
+_Z = 1.959963984540054  # the standard normal quantile of 97.5 %
+_FEWEST = 20  # rows of each class for an interval that rests on many of them
+
+
+def wilson(n_hits: int, n: int) -> Interval | None:
+    """Return Wilson's score interval of a proportion, None if it is one of nothing.
+
+    Examples
+    --------
+    >>> wilson(0, 10), wilson(0, 0)
+    ((0.0, 0.277...), None)
+    """
+    if n == 0:
+        return None
+    share, unit = n_hits / n, _Z**2 / n
+    middle = (share + unit / 2) / (1 + unit)
+    reach = np.sqrt(unit * (share * (1 - share) + unit / 4)) / (1 + unit)
+    low = 0.0 if n_hits == 0 else float(middle - reach)
+    return low, 1.0 if n_hits == n else float(middle + reach)
+
+
+def mean_of_proportions(n_hits: Sequence[int], n: Sequence[int]) -> Interval:
+    """Return an interval of the mean of independent proportions.
+
+    The distances from each proportion to the ends of its own Wilson interval are squared and
+    added (Newcombe 1998, method 10, for a mean instead of a difference).
+
+    Examples
+    --------
+    >>> low, high = mean_of_proportions([9, 5], [10, 10])
+    >>> round(low, 3), round(high, 3)
+    (0.527, 0.834)
+    """
+    shares = np.array(n_hits) / np.array(n)
+    ends = np.array([wilson(k, of) for k, of in zip(n_hits, n, strict=True)])
+    below, above = np.sqrt(((shares[:, None] - ends) ** 2).sum(axis=0)) / len(shares)
+    return float(shares.mean() - below), float(shares.mean() + above)
+
+
+def delong(is_positive: np.ndarray, score: np.ndarray) -> Interval | None:
+    """Return an interval of the area under the ROC curve (DeLong et al. 1988, on the logit scale).
+
+    None where the variance cannot be estimated: with fewer than 20 rows of a class, or if the
+    classes are wholly apart.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> label = np.arange(100) < 30
+    >>> low, high = delong(label, label + rng.normal(size=100))
+    >>> 0.5 < low < high < 1
+    True
+    """
+    m, n = int(is_positive.sum()), int((~is_positive).sum())
+    if min(m, n) < _FEWEST:
+        return None
+    ranks = rankdata(score)
+    of_positive = (ranks[is_positive] - rankdata(score[is_positive])) / n
+    of_negative = 1.0 - (ranks[~is_positive] - rankdata(score[~is_positive])) / m
+    area = float(of_positive.mean())
+    deviation = float(np.sqrt(of_positive.var(ddof=1) / m + of_negative.var(ddof=1) / n))
+    if deviation == 0.0 or not 0.0 < area < 1.0:
+        return None
+    reach = _Z * deviation / (area * (1.0 - area))
+    return float(expit(logit(area) - reach)), float(expit(logit(area) + reach))

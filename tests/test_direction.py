@@ -1,0 +1,127 @@
+"""The positive class is the second, in the model and in all that is made of it."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from tool import run
+
+from everystump import KernelSVC, SubsampleVotingClassifier, bounds, load, save
+from everystump.datasets import make_twonorm
+from everystump.export import to_json, to_onnx, to_sql
+from everystump.labels import class_numbers
+from everystump.study.direction import fit_in_order
+from everystump.study.families import FAMILIES
+from everystump.study.fitting import fit_model
+from everystump.study.guesses import Wishes, make_task
+from everystump.study.plan import Plan
+
+
+@pytest.fixture(scope="module")
+def frame():
+    X, y = make_twonorm(80, random_state=0)
+    table = pd.DataFrame(X[:, :3], columns=list("abc"))
+    return table.assign(state=np.where(y > 0, "ill", "well"))
+
+
+def fitted(frame, family="stump-logistic", positive="ill"):
+    takes_C = FAMILIES[family].takes_C
+    task = make_task(frame, "state", Wishes(positive=positive))
+    return fit_model(task, Plan(family, 0.1 if takes_C else None))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_scores_of_either_positive_class_are_opposite(frame, family):
+    """Up to the tolerance of the training, and ties of stumps, which are not symmetric."""
+    X = frame[["a", "b", "c"]]
+    ill, well = fitted(frame, family, "ill"), fitted(frame, family, "well")
+    assert ill.classes_.tolist() == ["well", "ill"]
+    assert well.classes_.tolist() == ["ill", "well"]
+    score = ill.decision_function(X)
+    assert set(ill.predict(X)[score > 0]) == {"ill"}
+    np.testing.assert_allclose(score, -well.decision_function(X), atol=0.1 * np.abs(score).max())
+    assert np.mean(ill.predict(X) == frame["state"]) > 0.7
+    if hasattr(ill, "predict_proba"):
+        assert np.array_equal(ill.predict_proba(X)[:, 1] > 0.5, score > 0)
+
+
+def test_files_and_exports_keep_the_order(frame, tmp_path):
+    model, X = fitted(frame), frame[["a", "b", "c"]]
+    score = model.decision_function(X)
+    save(model, tmp_path / "m.stump")
+    again = load(tmp_path / "m.stump")
+    assert again.classes_.tolist() == ["well", "ill"]
+    np.testing.assert_array_equal(again.decision_function(X), score)
+    assert json.loads(to_json(again))["classes"] == ["well", "ill"]
+    base = sqlite3.connect(":memory:")
+    frame.to_sql("rows", base, index=False)
+    said = pd.read_sql(to_sql(again, "rows", probability=True), base)
+    np.testing.assert_allclose(said["score"], score)
+    np.testing.assert_allclose(said["probability"], model.predict_proba(X)[:, 1])
+    assert said["label"].tolist() == model.predict(X).tolist()
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(to_onnx(again))
+    assert session.run(None, {"X": X.to_numpy()})[0].tolist() == model.predict(X).tolist()
+
+
+def test_members_of_a_vote_know_the_labels(frame):
+    vote = fitted(frame, "vote")
+    assert {tuple(member.classes_) for member in vote.estimators_} == {("well", "ill")}
+    assert fitted(frame, "perceptron").machine_.classes_.tolist() == ["well", "ill"]
+
+
+def test_bounds_and_refits_do_not_mind_the_order(frame):
+    X, y = frame[["a", "b", "c"]][:20], frame["state"].to_numpy()[:20]
+    plain = KernelSVC("stump", C=0.5, fit_intercept=False).fit(X, y)
+    other = fit_in_order(
+        KernelSVC("stump", C=0.5, fit_intercept=False), X, y, np.array(["well", "ill"])
+    )
+    for name in ("loo_bound", "det_loo_bound"):
+        one, two = (getattr(bounds, name)(model, X, y) for model in (plain, other))
+        assert one.value == pytest.approx(two.value) and one.holds == two.holds
+    assert bounds.loo_error(plain, X, y) == bounds.loo_error(other, X, y)
+    vote = SubsampleVotingClassifier(plain, n_estimators=3, random_state=0)
+    one = bounds.det_loo_error(clone(vote).fit(X, y), X, y)
+    other = fit_in_order(vote, X, y, np.array(["well", "ill"]))
+    assert bounds.det_loo_error(other, X, y) == one
+
+
+def test_numbers_of_classes_in_any_order():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        classes = rng.permutation(np.array(["a", "c", "b", "z"], dtype=object))
+        y = rng.choice(classes, 30)
+        assert classes[class_numbers(y, classes, 30)].tolist() == y.tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        (("no", "yes"), "yes"),
+        (("bad", "good"), "bad"),  # the rarer
+        (("True", "False"), "True"),
+        ((0, 1), 1),
+        ((-1, 1), 1),
+        ((1, 2), 2),  # the rarer, as 1 is a yes beside a no only
+        (("absent", "present"), "present"),  # the rarer
+    ],
+)
+def test_the_tool_finds_the_positive_label(tmp_path, labels, positive):
+    X, _ = make_twonorm(40, random_state=0)
+    is_rare = np.arange(40) % 3 == 0
+    if positive == labels[0]:
+        labels = labels[::-1]
+    frame = pd.DataFrame({"a": X[:, 0], "y": [labels[int(k)] for k in is_rare]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    out = tmp_path / "m.stump"
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "--C", 1, "-o", out)
+    assert f"(positive class: {positive})" in done.stdout, done.output
+    assert f"above zero favors “{positive}”" in done.stdout
+    assert f"recall of “{positive}”" in done.stdout
+    model = load(out)
+    assert model.classes_.tolist()[1] == positive
+    predicted = run("predict", out, tmp_path / "t.csv").stdout.splitlines()[0]
+    assert predicted == f"prediction,score,probability {positive}"

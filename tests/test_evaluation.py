@@ -1,0 +1,177 @@
+"""Figures of merit against scikit-learn's own and by hand, and what they are beside."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.datasets import load_iris
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    log_loss,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+
+from everystump import StumpLogisticRegression, StumpSVC
+from everystump.datasets import make_twonorm
+from everystump.evaluation import Outcome, evaluate, figure_rows, positive_number, verdict
+from everystump.evaluation.intervals import delong, mean_of_proportions, wilson
+
+
+def outcome(actual, predicted, scores=None, probabilities=None):
+    actual, predicted = np.array(actual), np.array(predicted)
+    scores = predicted - 0.5 if scores is None else np.asarray(scores, dtype=float)
+    return Outcome(actual, predicted, scores, probabilities, (slice(0, len(actual)),))
+
+
+@pytest.fixture(scope="module")
+def two():
+    X, y = make_twonorm(400, random_state=0)
+    model = StumpLogisticRegression().fit(X[:100, :3], y[:100])
+    return model, X[100:, :3], y[100:]
+
+
+def values(found):
+    return {name: one["value"] for name, one in found["figures"].items()}
+
+
+def test_figures_of_two_classes_are_those_of_scikit_learn(two):
+    model, X, y = two
+    said, chances = model.predict(X), model.predict_proba(X)
+    found = values(evaluate(Outcome.of(model, X, y), [-1, 1], 1, [0.5, 0.5]))
+    assert found == pytest.approx(
+        {
+            "accuracy": model.score(X, y),
+            "balanced_accuracy": balanced_accuracy_score(y, said),
+            "auc": roc_auc_score(y, chances[:, 1]),
+            "log_loss": log_loss(y, chances),
+            "precision": precision_score(y, said),
+            "recall": recall_score(y, said),
+        }
+    )
+
+
+def test_figures_of_several_classes_are_those_of_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    model = StumpLogisticRegression().fit(X[::2, :2], y[::2])
+    said, chances = model.predict(X[1::2, :2]), model.predict_proba(X[1::2, :2])
+    found = evaluate(Outcome.of(model, X[1::2, :2], y[1::2]), [0, 1, 2])
+    assert values(found) == pytest.approx(
+        {
+            "accuracy": np.mean(said == y[1::2]),
+            "balanced_accuracy": balanced_accuracy_score(y[1::2], said),
+            "auc": roc_auc_score(y[1::2], chances, multi_class="ovr"),
+            "log_loss": log_loss(y[1::2], chances),
+            "precision": precision_score(y[1::2], said, average="macro"),
+        }
+    )
+    assert [one["recall"]["value"] for one in found["classes"]] == pytest.approx(
+        recall_score(y[1::2], said, average=None)
+    )
+    titles = [row["name"] for row in figure_rows(found)]
+    assert titles[2:] == ["AUC, macro", "log-loss", "precision, macro"]
+
+
+def test_the_baseline_answers_the_majority_of_the_training_rows():
+    actual = [0] * 6 + [1] * 4
+    chances = np.tile([0.5, 0.5], (10, 1))
+    found = evaluate(outcome(actual, [1] * 10, [0.0] * 10, chances), ["no", "yes"], 1, [0.2, 0.8])
+    assert found["baseline"] == {"answer": "yes", "from": "training rows"}
+    beside = {name: one["baseline"] for name, one in found["figures"].items()}
+    entropy = -(0.6 * np.log(0.2) + 0.4 * np.log(0.8))
+    assert beside == pytest.approx(
+        {"accuracy": 0.4, "balanced_accuracy": 0.5, "auc": 0.5, "log_loss": entropy}
+        | {"precision": 0.4, "recall": 1.0}
+    )
+
+
+def test_a_constant_answer_is_named_as_one():
+    found = evaluate(outcome([0] * 97 + [1] * 3, [0] * 100), ["No", "Yes"], 1)
+    assert found["better"] is False
+    assert verdict(found) == "Its predictions are no better than always answering “No”."
+    precision = found["figures"]["precision"]
+    assert precision["value"] is None and precision["interval"] is None
+    assert figure_rows(found)[3]["name"] == "precision of “Yes”"
+    assert figure_rows(found)[3]["value"] == "–"
+
+
+def test_a_good_ranking_is_told_beside_a_useless_threshold():
+    score = np.r_[np.zeros(80) - 2, np.full(40, -1.0)] + np.linspace(0, 0.1, 120)
+    found = evaluate(outcome([0] * 80 + [1] * 40, [0] * 120, score), ["No", "Yes"], 1)
+    assert "rank the rows (AUC 1.00)" in verdict(found)
+
+
+def test_a_small_lead_may_be_chance():
+    actual = [0] * 60 + [1] * 40
+    found = evaluate(outcome(actual, [0] * 60 + [1] * 3 + [0] * 37), ["no", "yes"], 1)
+    assert found["better"] is None and "may be chance" in verdict(found)
+    found = evaluate(outcome(actual, [0] * 60 + [1] * 5 + [0] * 35), ["no", "yes"], 1)
+    assert found["better"] is True and verdict(found) is None
+
+
+def test_rows_of_one_class_have_no_area():
+    found = evaluate(outcome([1] * 5, [1, 1, 0, 1, 1]), ["no", "yes"], 1)
+    assert "auc" not in found["figures"]
+    assert found["figures"]["balanced_accuracy"]["value"] == pytest.approx(0.8)
+
+
+def test_a_model_without_probabilities_has_no_log_loss():
+    X, y = make_twonorm(100, random_state=0)
+    model = StumpSVC().fit(X, y)
+    assert "log_loss" not in evaluate(Outcome.of(model, X, y), [-1, 1], 1)["figures"]
+
+
+def test_scores_of_different_folds_are_not_ranked_together():
+    one = outcome([0, 1, 0, 1], [0, 0, 0, 0], [-4, -3, -4, -3])
+    other = outcome([0, 1, 0, 1], [1, 1, 1, 1], [3, 4, 3, 4])
+    found = evaluate(Outcome.joined([one, other]), ["no", "yes"], 1)["figures"]
+    assert found["auc"]["value"] == 1.0 and found["auc"]["interval"] is None
+    assert found["accuracy"]["value"] == 0.5
+
+
+def test_classes_in_another_order_change_no_figure(two):
+    model, X, y = two
+    there = evaluate(Outcome.of(model, X, y), [-1, 1], positive_number([-1, 1], -1))
+    flipped = Outcome.of(model, X, y)
+    flipped = Outcome(
+        1 - flipped.actual,
+        1 - flipped.predicted,
+        -flipped.scores,
+        flipped.probabilities[:, ::-1],
+        flipped.folds,
+    )
+    back = evaluate(flipped, [1, -1], positive_number([1, -1], -1))
+    assert values(there) == pytest.approx(values(back))
+
+
+def test_intervals_hold_what_they_should_as_often_as_they_say():
+    """Coverage of 95 % intervals in 400 draws; 2.5 % of slack is more than two deviations."""
+    rng = np.random.default_rng(0)
+    label = np.arange(120) < 40
+    area = 0.760250  # of two normal classes at a distance of 1
+    areas = [delong(label, label + rng.normal(size=120)) for _ in range(400)]
+    assert np.mean([low <= area <= high for low, high in areas]) > 0.925
+    hits = rng.binomial([20, 80], [0.7, 0.95], size=(400, 2)).tolist()
+    means = [mean_of_proportions(pair, [20, 80]) for pair in hits]
+    assert np.mean([low <= 0.825 <= high for low, high in means]) > 0.925
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (0, 10), (1, 7), (5, 5), (152, 20_000)])
+def test_wilsons_interval_is_that_of_scipy(k, n):
+    limits = binomtest(k, n).proportion_ci(method="wilson")
+    assert wilson(k, n) == pytest.approx((limits.low, limits.high), abs=1e-12)
+
+
+def test_intervals_are_left_out_where_they_would_be_wrong():
+    assert wilson(0, 0) is None
+    few = np.arange(100) < 19
+    assert delong(few, np.random.default_rng(0).normal(size=100)) is None
+    apart = np.arange(100) < 50
+    assert delong(apart, apart.astype(float)) is None
+
+
+def test_the_area_of_delong_is_that_of_scikit_learn_with_ties():
+    rng = np.random.default_rng(1)
+    label, score = rng.random(90) < 0.4, rng.integers(0, 5, 90)
+    low, high = delong(label, score)
+    assert low < roc_auc_score(label, score) < high
