@@ -365,6 +365,21 @@ def check_that_it_goes_on(out, reference, run_here, delay):
 DELAYS = [round(delay, 3) for delay in np.random.default_rng(5).uniform(0, 0.5, 4)]
 
 
+def processes_of(process):
+    """Return the states of the processes of a command, those that nobody has reaped apart."""
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True)
+    rows = [line.split() for line in listed.stdout.splitlines()]
+    return [state for group, state in rows if group == str(process.pid) and state[0] != "Z"]
+
+
+def check_that_all_end(process):
+    """Check that the processes of a killed command end as well, in half a minute at most."""
+    end = time.monotonic() + 30
+    while shutil.which("ps") and processes_of(process):
+        assert time.monotonic() < end, "processes of a killed command are still there"
+        time.sleep(0.1)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_a_killed_run_goes_on(tmp_path, reference, run_here):
     """At once, though the processes that it started may still be there."""
@@ -376,6 +391,7 @@ def test_a_killed_run_goes_on(tmp_path, reference, run_here):
         process.kill()
         assert process.wait(timeout=60) == -signal.SIGKILL
         check_that_it_goes_on(tmp_path, reference, run_here, delay)
+        check_that_all_end(process)
     finally:
         end_all(process)
         process.communicate()

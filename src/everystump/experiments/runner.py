@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
@@ -16,6 +17,7 @@ from everystump.experiments import RefusedError
 from everystump.experiments.experiment import Experiment, Record, Task
 from everystump.experiments.journal import Journal, alone, writing
 from everystump.experiments.page import LIBRARIES, Finished
+from everystump.experiments.workers import end_with
 from everystump.threads import one_blas_thread
 
 JOURNALS = "journals"
@@ -139,16 +141,21 @@ def _work_through(
     experiment: Experiment, tasks: Sequence[Task], seed: int, jobs: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     if tasks:
-        parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
-        yield from parallel(joblib.delayed(_do)(experiment.work, task, seed) for task in tasks)
+        # No more processes than tasks: each gets one, and so watches that this process is there.
+        n_jobs, do = min(jobs, len(tasks)), joblib.delayed(_do)
+        parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
+        yield from parallel(do(experiment.work, task, seed, os.getpid()) for task in tasks)
 
 
-def _do(work: Callable[..., dict[str, Any]], task: Task, seed: int) -> tuple[str, dict[str, Any]]:
+def _do(
+    work: Callable[..., dict[str, Any]], task: Task, seed: int, parent: int
+) -> tuple[str, dict[str, Any]]:
     """Do one task in one thread, so that its numbers are the same wherever it runs.
 
     Data and parameters are the experiment's own, and scikit-learn need not check them: for tiny
     machines that is a good part of the time.
     """
+    end_with(parent)
     start = time.perf_counter()
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         result = work(task.seed(seed), **task.arguments)
