@@ -169,6 +169,7 @@ MAKERS = {
     "KernelSVC, gaussian, 3 classes": lambda: on_numbers(KERNEL("gaussian"), 3),
     "KernelSVC, middle, 3 classes": lambda: on_numbers(KERNEL("middle"), 3),
     "PerceptronSVC, exact": lambda: on_numbers(es.PerceptronSVC()),
+    "PerceptronSVC, unscaled": lambda: on_numbers(es.PerceptronSVC(scale=False)),
     "PerceptronSVC": lambda: on_numbers(
         es.PerceptronSVC(n_directions=30, exact=False, random_state=0)
     ),

@@ -6,9 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from stored_models import fitted
+from stored_models import fitted, table
 from test_modelfile_refusals import contents, holds, npy, refusal, replace_array, rewrite, shape_of
 
+import everystump
 from everystump.modelfile import ModelFileError, container, load, save
 
 
@@ -81,6 +82,8 @@ CONTRADICTORY = {
     "one class": ("StumpSVC", held(classes_=[1]), "an array of two or more labels"),
     "directions": ("PerceptronSVC, axes", held(directions_=[[1.0]]), "one number for each feature"),
     "no centre": ("PerceptronSVC, axes", lambda i: holds(i).pop("centre_"), "centre_"),
+    "no scale": ("PerceptronSVC, axes", held(scale_=None), "one factor for each feature if scale"),
+    "a scale too many": ("PerceptronSVC, axes", parameter(scale=False), "be None otherwise"),
     "votes": ("WeightedVoteClassifier", held(weights_=[1.0]), "one weight for each of estimators_"),
     "no voters": (
         "WeightedVoteClassifier",
@@ -156,6 +159,23 @@ def test_an_expansion_over_other_features(path):
     assert "over the features and classes" in refusal(path)
     replace_array(path, file, npy(np.zeros((67, 4))))
     assert "one weight for each support vector" in refusal(path)
+
+
+def test_perceptrons_of_files_from_before_scaling_are_not_scaled(path):
+    X, y = table(2)
+    model = everystump.PerceptronSVC(scale=False).fit(X, y)
+    save(model, path)
+
+    def as_before(index):
+        del index["model"]["with"]["scale"], holds(index)["scale_"]
+
+    rewrite(path, as_before)
+    again = load(path)
+    assert again.scale is False
+    assert again.scale_ is None
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    save(again, path)
+    assert load(path).scale is False
 
 
 def test_a_model_with_parameters_that_no_fit_takes_is_not_saved(path):

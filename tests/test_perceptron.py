@@ -7,6 +7,9 @@ import pytest
 from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table
 from scipy.stats import special_ortho_group
 from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, PerceptronSVC, StumpSVC
@@ -39,12 +42,54 @@ def model(request):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_exact_is_the_kernel_machine(n_classes):
     X, y = table(n_classes)
-    model = PerceptronSVC(C=0.7, exact=True, class_weight="balanced").fit(X, y)
-    kernel = KernelSVC("perceptron", C=0.7, class_weight="balanced").fit(X, y)
+    given = {"C": 0.7, "class_weight": "balanced"}
+    model = PerceptronSVC(exact=True, scale=False, **given).fit(X, y)
+    kernel = KernelSVC("perceptron", **given).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), kernel.decision_function(X))
     assert model.exact_ is True
     assert model.directions_ is None
     assert model.certificate_ == kernel.certificate_
+
+
+@pytest.mark.parametrize("name", ["exact", "drawn", "axes"])
+def test_scaling_is_division_by_standard_deviations(name):
+    """The model on the table is the unscaled model on the table that scikit-learn scales."""
+    model = clone({"exact": PerceptronSVC(exact=True), "drawn": DRAWN, "axes": AXES}[name])
+    model.set_params(tol=1e-6)
+    X = X0 * [1e-3, 1.0, 1e5] + [0.0, -7.0, 3e5]
+    weight = np.random.default_rng(0).integers(0, 4, size=len(X))
+    scaler = StandardScaler().fit(X, sample_weight=weight)
+    plain = clone(model).set_params(scale=False)
+    ours = model.fit(X, Y0, weight).decision_function(X)
+    theirs = plain.fit(scaler.transform(X), Y0, weight).decision_function(scaler.transform(X))
+    np.testing.assert_allclose(model.scale_, 1 / scaler.scale_, rtol=1e-12)
+    assert plain.scale_ is None
+    np.testing.assert_allclose(ours, theirs, atol=1e-3 * np.std(theirs))
+
+
+@pytest.mark.parametrize("exponent", [-300, -150, 150, 300])
+def test_scales_that_are_hard_to_square(exponent):
+    X = np.column_stack([X0[:, 0] * 10.0**exponent, X0[:, 1], np.full(len(X0), 7.0)])
+    model = PerceptronSVC().fit(X, Y0)
+    wanted = [1 / np.std(X0[:, 0]) / 10.0**exponent, 1 / np.std(X0[:, 1]), 1.0]
+    np.testing.assert_allclose(model.scale_, wanted, rtol=1e-10)
+    assert np.all(np.isfinite(model.decision_function(X)))
+
+
+def test_scaling_is_what_wine_needs():
+    X, y = load_wine(return_X_y=True)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    errors = [
+        1 - cross_val_score(PerceptronSVC(scale=scale), X, y, cv=folds).mean()
+        for scale in (True, False)
+    ]
+    assert errors[0] < 0.03
+    assert errors[1] > 0.15
+
+
+def test_projections_are_of_directions_only():
+    with pytest.raises(ValueError, match="uses the kernel itself and has no projections"):
+        PerceptronSVC(exact=True).fit(X0, Y0).projections()
 
 
 def test_small_tables_are_exact_unless_the_axes_are_asked_for():
@@ -146,7 +191,7 @@ def test_translations_change_nothing(model):
 @pytest.mark.parametrize("seed", range(3))
 def test_rotations_change_nothing_where_it_is_exact(seed):
     turn = special_ortho_group.rvs(3, random_state=seed)
-    model = PerceptronSVC(exact=True, tol=1e-8)
+    model = PerceptronSVC(exact=True, scale=False, tol=1e-8)
     a = clone(model).fit(X0, Y0).decision_function(X0)
     b = clone(model).fit(X0 @ turn, Y0).decision_function(X0 @ turn)
     np.testing.assert_allclose(a, b, atol=1e-5)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from everystump.estimators.base import ScoreClassifier, each_class, per_class
 from everystump.estimators.kernel_svc import KernelSVC
@@ -25,7 +26,7 @@ class PerceptronSVC(ScoreClassifier):
 
     The kernel of all perceptrons, ``-|x - y|_2``, is the mean of the stump kernels of all
     directions (Lin & Li); some hundred directions come near to it, and cost grows with the rows
-    instead of with their square.  Features should be scaled alike.
+    instead of with their square.  Perceptrons add features up, so these are scaled alike first.
 
     Parameters
     ----------
@@ -33,6 +34,10 @@ class PerceptronSVC(ScoreClassifier):
         What a unit of loss costs, as for `KernelSVC` with the kernel "perceptron".
     n_directions : int, default=500
         How many directions.
+    scale : bool, default=True
+        Whether each feature is divided by its standard deviation over the training rows and their
+        sample weights.  The kernel then follows the rows, so that theory which fixes it beforehand
+        does not hold; False leaves features in their own units.
     include_axes : bool, default=False
         Whether the features themselves are among the directions, so that their curves can be read.
     exact : bool or "auto", default="auto"
@@ -58,10 +63,12 @@ class PerceptronSVC(ScoreClassifier):
     ----------
     exact_ : bool
         Whether the kernel itself was used.
+    scale_ : ndarray of shape (n_features,), or None
+        What each feature is multiplied with; None if not `scale`.
     directions_ : ndarray of shape (n_directions, n_features), or None
-        Unit vectors, the axes first; None if exact.
+        Unit vectors over the scaled features, the axes first; None if exact.
     centre_ : ndarray of shape (n_features,)
-        What is subtracted from rows before they are projected.
+        What is subtracted from rows before they are scaled and projected.
     machine_ : StumpSVC or KernelSVC
         The machine on the projections, or on the kernel.
     axis_shapes_ : ShapeModel, or a list of them for several classes
@@ -85,6 +92,7 @@ class PerceptronSVC(ScoreClassifier):
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "n_directions": [Interval(Integral, 1, None, closed="left")],
+        "scale": ["boolean"],
         "include_axes": ["boolean"],
         "exact": ["boolean", StrOptions({"auto"})],
         "max_bins": [Interval(Integral, 2, None, closed="left")],
@@ -101,6 +109,7 @@ class PerceptronSVC(ScoreClassifier):
         C: float = 1.0,
         *,
         n_directions: int = 500,
+        scale: bool = True,
         include_axes: bool = False,
         exact: bool | str = "auto",
         max_bins: int = 256,
@@ -113,6 +122,7 @@ class PerceptronSVC(ScoreClassifier):
     ) -> None:
         self.C = C
         self.n_directions = n_directions
+        self.scale = scale
         self.include_axes = include_axes
         self.exact = exact
         self.max_bins = max_bins
@@ -144,6 +154,7 @@ class PerceptronSVC(ScoreClassifier):
         table = check_table(self, X, y, sample_weight, self.class_weight)
         self.exact_ = self._is_exact(len(table.X))
         self.centre_ = (table.X.min(axis=0) / 2 + table.X.max(axis=0) / 2).astype(np.float64)
+        self.scale_ = _factors(table.X, table.sample_weight) if self.scale else None
         self.directions_ = None if self.exact_ else self._draw(table.X.shape[1])
         rows = self._project(np.asarray(check_rows(self, X)), np.float32)
         self.machine_ = self._machine().fit(rows, y, sample_weight)
@@ -188,15 +199,31 @@ class PerceptronSVC(ScoreClassifier):
             return KernelSVC("perceptron", **common)
         return StumpSVC(measure="lebesgue", max_bins=self.max_bins, n_jobs=self.n_jobs, **common)
 
-    def _scale(self) -> float:
-        """Return what makes the mean of the directions' kernels that of all perceptrons."""
-        return 1.0 / (self.n_directions * mean_abs_cosine(self.n_features_in_))
+    def projections(self) -> np.ndarray:
+        """Return what rows less ``centre_`` are multiplied with.
+
+        The directions times what makes the mean of their kernels that of all perceptrons, and times
+        the scale of the features.
+
+        Returns
+        -------
+        ndarray of shape (n_directions, n_features)
+            One row per direction.
+        """
+        check_is_fitted(self, "directions_")
+        if self.directions_ is None:
+            raise ValueError(
+                "this PerceptronSVC uses the kernel itself and has no projections; fit it with "
+                "exact=False."
+            )
+        unit = 1.0 / (self.n_directions * mean_abs_cosine(self.n_features_in_))
+        return self.directions_ * (unit if self.scale_ is None else unit * self.scale_)
 
     def _project(self, X: np.ndarray, kind: type) -> np.ndarray:
         """Return the rows as the machine wants them, some at a time."""
         if self.directions_ is None:
-            return X
-        scaled = self.directions_.T * self._scale()
+            return X if self.scale_ is None else X * self.scale_
+        scaled = self.projections().T
         out: np.ndarray = np.empty((len(X), self.n_directions), dtype=kind)
         step = max(1, _BLOCK_ENTRIES // self.n_directions)
         for first in range(0, len(X), step):
@@ -206,10 +233,10 @@ class PerceptronSVC(ScoreClassifier):
 
     def _axis_shapes(self, model: ShapeModel) -> ShapeModel:
         """Return the curves of the axes in the features' own units."""
-        unit = 1.0 / self._scale()
-        curves = zip(model.shapes, self.centre_, strict=False)
+        units = 1.0 / np.diagonal(self.projections())
+        curves = zip(model.shapes, units, self.centre_, strict=False)
         return ShapeModel(
-            tuple(Shape(shape.knots * unit + centre, shape.values) for shape, centre in curves), 0.0
+            tuple(Shape(shape.knots * u + centre, shape.values) for shape, u, centre in curves), 0.0
         )
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
@@ -217,3 +244,18 @@ class PerceptronSVC(ScoreClassifier):
         parts = [X[first : first + step] for first in range(0, len(X), step)]
         score = self.machine_.decision_function
         return np.concatenate([score(self._project(part, np.float64)) for part in parts])
+
+
+def _factors(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Return one over the standard deviation of each feature, 1 where it does not vary."""
+    factors = np.ones(X.shape[1])
+    for d, column in enumerate(X.T):
+        x = column.astype(np.float64)
+        low, high = x.min() / 2, x.max() / 2
+        half = high - low  # measured in it, no square is too large or too small
+        if half > 0.0:
+            x = (x / 2 - (low / 2 + high / 2)) / half
+            mean = np.average(x, weights=weight)
+            variance = np.average((x - mean) ** 2, weights=weight)
+            factors[d] = 0.5 / (np.sqrt(variance) * half)
+    return np.where(np.isfinite(factors), factors, 1.0)

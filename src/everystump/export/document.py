@@ -122,7 +122,7 @@ def _sum(kernel_sum: KernelSum) -> dict[str, Any]:
 
 
 def _plain(parameter: Any) -> Any:
-    """Return a kernel's number, or its lists of numbers."""
+    """Return a kernel's number, or its list or lists of numbers."""
     if isinstance(parameter, list):
         return [np.asarray(cuts).tolist() for cuts in parameter]
-    return float(parameter)
+    return np.asarray(parameter, dtype=np.float64).tolist()

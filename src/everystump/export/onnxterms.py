@@ -144,6 +144,8 @@ class Terms:
             rows = np.column_stack([np.searchsorted(c, v, side="right") for c, v in found])
         else:
             x = graph.take(self._matrix.values, columns, self._matrix.n_columns)
+        if "scale" in kernel_sum.parameters:
+            x = graph.op("Mul", x, graph.constant(kernel_sum.parameters["scale"][None]))
         products = _products(graph, kernel_sum, x, rows.astype(np.float64))
         return graph.op("MatMul", products, graph.constant(kernel_sum.weights))
 
@@ -263,10 +265,10 @@ def _products(graph: Graph, kernel_sum: KernelSum, x: str, rows: np.ndarray) -> 
     name, given = kernel_sum.kernel, kernel_sum.parameters
     if name == "linear":
         return graph.op("MatMul", x, graph.constant(rows.T.copy()))
-    apart = _apart(graph, x, rows, squared=name in ("gaussian", "perceptron"))
+    apart = _apart(graph, x, rows, squared=name == "gaussian" or "perceptron" in name)
     if "gamma" in given:
         return graph.op("Exp", graph.op("Mul", apart, graph.constant(-float(given["gamma"]))))
-    if name == "perceptron":
+    if "perceptron" in name:
         apart = graph.op("Sqrt", apart)
     if name == "middle":
         constant = sum(len(own) for own in given["cuts"]) / 2

@@ -132,15 +132,25 @@ def _of_perceptrons(model: PerceptronSVC) -> Model:
     check_is_fitted(model, "machine_")
     machine = _read(model.machine_).body
     if model.directions_ is None:
-        return _record(model, machine)
-    scale = 1.0 / (len(model.directions_) * products.mean_abs_cosine(model.n_features_in_))
+        return _record(model, machine if model.scale_ is None else _scaled(machine, model.scale_))
     projected = Projection(
         np.arange(model.n_features_in_),
         model.centre_,
-        model.directions_ * scale,
+        model.projections(),
         tuple(curves_of(shapes) for shapes in each_class(model.machine_.shapes_)),
     )
     return _record(model, replace(Body.constant(machine.intercepts), projections=(projected,)))
+
+
+def _scaled(body: Body, scale: np.ndarray) -> Body:
+    """Return sums over the perceptron kernel whose support vectors are of scaled features."""
+    return replace(
+        body,
+        sums=tuple(
+            replace(one, kernel="scaled_perceptron", parameters={**one.parameters, "scale": scale})
+            for one in body.sums
+        ),
+    )
 
 
 @_read.register

@@ -48,10 +48,10 @@ class KernelSum:
     Attributes
     ----------
     kernel : str
-        "gaussian", "laplacian", "linear", "middle", "perceptron" or "stump".
+        "gaussian", "laplacian", "linear", "middle", "perceptron", "scaled_perceptron" or "stump".
     parameters : dict
-        ``gamma`` of the first two, ``constant`` of the last two, the ``cuts`` of each feature of
-        "middle".
+        ``gamma`` of the first two, ``constant`` of the last three, the ``cuts`` of each feature of
+        "middle", the ``scale`` of each feature of "scaled_perceptron".
     features : ndarray of int, shape (n_own_features,)
         The features that the kernel looks at.
     rows : ndarray of shape (n_support, n_own_features)

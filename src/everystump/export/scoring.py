@@ -152,6 +152,8 @@ def _kernel(kernel_sum: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
         return kernel_sum["constant"] - _apart(X, rows, 1)
     if name == "perceptron":
         return kernel_sum["constant"] - np.sqrt(_apart(X, rows, 2))
+    if name == "scaled_perceptron":
+        return kernel_sum["constant"] - np.sqrt(_apart(X * kernel_sum["scale"], rows, 2))
     return np.exp(-kernel_sum["gamma"] * _apart(X, rows, 1 if name == "laplacian" else 2))
 
 

@@ -27,6 +27,7 @@ _NOTABLE = 1e-12
 _APART = {
     "gaussian": "({x} - {y}) * ({x} - {y})",
     "perceptron": "({x} - {y}) * ({x} - {y})",
+    "scaled_perceptron": "({x} - {y}) * ({x} - {y})",
     "laplacian": "ABS({x} - {y})",
     "middle": "ABS({x} - {y})",
     "stump": "ABS({x} - {y})",
@@ -128,6 +129,9 @@ class Terms:
             x, height = [self._column(*pair) for pair in _places(x, cuts)], 1
             found = zip(cuts, rows.T, strict=True)
             rows = np.column_stack([np.searchsorted(c, v, side="right") for c, v in found])
+        if "scale" in kernel_sum.parameters:
+            scaled = zip(x, kernel_sum.parameters["scale"].tolist(), strict=True)
+            x = [f"{sqltext.number(factor)} * {column}" for column, factor in scaled]
         name = f"{self._support}{len(self.tables)}"
         self.tables.append(_table(name, rows, kernel_sum.weights))
         product = _product(kernel_sum, x)
@@ -256,5 +260,5 @@ def _product(kernel_sum: KernelSum, x: Sequence[str]) -> str:
         constant = sum(len(own) for own in kernel_sum.parameters["cuts"]) / 2
     else:
         constant = kernel_sum.parameters["constant"]
-    distance = f"SQRT({distance})" if kernel_sum.kernel == "perceptron" else distance
+    distance = f"SQRT({distance})" if "perceptron" in kernel_sum.kernel else distance
     return f"({sqltext.number(constant)} - {distance})"

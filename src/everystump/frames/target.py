@@ -19,12 +19,11 @@ def read_labels(y: Any) -> Any:
     >>> read_labels(np.array(["a", "b"], dtype=np.dtypes.StringDType()))
     array(['a', 'b'], dtype='<U1')
     """
-    if y is None or np.ndim(y) != 1:
-        return y
-    kind = getattr(y, "dtype", None)
-    if kind is not None and hasattr(kind, "na_value") and hasattr(y, "isna"):
+    if hasattr(getattr(y, "dtype", None), "na_value") and hasattr(y, "isna"):
         return _of_extension(y)
     cells = np.asarray(y)
+    if cells.ndim != 1:
+        return y
     if cells.dtype.kind == "T":
         cells = cells.astype(object)
         _refuse_missing(cells)

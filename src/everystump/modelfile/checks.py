@@ -190,6 +190,12 @@ def _check_perceptrons(model: PerceptronSVC) -> None:
         whole and np.shape(model.centre_) == (n,),
         "centre_ and directions_ must have one number for each feature.",
     )
+    scale = model.scale_
+    _require(
+        (scale is None) != model.scale
+        and (scale is None or (_is_array(scale, 1) and scale.shape == (n,) and np.all(scale > 0))),
+        "scale_ must have one factor for each feature if scale is True, and be None otherwise.",
+    )
     _check_parts(model, "machine_", [model.machine_], width)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from everystump.modelfile.checks import check
+from everystump.modelfile.older import completed
 
 Parts = tuple[dict[str, Any], dict[str, Any]]
 
@@ -30,6 +31,7 @@ def take_apart(value: Any) -> Parts:
 
 def put_together(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]) -> Any:
     """Return the object of two parts; raises whatever the class does if they do not fit it."""
+    arguments, held = completed(cls, arguments, held)
     plain = not (is_dataclass(cls) or issubclass(cls, tuple | BaseEstimator))
     if held and (is_dataclass(cls) or issubclass(cls, tuple)):
         raise ValueError(f"{cls.__name__} holds nothing beside its fields.")
