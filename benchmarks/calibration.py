@@ -51,9 +51,7 @@ def curves(settings: Settings) -> Grid:
 
 def _models() -> dict[str, Any]:
     return {
-        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(
-            scoring="neg_log_loss", n_jobs=N_JOBS
-        ),
+        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(n_jobs=N_JOBS),
         "EBM, no interactions": peers.ebm(),
         "CalibratedClassifierCV(StumpSVCCV)": CalibratedClassifierCV(StumpSVCCV(n_jobs=N_JOBS)),
     }

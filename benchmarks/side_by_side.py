@@ -43,9 +43,7 @@ def peers_and_ours(settings: Settings) -> Grid:
 def _models() -> dict[str, Any]:
     return {
         "StumpLogisticRegression": StumpLogisticRegression(n_jobs=N_JOBS),
-        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(
-            scoring="neg_log_loss", n_jobs=N_JOBS
-        ),
+        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(n_jobs=N_JOBS),
         "StumpSVC": StumpSVC(n_jobs=N_JOBS),
         "AdaBoostClassifier, 100 stumps": peers.adaboost(100),
         "EBM, no interactions": peers.ebm(),

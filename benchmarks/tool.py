@@ -24,7 +24,7 @@ from sklearn.model_selection import train_test_split
 from everystump import StumpLogisticRegressionCV
 frame = pd.read_csv(sys.argv[1])
 train, _ = train_test_split(frame, test_size=0.25, stratify=frame["y"], random_state=0)
-StumpLogisticRegressionCV(scoring="neg_log_loss").fit(train.drop(columns="y"), train["y"])
+StumpLogisticRegressionCV().fit(train.drop(columns="y"), train["y"])
 """
 
 

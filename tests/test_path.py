@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, log_loss, make_scorer, roc_auc_score
+from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 
 from everystump import (
@@ -20,6 +20,9 @@ from everystump import (
     StumpSVCCV,
 )
 from everystump.datasets import load_dataset, make_twonorm
+from everystump.estimators.folds import make_folds
+from everystump.estimators.path_grid import has_passed_best
+from everystump.estimators.table import check_table
 from everystump.explain import CurvesDisplay, PathDisplay
 
 PATHS = {
@@ -64,9 +67,8 @@ def test_cv_results_are_a_grid_searchs(path):
     assert model.cv_results_["params"] == search.cv_results_["params"]
     assert set(model.cv_results_) - set(search.cv_results_) == {"max_gap", "n_splits"}
     assert model.cv_results_["n_splits"] == 4
-    assert np.all(
-        model.cv_results_["max_gap"] <= 10 * model.tol
-    )  # folds are solved to ten times tol
+    # folds are solved to three times tol
+    assert np.all(model.cv_results_["max_gap"] <= 3 * model.tol)
     assert np.all(model.cv_results_["mean_fit_time"] > 0)
     assert len(pd.DataFrame(model.cv_results_)) == 3
 
@@ -91,8 +93,9 @@ def test_scores_are_those_of_a_grid_search(path, n_classes):
     machine, single, extra = path
     X, y = table(n_classes=n_classes)
     common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-9, **extra}
-    model = machine(Cs=CS, cv=StratifiedKFold(4), **common).fit(X, y)
-    search = GridSearchCV(single(**common), {"C": CS}, cv=StratifiedKFold(4)).fit(X, y)
+    options = {"cv": StratifiedKFold(4), "scoring": "accuracy"}
+    model = machine(Cs=CS, **options, **common).fit(X, y)
+    search = GridSearchCV(single(**common), {"C": CS}, **options).fit(X, y)
     for k in range(4):
         key = f"split{k}_test_score"
         np.testing.assert_allclose(model.cv_results_[key], search.cv_results_[key], atol=1e-12)
@@ -100,13 +103,16 @@ def test_scores_are_those_of_a_grid_search(path, n_classes):
     assert search.best_score_ == pytest.approx(model.best_score_)
 
 
-def test_smooth_scores_are_those_of_a_grid_search():
-    """The same for the log-likelihood, which sees every digit."""
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_smooth_scores_are_those_of_a_grid_search(n_classes):
+    """The same for the default of probabilities, the log-loss, which sees every digit."""
     common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-12}
-    cv, scoring = StratifiedKFold(4), "neg_log_loss"
-    model = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **common).fit(X0, Y0)
-    search = GridSearchCV(StumpLogisticRegression(**common), {"C": CS}, cv=cv, scoring=scoring)
-    search.fit(X0, Y0)
+    X, y = table(n_classes=n_classes)
+    cv = StratifiedKFold(4, shuffle=True, random_state=3)
+    model = StumpLogisticRegressionCV(Cs=CS, cv=4, random_state=3, **common).fit(X, y)
+    single = StumpLogisticRegression(**common)
+    search = GridSearchCV(single, {"C": CS}, cv=cv, scoring="neg_log_loss").fit(X, y)
+    assert model.scoring_ == "neg_log_loss"
     for k in range(4):
         key = f"split{k}_test_score"
         np.testing.assert_allclose(model.cv_results_[key], search.cv_results_[key], atol=1e-6)
@@ -142,8 +148,36 @@ def test_the_final_fit_is_the_single_machine(path):
 
 
 def test_a_number_of_values_is_spread_evenly():
-    model = StumpLogisticRegressionCV(Cs=6, scoring=prefer(2.0**-3), cv=2).fit(X0, Y0)
+    model = StumpLogisticRegressionCV(Cs=6, scoring=prefer(2.0**3), cv=2).fit(X0, Y0)
     np.testing.assert_allclose(model.cv_results_["param_C"], 2.0 ** np.linspace(-9, 6, 6))
+
+
+def test_the_path_ends_once_it_has_clearly_passed_its_best():
+    """Two values of C, both worse in all folds, must follow the best; then no more are tried."""
+    model = StumpLogisticRegressionCV(Cs=11, scoring=prefer(2.0**-6), cv=2).fit(X0, Y0)
+    np.testing.assert_allclose(model.cv_results_["param_C"], 2.0 ** np.linspace(-9, 0, 7)[:6])
+    assert model.C_ == 2.0**-6
+
+
+@pytest.mark.parametrize(
+    ("scores", "passed"),
+    [
+        ([[0.5, 0.9, 0.8, 0.7], [0.4, 0.9, 0.7, 0.7], [0.4, 0.9, 0.8, 0.8]], True),
+        ([[-0.5, -0.1, -0.2, -0.3], [-0.6, -0.1, -0.3, -0.3]], True),
+        ([[0.5, 0.9, 0.8, 0.7]], False),  # one fold has no standard error
+        ([[0.5, 0.5, 0.9, 0.7], [0.4, 0.5, 0.9, 0.7]], False),  # one value past the best only
+        ([[0.5, 0.9, 0.95, 0.7], [0.4, 0.9, 0.7, 0.7]], False),  # one fold differs
+        ([[0.9, 0.9, 0.9, 0.9], [0.9, 0.9, 0.9, 0.9]], False),
+    ],
+)
+def test_what_is_clearly_past_the_best(scores, passed):
+    assert has_passed_best(np.array(scores)) is passed
+
+
+def test_gains_that_do_not_matter_do_not_grow_the_grid():
+    """A score that still rises at the edge, but by less than a thousandth of what it rose by."""
+    model = StumpSVCCV(Cs=5, scoring=lambda model, X, y: -0.001 / model.C, cv=2).fit(X0, Y0)
+    assert len(model.cv_results_["param_C"]) == 5
 
 
 def prefer(C):
@@ -308,17 +342,19 @@ def test_a_splitter():
     assert StumpSVCCV(Cs=CS, cv=cv).fit(X0, Y0).cv_results_["n_splits"] == 7
 
 
-def test_weights_count_in_fitting_and_in_scoring():
+@pytest.mark.parametrize("scoring", SCORERS)
+def test_weights_count_in_fitting_and_in_scoring(scoring):
     weight = np.random.default_rng(0).uniform(0.2, 3.0, size=120)
     cv = KFold(3)
-    model = StumpLogisticRegressionCV(Cs=CS, cv=cv, **LOGISTIC).fit(X0, Y0, sample_weight=weight)
+    machine = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **LOGISTIC)
+    model = machine.fit(X0, Y0, sample_weight=weight)
     expected = by_hand(
         cv,
-        lambda m, t: accuracy_score(Y0[t], m.predict(X0[t]), sample_weight=weight[t]),
+        lambda m, t: get_scorer(scoring)(m, X0[t], Y0[t], sample_weight=weight[t]),
         StumpLogisticRegression(**LOGISTIC),
         weight,
     )
-    np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, atol=1e-12)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, atol=1e-5)
 
 
 def test_rows_of_weight_zero_stay_in_their_folds():
@@ -345,10 +381,102 @@ def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
     with pytest.warns(UserWarning, match="training rows of fold 0 lack class"):
         model.fit(X[order], y[order])
     scores = [model.cv_results_[f"split{k}_test_score"] for k in range(n_classes)]
-    if fit_intercept:
+    if fit_intercept and model.scoring_ == "accuracy":
         np.testing.assert_array_equal(scores, 0.0)
+    if fit_intercept and model.scoring_ == "neg_log_loss":
+        assert np.all(np.array(scores) < -4)  # finite, but as bad as being wrong for certain
     assert np.all(np.isfinite(scores))
     assert model.score(X, y) > 0.6
+
+
+def test_folds_are_shuffled_and_stratified(path):
+    """Rows sorted by their class, and by a feature that would mislead folds taken in order."""
+    machine, _, extra = path
+    order = np.lexsort([X0[:, 0], Y0])
+    X, y = X0[order], Y0[order]
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    by_default = machine(Cs=CS, **extra).fit(X, y)
+    given = machine(Cs=CS, cv=cv, **extra).fit(X, y)
+    for key in ("split0_test_score", "split4_test_score"):
+        np.testing.assert_array_equal(by_default.cv_results_[key], given.cv_results_[key])
+    in_order = machine(Cs=CS, cv=StratifiedKFold(5), **extra).fit(X, y)
+    assert in_order.best_score_ < by_default.best_score_
+
+
+def test_random_state_draws_the_folds():
+    def scores(random_state):
+        model = StumpLogisticRegressionCV(Cs=[1.0], random_state=random_state).fit(X0, Y0)
+        return [model.cv_results_[f"split{k}_test_score"][0] for k in range(5)]
+
+    assert scores(0) == scores(0)
+    assert scores(1) != scores(0)
+    assert scores(np.random.RandomState(1)) == scores(1)
+
+
+# Rare classes
+
+
+def with_rare(*counts):
+    """Return a table whose further classes have so many rows."""
+    X, y = X0.copy(), Y0.copy()
+    first = 0
+    for k, count in enumerate(counts):
+        y[first : first + count] = 2 + k
+        first += count
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_folds", "note"),
+    [
+        ((4,), 4, "class 2 has 4 rows only, so that C is chosen by 4 folds instead of 5"),
+        ((2,), 3, "class 2 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
+        ((4, 2), 3, "class 3 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
+        ((1,), 5, "class 2 in one row only: it is learned from, but never held out"),
+        ((1, 1), 5, "classes 2, 3 in one row only"),
+    ],
+)
+def test_rare_classes_get_fewer_folds_and_a_note(path, counts, n_folds, note):
+    machine, _, extra = path
+    X, y = with_rare(*counts)
+    with pytest.warns(UserWarning, match=note) as caught:
+        model = machine(Cs=CS, **extra).fit(X, y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert model.cv_results_["n_splits"] == n_folds
+    assert np.isfinite(model.best_score_)
+    np.testing.assert_array_equal(model.classes_, np.unique(y))
+
+
+def test_a_rare_class_is_in_the_training_part_of_every_fold():
+    X, y = with_rare(2, 1)
+    table = check_table(StumpSVC(), X, y, None, None)
+    with pytest.warns(UserWarning):
+        folds = make_folds(5, table, 0, stacklevel=2)
+    for fold in folds:
+        assert set(y[fold.train]) == set(y)
+        np.testing.assert_array_equal(np.sort([*fold.train, *fold.test]), np.arange(len(y)))
+    held_out = np.concatenate([fold.test for fold in folds])
+    np.testing.assert_array_equal(np.sort(held_out), np.flatnonzero(y != 3))
+
+
+def test_classes_of_one_row_each_leave_nothing_to_hold_out():
+    with pytest.raises(
+        ValueError, match=r"cv=5: every class has one row.*; add rows, or use an estimator"
+    ):
+        StumpSVCCV().fit([[0.0], [1.0]], [0, 1])
+
+
+def test_two_folds_stay_two():
+    X, y = with_rare(2)
+    assert StumpSVCCV(Cs=CS, cv=2).fit(X, y).cv_results_["n_splits"] == 2
+
+
+def test_a_start_from_another_cost_is_not_taken_for_the_solution():
+    """It may be within the tolerance, but then the scores of neighboring values would be equal."""
+    X, y = make_twonorm(2000, random_state=0)
+    scores = StumpLogisticRegressionCV(Cs=[0.01, 0.011, 0.012], tol=0.01).fit(X, y).cv_results_
+    assert len(set(scores["mean_test_score"])) == 3
 
 
 def test_folds_that_stop_early_are_told():
@@ -359,7 +487,7 @@ def test_folds_that_stop_early_are_told():
 
 
 def test_a_loose_tol_still_solves_the_folds():
-    """Ten times tol, but never a gap above 0.02 unless tol itself is."""
+    """Three times tol, but never a gap above 0.02 unless tol itself is."""
     assert StumpSVCCV(Cs=CS, tol=0.01).fit(X0, Y0).cv_results_["max_gap"].max() <= 0.02
 
 

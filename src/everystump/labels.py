@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 
 def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -18,6 +19,20 @@ def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if score.ndim == 1:
         return classes[(score > 0).astype(int)]
     return classes[score.argmax(axis=1)]
+
+
+def log_probabilities(log_odds: np.ndarray) -> np.ndarray:
+    """Return the log-probability of each class: those of each against the rest are normalized.
+
+    Examples
+    --------
+    >>> np.exp(log_probabilities(np.array([0.0])))
+    array([[0.5, 0.5]])
+    """
+    if log_odds.ndim == 1:
+        return -np.logaddexp(0.0, np.column_stack([log_odds, -log_odds]))
+    log_p = -np.logaddexp(0.0, -log_odds)
+    return log_p - logsumexp(log_p, axis=1, keepdims=True)
 
 
 def scores_of(classifier: Any, X: Any) -> np.ndarray:

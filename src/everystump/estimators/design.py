@@ -125,7 +125,7 @@ class Design:
 
     def _is_one_sided(self, positive: np.ndarray) -> bool:
         """Tell whether a constant is all there is to learn, as in a fold that lacks a class."""
-        return not self.chains.centred and len(np.unique(positive)) < 2
+        return not self.chains.centred and bool(positive.all() or not positive.any())
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
         """Return a constant on the right side; the certificate is that of ever larger ones."""

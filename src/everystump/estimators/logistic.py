@@ -6,12 +6,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval
 
 from everystump.estimators.base import FixedCMachine, ShapeClassifier
 from everystump.estimators.criteria import CRITERIA, Criterion
 from everystump.estimators.path import PathMachine
+from everystump.labels import log_probabilities
 
 
 class ProbabilityMixin(ShapeClassifier):
@@ -49,11 +49,7 @@ class ProbabilityMixin(ShapeClassifier):
         ndarray of shape (n_rows, n_classes)
             Log-probabilities.
         """
-        score = self._log_odds(X)
-        if score.ndim == 1:
-            return -np.logaddexp(0.0, np.column_stack([score, -score]))
-        log_p = -np.logaddexp(0.0, -score)
-        return log_p - logsumexp(log_p, axis=1, keepdims=True)
+        return log_probabilities(self._log_odds(X))
 
 
 class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):
@@ -100,8 +96,10 @@ class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
 
     Parameters
     ----------
-    Cs, cv, scoring, selection
+    Cs, cv, selection, random_state
         As in `StumpSVCCV`.
+    scoring : str or callable, optional
+        Any scikit-learn scorer; ``"neg_log_loss"`` by default, the proper score of probabilities.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
@@ -109,7 +107,7 @@ class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
 
     Attributes
     ----------
-    C_, best_score_, cv_results_
+    C_, best_score_, scoring_, cv_results_
         As in `StumpSVCCV`.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
         Of the fit on all rows with ``C_``, as in `StumpSVC`.
@@ -119,12 +117,13 @@ class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
     >>> from everystump import StumpLogisticRegressionCV
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(200, random_state=0)
-    >>> model = StumpLogisticRegressionCV(Cs=3, scoring="neg_log_loss").fit(X, y)
-    >>> model.predict_proba(X).shape
-    (200, 2)
+    >>> model = StumpLogisticRegressionCV().fit(X, y)
+    >>> model.scoring_, model.predict_proba(X).shape
+    ('neg_log_loss', (200, 2))
     """
 
     _single = StumpLogisticRegression
+    _default_scoring = "neg_log_loss"
 
     def _criterion(self) -> Criterion:
         return CRITERIA["logistic"]

@@ -141,18 +141,25 @@ class StumpSVC(FixedCMachine):
 class StumpSVCCV(PathMachine):
     """`StumpSVC` with C chosen by cross-validation along a path.
 
-    All folds and all values of C share one set of columns, each fit starts from its neighbour's
-    solution, and folds are solved to ten times ``tol``, so the whole path costs some 15 fits.
+    All folds and all values of C share one set of columns, each fit starts from its neighbor's
+    solution, folds are solved to three times ``tol``, and the path ends once it is past its best,
+    so the whole path costs some 10 fits.
 
     Parameters
     ----------
     Cs : int or array-like, default=11
-        How many values, from 2^-9 to 2^6 evenly in the logarithm; further values are added while
-        the best lies at an edge.  Or the values themselves, to which none is added.
+        How many values, from 2^-9 to 2^6 evenly in the logarithm.  They are tried in ascending
+        order; the largest are left out once the scores have fallen clearly below the best (by more
+        than two standard errors of the difference, at the last two values), and further values are
+        added while the best lies at an edge.  Or the values themselves, all of which are tried.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of a margin.
     cv : int, splitter or iterable, default=5
-        Folds, as in scikit-learn.
+        A number of folds, which are stratified and shuffled, as those of
+        ``StratifiedKFold(cv, shuffle=True, random_state=random_state)``; or a splitter or an
+        iterable of (train, test), which are used as they are.  If a class has fewer samples than
+        there are folds, fewer folds are used, at least 3; a class of one sample is in the training
+        part of every fold.  A warning says so.
     scoring : str or callable, optional
         Any scikit-learn scorer; accuracy by default.
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
@@ -163,6 +170,9 @@ class StumpSVCCV(PathMachine):
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the shuffling of the folds.  The default makes fits repeatable, None draws new
+        folds in every fit.
 
     Attributes
     ----------
@@ -170,6 +180,9 @@ class StumpSVCCV(PathMachine):
         The chosen C.
     best_score_ : float
         Its mean score over the folds.
+    scoring_ : str
+        What the scores are: the name of the scorer, "score" for a callable, or "1 - leave-one-out
+        bound".
     cv_results_ : dict of arrays
         The path, in the form of GridSearchCV's, with the worst duality gap of each C.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
@@ -209,6 +222,7 @@ class StumpSVCCV(PathMachine):
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -226,6 +240,7 @@ class StumpSVCCV(PathMachine):
             class_weight=class_weight,
             tol=tol,
             max_iter=max_iter,
+            random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
         )

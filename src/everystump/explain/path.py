@@ -54,12 +54,9 @@ class PathDisplay:
             "cv_results_",
             "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
         )
-        if estimator.selection == "loo-bound":
-            scorer = "1 - leave-one-out bound"
-        else:
-            scoring = estimator.scoring
-            name = scoring if isinstance(scoring, str) else "score" if scoring else "accuracy"
-            scorer = f"{name} on held-out folds"
+        scorer = getattr(estimator, "scoring_", "accuracy")  # which files of old did not name
+        if estimator.selection != "loo-bound":
+            scorer = f"{scorer} on held-out folds"
         return cls(results, estimator.C_, scorer).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:

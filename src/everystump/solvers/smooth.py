@@ -16,6 +16,9 @@ _FIRST_RUNG, _RUNG, _ROUGH = 16.0, 16.0, 0.1
 # Edges with a sign are anchored anew when the residual is at most this many times their strain, and
 # held more stiffly: by these factors after more than _FEW_STEPS Newton steps, a few, and one.
 _INNER, _FEW_STEPS = 0.1, 3
+# The solution for another C may be within the tolerance by chance, but all of its error points to
+# that C: it is taken without a step only if it is this much better than asked for.
+_UNTOUCHED = 0.05
 _GROWTH_HARD, _GROWTH_FEW, _GROWTH_EASY = 1.5, 3.0, 10.0
 
 
@@ -46,7 +49,8 @@ def solve_smooth(
         while True:
             _, now = point.look()
             progress(n_iter, now.primal, now.dual)
-            if now.gap <= goal or n_iter == max_iter:
+            enough = goal if start is None or n_iter > 0 else _UNTOUCHED * goal
+            if now.gap <= enough or n_iter == max_iter:
                 break
             # The primal value is far too high as long as many weights have the wrong sign.
             floor = 0.1 * goal * (now.dual if point.edges else now.primal)

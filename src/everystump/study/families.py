@@ -36,7 +36,7 @@ def _logistic(C: float | None, seed: int) -> Any:
     from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 
     if C is None:
-        return StumpLogisticRegressionCV(scoring="neg_log_loss")
+        return StumpLogisticRegressionCV()
     return StumpLogisticRegression(C)
 
 
