@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -51,7 +50,7 @@ def make_folds(cv: Any, table: Table, random_state: Any, *, stacklevel: int) -> 
     return folds
 
 
-def _stratified(cv: int | None, table: Table, random_state: Any, stacklevel: int) -> list[Fold]:
+def _stratified(cv: Any, table: Table, random_state: Any, stacklevel: int) -> list[Fold]:
     counts = np.bincount(table.label, minlength=len(table.classes))
     wanted = _DEFAULT if cv is None else int(cv)
     n_folds = count_folds(wanted, counts)
@@ -91,7 +90,7 @@ def count_folds(wanted: int, counts: np.ndarray) -> int:
     return int(min(wanted, max(_FEWEST, several.min()), several.max()))
 
 
-def fold_notes(wanted: int, classes: Sequence[Any], counts: np.ndarray) -> list[str]:
+def fold_notes(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     """Return what a user should know of rare classes, one sentence each.
 
     Examples
