@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import everystump
 from everystump import rowloops
-from everystump.columns import Lookup, make_columns, middles
+from everystump.binning import Lookup
+from everystump.columns import make_columns, middles
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TINY = 5e-324

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from everystump import rowloops
-from everystump.columns import Lookup
+from everystump.binning import Lookup
 
 BLOCK = rowloops._BLOCK
 ROWS = [1, 2, 3, 17, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3]
@@ -131,6 +131,47 @@ def test_encode(dtype, n_cuts):
     expected = np.searchsorted(cuts, x, side="right")
     expected[3] = n_cuts + 1
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n_cuts", [0, 1, 2, 3, 100])
+def test_encode_by_halving(dtype, n_cuts):
+    """More values than are halved in step, some of them exactly at the cuts."""
+    rng = np.random.default_rng(2)
+    cuts = np.sort(rng.normal(size=n_cuts)) ** 9
+    x = np.concatenate([rng.normal(size=1500) ** 9, cuts])
+    x[3] = np.nan
+    out = np.empty(1500 + n_cuts, dtype=dtype)
+    rowloops.encode_by_halving(x, np.append(cuts, np.inf), n_cuts + 1, out)
+    expected = np.searchsorted(cuts, x, side="right")
+    expected[3] = n_cuts + 1
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_cells_are_counted_and_found():
+    rng = np.random.default_rng(4)
+    x, weights = rng.normal(size=300), rng.uniform(size=300)
+    cells = rng.integers(0, 9, size=300).astype(np.uint16)
+    counts, sums = np.zeros(10), np.zeros(10)
+    rowloops.count_cells(x, weights, 0.5, cells, counts, sums)
+    expected = np.bincount(cells, weights=weights, minlength=10)
+    np.testing.assert_allclose(counts, expected, rtol=1e-12)
+    expected = np.bincount(cells, weights=weights * (x - 0.5), minlength=10)
+    np.testing.assert_allclose(sums, expected, rtol=1e-9, atol=1e-12)
+    flags = np.arange(10) % 3 == 0
+    index = np.empty(rowloops.count_flagged(cells, flags), dtype=np.int64)
+    rowloops.find_flagged(cells, flags, index)
+    np.testing.assert_array_equal(index, np.flatnonzero(flags[cells]))
+
+
+def test_encode_cells():
+    """Cells that hold no cut, one, and several; NaN is in the last one."""
+    x = np.array([0.1, 0.9, 1.5, 2.1, 2.2, 2.9, np.nan])
+    cells = np.array([0, 0, 1, 2, 2, 2, 3], dtype=np.uint16)
+    cuts = np.array([0.5, 2.15, 2.2, np.inf, np.inf])
+    out = np.empty(7, dtype=np.uint8)
+    rowloops.encode_cells(x, cells, np.array([0, 1, 1, 4], dtype=np.int32), cuts, out)
+    np.testing.assert_array_equal(out, [0, 1, 1, 1, 3, 3, 4])
 
 
 def twin_lookup(cuts, low, scale, cells):

@@ -18,15 +18,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from everystump import rowloops
+from everystump.binning import Values, bin_starts, encode, find_values, room_for_numbers
 from everystump.threads import share
 
 _BARS = 30
-_CELLS_PER_CUT = 16
-_LEAST_CELLS, _MOST_CELLS = 256, 65536
+# How much of a table is read at a time.
+_COLUMNS_READ, _ROWS_READ = 2, 4096
 _MOST_SHOWN = 256
 
 
@@ -182,32 +183,36 @@ class RowDensity:
         return (edges[:-1] + edges[1:]) / 2, counts, width
 
 
+class ColumnSource(Protocol):
+    """A table that is read a few columns at a time, so that it need not lie in memory as floats."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of features."""
+
+    def read(self, first: int, out: np.ndarray) -> None:
+        """Write some columns from ``first`` on into the rows of ``out``, NaN being missing."""
+
+
 @dataclass(frozen=True)
-class Lookup:
-    """An even grid over sorted cuts, which makes finding the place of a value a few steps."""
+class _Array:
+    """An array as a source of columns."""
 
-    cuts: np.ndarray
-    low: float
-    scale: float
-    first: np.ndarray
+    X: np.ndarray
 
-    @classmethod
-    def over(cls, cuts: np.ndarray) -> Lookup:
-        """Build the grid for ``cuts``, which get an infinite one at their end."""
-        cells = 1
-        if len(cuts) > 1:
-            cells = min(max(_CELLS_PER_CUT * len(cuts), _LEAST_CELLS), _MOST_CELLS)
-        low, high = (float(cuts[0]), float(cuts[-1])) if len(cuts) else (0.0, 0.0)
-        # Without a usable width everything falls into one cell, and halving does all the work.
-        scale = cells / (high - low) if 0.0 < high - low < np.inf else 0.0
-        scale = scale if scale < np.inf else 0.0
-        first = np.empty(cells + 1, dtype=np.int32)
-        rowloops.fill_lookup(cuts, low, scale, first)
-        return cls(np.append(cuts, np.inf), low, scale, first)
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.X.shape[1]
+
+    def read(self, first: int, out: np.ndarray) -> None:
+        # Columns that lie side by side are read together, as they come from memory.
+        part = self.X[:, first : first + len(out)]
+        for lo in range(0, len(part), _ROWS_READ):
+            out[:, lo : lo + _ROWS_READ] = part[lo : lo + _ROWS_READ].T
 
 
 def make_columns(
-    X: np.ndarray,
+    X: np.ndarray | ColumnSource,
     *,
     max_bins: int,
     n_levels: Sequence[int] | None = None,
@@ -219,7 +224,7 @@ def make_columns(
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features)
+    X : ndarray of shape (n_rows, n_features), or ColumnSource
         Finite numbers, or NaN where a value is missing.
     max_bins : int
         Features of numbers with more distinct values are cut into so few bins, two at least, that
@@ -239,25 +244,36 @@ def make_columns(
     >>> columns.columns[0].values, columns.codes
     (array([1., 3.]), array([[1, 0, 1]], dtype=uint8))
     """
-    n_rows, n_features = X.shape
+    table = _Array(X) if isinstance(X, np.ndarray) else X
+    n_rows, n_features = table.shape
     levels = np.zeros(n_features, dtype=int) if n_levels is None else np.asarray(n_levels)
     given = [thresholds(d) for d in range(n_features)]
     cut = [len(cuts) + 2 for cuts in given if cuts is not None]
     most = max([min(max_bins, n_rows), *cut, *(levels + 2)])
     codes = np.empty((n_features, n_rows), dtype=_code_type(most))
 
-    def work(d: int) -> Column:
-        x = np.ascontiguousarray(X[:, d], dtype=np.float64)
+    def code(d: int, x: np.ndarray) -> Column:
         if levels[d]:
             return _code_levels(x, int(levels[d]), sample_weight, codes[d])
         cuts = given[d]
-        column = _make_column(x, sample_weight, max_bins) if cuts is None else _cut(x, cuts)
-        lookup = Lookup.over(column.cuts)
-        missing = len(column.values)
-        rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, missing, codes[d])
-        return column if cuts is None else _count(column, codes[d], sample_weight)
+        if cuts is None:
+            found = find_values(x, sample_weight, max_bins)
+            column = _make_column(found, max_bins)
+            found.encode(x, column.cuts, len(column.values), codes[d])
+            return column
+        column = _cut(x, cuts)
+        encode(x, cuts, len(column.values), codes[d])
+        return _count(column, codes[d], sample_weight)
 
-    columns = tuple(share(work, range(n_features), n_threads))
+    step = _COLUMNS_READ if n_features >= 2 * _COLUMNS_READ * n_threads else 1
+
+    def work(first: int) -> list[Column]:
+        numbers = np.empty((min(step, n_features - first), n_rows))
+        table.read(first, numbers)
+        return [code(first + k, x) for k, x in enumerate(numbers)]
+
+    parts = share(work, range(0, n_features, step), n_threads)
+    columns = tuple(column for part in parts for column in part)
     smallest = _code_type(max(column.n_places for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
 
@@ -265,7 +281,7 @@ def make_columns(
 def _density(column: Column) -> RowDensity:
     values, counts = column.values, column.counts
     if len(values) > _MOST_SHOWN and not column.is_category:
-        starts = _bin_starts(counts, _MOST_SHOWN)
+        starts = bin_starts(counts, _MOST_SHOWN)
         weighted = np.add.reduceat(counts * values, starts)
         counts = np.add.reduceat(counts, starts)
         values = weighted / counts
@@ -276,16 +292,15 @@ def _code_type(n_places: int) -> np.dtype:
     return np.min_scalar_type(max(n_places - 1, 0))
 
 
-def _make_column(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Column:
-    values, counts, missing = _distinct(x, weight)
+def _make_column(found: Values, max_bins: int) -> Column:
+    values, counts, missing = found.values, found.counts, found.missing
     if len(values) == 0:
         return Column(np.zeros(1), np.empty(0), np.zeros(1), 0.0, 0.0, True, missing)
     low, high = float(values[0]), float(values[-1])
-    # Bins make room for the missing, so that codes stay as short as they were.
-    room = max(2, max_bins - (missing > 0))
+    room = room_for_numbers(max_bins, missing)
     if len(values) <= room:
         return Column(values, middles(values[:-1], values[1:]), counts, low, high, True, missing)
-    starts = _bin_starts(counts, room)
+    starts = bin_starts(counts, room) if found.starts is None else found.starts
     ends = np.append(starts[1:], len(values)) - 1
     totals = np.add.reduceat(counts, starts)
     share_of_bin = counts / np.repeat(totals, ends - starts + 1)
@@ -321,47 +336,6 @@ def _code_levels(
     )
     np.copyto(codes, np.where(np.isnan(x), n_levels, x) + 1, casting="unsafe")
     return _count(column, codes, weight)
-
-
-def _distinct(x: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the distinct values, their weights, and the weight of what is missing."""
-    if weight is None:
-        ordered = np.sort(x)
-        ordered_weight = np.broadcast_to(1.0, x.shape)
-    else:
-        order = np.argsort(x, kind="stable")
-        ordered, ordered_weight = x[order], weight[order]
-    missing = 0.0
-    if np.isnan(ordered[-1]):  # missing values come last
-        n = int(np.searchsorted(ordered, np.nan))
-        missing = float(ordered_weight[n:].sum())
-        ordered, ordered_weight = ordered[:n], ordered_weight[:n]
-    if len(ordered) == 0:
-        return ordered, ordered, missing
-    values, counts = np.empty_like(ordered), np.empty_like(ordered)
-    size = rowloops.run_lengths(ordered, ordered_weight, values, counts)
-    return values[:size].copy(), counts[:size].copy(), missing
-
-
-def _bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
-    """Return the first distinct value of each bin.
-
-    A value that fills a bin by itself counts as no more than one bin, so that the others share
-    what is left.  Only total weights matter: a row twice and a weight of 2 give the same bins.
-    """
-    heavy = np.zeros(len(counts), dtype=bool)
-    while True:
-        cap = counts[~heavy].sum() / (max_bins - heavy.sum())
-        grown = heavy | (counts > cap)
-        if heavy.sum() == grown.sum() or grown.sum() >= max_bins:
-            break
-        heavy = grown
-    capped = np.minimum(counts, cap)
-    upto = np.cumsum(capped)
-    bins = np.floor((upto - capped / 2) * (max_bins / upto[-1])).astype(np.int64)
-    # A last value of next to no weight would round up into a bin too many.
-    bins = np.minimum(bins, max_bins - 1)
-    return np.flatnonzero(np.diff(bins, prepend=-1))
 
 
 def middles(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 from everystump.jit import kernel, sum_kernel
 
 _BLOCK = 4096
+_HALVED = 1024
 
 
 @kernel
@@ -164,6 +165,67 @@ def encode(x, cuts, lookup, low, scale, missing, out):
     """
     for i in range(x.shape[0]):
         out[i] = missing if x[i] != x[i] else locate(x[i], cuts, lookup, low, scale)
+
+
+@kernel
+def encode_by_halving(x, cuts, missing, out):
+    """Write what `encode` does by halving all cuts, of many values in step.
+
+    That takes no branch that may be guessed wrong, however the cuts are spread.
+    """
+    first = np.empty(_HALVED, dtype=np.int32)
+    for lo in range(0, x.shape[0], _HALVED):
+        values = x[lo : lo + _HALVED]
+        found = first[: values.shape[0]]
+        found[:] = 0
+        left = cuts.shape[0] - 1
+        while left > 0:
+            half = np.int32((left + 1) >> 1)
+            middle = cuts[half - 1 :]
+            for i in range(values.shape[0]):
+                k = found[i]
+                found[i] = k + half if values[i] >= middle[k] else k
+            left -= half
+        for i in range(values.shape[0]):
+            out[lo + i] = missing if values[i] != values[i] else found[i]
+
+
+@kernel
+def count_cells(x, weights, typical, cells, counts, sums):
+    """Add up the weights and the weighted values of each cell, as differences from ``typical``."""
+    for i in range(x.shape[0]):
+        cell = cells[i]
+        counts[cell] += weights[i]
+        sums[cell] += weights[i] * (x[i] - typical)
+
+
+@kernel
+def encode_cells(x, cells, first, cuts, out):
+    """Write how many cuts are at most each value, given how many are where its cell begins."""
+    for i in range(x.shape[0]):
+        k = first[cells[i]]
+        while x[i] >= cuts[k]:
+            k += 1
+        out[i] = k
+
+
+@kernel
+def count_flagged(cells, flags):
+    """Return how many rows are in cells that are flagged."""
+    total = 0
+    for i in range(cells.shape[0]):
+        total += flags[cells[i]]
+    return total
+
+
+@kernel
+def find_flagged(cells, flags, out):
+    """Write which rows are in cells that are flagged."""
+    k = 0
+    for i in range(cells.shape[0]):
+        if flags[cells[i]]:
+            out[k] = i
+            k += 1
 
 
 @kernel

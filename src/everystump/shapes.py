@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump import rowloops
-from everystump.columns import Lookup
+from everystump.binning import Lookup
 from everystump.threads import share
 
 _ROWS_PER_BLOCK = 8192
