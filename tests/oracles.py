@@ -24,11 +24,8 @@ def search(default):
     """
     return settings(
         max_examples=EXAMPLES or default,
-        derandomize=not EXAMPLES,
-        deadline=None,
-        database=None,
         phases=(Phase.explicit, Phase.generate),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
     )
 
 

@@ -17,6 +17,7 @@ from oracles import (
 from random_tables import cases
 from scipy.optimize import brentq
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -386,3 +387,20 @@ def test_weights_are_finite_up_to_twice_the_step(loss, learning_rate):
     model = StumpBoostingClassifier(loss, n_estimators=300, learning_rate=learning_rate)
     quietly(model.fit, X, y, weight)
     assert np.all(np.isfinite(model.estimator_weights_))
+
+
+@pytest.mark.parametrize("seed", [10, 22])
+def test_a_tie_within_a_side_is_no_matter_of_rounding(seed):
+    """Weights count rows, also where a side of a split holds equal weights of both classes."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 60))
+    X, y = rng.normal(size=(n, 3)), rng.integers(0, 2, n)
+    y[:2] = 0, 1
+    weight = rng.integers(0, 4, n)
+    weight[:2] = 1
+    repeated = np.repeat(np.arange(n), weight)
+    model = StumpBoostingClassifier(n_estimators=15, criterion="gini")
+    weighted = clone(model).fit(X, y, sample_weight=weight).decision_function(X)
+    np.testing.assert_allclose(
+        weighted, model.fit(X[repeated], y[repeated]).decision_function(X), atol=1e-9
+    )

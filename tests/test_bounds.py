@@ -24,7 +24,7 @@ def random_rows(seed):
 
 
 @pytest.mark.filterwarnings("ignore:StumpBoostingClassifier stopped")
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=SEEDS, n_estimators=st.integers(1, 60), features=st.sampled_from(["best", "random"]))
 def test_bounds_of_adaboost_hold(seed, n_estimators, features):
     X, y, rng = random_rows(seed)

@@ -17,7 +17,7 @@ from everystump.columns import make_columns, middles
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TINY = 5e-324
-QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+QUICK = settings(max_examples=60)
 
 
 def one(x, max_bins=256, **more):

@@ -3,6 +3,7 @@
 import sqlite3
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_export_cases import (
     NAMES,
@@ -99,6 +100,25 @@ def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name, ru
     for title in ("score", "label"):
         column = found.columns[title]
         assert [k for k, value in enumerate(column) if value is None] == [3]
+
+
+@ENGINES
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_categories_of_many_levels_are_joined(kind, run):
+    """Unknown and missing levels too, whatever the order of their texts; votes of such models."""
+    rng = np.random.default_rng(0)
+    texts = np.array([f"{chr(c)}'{c}" for c in [*range(65, 180), *range(0x2600, 0x2700)]])
+    levels = texts if kind == "text" else rng.normal(size=300)
+    frame = pd.DataFrame({"c": rng.choice(levels, 900), "x": rng.normal(size=900)})
+    y = rng.integers(0, 3, 900)
+    model = es.StumpLogisticRegression(categorical_features=["c"]).fit(frame, y)
+    query = to_sql(model, "da ta", keep=["Key"])
+    assert query.count("LEFT JOIN") == 3 and "WHEN r.x0 =" not in query
+    rows = frame.head(200).astype({"c": object})
+    rows.loc[3, "c"], rows.loc[4, "c"] = "unknown" if kind == "text" else 7.5, None
+    rows = rows if kind == "text" else rows.astype(float)
+    found = run(query, with_key(rows))
+    assert_close(found.numbers("score"), scores_of(model, rows), TOLERANCE)
 
 
 def test_columns_of_duckdb_that_pandas_has_not():

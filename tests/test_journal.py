@@ -189,7 +189,7 @@ def test_a_lost_end_of_line_costs_the_two_lines_that_it_parted(full, tmp_path):
     assert goes_on(journal)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data())
 def test_damage_never_changes_a_result(tmp_path_factory, data):
     """Whatever becomes of some bytes, a line is either as it was or dropped."""

@@ -174,7 +174,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_any_plain_value_comes_back(value):
     encoder = Encoder()
     text = json.dumps(encoder.encode(value, "value"), allow_nan=False)

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everystump.export.scoring import _line
 from everystump.shapes import Shape, ShapeModel, average, combine
 
-QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+QUICK = settings(max_examples=60)
 
 
 def twin(shape, x):
@@ -192,6 +193,22 @@ def test_curves_at_wild_scales(scale):
         assert np.all(np.diff(values) >= 0)
         if scale > 1e-310 and np.isfinite(reach - -reach):
             np.testing.assert_allclose(values, [0, 0.25, 0.5, 0.75, 1], rtol=1e-12)
+
+
+@QUICK
+@given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 1e6]), st.sampled_from([-1.0, 1.0]))
+def test_monotone_curves_are_so_at_neighboring_numbers(seed, scale, direction):
+    """Scores never turn, in Python and as JSON, from one floating-point number to the next."""
+    rng = np.random.default_rng(seed)
+    knots = np.sort(scale * rng.normal(size=8))
+    values = direction * np.cumsum(rng.exponential(size=8) ** 3) + rng.normal()
+    near = np.concatenate([knots, rng.uniform(knots[0], knots[-1], size=50)])
+    near = np.sort([near, np.nextafter(near, -np.inf), np.nextafter(near, np.inf)], axis=None)
+    other = Shape(np.array([0.0, 1.0]), np.array([0.3, 0.7]))
+    model = ShapeModel((other, Shape(knots, values), other), float(rng.normal()))
+    X = np.column_stack([np.full(len(near), 0.2), near, np.full(len(near), 0.9)])
+    assert np.all(direction * np.diff(model.evaluate(X)) >= 0)
+    assert np.all(direction * np.diff(_line(knots, values, near)) >= 0)
 
 
 def test_a_fall_too_steep_for_a_number_stays_within_its_values():

@@ -374,7 +374,9 @@ def _add_curve(x, curves, d, out):
                 out[i] += missing
             else:
                 k = locate(value, cuts, lookup, low, scale)
-                out[i] += level[k]
                 # A flat piece may be too long for its length to be a number.
-                if slope[k] != 0.0:
-                    out[i] += slope[k] * (value - anchor[k])
+                if slope[k] == 0.0:
+                    out[i] += level[k]
+                else:
+                    # The curve first, then the sum: each step keeps the order of two values.
+                    out[i] += level[k] + slope[k] * (value - anchor[k])

@@ -336,6 +336,9 @@ class Pieces(NamedTuple):
 def pieces_of(shape: Shape) -> Pieces:
     """Return the straight pieces of a curve; flat ones that go on as one are one.
 
+    A piece as computed lies between the values at its two ends, so that a curve whose values rise
+    is monotone at all numbers, neighboring ones too.
+
     Examples
     --------
     >>> pieces_of(Shape.steps(np.array([0.0, 1.0, 2.0]), np.array([0.0, 3.0, 3.0, 5.0]))).cuts
@@ -349,6 +352,7 @@ def pieces_of(shape: Shape) -> Pieces:
         np.greater(width, 0.0, out=last[1:-1])
         np.divide(values[1:] - values[:-1], width, out=slope[1:-1], where=last[1:-1])
     slope[~np.isfinite(slope)] = 0.0
+    _end_in_time(slope[1:-1], knots, values)
     slope, level = slope[last], np.concatenate([values[:1], values])[last]
     cuts = knots[last[1:]]
     flat = slope == 0.0
@@ -356,6 +360,21 @@ def pieces_of(shape: Shape) -> Pieces:
     kept[1:] = ~(flat[1:] & flat[:-1] & (level[1:] == level[:-1]))
     anchor = np.concatenate([cuts[:1], cuts])
     return Pieces(cuts[kept[1:]], level[kept], slope[kept], anchor[kept])
+
+
+def _end_in_time(slope: np.ndarray, knots: np.ndarray, values: np.ndarray) -> None:
+    """Make slopes flatter, by a few units in the last place, where rounding goes too far.
+
+    Then ``values[k] + slope[k] (x - knots[k])``, as computed, is never beyond ``values[k + 1]``
+    for a number ``x`` before ``knots[k + 1]``: curves that rise or fall do so at every number.
+    """
+    with np.errstate(over="ignore"):
+        longest = np.nextafter(knots[1:], -np.inf) - knots[:-1]
+    steep = np.flatnonzero(slope)
+    while len(steep):
+        end = values[steep] + slope[steep] * longest[steep]
+        steep = steep[np.sign(slope[steep]) * (end - values[steep + 1]) > 0.0]
+        slope[steep] = np.nextafter(slope[steep], 0.0)
 
 
 def _starts(parts: Sequence[np.ndarray]) -> np.ndarray:

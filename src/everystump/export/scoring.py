@@ -136,7 +136,10 @@ def _line(knots: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
     low, high = low[inside], high[inside]
     with np.errstate(over="ignore"):
         slope = rise[inside] / (knots[high] - knots[low])
-    out[inside] += np.where(np.isfinite(slope), slope, 0.0) * (x[inside] - knots[low])
+    found = values[low] + np.where(np.isfinite(slope), slope, 0.0) * (x[inside] - knots[low])
+    # Rounding must not lead beyond the next knot's value: monotone curves stay so.
+    ends = values[low], values[high]
+    out[inside] = np.clip(found, np.minimum(*ends), np.maximum(*ends))
     return out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from everystump.export import sqltext
 from everystump.export.readable import readable
 from everystump.export.record import Model, holds_text
-from everystump.export.sqlterms import Table, Terms, winner
+from everystump.export.sqlterms import Lookup, Table, Terms, winner
 
 
 def to_sql(
@@ -171,23 +171,29 @@ class _Query:
 
     def text(self) -> str:
         """Return the whole statement."""
-        terms = Terms(self._model, _other_than(self._table, "support"))
-        stage = _other_than(self._table, "stage")
+        names = self._table
+        terms = Terms(self._model, _other_than(names, "support"), _other_than(names, "levels"))
+        stage = _other_than(names, "stage")
         scores = terms.scores(self._model.body).scores
         given = [f"{self._refusing(score)} AS s{k}" for k, score in enumerate(scores)]
         stages = [
-            self._cast(),
-            self._clean(),
+            _select(self._cast(), self._source()),
+            _select(self._clean(), f"{stage}0"),
+        ]
+        if terms.lookups:
+            stages.append(_joined(terms.lookups, f"{stage}1"))
+        for columns in [
             *[["r.*", *columns] for columns in terms.stages],
             [*self._passed(), *given],
             *([["r.*", *self._log_chances(len(scores))]] if self._scaled() else []),
-        ]
-        parts = [_values(table) for table in terms.tables]
-        for k, columns in enumerate(stages):
-            source = self._source() if k == 0 else f"{stage}{k - 1}"
+        ]:
+            stages.append(_select(columns, f"{stage}{len(stages) - 1}"))
+        tables = [*terms.tables, *(lookup.table for lookup in terms.lookups)]
+        parts = [_values(table) for table in tables]
+        for k, query in enumerate(stages):
             # What is looked at more than once is computed once.
             once = " MATERIALIZED" if k > 0 else ""
-            parts.append(f"{stage}{k} AS{once} (\n{_select(columns, source)}\n)")
+            parts.append(f"{stage}{k} AS{once} (\n{query}\n)")
         return "WITH " + ",\n".join(parts) + "\n" + _select(self._answer(), f"{stage}{k}")
 
     def _source(self) -> str:
@@ -277,3 +283,13 @@ def _values(table: Table) -> str:
 def _select(columns: Sequence[str], source: str) -> str:
     listed = ",\n  ".join(columns or ["1 AS one"])
     return f"SELECT\n  {listed}\nFROM {source} AS r"
+
+
+def _joined(lookups: Sequence[Lookup], source: str) -> str:
+    """Return the rows with what the levels of their categories add, NULL for unknown ones."""
+    columns = ["r.*", *[f"l{k}.value AS u{k}" for k in range(len(lookups))]]
+    joins = [
+        f"\nLEFT JOIN {lookup.table.name} AS l{k} ON l{k}.level = {lookup.column}"
+        for k, lookup in enumerate(lookups)
+    ]
+    return _select(columns, source) + "".join(joins)

@@ -23,6 +23,8 @@ from everystump.shapes import Pieces, Shape, pieces_of
 # By how much the value at a piece's start may differ from its level, so that digits are kept.
 _MOST_SHIFT = 1e3
 _NOTABLE = 1e-12
+# So many levels are asked for one after another; more are joined as a table.
+_MOST_CASES = 64
 
 _APART = {
     "gaussian": "({x} - {y}) * ({x} - {y})",
@@ -42,11 +44,18 @@ class Found(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Support vectors and their weights as a table of values."""
+    """Support vectors and their weights, or levels and what they add, as a table of values."""
 
     name: str
     columns: list[str]
     rows: list[list[str]]
+
+
+class Lookup(NamedTuple):
+    """What the levels of a category add: the column of a row, and the table to find it in."""
+
+    column: str
+    table: Table
 
 
 class Terms:
@@ -56,8 +65,8 @@ class Terms:
     ----------
     model : Model
         Whose terms they are.
-    support : str
-        How the names of tables start.
+    support, levels : str
+        How the names of tables of support vectors and of levels start.
 
     Attributes
     ----------
@@ -65,14 +74,17 @@ class Terms:
         Columns to compute: those of each stage refer to the stages before it only.
     tables : list of Table
         What kernel sums run over.
+    lookups : list of Lookup
+        Levels to join to the rows before the first stage, each as a column ``u`` of its number.
     """
 
-    def __init__(self, model: Model, support: str) -> None:
+    def __init__(self, model: Model, support: str, levels: str) -> None:
         self._features = model.features
-        self._support = support
+        self._support, self._levels = support, levels
         self._n_columns = 0
         self.stages: list[list[str]] = []
         self.tables: list[Table] = []
+        self.lookups: list[Lookup] = []
 
     def scores(self, body: Body) -> Found:
         """Return the scores of a model or of a voter."""
@@ -98,11 +110,30 @@ class Terms:
 
     def _curves(self, curves: Curves) -> list[str]:
         return [
-            _levels(f"r.x{d}", self._features[d], shape)
+            self._category(f"r.x{d}", self._features[d], shape)
             if shape.is_category
             else _line(f"r.x{d}", shape)
             for d, shape in sorted(curves.items())
         ]
+
+    def _category(self, column: str, feature: Feature, shape: Shape) -> str:
+        """Return the curve of a category; unknown levels add nothing."""
+        names = [] if feature.levels is None else feature.levels.tolist()
+        as_literal = sqltext.text if holds_text(feature) else sqltext.exact
+        pairs = [
+            [as_literal(level), sqltext.number(value)]
+            for level, value in zip(names, shape.levels.tolist(), strict=True)
+            if value != 0.0
+        ]
+        if len(pairs) <= _MOST_CASES:
+            cases = "".join(f" WHEN {column} = {level} THEN {value}" for level, value in pairs)
+            found = f"{cases} ELSE 0e0"
+        else:
+            k = len(self.lookups)
+            table = Table(f"{self._levels}{k}", ["level", "value"], pairs)
+            self.lookups.append(Lookup(column, table))
+            found = f" ELSE COALESCE(r.u{k}, 0e0)"
+        return f"CASE WHEN {column} IS NULL THEN {sqltext.number(shape.at_missing())}{found} END"
 
     def _projected(self, projection: Projection) -> Found:
         place = {}
@@ -208,19 +239,6 @@ def _cuts(pieces: Pieces) -> list[str]:
             moved = np.abs(after - before) + np.abs(slope[k : k + 2]).max() * np.spacing(abs(cut))
         found.append(sqltext.exact(cut) if not moved <= _NOTABLE else sqltext.number(cut))
     return found
-
-
-def _levels(column: str, feature: Feature, shape: Shape) -> str:
-    """Return the curve of a category; unknown levels add nothing."""
-    names = [] if feature.levels is None else feature.levels.tolist()
-    as_literal = sqltext.text if holds_text(feature) else sqltext.exact
-    cases = [
-        f" WHEN {column} = {as_literal(level)} THEN {sqltext.number(value)}"
-        for level, value in zip(names, shape.levels.tolist(), strict=True)
-        if value != 0.0
-    ]
-    missing = sqltext.number(shape.at_missing())
-    return f"CASE WHEN {column} IS NULL THEN {missing}{''.join(cases)} ELSE 0e0 END"
 
 
 def _linear(kernel_sum: KernelSum) -> list[str]:

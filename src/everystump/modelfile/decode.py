@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NoReturn
 
@@ -13,6 +14,8 @@ from everystump.modelfile.encode import MOST_LEVELS, plain_dtype
 from everystump.modelfile.records import put_together
 from everystump.modelfile.registry import CLASSES, FUNCTIONS
 
+# Integers from 2^61 on may be made to have one hash, and a dict of such keys takes quadratic time.
+_LARGE, _MOST_OF_ONE_HASH = 2**61 - 1, 64
 _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -90,7 +93,9 @@ class Decoder:
         return self._arrays[file]
 
     def _dict(self, level: int, items: list) -> dict:
-        return dict(self._items(items, level))
+        pairs = self._items(items, level)
+        _check_hashes([key for key, _ in pairs])
+        return dict(pairs)
 
     def _float(self, level: int, value: str) -> float:
         return _FLOATS[value]
@@ -105,6 +110,7 @@ class Decoder:
         values = self._items(items, level)
         if math.prod(shape) != len(values):
             raise ValueError(f"an array of shape {shape} has {len(values)} items")
+        _check_hashes(values)
         array = np.empty(len(values), dtype=object)
         for k, value in enumerate(values):
             array[k] = value
@@ -118,6 +124,13 @@ class Decoder:
 
     def _tuple(self, level: int, items: list) -> tuple:
         return tuple(self._items(items, level))
+
+
+def _check_hashes(values: Iterable[Any]) -> None:
+    """Raise if many large integers, which may be keys, have the same hash."""
+    large = [hash(v) for v in values if isinstance(v, int) and abs(v) >= _LARGE]
+    if large and max(Counter(large).values()) > _MOST_OF_ONE_HASH:
+        raise ValueError(f"it has more than {_MOST_OF_ONE_HASH} large integers of one hash")
 
 
 def _refuse_words(words: dict[str, Any]) -> NoReturn:

@@ -112,7 +112,10 @@ function lineAt(knots, values, x) {
   const low = values[k - 1];
   if (k === knots.length || values[k] === low) return low;
   const slope = (values[k] - low) / (knots[k] - knots[k - 1]);
-  return Number.isFinite(slope) ? low + slope * (x - knots[k - 1]) : low;
+  if (!Number.isFinite(slope)) return low;
+  // Rounding must not lead beyond the next knot's value: monotone curves stay so.
+  const found = low + slope * (x - knots[k - 1]);
+  return slope > 0 ? Math.min(found, values[k]) : Math.max(found, values[k]);
 }
 
 /** Return how many of ascending numbers are at most x. */

@@ -23,7 +23,8 @@ from everystump.columns import Column
 from everystump.jit import kernel
 from everystump.packing import Packing
 
-# Gains nearer to each other than this share of all weight are equal but for rounding.
+# Gains, and the two classes' weights on a side, nearer to each other than this share of all weight
+# are equal but for rounding.
 ROUNDING = 1e-12
 
 
@@ -219,7 +220,8 @@ class Search:
         """Return the stump of an edge, each side voting for its heavier class."""
         column = self.columns[feature]
         beyond = column.beyond(place)
-        before_tilt, tilt = _tilt(tables[:, ~beyond]), _tilt(tables[:, beyond])
+        least = ROUNDING * tables.sum()
+        before_tilt, tilt = _tilt(tables[:, ~beyond], least), _tilt(tables[:, beyond], least)
         level = -1
         if before_tilt * tilt >= 0:
             place, threshold, direction = 0, -np.inf, 1 if before_tilt + tilt > 0 else -1
@@ -257,8 +259,10 @@ class Search:
         return place, float(threshold if column.exact else column.cuts[place - 1])
 
 
-def _tilt(tables: np.ndarray) -> float:
-    return float(tables[0].sum() - tables[1].sum())
+def _tilt(tables: np.ndarray, least: float) -> float:
+    """Return the positive minus the negative weight of a side, 0 if it is a tie up to rounding."""
+    tilt = float(tables[0].sum() - tables[1].sum())
+    return tilt if abs(tilt) > least else 0.0
 
 
 def _sides(tables: np.ndarray, beyond: np.ndarray, direction: int) -> tuple[float, float]:
