@@ -122,6 +122,14 @@ HOSTILE = {
     "no estimator": (lambda i: i["model"].update(type="Shape"), "holds no estimator"),
     "unknown type inside": (lambda i: shape_of(i).update(type="os.system"), "type 'os.system'"),
     "no type": (put({"items": []}), "unknown type 'None'"),
+    "keys of one hash": (
+        put({"type": "dict", "items": [[k * (2**61 - 1), 0] for k in range(1, 100)]}),
+        "more than 64 large integers of one hash",
+    ),
+    "levels of one hash": (
+        put({"type": "objects", "shape": [99], "items": [k * (2**61 - 1) for k in range(1, 100)]}),
+        "more than 64 large integers of one hash",
+    ),
     "type is a list": (put({"type": []}), "unhashable"),
     "unknown parameter": (lambda i: i["model"]["with"].update(zzz=1), "zzz"),
     "unknown field": (lambda i: shape_of(i)["with"].update(zzz=1), "zzz"),
