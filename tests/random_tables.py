@@ -95,12 +95,16 @@ class Case:
 
 @st.composite
 def cases(draw, max_rows=40, max_features=6, measures=(*NAMED, "chosen"), wildest=9):
-    """Draw a case with scales up to ``10 ** wildest``; only the density keeps to tame scales, as its mass grows with the cube."""
+    """Draw a case with scales up to ``10 ** wildest``.
+
+    Only the density keeps to tame scales, as its mass grows with the cube.
+    """
     measure = draw(st.sampled_from(measures))
     d = draw(st.integers(1, max_features))
     tame = measure == "density"
     kinds = sorted(set(KINDS) - {"heavy"} if tame else KINDS)
-    scale = st.just(-1) if tame else draw(st.sampled_from([st.just(0), st.integers(-wildest, wildest)]))
+    wild = st.integers(-wildest, wildest)
+    scale = st.just(-1) if tame else draw(st.sampled_from([st.just(0), wild]))
     shared = draw(scale)
     mixed = draw(st.booleans())
     return Case(
