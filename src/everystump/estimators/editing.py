@@ -264,6 +264,11 @@ class CurveEditing:
             if name not in vars(self).get("_lost", ()):
                 # A property that failed comes here as well, and fails again with its own words.
                 return object.__getattribute__(self, name)
+            if not self.edits_:
+                raise EditedModelError(
+                    f"{name}: {type(self).__name__} was the last step of a pipeline whose other "
+                    f"steps have become part of its curves; ask that step of the pipeline."
+                )
             raise EditedModelError(
                 f"{name}: {type(self).__name__} was edited ({self.edits_[-1]}), and an edited "
                 f"model is no solution of its training problem; ask the model before its edits."

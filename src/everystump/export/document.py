@@ -25,8 +25,9 @@ def to_json(model: Any) -> str:
 
     Parameters
     ----------
-    model : estimator
-        A fitted estimator of this package.
+    model : estimator or Pipeline
+        A fitted estimator of this package, or a pipeline that scales, fills or selects columns and
+        ends in an additive one.
 
     Returns
     -------

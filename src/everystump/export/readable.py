@@ -18,6 +18,7 @@ from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import ProbabilityMixin
 from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
+from everystump.estimators.pipelines import folded
 from everystump.estimators.subsample_voting import SubsampleVotingClassifier
 from everystump.estimators.weighted_vote import WeightedVoteClassifier
 from everystump.export.record import (
@@ -64,7 +65,7 @@ def readable(model: Any) -> Model:
     >>> record.names, record.classes, record.body.curves[0][0].knots
     (['x0', 'x1'], ['a', 'b'], array([2.5, 2.5]))
     """
-    found = _read(model)
+    found = _read(folded(model))
     named = tuple(
         replace(feature, name=f"x{d}" if feature.name is None else str(feature.name))
         for d, feature in enumerate(found.features)

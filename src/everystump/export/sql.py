@@ -27,8 +27,9 @@ def to_sql(
 
     Parameters
     ----------
-    model : estimator
-        A fitted estimator of this package.
+    model : estimator or Pipeline
+        A fitted estimator of this package, or a pipeline that scales, fills or selects columns and
+        ends in an additive one.
     table : str or sequence of str, default="data"
         The table's name; a schema and a name as two strings.
     keep : list of str, optional

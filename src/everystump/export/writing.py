@@ -23,8 +23,9 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
 
     Parameters
     ----------
-    model : estimator
-        A fitted estimator of this package.
+    model : estimator or Pipeline
+        A fitted estimator of this package, or a pipeline that scales, fills or selects columns and
+        ends in an additive one.
     path : str or Path
         The file, which is replaced if it is there; of a link, what it points to.
     to : {"json", "onnx", "sql"}, optional

@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy
 import sklearn
+from sklearn.exceptions import NotFittedError
 
 from everystump import __version__
+from everystump.estimators.pipelines import folded
 from everystump.files import as_path, check_place, write_whole
 from everystump.modelfile.container import (
     MOST_BYTES,
@@ -43,9 +45,11 @@ def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None
 
     Parameters
     ----------
-    model : estimator
-        A fitted estimator of everystump, all of whose parameters are plain values, arrays or
-        records of everystump; functions and estimators of others are refused.
+    model : estimator or Pipeline
+        A fitted estimator of everystump, or a pipeline of scikit-learn that ends in an additive one
+        after steps that scale, fill or select columns, which is stored as one model of the columns
+        that it takes.  All parameters must be plain values, arrays or records of everystump;
+        functions and estimators of others are refused.
     path : str or path
         Where to write; of a link, what it points to is written.
     overwrite : bool, default=True
@@ -64,7 +68,7 @@ def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None
     (StumpSVC(), True)
     """
     out = check_place(path, overwrite=overwrite)
-    _check_model(model)
+    model = _as_one_model(model)
     files = _files(model)
     check_size(files)
     write_whole(out, lambda place: write_archive(place, files))
@@ -108,14 +112,27 @@ def load(path: str | os.PathLike) -> Any:
         _refuse_damaged(path, error, str(index.get("everystump")))
 
 
-def _check_model(model: Any) -> None:
+def _as_one_model(model: Any) -> Any:
+    """Return a fitted estimator of ours, or say that a model is none."""
+    try:
+        model = folded(model)
+    except NotFittedError:
+        raise ModelFileError("model=Pipeline is not fitted; call fit before save.") from None
+    except ValueError as error:
+        raise ModelFileError(str(error)) from None
     if ESTIMATORS.get(type(model).__name__) is not type(model):
         raise ModelFileError(
-            f"model={type(model).__name__} is no estimator of everystump; keep pipelines and other "
-            f"estimators with skops."
+            f"model={type(model).__name__} is no estimator of everystump; {_remedy(model)}."
         )
     if not _is_fitted(model):
         raise ModelFileError(f"model={type(model).__name__} is not fitted; call fit before save.")
+    return model
+
+
+def _remedy(model: Any) -> str:
+    if hasattr(model, "best_estimator_"):
+        return "pass its best_estimator_"
+    return "keep estimators of others with skops"
 
 
 def _is_fitted(model: Any) -> bool:

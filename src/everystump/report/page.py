@@ -33,8 +33,9 @@ def write_report(
 
     Parameters
     ----------
-    model : estimator
-        Fitted, with curves (``shapes_``).
+    model : estimator or Pipeline
+        Fitted, with curves (``shapes_``); of a pipeline that scales, fills or selects columns, its
+        last step.
     path : str or Path
         The HTML file, which is replaced if it is there.
     X, y : array-like, optional

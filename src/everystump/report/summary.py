@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import RowDensity
 from everystump.estimators.base import each_class
+from everystump.estimators.pipelines import folded
 from everystump.estimators.proofs import proofs
 from everystump.estimators.table import check_rows
 from everystump.export import to_json
@@ -35,8 +36,9 @@ def summarise(
 
     Parameters
     ----------
-    model : estimator
-        Fitted, with curves (``shapes_``).
+    model : estimator or Pipeline
+        Fitted, with curves (``shapes_``); of a pipeline that scales, fills or selects columns, its
+        last step.
     X : frame or array-like of shape (n_rows, n_features), optional
         Rows that it was not trained on, to start a what-if from.
     y : array-like of shape (n_rows,), optional
@@ -64,6 +66,7 @@ def summarise(
     >>> summary["features"][0]["importance"], summary["quality"]["confusion"]
     ([1.0], [[1, 1], [0, 0]])
     """
+    model = folded(model)
     models = _curves(model)
     if X is None and y is not None:
         raise ValueError("y was given without X; pass the rows that it belongs to as well.")
