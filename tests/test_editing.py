@@ -277,7 +277,10 @@ def test_edited_votes_and_boosting_certify_nothing():
         boosting_training_bound(edited, X, Y)
     with pytest.raises(EditedModelError, match=r"^stumps_: .* was edited"):
         edited.margins(X, Y)
-    assert validation_bound(edited, X, Y).holds  # it asks for predictions only
+    bound = validation_bound(edited, X, Y)  # it asks for predictions only
+    assert bound.violations == ("these are the rows that the model learned from",)
+    fresh = X.assign(age=X["age"] + 0.25)
+    assert validation_bound(edited, fresh, Y).holds
     machine = BoostedStumpSVC(5).fit(X, Y).remove_feature("age")
     assert machine.certificate_ is None and not hasattr(machine, "margin_")
 

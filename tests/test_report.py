@@ -196,7 +196,7 @@ def test_what_is_known_is_told():
     assert "Of the 300 training rows that this page was given" in " ".join(words["trained"])
     assert "Beware: they may be known." in words["trained"]
     assert words["tiles"] == {"error": "25 %", "range": "likely 20 % to 31 %", "gap": "0.05 %"}
-    assert "says nothing" in words["bounds"][0] and "no number" in words["bounds"][1]
+    assert "is vacuous" in words["bounds"][0] and "no number" in words["bounds"][1]
     path = summarise(model, about=ABOUT)["about"]["path"]
     assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}
 

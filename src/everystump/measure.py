@@ -50,12 +50,14 @@ class Measure(ABC):
     """A measure over thresholds.
 
     ``step`` tells whether curves jump at the cuts or run from place to place, ``follows_rows``
-    whether masses depend on more of the rows than their range, ``question`` what a stump weighs
-    that asks for a level or for what is missing.
+    whether masses depend on more of the rows than their range, ``straight`` whether the straight
+    lines of a curve are exact, ``question`` what a stump weighs that asks for a level or for what
+    is missing.
     """
 
     step = False
     follows_rows = True
+    straight = True
     question = 2.0
 
     def __repr__(self) -> str:
@@ -228,6 +230,7 @@ class Density(Measure):
     """
 
     follows_rows = False
+    straight = False
     question = 1.0
     _PIECES = 32
 

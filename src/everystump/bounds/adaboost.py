@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from everystump.bounds.bound import Bound, UnsuitedError
+from everystump.bounds.protocol import Trained
 from everystump.labels import class_numbers
 
 _ROUNDING = 1e-9
@@ -50,11 +51,28 @@ def adaboost_bound(
     if X is not None:
         margins, weight = _margins(fitted, X, y, sample_weight)
         observed = float(np.average(happens(margins), weights=weight))
-    # Rows that break the bound, or were held out in part, are not the ones that were boosted on.
-    on_other_rows = X is not None and getattr(fitted, "validation_fraction", None) is not None
-    broken = observed is not None and observed > value * (1 + _ROUNDING)
-    holds = _is_adaboost(fitted) and not on_other_rows and not broken
-    return Bound(value, _ASSUMPTIONS, holds, value >= 1, reference, observed)
+    violations = _violations(fitted, X, y)
+    if observed is not None and observed > value * (1 + _ROUNDING):
+        violations += ("the rows break the bound, so that their weights were others in training",)
+    return Bound.of(value, reference, _ASSUMPTIONS, violations, observed)
+
+
+def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
+    found: tuple[str, ...] = ()
+    if not _is_adaboost(fitted):
+        found += ("the stumps have other weights than AdaBoost's",)
+    if not isinstance(fitted, Trained):
+        return found
+    if not fitted.learned_from_one_table:
+        found += ("warm_start=True: the stumps were found on more than one table",)
+    if X is None:
+        return found
+    if getattr(fitted, "validation_fraction", None) is not None:
+        return (*found, "validation_fraction: some of the rows were held out from boosting")
+    overlap = fitted.training_overlap(X, y)
+    if overlap.same_table:
+        return found
+    return (*found, "X and y are not the table that was boosted on")
 
 
 def _is_adaboost(fitted: Any) -> bool:

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from everystump.bounds.refitting import check_two_classes, margin_without, quick_way
+from everystump.bounds.protocol import KernelMachine, Member, SubsampleVote
+from everystump.bounds.refitting import check_two_classes, margin_without
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 from everystump.labels import scores_of
-from everystump.machines import refuse_other_table
 from everystump.threads import one_blas_thread, spread_out
-
-
-class _Part(NamedTuple):
-    """A machine of a vote with its weight and its own table."""
-
-    machine: Any
-    weight: float
-    rows: np.ndarray
-    X: np.ndarray
-    y: np.ndarray
 
 
 def det_loo_error(
@@ -69,53 +57,40 @@ def left_out_margins(
     fitted: Any, X: Any, y: Any, n_jobs: int | None, name: str = "det_loo_error"
 ) -> np.ndarray:
     """Return ``y_i F^i(x_i)`` of each row for the vote whose machines have not seen it."""
-    if not hasattr(fitted, "_was_fitted_to") or getattr(fitted, "combine", None) != "mean":
+    if not isinstance(fitted, SubsampleVote) or getattr(fitted, "combine", None) != "mean":
         raise ValueError(
             f"fitted={fitted!r} is no vote with fixed weights; {name} is for a fitted "
             f'SubsampleVotingClassifier with combine="mean", and loo_error for any classifier.'
         )
-    check_is_fitted(fitted)
     y = check_two_classes(X, y)
-    refuse_other_table(fitted, not fitted._was_fitted_to(X, y))
+    parts = fitted.vote_members(X, y)
     sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
     margin = sign * fitted.decision_function(X)
-    parts = list(_parts(fitted, fitted._machine_rows(X), y))
-    work = partial(_changes, votes=fitted.outputs == "votes")
+    work = partial(_changes, votes=fitted.combines_signs)
     with one_blas_thread:
         for part, change in zip(parts, spread_out(work, parts, n_jobs), strict=True):
             margin[part.rows] += part.weight * change
     return margin
 
 
-def _parts(fitted: Any, X: np.ndarray, y: np.ndarray) -> Iterator[_Part]:
-    for machine, c, rows, features in zip(
-        fitted.estimators_,
-        fitted.weights_,
-        fitted.estimators_samples_,
-        fitted.estimators_features_,
-        strict=True,
-    ):
-        own = X[rows] if features is None else X[rows][:, features]
-        yield _Part(machine, c, rows, own, y[rows])
-
-
-def _changes(part: _Part, votes: bool) -> np.ndarray:
+def _changes(part: Member, votes: bool) -> np.ndarray:
     """Return by how much each own row's margin changes when the machine has not seen it."""
     machine, _, _, X, y = part
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
     before = sign * scores_of(machine, X)
     after = before.copy()
-    for row, margin in _left_out(machine, X, y):
+    for row, margin in _left_out(machine, X, y, sign):
         after[row] = margin
     if votes:
         before, after = (sign * np.where(sign * m > 0, 1.0, -1.0) for m in (before, after))
     return after - before
 
 
-def _left_out(machine: Any, X: np.ndarray, y: np.ndarray) -> Any:
+def _left_out(machine: Any, X: np.ndarray, y: np.ndarray, sign: np.ndarray) -> Any:
     """Yield the rows that can change and their margins without them."""
-    quick = quick_way(machine, X, y)
-    if quick is None:
-        yield from ((row, margin_without(machine, X, y, row)) for row in range(len(y)))
-    else:
-        yield from ((row, margins[row]) for row, margins in quick.left_out(X))
+    if isinstance(machine, KernelMachine):
+        (quick,) = machine.kernel_machines(lambda: X, sign[None])
+        if quick.leave_each_out is not None:
+            yield from ((row, margins[row]) for row, margins in quick.left_out())
+            return
+    yield from ((row, margin_without(machine, X, y, row)) for row in range(len(y)))

@@ -12,8 +12,8 @@ from everystump.bounds.reading import (
     NO_BIAS,
     OPTIMAL,
     PAPER,
-    is_plain,
     read_combination,
+    violations_of,
 )
 from everystump.bounds.soft_margin import check_delta
 from everystump.machines import Combination
@@ -57,7 +57,7 @@ def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = 
     value = least if delta is None else _at(delta, vote, deltas, values)
     assumptions = ("two classes", "fixed weights of the vote", NO_BIAS, FIXED_KERNEL, OPTIMAL)
     reference = f"{PAPER}, Corollary 3.1, eq. 11"
-    return Bound(value, assumptions, is_plain(vote), value >= 1, reference)
+    return Bound.of(value, reference, assumptions, violations_of([vote], value))
 
 
 def _of_all_margins(vote: Combination) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from everystump.bounds.refitting import check_two_classes, margin_without, quick_way
+from everystump.bounds.protocol import SubsampleVote
+from everystump.bounds.refitting import as_fitted, check_two_classes, margin_without, quick_way
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 from everystump.machines import Machine
 from everystump.threads import one_blas_thread, spread_out
@@ -53,32 +54,28 @@ def loo_error(
     y = check_two_classes(X, y)
     machine = quick_way(fitted, X, y)
     if machine is not None:
-        margin = _quick_margins(machine, np.asarray(X), n_jobs)
+        margin = _quick_margins(machine, n_jobs)
     else:
-        work = partial(margin_without, _redrawing(fitted), X, y)
+        work = partial(margin_without, _redrawing(fitted), as_fitted(fitted, X), y)
         margin = np.array(spread_out(work, range(len(y)), n_jobs))
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _quick_margins(machine: Machine, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def _quick_margins(machine: Machine, n_jobs: int | None) -> np.ndarray:
     """Return the margins of the rows that a machine has not seen, each process taking some."""
     margin = machine.margin.copy()
     parts = np.array_split(np.flatnonzero(machine.a), effective_n_jobs(n_jobs))
     with one_blas_thread:
-        for part in spread_out(partial(_left_out, machine, X), parts, n_jobs):
+        for part in spread_out(partial(_left_out, machine), parts, n_jobs):
             for row, value in part:
                 margin[row] = value
     return margin
 
 
-def _left_out(machine: Machine, X: np.ndarray, rows: np.ndarray) -> list[tuple[int, float]]:
-    return [(row, margins[row]) for row, margins in machine.left_out(X, rows)]
+def _left_out(machine: Machine, rows: np.ndarray) -> list[tuple[int, float]]:
+    return [(row, margins[row]) for row, margins in machine.left_out(rows)]
 
 
 def _redrawing(fitted: Any) -> Any:
     """Return an unfitted estimator that draws as many rows as the fitted one did."""
-    samples = getattr(fitted, "estimators_samples_", None)
-    if samples is None or not hasattr(fitted, "subsample"):
-        return clone(fitted)
-    r, n_rows = len(samples[0]), fitted.n_rows_
-    return clone(fitted).set_params(subsample=min(r, n_rows - 1))
+    return fitted.for_one_row_less() if isinstance(fitted, SubsampleVote) else clone(fitted)

@@ -12,8 +12,8 @@ from everystump.bounds.reading import (
     NO_BIAS,
     OPTIMAL,
     PAPER,
-    is_plain,
     read_combination,
+    violations_of,
 )
 from everystump.machines import Combination
 
@@ -66,9 +66,13 @@ def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
         FIXED_KERNEL,
         OPTIMAL,
     )
-    holds = is_plain(vote) and _separates(vote)
-    return Bound(value, assumptions, holds, value >= 1, reference)
+    violations = violations_of([vote], value)
+    if not all(machine.hinge for machine in vote.machines):
+        violations += ("a machine has another loss than the hinge",)
+    if not _separates(vote):
+        violations += ("a machine does not separate its rows with margins of at least 1",)
+    return Bound.of(value, reference, assumptions, violations)
 
 
 def _separates(vote: Combination) -> bool:
-    return all(m.hinge and m.margin.min() >= _REACHED for m in vote.machines)
+    return all(machine.margin.min() >= _REACHED for machine in vote.machines)

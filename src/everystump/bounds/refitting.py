@@ -8,16 +8,24 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
+from everystump.bounds.protocol import KernelVote, SubsampleVote
+from everystump.frames import is_frame, reordered
 from everystump.labels import scores_of
 from everystump.machines import Machine
 
 
 def quick_way(fitted: Any, X: Any, y: Any) -> Machine | None:
     """Return a single machine that knows how to leave rows out, None for all else."""
-    if not hasattr(fitted, "_combinations") or hasattr(fitted, "estimators_samples_"):
+    if not isinstance(fitted, KernelVote) or isinstance(fitted, SubsampleVote):
         return None
-    (machine,) = fitted._combinations(X, y)[0].machines
+    (machine,) = fitted.kernel_votes(X, y)[0].machines
     return None if machine.leave_each_out is None else machine
+
+
+def as_fitted(fitted: Any, X: Any) -> Any:
+    """Return a frame with its columns in the order of the training table, all else as it is."""
+    names = getattr(fitted, "feature_names_in_", None)
+    return reordered(X, names) if names is not None and is_frame(X) else X
 
 
 def margin_without(fitted: Any, X: Any, y: np.ndarray, row: int) -> float:
@@ -40,9 +48,10 @@ def check_two_classes(X: Any, y: Any) -> np.ndarray:
     """Return the labels, one out of two for each row."""
     y = np.asarray(y)
     n_classes = len(np.unique(y))
-    if np.ndim(X) != 2 or y.shape != (len(X),) or n_classes != 2:
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2 or y.shape != shape[:1] or n_classes != 2:
         raise ValueError(
-            f"y has shape {y.shape} and {n_classes} classes for X of shape {np.shape(X)}; errors "
+            f"y has shape {y.shape} and {n_classes} classes for X of shape {shape}; errors "
             f"on left-out rows are for one label out of two for each row."
         )
     return y

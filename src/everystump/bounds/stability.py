@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from everystump.bounds.det_loo_error import left_out_margins
+from everystump.bounds.protocol import SubsampleVote
 from everystump.bounds.reading import read_combination
 from everystump.bounds.refitting import check_two_classes, quick_way
 from everystump.machines import Combination, Machine
@@ -96,7 +97,7 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     True
     """
     y = check_two_classes(X, y)
-    if hasattr(fitted, "estimators_samples_"):
+    if isinstance(fitted, SubsampleVote):
         after = left_out_margins(fitted, X, y, n_jobs, "measured_stability")
         sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
         return float(np.abs(after - sign * fitted.decision_function(X)).max())
@@ -108,11 +109,11 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
         )
     parts = np.array_split(np.flatnonzero(machine.a), effective_n_jobs(n_jobs))
     with one_blas_thread:
-        return max(spread_out(partial(_largest_change, machine, np.asarray(X)), parts, n_jobs))
+        return max(spread_out(partial(_largest_change, machine), parts, n_jobs))
 
 
-def _largest_change(machine: Machine, X: np.ndarray, rows: np.ndarray) -> float:
-    left_out = machine.left_out(X, rows)
+def _largest_change(machine: Machine, rows: np.ndarray) -> float:
+    left_out = machine.left_out(rows)
     return float(max((np.abs(m - machine.margin).max() for _, m in left_out), default=0.0))
 
 

@@ -15,7 +15,6 @@ from everystump.bounds.reading import (
     NO_BIAS,
     OPTIMAL,
     PAPER,
-    is_plain,
     read_combination,
 )
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
@@ -93,13 +92,8 @@ def stability_bound(
     shift = 2 * once if error == "empirical" else once
     deviation = (_TIMES[constants] * n * beta / delta + 1) * np.sqrt(np.log(1 / eta) / (2 * n))
     value = float(seen + shift + deviation)
-    return Bound(
-        value,
-        _assumptions(vote, constants),
-        constants == "proven" and _applies(vote),
-        value >= 1,
-        _reference(vote),
-    )
+    assumptions, violations = _assumptions(vote, constants), _violations(vote, constants)
+    return Bound.of(value, _reference(vote), assumptions, violations)
 
 
 def _error(
@@ -118,10 +112,17 @@ def _error(
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _applies(vote: Combination) -> bool:
-    whole = vote.subsample is None or vote.subsample == vote.n_rows
-    known = all(machine.limit_is_known for machine in vote.machines)
-    return whole and known and is_plain(vote) and bool(np.ptp(vote.weights) < 1e-12)
+def _violations(vote: Combination, constants: str) -> tuple[str, ...]:
+    found = vote.violations
+    if vote.subsample is not None and vote.subsample < vote.n_rows:
+        found += ("a vote of finitely many subsamples stands for that of all",)
+    if not all(machine.limit_is_known for machine in vote.machines):
+        found += ("how large the kernel of a row with itself can be is not known",)
+    if np.ptp(vote.weights) >= 1e-12:
+        found += ("the weights of the vote differ",)
+    if constants == "paper":
+        found += ("no theorem backs the printed constants",)
+    return found
 
 
 def _assumptions(vote: Combination, constants: str) -> tuple[str, ...]:

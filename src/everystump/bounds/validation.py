@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import beta
 
 from everystump.bounds.bound import Bound
+from everystump.bounds.protocol import overlap_of
 from everystump.bounds.reading import PAPER
 from everystump.labels import class_numbers
 from everystump.wording import counted
@@ -49,6 +50,15 @@ def validation_bound(
     Bound
         The bound; ``observed`` is the error on the held-out rows.
 
+    Notes
+    -----
+    Estimators of everystump remember a hash of each row that they learned from, also within a
+    pipeline or a search of scikit-learn, so that the bound does not hold on rows that had a part in
+    training, in whatever order they come.  Rows that equal training rows by chance are to be
+    expected where features have few values: as many of them are let pass as equal rows of the
+    training table explain, and ``assumptions`` says so.  Of other estimators nothing is known, and
+    that the rows are fresh is for the user to know.
+
     Examples
     --------
     >>> from everystump import StumpSVC
@@ -82,10 +92,11 @@ def validation_bound(
     )
     if getattr(fitted, "edits_", ()):
         assumptions += ("the edits of the model were not made by looking at them",)
-    # Our own machines know their table; of others nothing is known.
-    was_fitted_to = getattr(fitted, "_was_fitted_to", None)
-    holds = was_fitted_to is None or not was_fitted_to(X, y)
-    return Bound(value, assumptions, holds, value >= 1, reference, float(np.mean(wrong)))
+    overlap = overlap_of(fitted, X, y)
+    doubt, excuse = (None, None) if overlap is None else (overlap.doubt, overlap.excuse)
+    assumptions += () if excuse is None else (excuse,)
+    violations = () if doubt is None else (doubt,)
+    return Bound.of(value, reference, assumptions, violations, float(np.mean(wrong)))
 
 
 def _exact(n_wrong: int, n_rows: int, eta: float) -> float:

@@ -53,7 +53,9 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
 
 def _line(bound: dict[str, Any]) -> str:
     """Return what a bound says, and what it assumes."""
-    state = "" if bound["holds"] else ", if its assumptions held, which they do not here"
-    value = percent(bound["value"]) + (", which says nothing" if bound["vacuous"] else "")
-    said = f"{bound['name']}: {bound['bounded']} is at most {value}{state}. {bound['reference']}"
-    return "\n".join([said, *(f"    assumes {text}" for text in bound["assumptions"])])
+    value = percent(bound["value"]) + (" (vacuous)" if bound["vacuous"] else "")
+    said = f"{bound['name']}: {bound['bounded']} is at most {value}. {bound['reference']}"
+    if not bound["holds"]:
+        said += "\n    assumptions violated: an estimate, not a bound"
+    violated = [f"    violated: {text}" for text in bound["violations"]]
+    return "\n".join([said, *violated, *(f"    assumes {text}" for text in bound["assumptions"])])

@@ -24,13 +24,18 @@ from everystump.estimators.progress import Reporter
 from everystump.estimators.reading import CurveReading
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
-    fingerprint,
+    BALANCED,
+    BIASED,
+    RemembersTraining,
+    absolute_gap,
+    check_training_table,
     one_by_one,
     training_signs,
+    violations_of,
 )
 from everystump.frames import Feature
 from everystump.labels import as_labels
-from everystump.machines import Combination, Machine, refuse_other_table
+from everystump.machines import Combination, Machine
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, Solution
@@ -39,12 +44,11 @@ from everystump.threads import count_threads, one_blas_thread
 _LEAST_COST, _MOST_COST = 1e-100, 1e18
 
 
-class ScoreClassifier(ClassifierMixin, BaseEstimator):
+class ScoreClassifier(RemembersTraining, ClassifierMixin, BaseEstimator):
     """A classifier that goes by its scores."""
 
     # An attribute that only a fit that did not fail has set.
     _mark_of_a_fit: ClassVar[str] = "classes_"
-    classes_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row: one number for two classes, else one a class.
@@ -245,8 +249,7 @@ class StumpMachine(TableClassifier):
         dual_coef = np.zeros((len(solutions), table.n_given))
         dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
         self.classes_ = table.classes
-        self._kept, self._n_given = table.kept, table.n_given
-        self._fingerprint = fingerprint(table.X, table.signs())
+        self._kept = table.kept
         self._largest_cost = float(solutions[0].C * table.weight.max())
         self.shapes_ = per_class(models)
         self.certificate_ = per_class(certificates)
@@ -258,21 +261,25 @@ class StumpMachine(TableClassifier):
         self.density_ = design.columns.density()
         return self
 
-    def _was_fitted_to(self, X: Any, y: Any) -> bool:
-        """Tell whether these are the rows of the training."""
-        check_is_fitted(self, "shapes_")
-        X = check_rows(self, X)
-        if len(X) != self._n_given:
-            return False
-        signs = training_signs(self, y, len(X))[:, self._kept]
-        return fingerprint(X[self._kept], signs) == self._fingerprint
+    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
+        """Return the fitted machine as theorems see it, for `everystump.bounds`.
 
-    def _combinations(self, X: Any, y: Any) -> list[Combination]:
-        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
-        refuse_other_table(self, not self._was_fitted_to(X, y))
+        Parameters
+        ----------
+        X, y : array-like
+            The very table of the training.
+
+        Returns
+        -------
+        list of Combination
+            One for two classes, else one for each class against the rest.
+        """
+        check_is_fitted(self, "shapes_")
+        n_given = np.atleast_2d(self.dual_coef_).shape[1]
+        doubts = check_training_table(self, X, y, n_given)
         rows = check_rows(self, X)[self._kept]
-        signs = training_signs(self, y, len(X))[:, self._kept]
-        return one_by_one(self._as_machines(lambda: rows, signs))
+        signs = training_signs(self, y, n_given)[:, self._kept]
+        return one_by_one(self.kernel_machines(lambda: rows, signs), doubts)
 
     def _refuse_monotone(self) -> None:
         """Raise if the machine is more than a sum of kernels, which is all that bounds know."""
@@ -283,13 +290,46 @@ class StumpMachine(TableClassifier):
                 f"cross-validation."
             )
 
-    def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+    def _follows_rows(self) -> tuple[str, ...]:
+        """Return why the kernel or the costs were not known before the training rows were."""
+        measure, seen = as_measure(self.measure), zip(self.features_, self.density_, strict=True)
+        found = []
+        if self.feature_range is None:
+            found.append("feature_range=None: the ranges are those of the training rows")
+        if not self.exact_:
+            found.append("max_bins: some features were cut into bins of the training rows")
+        if measure.follows_rows:
+            found.append(f"measure={self.measure!r}: the masses of stumps follow the training rows")
+        elif not measure.straight:
+            found.append(f"measure={self.measure!r}: between training rows scores are approximate")
+        for d, (feature, density) in enumerate(seen):
+            if feature.levels is not None:
+                found.append(f"{feature.shown(d)}: a category's levels are those of the rows")
+            elif density.missing > 0:
+                found.append(f"{feature.shown(d)}: a missing value counts as the rows' median")
+        if not self._C_is_given:
+            found.append("C was chosen on the training rows")
+        return (*found, BALANCED) if self.class_weight == "balanced" else tuple(found)
+
+    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+        """Return the fitted machine as theorems see it, for votes of which it is a part.
+
+        Parameters
+        ----------
+        rows : callable
+            Gives the training rows of positive weight as numbers.
+        signs : ndarray of shape (n_problems, n_rows)
+            Their labels as 1 and -1: one problem for two classes, else one a class.
+
+        Returns
+        -------
+        list of Machine
+            One for each problem.
+        """
         self._refuse_monotone()
         margins = signs * np.atleast_2d(self._scores(rows(), self.shapes_).T)
         duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
-        ranges_known = self.feature_range is not None and self.exact_
-        costs_known = self._C_is_given and self.class_weight != "balanced"
-        fixed = ranges_known and costs_known and not as_measure(self.measure).follows_rows
+        lacks = ((BIASED,) if self.fit_intercept else ()) + self._follows_rows()
         return [
             Machine(
                 rows=np.arange(len(a)),
@@ -301,11 +341,12 @@ class StumpMachine(TableClassifier):
                 C=self._largest_cost,
                 hinge=self._criterion() is CRITERIA["hinge"],
                 capped=self._criterion() is not CRITERIA["squared_hinge"],
-                biased=self.fit_intercept,
-                fixed=fixed,
-                converged=all(c.converged for c in each_class(self.certificate_)),
+                gap=absolute_gap(proof),
+                violations=lacks + violations_of(sign, proof),
             )
-            for a, margin in zip(duals, margins, strict=True)
+            for sign, a, margin, proof in zip(
+                signs, duals, margins, each_class(self.certificate_), strict=True
+            )
         ]
 
 

@@ -25,10 +25,9 @@ from everystump.shapes import Shape, ShapeModel
 # What an edited model keeps of its training; the rest speaks of the curves that were found.
 _KEPT = (
     "_edits",
-    "_fingerprint",
     "_kept",
     "_lost",
-    "_n_given",
+    "_training_record",
     "certificate_",
     "classes_",
     "density_",

@@ -25,9 +25,13 @@ from everystump.estimators.precomputed import check_function, check_products
 from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
-    fingerprint,
+    BALANCED,
+    BIASED,
+    absolute_gap,
+    check_training_table,
     one_by_one,
     training_signs,
+    violations_of,
 )
 from everystump.machines import (
     KERNELS,
@@ -43,7 +47,6 @@ from everystump.machines import (
     has_gamma,
     leave_each_out,
     make_kernel,
-    refuse_other_table,
     train,
 )
 from everystump.threads import one_blas_thread
@@ -241,7 +244,6 @@ class KernelSVC(ScoreClassifier):
         scores = signs * [machine.margin for machine in trained]
         support = np.flatnonzero(coef.any(axis=0))
         self.classes_ = table.classes
-        self._fingerprint = fingerprint(rows, signs)
         self.intercept_ = np.array([machine.b for machine in trained])
         self.support_ = table.kept[support]
         kept = kernel.keep(rows, support, self.support_)
@@ -256,28 +258,55 @@ class KernelSVC(ScoreClassifier):
         scores = self.expansion_.evaluate(np.asarray(X, dtype=np.float64))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _was_fitted_to(self, X: Any, y: Any) -> bool:
-        """Tell whether these are the rows of the training."""
+    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
+        """Return the fitted machine as theorems see it, for `everystump.bounds`.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The very table of the training.
+
+        Returns
+        -------
+        list of Combination
+            One for two classes, else one for each class against the rest.
+        """
         check_is_fitted(self, "expansion_")
-        X = np.asarray(check_rows(self, X), dtype=np.float64)
-        if len(X) != len(self.row_costs_):
-            return False
-        used = np.flatnonzero(self.row_costs_)
-        signs = training_signs(self, y, len(X))[:, used]
-        return fingerprint(self.expansion_.kernel.restrict(X, used), signs) == self._fingerprint
+        doubts = check_training_table(self, X, y, len(self.row_costs_))
+        numbers = np.asarray(check_rows(self, X), dtype=np.float64)
+        signs = training_signs(self, y, len(numbers))
+        return one_by_one(self.kernel_machines(lambda: numbers, signs), doubts)
 
-    def _combinations(self, X: Any, y: Any) -> list[Combination]:
-        """Return the machines as `everystump.bounds` reads them, on the table of their training."""
-        refuse_other_table(self, not self._was_fitted_to(X, y))
-        X = np.asarray(check_rows(self, X), dtype=np.float64)
-        rows = self.expansion_.kernel.restrict(X, np.flatnonzero(self.row_costs_))
-        return one_by_one(self._as_machines(lambda: rows, training_signs(self, y, len(X))))
+    def _follows_rows(self) -> tuple[str, ...]:
+        """Return why the kernel or the costs were not known before the training rows were."""
+        found: tuple[str, ...] = ()
+        if not self.expansion_.kernel.fixed:
+            which = f"gamma={self.gamma!r}" if has_gamma(self.kernel) else f"kernel={self.kernel!r}"
+            found = (f"{which}: the kernel follows the training rows",)
+        return (*found, BALANCED) if self.class_weight == "balanced" else found
 
-    def _as_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+        """Return the fitted machine as theorems see it, for votes of which it is a part.
+
+        Parameters
+        ----------
+        rows : callable
+            Gives the training rows as numbers.
+        signs : ndarray of shape (n_problems, n_rows)
+            Their labels as 1 and -1: one problem for two classes, else one a class.
+
+        Returns
+        -------
+        list of Machine
+            One for each problem, on the rows of positive weight.
+        """
         used = np.flatnonzero(self.row_costs_)
         cost, kernel = self.row_costs_[used], self.expansion_.kernel
         known = kernel.own is not None
-        diagonal = np.full(len(cost), kernel.own) if known else kernel.diagonal(rows())
+        diagonal = np.full(len(cost), kernel.own)
+        if not known:
+            diagonal = kernel.diagonal(kernel.restrict(rows(), used))
+        lacks = ((BIASED,) if self.fit_intercept else ()) + self._follows_rows()
         duals, margins = signs * self.dual_coef_, signs * self.training_scores_
         return [
             Machine(
@@ -290,30 +319,33 @@ class KernelSVC(ScoreClassifier):
                 C=float(cost.max()),
                 hinge=self.loss == "hinge",
                 capped=self.loss == "hinge",
-                biased=self.fit_intercept,
-                fixed=kernel.fixed and self.class_weight != "balanced",
-                converged=all(c.converged for c in each_class(self.certificate_)),
-                leave_each_out=partial(self._leave_each_out, sign, a, margin),
+                gap=absolute_gap(proof),
+                violations=lacks + violations_of(sign, proof),
+                leave_each_out=partial(self._leave_each_out, rows, sign, a, margin),
             )
-            for sign, a, margin in zip(
-                signs[:, used], duals[:, used], margins[:, used], strict=True
+            for sign, a, margin, proof in zip(
+                signs[:, used],
+                duals[:, used],
+                margins[:, used],
+                each_class(self.certificate_),
+                strict=True,
             )
         ]
 
     def _leave_each_out(
         self,
+        rows: Callable[[], np.ndarray],
         sign: np.ndarray,
         a: np.ndarray,
         margin: np.ndarray,
-        X: np.ndarray,
-        rows: np.ndarray | None = None,
+        some: np.ndarray | None = None,
     ) -> Iterator[tuple[int, np.ndarray]]:
         used = np.flatnonzero(self.row_costs_)
         kernel, task = self.expansion_.kernel, self._task(sign > 0, self.row_costs_[used])
-        table = kernel.restrict(np.asarray(X, dtype=np.float64), used)
+        table = kernel.restrict(np.asarray(rows(), dtype=np.float64), used)
         gram = Gram(kernel, table, self.memory_limit * _GIGABYTE)
-        some = np.arange(len(a)) if rows is None else rows
-        return leave_each_out(gram.square, task, a, margin, some)
+        every = np.arange(len(a)) if some is None else some
+        return leave_each_out(gram.square, task, a, margin, every)
 
 
 def _spread(by_row: np.ndarray, table: Table, absent: float) -> np.ndarray:

@@ -16,6 +16,8 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from everystump.bounds import Bound, det_loo_bound
+from everystump.bounds.overlap import Overlap
+from everystump.bounds.protocol import KernelVote
 from everystump.estimators.base import ScoreClassifier
 from everystump.threads import spread
 
@@ -107,7 +109,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
             The fitted estimator.
         """
         self._validate_params()
-        if not hasattr(self.estimator, "_combinations"):
+        if not isinstance(self.estimator, KernelVote):
             raise ValueError(
                 f"estimator={self.estimator!r} is no kernel machine; LooBoundSearch is for "
                 f"KernelSVC, StumpSVC and SubsampleVotingClassifier."
@@ -133,9 +135,23 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         self.classes_ = self.best_estimator_.classes_
         return self
 
-    def _was_fitted_to(self, X: Any, y: Any) -> bool:
-        """Tell whether these are the rows of the training."""
-        return self.best_estimator_._was_fitted_to(X, y)
+    def training_overlap(self, X: Any, y: Any) -> Overlap:
+        """Compare labelled rows with those that the candidates learned from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+
+        Returns
+        -------
+        Overlap
+            How many of them are known, and whether they are the training table itself.
+        """
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.training_overlap(X, y)
 
     def _alike(self) -> Any:
         """Return the estimator with a seed, if it draws: bounds of other rows compare badly."""

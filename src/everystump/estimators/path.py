@@ -247,7 +247,7 @@ def _by_loo_bound(table: Table) -> Score:
     signs = table.signs()
 
     def score(candidate: Candidate) -> float:
-        problems = one_by_one(candidate.model()._as_machines(lambda: table.X, signs))
+        problems = one_by_one(candidate.model().kernel_machines(lambda: table.X, signs))
         return 1.0 - count_doubtful(problems, LOO_THEOREM, table.sample_weight).value
 
     return score

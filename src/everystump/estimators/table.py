@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from everystump.arguments import as_numbers
+from everystump.bounds.overlap import TrainingRecord
 from everystump.frames import (
     Feature,
     as_known_table,
@@ -29,6 +30,8 @@ from everystump.frames import (
     warn_if_rounded,
 )
 from everystump.labels import one_against_the_rest
+from everystump.rowhashes import hash_numbers, hash_rows
+from everystump.threads import count_threads
 
 # What scikit-learn checks of a table; what may be missing or infinite is ours to say.
 _LOOSELY: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
@@ -146,7 +149,23 @@ def check_table(
     classes, label = np.unique(y, return_inverse=True)
     refuse_one_class(classes, estimator)
     by_class = _class_factors(class_weight, classes, label, weight)
-    return Table(X, features, label, classes, weight, by_class[label], kept, n_given)
+    table = Table(X, features, label, classes, weight, by_class[label], kept, n_given)
+    _remember(estimator, table, reset)
+    return table
+
+
+def _remember(estimator: Any, table: Table, reset: bool) -> None:
+    """Let the estimator know its training rows again, those of fits that it goes on from too."""
+    hashes = hash_rows(table.X, table.label, count_threads(getattr(estimator, "n_jobs", 1)))
+    kept = None if len(table.kept) == table.n_given else table.kept
+    plain = table.sample_weight is None and np.all(table.class_factor == 1.0)
+    weights = 0 if plain else hash_numbers(table.weight)
+    record = TrainingRecord.of(hashes, table.n_given, kept, weights)
+    if reset:
+        estimator._training_record = record
+        return
+    before = vars(estimator).get("_training_record")
+    estimator._training_record = None if before is None else before.and_also(record)
 
 
 def _class_factors(

@@ -1,18 +1,87 @@
-"""A fitted estimator and the table that it was fitted to."""
+"""A fitted estimator and the rows that it was fitted to."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable
-from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from everystump.bounds.overlap import Overlap, TrainingRecord
+from everystump.bounds.protocol import KernelMachine, OtherTableError
+from everystump.estimators.table import check_rows
 from everystump.labels import class_numbers, one_against_the_rest
 from everystump.machines import Combination, Machine
+from everystump.rowhashes import hash_rows
+from everystump.solvers import Certificate
 
-_ENOUGH_ROWS = 20_000
+BIASED = "fit_intercept=True: with a bias outside the kernel the bound is not proven"
+BALANCED = 'class_weight="balanced": the costs follow the training rows'
+
+
+class RemembersTraining:
+    """An estimator that knows the rows again that it learned from."""
+
+    _mark_of_a_fit: ClassVar[str]
+    _training_record: TrainingRecord | None
+    classes_: np.ndarray
+
+    def training_overlap(self, X: Any, y: Any) -> Overlap:
+        """Compare labelled rows with those that the model learned from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+
+        Returns
+        -------
+        Overlap
+            How many of them are known, and whether they are the training table itself.
+
+        Examples
+        --------
+        >>> from everystump import StumpSVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+        >>> model = StumpSVC().fit(X, y)
+        >>> model.training_overlap(X, y).same_table
+        True
+        >>> model.training_overlap([[3.0], [5.0]], [1, 1]).share
+        0.5
+        """
+        check_is_fitted(self, self._mark_of_a_fit)
+        rows = self._rows_to_compare(X)
+        label = class_numbers(y, self.classes_, _num_samples(X))
+        record = vars(self).get("_training_record")
+        return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))
+
+    @property
+    def learned_from_one_table(self) -> bool:
+        """Whether all fits that it goes on from were to one table with the same weights."""
+        record = vars(self).get("_training_record")
+        return record is None or record.table is not None
+
+    def _rows_to_compare(self, X: Any) -> Any:
+        """Return rows as the numbers by which they are known."""
+        return check_rows(self, X)
+
+
+def check_training_table(fitted: Any, X: Any, y: Any, n_given: int) -> tuple[str, ...]:
+    """Raise unless a table is the one of the training; return why it may not be, if nobody knows.
+
+    ``n_given`` is the number of rows of that table.
+    """
+    overlap = fitted.training_overlap(X, y)
+    if overlap.same_table:
+        return ()
+    if overlap.recorded or _num_samples(X) != n_given:
+        raise OtherTableError(
+            f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
+            f"in their order."
+        )
+    return (overlap.doubt,)
 
 
 def training_signs(fitted: Any, y: Any, n_rows: int) -> np.ndarray:
@@ -24,25 +93,33 @@ def training_signs(fitted: Any, y: Any, n_rows: int) -> np.ndarray:
     return np.where(one_against_the_rest(label, len(fitted.classes_)), 1.0, -1.0)
 
 
-def fingerprint(rows: np.ndarray, signs: np.ndarray) -> int:
-    """Return a number that tells training tables apart; of large ones some rows suffice."""
-    some = slice(None, None, 1 + len(rows) // _ENOUGH_ROWS)
-    numbers = np.asarray(rows[some], dtype=np.float64), signs
-    parts = (np.ascontiguousarray(part).data for part in numbers)
-    return reduce(lambda number, part: zlib.crc32(part, number), parts, 0)
+def violations_of(sign: np.ndarray, certificate: Certificate) -> tuple[str, ...]:
+    """Return what the theorems ask for and the fit of any kernel machine may lack."""
+    found = []
+    if not certificate.converged:
+        found.append("the fit stopped above its tolerance; raise max_iter or tol")
+    if min(np.sum(sign > 0), np.sum(sign < 0)) < 2:
+        found.append("a class has one row only, without which a machine has one class to learn")
+    return tuple(found)
 
 
-def read_machines(machine: Any, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+def absolute_gap(certificate: Certificate) -> float:
+    """Return by how much an objective may be above its optimum."""
+    return max(0.0, certificate.primal - certificate.dual)
+
+
+def read_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[Machine]:
     """Return a machine of a vote as the bounds read it, one for each problem."""
-    read = getattr(machine, "_as_machines", None)
-    if read is None:
+    if not isinstance(machine, KernelMachine):
         raise ValueError(
             f"estimator={machine!r} is no kernel machine, and the bounds are for votes of "
             f"KernelSVC or StumpSVC; validation_bound is for any classifier."
         )
-    return read(rows, signs)
+    return machine.kernel_machines(rows, signs)
 
 
-def one_by_one(machines: list[Machine]) -> list[Combination]:
+def one_by_one(machines: list[Machine], doubts: tuple[str, ...] = ()) -> list[Combination]:
     """Return each machine as a vote of one."""
-    return [Combination((machine,), np.ones(1), machine.margin) for machine in machines]
+    return [
+        Combination((machine,), np.ones(1), machine.margin, doubts=doubts) for machine in machines
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -17,9 +18,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from everystump.bounds.overlap import TrainingRecord
 from everystump.estimators.base import ScoreClassifier
 from everystump.estimators.table import refuse_one_class
 from everystump.frames import is_frame, refuse_bad_names, reordered
+from everystump.rowhashes import hash_rows
 
 
 class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
@@ -113,6 +116,8 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         check_consistent_length(X, y)
         self.classes_, label = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)
+        hashes = hash_rows(self._rows_to_compare(X), label)
+        self._training_record = TrainingRecord.of(hashes, len(label), None, 0)
         if not self.prefit:
             seen, held_out = train_test_split(
                 np.arange(len(y)),
@@ -152,6 +157,11 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
 
+    def _rows_to_compare(self, X: Any) -> np.ndarray:
+        X = self._rows(X, reset=False)
+        columns = [X[name] for name in X.columns] if is_frame(X) else X.T
+        return np.column_stack([_as_numbers(np.asarray(column)) for column in columns])
+
     def _votes(self, X: Any) -> np.ndarray:
         """Return 1 where a voter names a class, as (n_rows, n_classes, n_voters)."""
         said = np.column_stack([voter.predict(X) for voter in self.estimators_])
@@ -175,6 +185,15 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         X = self._rows(X, reset=False)
         score = self._votes(X) @ self.weights_
         return score[:, 1] - score[:, 0] if len(self.classes_) == 2 else score
+
+
+def _as_numbers(cells: np.ndarray) -> np.ndarray:
+    """Return numbers that stand for the cells of any column: text by a checksum."""
+    if cells.dtype.kind in "biuf":
+        return cells.astype(np.float64)
+    texts, place = np.unique(cells.astype(str), return_inverse=True)
+    sums = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts.tolist()]
+    return np.array(sums, dtype=np.float64)[place]
 
 
 def _find_weights(votes: np.ndarray, label: np.ndarray, C: float) -> np.ndarray:

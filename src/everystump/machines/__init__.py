@@ -1,6 +1,6 @@
 """Kernel machines: expansions with and without a bias, trained within a given memory."""
 
-from everystump.machines.combination import Combination, LeaveEachOut, Machine, refuse_other_table
+from everystump.machines.combination import Combination, LeaveEachOut, Machine
 from everystump.machines.expansion import Expansion
 from everystump.machines.gram import Gram
 from everystump.machines.kernel import (
@@ -30,6 +30,5 @@ __all__ = [
     "has_gamma",
     "leave_each_out",
     "make_kernel",
-    "refuse_other_table",
     "train",
 ]

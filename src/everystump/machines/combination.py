@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -13,9 +13,7 @@ import numpy as np
 class LeaveEachOut(Protocol):
     """Leaves rows out of a machine, one at a time."""
 
-    def __call__(
-        self, X: np.ndarray, rows: np.ndarray | None = None
-    ) -> Iterator[tuple[int, np.ndarray]]:
+    def __call__(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Yield rows, all that matter by default, with the margins of the machine without them."""
 
 
@@ -43,16 +41,14 @@ class Machine:
         Whether the loss is the hinge.
     capped : bool
         Whether dual variables are at most C: the loss is nowhere steeper than that.
-    biased : bool
-        Whether it has a bias that is not in the kernel.
-    fixed : bool
-        Whether its kernel and costs were known before the rows were.
-    converged : bool
-        Whether it is at its optimum, up to the gap that was asked for.
+    gap : float
+        By how much its objective may be above the optimum.
+    violations : tuple of str
+        What the theorems on left-out rows ask for and this machine is not, in sentences: a bias
+        that is not in the kernel, a kernel or costs that follow the training rows, and so on.
     leave_each_out : callable or None
-        Given its training table and some rows, gives each of these that matters with the margins
-        of all own rows for the machine without that row; None if there is no quicker way than to
-        train it again.
+        Given some rows, gives each of these that matters with the margins of all own rows for the
+        machine without that row; None if there is no quicker way than to train it again.
     """
 
     rows: np.ndarray
@@ -64,18 +60,15 @@ class Machine:
     C: float
     hinge: bool
     capped: bool
-    biased: bool
-    fixed: bool
-    converged: bool
+    gap: float
+    violations: tuple[str, ...]
     leave_each_out: LeaveEachOut | None = None
 
-    def left_out(
-        self, X: np.ndarray, rows: np.ndarray | None = None
-    ) -> Iterator[tuple[int, np.ndarray]]:
+    def left_out(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Leave rows out of a machine that knows how."""
         if self.leave_each_out is None:
             raise TypeError("this machine has to be trained again to leave a row out.")
-        return self.leave_each_out(X, rows)
+        return self.leave_each_out(rows)
 
     @property
     def squared_norm(self) -> float:
@@ -104,6 +97,8 @@ class Combination:
         Whether the machines' signs are combined instead of their scores.
     subsample : int or None
         How many rows each machine was given at random; None if all.
+    doubts : tuple of str
+        Why the table may not be that of the training, in sentences.
     """
 
     machines: tuple[Machine, ...]
@@ -111,6 +106,7 @@ class Combination:
     margin: np.ndarray
     votes: bool = False
     subsample: int | None = None
+    doubts: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -128,11 +124,23 @@ class Combination:
             out[machine.rows] += c * np.maximum(machine.a, 0.0) * machine.diagonal
         return out
 
+    @cached_property
+    def influence_within_gaps(self) -> np.ndarray:
+        """The same for machines that are at their optimum only up to their duality gaps.
 
-def refuse_other_table(fitted: Any, other: bool) -> None:
-    """Raise if a table is not the one that was fitted to."""
-    if other:
-        raise ValueError(
-            f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
-            f"in their order."
-        )
+        With a gap of ``e`` the margin without the row is no less than that of the dual variables'
+        own function less ``sqrt((a K)^2 + 2 e K)``, and that function is within ``sqrt(2 e K)`` of
+        the one that was found.
+        """
+        out = np.zeros(self.n_rows)
+        for c, machine in zip(self.weights, self.machines, strict=True):
+            reach = np.sqrt(2.0 * machine.gap * machine.diagonal)
+            own = np.maximum(machine.a, 0.0) * machine.diagonal
+            out[machine.rows] += c * (np.hypot(own, reach) + reach)
+        return out
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """What the theorems on left-out rows ask for and is not so, each sentence once."""
+        every = (text for machine in self.machines for text in machine.violations)
+        return tuple(dict.fromkeys((*every, *self.doubts)))

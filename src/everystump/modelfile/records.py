@@ -12,6 +12,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from everystump.bounds.overlap import TrainingRecord
 from everystump.modelfile.checks import check
 from everystump.modelfile.older import completed
 
@@ -21,6 +22,8 @@ Parts = tuple[dict[str, Any], dict[str, Any]]
 def take_apart(value: Any) -> Parts:
     """Return what the class of an object is called with, and what the object holds beside."""
     check(value)
+    if isinstance(value, TrainingRecord):
+        value = value.sketch()  # files of models stay small, however many rows there were
     names = _names(type(value))
     arguments = {name: getattr(value, name) for name in names}
     if is_dataclass(value) or isinstance(value, tuple):

@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import linear_kernel
 
 from everystump import kernels
 from everystump.bounds.bound import Bound
+from everystump.bounds.overlap import TrainingRecord
 from everystump.columns import RowDensity
 from everystump.estimators.bagging import StumpBaggingClassifier
 from everystump.estimators.boosted_svc import BoostedStumpSVC, Stage
@@ -64,6 +65,7 @@ _RECORDS = (
     Stack,
     Stage,
     Stumps,
+    TrainingRecord,
 )
 _MEASURES = (ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform)
 _FUNCTIONS: tuple[Callable, ...] = (

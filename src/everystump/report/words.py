@@ -123,9 +123,10 @@ def bounded(bound: Mapping[str, Any]) -> str:
     what = bound.get("bounded") or "the error"
     text = f"{name}: {what} is at most {percent(max(0.0, bound['value']))}"
     if bound.get("holds") is False:
-        return f"{text}, if its assumptions held, which they do not here: nothing is proven."
+        why = "; ".join(str(one) for one in bound.get("violations") or [])
+        return f"{text}. Assumptions violated: an estimate, not a bound{why and f' ({why})'}."
     if bound.get("vacuous"):
-        return f"{text}, which says nothing, for no error is larger than 100 %."
+        return f"{text}, which is vacuous: no error is larger than 100 %."
     return f"{text}."
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import everystump.bounds as bounds
 from everystump.bounds.bound import UnsuitedError
+from everystump.bounds.protocol import OtherTableError
 
 _LEFT_OUT = "the error on training rows that are left out one at a time"
 _FRESH = {"validation_bound": "with 95% confidence, the error on new rows"}
@@ -16,25 +17,27 @@ _TRAINING = {
     "det_loo_bound": _LEFT_OUT,
     "boosting_training_bound": "the error on the training rows",
 }
+# Of these the number is an estimate where the bound does not hold; of others it says nothing.
+_ESTIMATES = ("validation_bound", "loo_bound", "det_loo_bound")
 
 
 def bounds_on(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[str, Any]]:
     """Return the bounds that rows tell of a model: fresh ones, or those of its training.
 
-    Those that hold, and leave-one-out bounds, which are estimates where they do not.
+    Those that hold, and those whose numbers are estimates where they do not.
     """
     wanted = _FRESH if fresh else _TRAINING
     found = [_bound(name, bounded, model, X, y) for name, bounded in wanted.items()]
-    told = [one for one in found if one and (one["holds"] or one["bounded"] == _LEFT_OUT)]
+    told = [one for one in found if one and (one["holds"] or one["name"] in _ESTIMATES)]
     # One machine is a vote of one: what is proven of it twice is told once.
     return list({one["bounded"]: one for one in reversed(told)}.values())[::-1]
 
 
 def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:
-    """Return a bound as plain data, None if it is not for this model."""
+    """Return a bound as plain data, None if it is not for this model or these rows."""
     try:
         bound = getattr(bounds, name)(model, X, y)
-    except UnsuitedError:
+    except (UnsuitedError, OtherTableError):
         return None
     return {
         "name": name,
@@ -44,4 +47,5 @@ def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[s
         "vacuous": bool(bound.vacuous),
         "reference": str(bound.reference),
         "assumptions": [str(one) for one in bound.assumptions],
+        "violations": [str(one) for one in bound.violations],
     }

@@ -25,7 +25,6 @@ from everystump.study.measuring import (
     importances_on,
 )
 from everystump.study.plan import Plan
-from everystump.study.rowmarks import in_order, marks_of, sketch
 from everystump.wording import counted
 
 
@@ -54,7 +53,6 @@ def fit_model(
         train, test = np.arange(len(task.y)), None
         model = _fitted(task, plan, train, getattr(model, "C_", plan.C), verbose)
         measured |= _training_evidence(model, task, train) | ({"path": path} if path else {})
-    marks = marks_of(model, task.X, task.y)[train]
     model.about_ = {
         "data": data,
         "target": task.target,
@@ -67,8 +65,6 @@ def fit_model(
         "dropped": [f"{name}: {why}" for name, why in task.dropped.items()],
         **measured,
         "origin": {
-            "learned": sketch(marks),
-            "in_order": in_order(marks),
             "holdout": plan.holdout if test is not None else None,
             "seed": plan.seed,
             "dialect": (dialect or Dialect()).told(),

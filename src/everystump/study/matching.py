@@ -12,11 +12,9 @@ from everystump.study import RefusedError, asking
 from everystump.study.kinds import NUMBERS, kind_of
 from everystump.study.labels import as_text, same_label
 from everystump.study.plan import split_rows
-from everystump.study.rowmarks import in_order, marks_of, share_known
 from everystump.study.tidying import replaced
 from everystump.wording import counted, listed
 
-_CHANCE = 0.01
 HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
 
 
@@ -119,7 +117,8 @@ def trial_of(model: Any, frame: Any) -> Trial:
     """Return the rows of a table to judge a model by.
 
     Of the table that it was made from, these are the ones that were held out: which they are
-    follows from the labels, the share and the seed, and is checked by what the model learned from.
+    follows from the labels, the share and the seed, and is checked by what the model remembers of
+    the rows that it learned from.
     """
     about = getattr(model, "about_", {})
     target = about.get("target")
@@ -136,30 +135,20 @@ def trial_of(model: Any, frame: Any) -> Trial:
 
 def _placed(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> Trial:
     """Return the rows that were held out, or all with what is known of them."""
-    learned = origin["learned"]
     with asking():
-        marks = marks_of(model, X, y)
-    if in_order(marks) == origin["in_order"]:
+        overlap = model.training_overlap(X, y)
+    if overlap.same_rows:
         return Trial(X, y, TRAINING)
     if origin["holdout"] is not None:
         try:
             train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
         except RefusedError:  # too few rows to be the table
             train = test = np.arange(0)
-        if in_order(marks[train]) == origin["in_order"]:
+        if len(train) and model.training_overlap(X.iloc[train], y[train]).same_rows:
             return Trial(X.iloc[test], y[test], HELD_OUT)
-    return Trial(X, y, doubt=_doubt(marks, learned))
-
-
-def _doubt(marks: np.ndarray, learned: str) -> str | None:
-    """Return a warning if more rows than chance would have it are like training rows."""
-    share = share_known(marks, learned)
-    if share < _CHANCE:
-        return None
-    return (
-        f"about {100 * share:.0f} % of these rows equal rows that the model learned from; if they "
-        f"are the same ones, the error is too low and the bound does not hold."
-    )
+    if overlap.doubt is None:
+        return Trial(X, y)
+    return Trial(X, y, doubt=f"{overlap.doubt}; the error may be too low, and bounds do not hold.")
 
 
 def _labels(model: Any, column: Any) -> np.ndarray:

@@ -1,0 +1,104 @@
+"""What bounds ask of an estimator.
+
+Every estimator of the package tells which of some rows it learned from (`Trained`).  Those that
+are kernel machines, or votes of them, show these (`KernelVote`), and the machines that a vote is
+made of show themselves (`KernelMachine`).  A vote over subsamples shows its members
+(`SubsampleVote`).
+Estimators of other packages may offer the same methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+
+from everystump.bounds.overlap import Overlap
+from everystump.machines import Combination, Machine
+
+
+class OtherTableError(ValueError):
+    """A bound was asked of a table that is not the one of the training."""
+
+
+@runtime_checkable
+class Trained(Protocol):
+    """A fitted estimator that knows its training rows again."""
+
+    def training_overlap(self, X: Any, y: Any) -> Overlap:
+        """Compare labelled rows with those that were learned from."""
+
+    @property
+    def learned_from_one_table(self) -> bool:
+        """Whether all fits that it goes on from were to one table with the same weights."""
+
+
+@runtime_checkable
+class KernelVote(Protocol):
+    """A fitted kernel machine, or a vote of such with fixed weights."""
+
+    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
+        """Return it as theorems see it, given the very table of its training.
+
+        There is one vote for two classes, else one for each class against the rest.  Raises
+        `OtherTableError` for any other table.
+        """
+
+
+@runtime_checkable
+class KernelMachine(Protocol):
+    """A fitted kernel machine that may be part of a vote."""
+
+    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+        """Return it as theorems see it, one for each row of ``signs``.
+
+        ``rows`` gives its training rows as numbers; ``signs`` are their labels as 1 and -1, a row
+        for two classes, else one for each class against the rest.
+        """
+
+
+def overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
+    """Compare rows with those that any fitted classifier learned from; None if nobody knows them.
+
+    A pipeline is asked for its last step, a search for its best estimator.
+    """
+    if isinstance(fitted, Trained):
+        return fitted.training_overlap(X, y)
+    if isinstance(fitted, Pipeline):
+        return overlap_of(fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X, y)
+    if isinstance(fitted, BaseSearchCV):
+        return overlap_of(fitted.best_estimator_, X, y)
+    return None
+
+
+class Member(NamedTuple):
+    """A machine of a vote with its weight and its own part of the training table."""
+
+    machine: Any
+    weight: float
+    rows: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+
+
+@runtime_checkable
+class SubsampleVote(Protocol):
+    """A fitted vote of machines with fixed weights, each of which drew some rows."""
+
+    classes_: np.ndarray
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the scores of the vote."""
+
+    @property
+    def combines_signs(self) -> bool:
+        """Whether the machines' signs are combined instead of their scores."""
+
+    def vote_members(self, X: Any, y: Any) -> list[Member]:
+        """Return the machines, given the very table of the training."""
+
+    def for_one_row_less(self) -> Any:
+        """Return an unfitted copy that draws as many rows for a machine, at most all but one."""

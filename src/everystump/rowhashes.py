@@ -1,0 +1,156 @@
+"""Rows known again by numbers of 64 bits, without keeping the rows.
+
+Each cell is mixed with a key of its column and added to its row's hash, a cell of 0 adding nothing,
+so that sparse tables hash as dense ones do.  The hash of a row sees about 7 digits of a number:
+however a file writes it, the row is the same.  What is below these digits goes into a checksum of
+its own, so that whole tables can be compared bit by bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from everystump.jit import kernel
+from everystump.threads import share
+
+_BLOCK_CELLS = 1 << 16
+_MANY_CELLS = 1 << 20
+
+_GOLD = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S27, _S29, _S30, _S31, _S32 = (np.uint64(k) for k in (27, 29, 30, 31, 32))
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+# The bits of a number: its size without a sign, infinity, what the hash of a row does not see.
+_SIZE, _INFINITY = np.uint64(0x7FFFFFFFFFFFFFFF), np.uint64(0x7FF0000000000000)
+_NAN = np.uint64(0x7FF8000000000000)
+_FINE, _HALF = np.uint64(0x1FFFFFFF), np.uint64(0x10000000)
+_COARSE = np.uint64(0xFFFFFFFFE0000000)
+
+
+@dataclass(frozen=True, eq=False)
+class RowHashes:
+    """Hashes of labelled rows.
+
+    Attributes
+    ----------
+    rows : ndarray of uint64, shape (n_rows,)
+        A number for each row, the same for the same label and the same values to about 7 digits.
+    fine : ndarray of uint64, shape (n_rows,)
+        A checksum of the other digits of each row.
+    """
+
+    rows: np.ndarray
+    fine: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, index: np.ndarray | None) -> RowHashes:
+        """Return the hashes of some rows, of all for None."""
+        return self if index is None else RowHashes(self.rows[index], self.fine[index])
+
+    def in_order(self) -> int:
+        """Return a number for the whole table: all digits of its rows, in their order."""
+        place = np.arange(1, len(self) + 1, dtype=np.uint64) * _GOLD
+        return int(np.sum(_mixed(self.rows ^ _mixed(self.fine + place)), dtype=np.uint64))
+
+    def in_any_order(self) -> int:
+        """Return a number for the rows in whatever order, to about 7 digits."""
+        return int(np.sum(self.rows, dtype=np.uint64))
+
+
+def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
+    """Hash the rows of a table of numbers, NaN among them, with the numbers of their labels.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        The numbers.
+    label : ndarray of int, shape (n_rows,)
+        The number of each row's class.
+    n_threads : int, default=1
+        Threads over the rows.
+
+    Returns
+    -------
+    RowHashes
+        The hashes.
+
+    Examples
+    --------
+    >>> X = np.array([[0.1, 2.0], [0.3, 4.0], [0.1, 2.0]])
+    >>> first, second, third = hash_rows(X, np.array([0, 1, 0])).rows
+    >>> first == third, first == second
+    (True, False)
+    """
+    n_rows, n_features = X.shape
+    keys = _mixed(np.arange(1, 2 * n_features + 1, dtype=np.uint64) * _GOLD).reshape(2, -1)
+    rough, fine = np.zeros((2, n_rows), dtype=np.uint64)
+    if sparse.issparse(X):
+        table = X.tocsr()
+        cells = table.data.astype(np.float64).view(np.uint64)
+        _add_sparse(cells, table.indices, table.indptr, keys, rough, fine)
+    else:
+        step = max(1, _BLOCK_CELLS // max(1, n_features))
+
+        def work(first: int) -> None:
+            part = slice(first, first + step)
+            cells = np.ascontiguousarray(X[part], dtype=np.float64).view(np.uint64)
+            _add(cells, keys, rough[part], fine[part])
+
+        share(work, range(0, n_rows, step), n_threads if X.size >= _MANY_CELLS else 1)
+    return RowHashes(_mixed(rough + _mixed(label.astype(np.uint64) * _GOLD + _ONE)), fine)
+
+
+def hash_numbers(values: np.ndarray) -> int:
+    """Return a number for some numbers in their order, bit by bit."""
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    place = np.arange(1, len(bits) + 1, dtype=np.uint64) * _GOLD
+    return int(np.sum(_mixed(_mixed(bits) + place), dtype=np.uint64))
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """Return numbers each bit of which depends on all bits of the given ones (SplitMix64)."""
+    values = (values ^ (values >> _S30)) * _FIRST
+    values = (values ^ (values >> _S27)) * _SECOND
+    return values ^ (values >> _S31)
+
+
+@kernel
+def _add_cell(bits, key, fine_key):
+    """Return what a cell adds to the hash of its row, and to the checksum of its other digits."""
+    if bits & _SIZE == _ZERO:
+        return _ZERO, _ZERO
+    if bits & _SIZE > _INFINITY:
+        bits = _NAN
+    mixed = (((bits + _HALF) & _COARSE) ^ key) * _FIRST
+    mixed = (mixed ^ (mixed >> _S32)) * _SECOND
+    return mixed ^ (mixed >> _S29), (bits & _FINE) * fine_key
+
+
+@kernel
+def _add(cells, keys, rough, fine):
+    """Add the cells of a dense block to the hashes of its rows."""
+    for i in range(cells.shape[0]):
+        high, low = _ZERO, _ZERO
+        for d in range(cells.shape[1]):
+            more, rest = _add_cell(cells[i, d], keys[0, d], keys[1, d])
+            high += more
+            low += rest
+        rough[i] = high
+        fine[i] = low
+
+
+@kernel
+def _add_sparse(cells, indices, indptr, keys, rough, fine):
+    """Add the cells of a table by rows that lists those that are not 0."""
+    for i in range(len(rough)):
+        for k in range(indptr[i], indptr[i + 1]):
+            d = indices[k]
+            more, rest = _add_cell(cells[k], keys[0, d], keys[1, d])
+            rough[i] += more
+            fine[i] += rest
