@@ -187,7 +187,7 @@ def test_a_field_of_another_version(path):
 
 
 def test_a_field_that_came_later_gets_its_default(path):
-    assert fields(Bound)[-1].default is None
+    assert fields(Bound)[-2].default is None
     save(fitted("LooBoundSearch"), path)
     rewrite(path, lambda i: holds(i)["best_bound_"]["with"].pop("observed"))
     assert load(path).best_bound_ == fitted("LooBoundSearch").best_bound_

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,29 +16,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump.arguments import check_range
 from everystump.columns import RowDensity
-from everystump.estimators.criteria import CRITERIA, Criterion
+from everystump.estimators.bounded import BoundedStumps
+from everystump.estimators.classes import each_class, per_class
+from everystump.estimators.criteria import Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.editing import CurveEditing
 from everystump.estimators.monotone import check_monotonic
 from everystump.estimators.progress import Reporter
 from everystump.estimators.reading import CurveReading
 from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.training import (
-    BALANCED,
-    BIASED,
-    RemembersTraining,
-    absolute_gap,
-    check_training_table,
-    one_by_one,
-    training_signs,
-    violations_of,
-)
+from everystump.estimators.training import RemembersTraining
 from everystump.frames import Feature
 from everystump.labels import as_labels
-from everystump.machines import Combination, Machine
 from everystump.measure import Measure, as_measure
 from everystump.shapes import ShapeModel
-from everystump.solvers import Certificate, Solution
+from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread
 
 _LEAST_COST, _MOST_COST = 1e-100, 1e18
@@ -118,7 +110,7 @@ class TableClassifier(ShapeClassifier):
         return tags
 
 
-class StumpMachine(TableClassifier):
+class StumpMachine(TableClassifier, BoundedStumps):
     """An infinite ensemble of stumps; subclasses name their criterion and their parameters."""
 
     _best_of: ClassVar[str] = "ensemble of stumps"
@@ -136,10 +128,6 @@ class StumpMachine(TableClassifier):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-
-    # Whether C was known before the rows were.
-    _C_is_given: ClassVar[bool] = True
-    certificate_: Certificate | list[Certificate]
 
     def __init__(
         self,
@@ -261,94 +249,6 @@ class StumpMachine(TableClassifier):
         self.density_ = design.columns.density()
         return self
 
-    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
-        """Return the fitted machine as theorems see it, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The very table of the training.
-
-        Returns
-        -------
-        list of Combination
-            One for two classes, else one for each class against the rest.
-        """
-        check_is_fitted(self, "shapes_")
-        n_given = np.atleast_2d(self.dual_coef_).shape[1]
-        doubts = check_training_table(self, X, y, n_given)
-        rows = check_rows(self, X)[self._kept]
-        signs = training_signs(self, y, n_given)[:, self._kept]
-        return one_by_one(self.kernel_machines(lambda: rows, signs), doubts)
-
-    def _refuse_monotone(self) -> None:
-        """Raise if the machine is more than a sum of kernels, which is all that bounds know."""
-        if self._directions() is not None:
-            raise ValueError(
-                f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, which "
-                f"this one is not with constraints on its curves; use monotonic_cst=None or "
-                f"cross-validation."
-            )
-
-    def _follows_rows(self) -> tuple[str, ...]:
-        """Return why the kernel or the costs were not known before the training rows were."""
-        measure, seen = as_measure(self.measure), zip(self.features_, self.density_, strict=True)
-        found = []
-        if self.feature_range is None:
-            found.append("feature_range=None: the ranges are those of the training rows")
-        if not self.exact_:
-            found.append("max_bins: some features were cut into bins of the training rows")
-        if measure.follows_rows:
-            found.append(f"measure={self.measure!r}: the masses of stumps follow the training rows")
-        elif not measure.straight:
-            found.append(f"measure={self.measure!r}: between training rows scores are approximate")
-        for d, (feature, density) in enumerate(seen):
-            if feature.levels is not None:
-                found.append(f"{feature.shown(d)}: a category's levels are those of the rows")
-            elif density.missing > 0:
-                found.append(f"{feature.shown(d)}: a missing value counts as the rows' median")
-        if not self._C_is_given:
-            found.append("C was chosen on the training rows")
-        return (*found, BALANCED) if self.class_weight == "balanced" else tuple(found)
-
-    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
-        """Return the fitted machine as theorems see it, for votes of which it is a part.
-
-        Parameters
-        ----------
-        rows : callable
-            Gives the training rows of positive weight as numbers.
-        signs : ndarray of shape (n_problems, n_rows)
-            Their labels as 1 and -1: one problem for two classes, else one a class.
-
-        Returns
-        -------
-        list of Machine
-            One for each problem.
-        """
-        self._refuse_monotone()
-        margins = signs * np.atleast_2d(self._scores(rows(), self.shapes_).T)
-        duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
-        lacks = ((BIASED,) if self.fit_intercept else ()) + self._follows_rows()
-        return [
-            Machine(
-                rows=np.arange(len(a)),
-                a=a,
-                margin=margin,
-                diagonal=np.full(len(a), self.half_mass_),  # no stump between a row and itself
-                limit=self.half_mass_,
-                limit_is_known=True,
-                C=self._largest_cost,
-                hinge=self._criterion() is CRITERIA["hinge"],
-                capped=self._criterion() is not CRITERIA["squared_hinge"],
-                gap=absolute_gap(proof),
-                violations=lacks + violations_of(sign, proof),
-            )
-            for sign, a, margin, proof in zip(
-                signs, duals, margins, each_class(self.certificate_), strict=True
-            )
-        ]
-
 
 class FixedCMachine(StumpMachine):
     """A `StumpMachine` for one given C."""
@@ -416,16 +316,6 @@ class FixedCMachine(StumpMachine):
             self._store(table, design, self._solve(table, design, self.C))
         warn_unless_converged(self)
         return self
-
-
-def per_class(parts: list) -> Any:
-    """Return what estimators show: one thing for two classes, a list of them for several."""
-    return parts[0] if len(parts) == 1 else parts
-
-
-def each_class(shown: Any) -> list:
-    """Return as a list what `per_class` made of one."""
-    return shown if isinstance(shown, list) else [shown]
 
 
 def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:

@@ -8,15 +8,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.bounds.protocol import Member
 from everystump.columns import make_columns
 from everystump.estimators.base import ShapeClassifier, per_class
-from everystump.estimators.editing import EditedModelError
+from everystump.estimators.bounded import BoundedVote
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsamples import (
     Share,
@@ -34,22 +33,15 @@ from everystump.estimators.subsamples import (
     seeded,
 )
 from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.training import (
-    check_training_table,
-    read_machines,
-    training_signs,
-)
 from everystump.labels import scores_of
-from everystump.machines import Combination, Machine
 from everystump.shapes import combine
 from everystump.threads import count_threads, one_blas_thread, shares_memory, spread
 
 _FEW_ROWS = 3000
 _BINS = 256
-_SCALED = 'gamma="scale": the kernel follows the training rows'
 
 
-class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
+class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote):
     """Vote of machines, each trained on some rows drawn without replacement.
 
     The voting (VCC) and adaptive (ACC) combinations of Evgeniou, Pontil & Elisseeff (2004), a
@@ -364,102 +356,6 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier):
         else:
             scores = np.concatenate(self._outputs(X), axis=1) @ self._coef().T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    @property
-    def combines_signs(self) -> bool:
-        """Whether the machines' signs are combined instead of their scores."""
-        return self.outputs == "votes"
-
-    def for_one_row_less(self) -> Self:
-        """Return an unfitted copy that draws as many rows for a machine, at most all but one.
-
-        Returns
-        -------
-        SubsampleVotingClassifier
-            The copy.
-        """
-        r = len(self.estimators_samples_[0])
-        return clone(self).set_params(subsample=min(r, self.n_rows_ - 1))
-
-    def vote_members(self, X: Any, y: Any) -> list[Member]:
-        """Return the machines with their weights and their own rows, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The very table of the training.
-
-        Returns
-        -------
-        list of Member
-            One for each machine.
-        """
-        self._check_bounded(X, y)
-        rows, labels = check_rows(self, X), np.asarray(y)
-        parts = zip(
-            self.estimators_,
-            self.weights_,
-            self.estimators_samples_,
-            self.estimators_features_,
-            strict=True,
-        )
-        return [
-            Member(machine, weight, own, pick(rows[own], features), labels[own])
-            for machine, weight, own, features in parts
-        ]
-
-    def _check_bounded(self, X: Any, y: Any) -> tuple[str, ...]:
-        """Raise unless bounds apply to the vote and the table; return why the latter may not."""
-        check_is_fitted(self, "weights_")
-        if self.combine == "svm":
-            raise ValueError(
-                'combine="svm" learns the weights of the vote from the rows, and the bounds are '
-                'for fixed ones; use combine="mean", or validation_bound on held-out rows.'
-            )
-        if self.edits_:
-            raise EditedModelError(
-                f"{type(self).__name__} was edited ({self.edits_[-1]}), and the bounds are for the "
-                f"machines as they were trained; ask the model before its edits."
-            )
-        return check_training_table(self, X, y, self.n_rows_)
-
-    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
-        """Return the vote as theorems see it, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The very table of the training.
-
-        Returns
-        -------
-        list of Combination
-            One for two classes, else one for each class against the rest.
-        """
-        doubts = self._check_bounded(X, y)
-        if self._problems is None:
-            self._problems = self._read(check_rows(self, X), training_signs(self, y, self.n_rows_))
-        return [replace(problem, doubts=doubts) for problem in self._problems]
-
-    def _read(self, X: np.ndarray, signs: np.ndarray) -> list[Combination]:
-        by_problem: list[list[Machine]] = [[] for _ in signs]
-        adaptive = (_SCALED,) if self._adaptive else ()
-        for machine, rows, features in zip(
-            self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
-        ):
-            read = read_machines(machine, partial(_part, X, rows, features), signs[:, rows])
-            for problem, one in zip(by_problem, read, strict=True):
-                problem.append(replace(one, rows=rows, violations=one.violations + adaptive))
-        votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
-        return [
-            Combination(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
-            for machines, margin in zip(by_problem, signs * self._decide(X).T, strict=True)
-        ]
-
-
-def _part(X: np.ndarray, rows: np.ndarray, features: np.ndarray | None) -> np.ndarray:
-    """Return the table of one machine."""
-    return np.asarray(pick(X[rows], features), dtype=np.float64)
 
 
 def _score_one(X: np.ndarray, machine: tuple[Any, np.ndarray | None]) -> np.ndarray:
