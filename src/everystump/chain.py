@@ -20,14 +20,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from everystump.columns import Column
 from everystump.jit import kernel
 from everystump.measure import Masses
+from everystump.threads import share
+
+# Kernel matrices are added up from so many features at a time, of which so many stay in the cache
+# together with so many rows.
+_FEATURES_AT_ONCE, _FEATURES_IN_CACHE, _TILE = 256, 32, 128
 
 
 @dataclass(frozen=True)
@@ -79,23 +85,38 @@ class Chains:
         """Return the chains whose jumps are multiplied by ``factors``."""
         return replace(self, jumps=self.jumps * factors)
 
-    def gram(self, places: np.ndarray) -> np.ndarray:
+    def gram(self, places: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Return the kernel matrix of rows, given the place of each row in each feature.
 
         It is the kernel of ``spread``: the mass shared on the ways to the roots with a bias, half
         the total mass less the mass between the rows without one.
         """
-        positions = self._positions()[places]
-        aside = np.where(self.leaves, self.jumps**2, 0.0)[places]
-        between = cdist(positions, positions, "cityblock")
-        reach = positions.sum(axis=1)
-        if aside.any():
-            own = aside.sum(axis=1)
-            reach = reach + own
-            between += own[:, None] + own[None, :] - 2 * self._same_leaves(places)
-        if self.centred:
-            return np.sum(self.jumps**2) / 4 - between / 2
-        return (reach[:, None] + reach[None, :] - between) / 2
+        shared = self._shared(places, n_threads)
+        if np.where(self.leaves, self.jumps, 0.0)[places].any():
+            shared += self._same_leaves(places)
+        if not self.centred:
+            return shared
+        reach = np.diag(shared) / 2
+        shared += np.sum(self.jumps**2) / 4
+        shared -= reach[:, None]
+        shared -= reach[None, :]
+        return shared
+
+    def _shared(self, places: np.ndarray, n_threads: int) -> np.ndarray:
+        """Return twice the mass that rows share on the ways from the starts of the paths."""
+        n_rows, n_features = places.shape
+        positions = self._positions()
+        out = np.zeros((n_rows, n_rows))
+        edges = (n_rows * np.sqrt(np.linspace(0.0, 1.0, n_threads + 1))).astype(int)
+        parts = [(lo, hi) for lo, hi in pairwise(edges.tolist()) if lo < hi]
+        for first in range(0, n_features, _FEATURES_AT_ONCE):
+            some = places[:, first : first + _FEATURES_AT_ONCE]
+            # Features at position 0 fill up the last four.
+            at = np.zeros((-(-some.shape[1] // 4) * 4, n_rows))
+            np.take(positions, some.T, out=at[: some.shape[1]])
+            share(partial(_add_minima_of, at, out), parts, n_threads)
+        mirror(out)
+        return out
 
     def _positions(self) -> np.ndarray:
         """Return where each place stands on the path of its feature: twice the mass to its start.
@@ -136,6 +157,20 @@ class Chains:
             beyond[k] |= beyond[parent]
         return beyond
 
+    @property
+    def widest(self) -> float:
+        """The kernel's widest distance between two rows, at most."""
+        return float(np.sqrt(np.sum(self.jumps**2)))
+
+    def nowhere(self) -> np.ndarray:
+        """Return weights of 0."""
+        return np.zeros(len(self.jumps))
+
+    @staticmethod
+    def dot(u: np.ndarray, v: np.ndarray) -> float:
+        """Return the inner product of two vectors of weights."""
+        return float(u @ v)
+
     def spread(self, weights: np.ndarray) -> np.ndarray:
         """Return the tables that stump weights add up to."""
         table = np.empty_like(weights)
@@ -147,6 +182,56 @@ class Chains:
         out = np.empty_like(sums)
         _collect(self.starts, self.parents, self.jumps, self.centred, sums, out)
         return out
+
+
+def _add_minima_of(positions: np.ndarray, out: np.ndarray, part: tuple[int, int]) -> None:
+    add_minima(positions, *part, out)
+
+
+@kernel
+def add_minima(positions, first, last, out):
+    """Add ``sum over d of min(positions[d, i], positions[d, j])`` to ``out[i, j]``, ``j <= i``.
+
+    Only for rows ``i`` from ``first`` up to ``last``; what lies above the diagonal is left unclear.
+    The number of features is a multiple of 4.  Two rows and four features at a time: a position
+    that is read serves twice, and a quarter of the sums go through memory.
+    """
+    n_features = positions.shape[0]
+    nobody = np.empty(_TILE)
+    for lo in range(0, last, _TILE):
+        for start in range(0, n_features, _FEATURES_IN_CACHE):
+            end = min(n_features, start + _FEATURES_IN_CACHE)
+            for i in range(max(first, lo), last, 2):
+                k = min(i + 1, last - 1)
+                n = min(lo + _TILE, k + 1) - lo
+                upper = out[i, lo : lo + n]
+                lower = out[k, lo : lo + n] if k > i else nobody[:n]
+                for d in range(start, end, 4):
+                    _add_minima_of_two(positions[d : d + 4], i, k, lo, upper, lower)
+
+
+@kernel
+def _add_minima_of_two(x, i, k, lo, upper, lower):
+    x0, x1, x2, x3 = x[0, lo:], x[1, lo:], x[2, lo:], x[3, lo:]
+    a0, a1, a2, a3 = x[0, i], x[1, i], x[2, i], x[3, i]
+    b0, b1, b2, b3 = x[0, k], x[1, k], x[2, k], x[3, k]
+    for j in range(upper.shape[0]):
+        y0, y1, y2, y3 = x0[j], x1[j], x2[j], x3[j]
+        left = (y0 if y0 < a0 else a0) + (y1 if y1 < a1 else a1)
+        upper[j] += left + ((y2 if y2 < a2 else a2) + (y3 if y3 < a3 else a3))
+        left = (y0 if y0 < b0 else b0) + (y1 if y1 < b1 else b1)
+        lower[j] += left + ((y2 if y2 < b2 else b2) + (y3 if y3 < b3 else b3))
+
+
+@kernel
+def mirror(out):
+    """Copy what lies below the diagonal of a matrix to above it."""
+    n = out.shape[0]
+    for top in range(0, n, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(n, top + _TILE)):
+                for j in range(left, min(i, left + _TILE)):
+                    out[j, i] = out[i, j]
 
 
 @kernel

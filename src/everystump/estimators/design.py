@@ -14,15 +14,23 @@ from everystump.estimators.monotone import edge_signs
 from everystump.measure import Masses, Measure
 from everystump.packing import Packing, pack
 from everystump.shapes import Shape, ShapeModel
-from everystump.solvers import Certificate, InseparableError, Problem, Progress, Rows, Solution
+from everystump.solvers import (
+    Certificate,
+    Gram,
+    InseparableError,
+    Problem,
+    Progress,
+    Rows,
+    Solution,
+)
 
 
 @dataclass(frozen=True)
 class Design:
     """Columns, their chains under a measure, and the packed codes.
 
-    All classes, folds and values of C of one training table share one design.  ``signs`` are those
-    that `Problem` asks for.
+    All classes, folds and values of C of one training table share one design, and with it the
+    kernel matrix ``gram`` where rows are few.  ``signs`` are those that `Problem` asks for.
     """
 
     columns: Columns
@@ -30,6 +38,7 @@ class Design:
     masses: tuple[Masses, ...]
     chains: Chains
     packing: Packing
+    gram: Gram
     signs: np.ndarray | None = None
 
     @classmethod
@@ -67,7 +76,7 @@ class Design:
         chains = Chains.of(columns.columns, masses, centred=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
         signs = edge_signs(chains, directions)
-        return cls(columns, measure, masses, chains, packing, signs)
+        return cls(columns, measure, masses, chains, packing, Gram(chains, packing), signs)
 
     @property
     def half_mass(self) -> float:
@@ -108,7 +117,13 @@ class Design:
             self.packing, index, positive[index], criterion.loss, weight[index], C, n_threads
         )
         return criterion.solve(
-            problem, rows, tol=tol, max_iter=max_iter, progress=progress, start=start
+            problem,
+            rows,
+            tol=tol,
+            max_iter=max_iter,
+            progress=progress,
+            start=start,
+            gram=self.gram,
         )
 
     def _refuse_equal_rows(self, positive: np.ndarray, index: np.ndarray) -> None:

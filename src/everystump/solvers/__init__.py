@@ -6,10 +6,12 @@ from everystump.solvers.hinge import solve_hinge
 from everystump.solvers.problem import Problem, Progress, Solution
 from everystump.solvers.rows import Rows
 from everystump.solvers.smooth import solve_smooth
+from everystump.solvers.span import Gram
 
 __all__ = [
     "BoxSolution",
     "Certificate",
+    "Gram",
     "InseparableError",
     "Problem",
     "Products",

@@ -56,19 +56,19 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
     of one side until both balance, and then all of them along the ray, keeps at least that share
     of their parts; ``P`` goes along with the ray.
     """
-    collect = problem.chains.collect
+    collect, dot = problem.space.collect, problem.space.dot
     sides = collect(slopes.tables[0]), collect(slopes.tables[1])
     scale = np.ones(2)
     if problem.bias:
         least = slopes.totals.min()
         scale = np.divide(least, slopes.totals, out=np.zeros(2), where=slopes.totals > 0)
     reach = problem.project(scale[0] * sides[0] - scale[1] * sides[1])
-    square, gain = float(reach @ reach), float(scale @ slopes.duals)
+    square, gain = dot(reach, reach), float(scale @ slopes.duals)
     ray = 0.0
     if gain > 0:
         ray = gain / square if square > 0 else np.inf
         ray = ray if problem.hard else min(1.0, ray)
-    energy = float(weights @ weights) / 2
+    energy = dot(weights, weights) / 2
     primal, primal_scale = energy + slopes.loss, 1.0
     if problem.loss.flat_beyond_one and slopes.least_margin > 0:
         scaled = energy / slopes.least_margin**2

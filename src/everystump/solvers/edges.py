@@ -55,6 +55,8 @@ class Edges:
 
     def lean(self, reach: np.ndarray, stiffness: float) -> None:
         """Smooth around the best forces for ``v(a) = reach``, as stiffly as given."""
+        if not self:
+            return
         self.stiffness = stiffness
         self._anchors = np.maximum(-self._signs * reach[self._entries], 0.0)
 
@@ -73,6 +75,8 @@ class Edges:
 
     def strain(self, weights: np.ndarray) -> float:
         """Return ``|u - anchor|^2 / stiffness``, what the smoothing costs."""
+        if not self:
+            return 0.0
         change = self._forces(weights) - self._anchors
         return float(change @ change) / (self.stiffness or 1.0)
 

@@ -23,6 +23,7 @@ from everystump.solvers.conjugate import Stop
 from everystump.solvers.point import Point
 from everystump.solvers.problem import Problem, Progress, Solution
 from everystump.solvers.rows import Rows
+from everystump.solvers.span import Effort, Gram, start_point
 
 # The first sharpness, in units of (size of the box) / (mean distance from the margin).  A start
 # whose rows all lie on the margin counts as this far from it.
@@ -43,6 +44,7 @@ _INNER, _BALANCE, _PRODUCT_TARGET = 3.0, 1e-3, 2.0
 # The strain of the edges with a sign counts as this much slack, lest they be anchored anew before
 # the weights have followed the last anchors.
 _EDGES = 0.1
+_EFFORT = Effort(steps=10, products=150, most_products=1500)
 # A hard margin below this share of the kernel's widest distance cannot be told from 0.
 _LEAST_MARGIN = 1e-6
 
@@ -55,12 +57,14 @@ def solve_hinge(
     max_iter: int,
     progress: Progress,
     start: Solution | None = None,
+    gram: Gram | None = None,
 ) -> Solution:
     """Minimise the objective of `Problem` for the hinge, soft or hard.
 
-    ``start`` is the solution for another C, from which dual variables are scaled.
+    ``start`` is the solution for another C, from which dual variables are scaled.  ``gram`` is the
+    kernel matrix of the table, for use where it makes things quicker.
     """
-    search = _Search(problem, rows)
+    search = _Search(start_point(problem, rows, gram, _EFFORT))
     if start is None:
         search.begin()
     else:
@@ -73,7 +77,7 @@ def solve_hinge(
         if now.gap <= tol or search.n_iter >= max_iter:
             break
         # How badly the dual variables fit the margins, which is what the smoothing costs.
-        slack = rows.strain() if problem.hard else slopes.loss - slopes.pairing
+        slack = search.rows.strain() if problem.hard else slopes.loss - slopes.pairing
         slack += _EDGES * search.point.edges.strain(search.point.weights)
         floor = 0.1 * tol * max(now.dual, 0.0)
         if search.is_smoothed_solved(now, max(_INNER * slack, floor)):
@@ -92,9 +96,9 @@ def solve_hinge(
 class _Search:
     """The current point and how sharply the hinge is smoothed around it."""
 
-    def __init__(self, problem: Problem, rows: Rows) -> None:
-        self.problem, self.rows = problem, rows
-        self.point = Point(problem, rows)
+    def __init__(self, point: Point) -> None:
+        self.point = point
+        self.problem, self.rows = point.problem, point.rows
         self.sharpness, self.sharpest = 0.0, np.inf
         self.n_iter = 0
         self._steps = 0
@@ -111,7 +115,8 @@ class _Search:
         self.point.edges.lean(now.dual_scale.min() * now.residual, 0.0)
         bias = 0.0
         if self.problem.bias:
-            means = [now.reach @ self.problem.chains.collect(t) for t in slopes.tables]
+            space = self.problem.space
+            means = [space.dot(now.reach, space.collect(table)) for table in slopes.tables]
             bias = -float(np.mean(means / slopes.totals))
         self.point.place(now.reach, bias)
         typical = float(now.dual_scale @ slopes.totals) / rows.total_weight
@@ -125,7 +130,7 @@ class _Search:
 
     def resume(self, start: Solution) -> None:
         """Start from the solution for another C."""
-        self.point.place(start.weights, start.bias)
+        self.point.resume(start)
         rows = self.rows
         ratio = rows.C / start.C
         self.sharpness = _RESUMED_SHARPNESS * ratio * start.sharpness
@@ -170,7 +175,7 @@ def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
     which = "stump ensemble" if problem.signs is None else "ensemble with these monotone curves"
-    widest = float(np.sqrt(np.sum(problem.chains.jumps**2)))
+    widest = problem.chains.widest
     if widest == 0.0 or np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
         raise InseparableError(
             f"C=inf asks for a hard margin, but no {which} separates the two classes by a margin "

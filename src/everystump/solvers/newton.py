@@ -11,6 +11,7 @@ few rows are active and the former would take longer, exactly through their kern
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -127,28 +128,53 @@ class Newton:
     def _exact(
         self, residual: np.ndarray, imbalance: float, scale: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e`` over the active rows; dw = r - V'l."""
+        """Solve through the kernel matrix of the active rows."""
         chains, active = self._chains(scale), self.rows.active()
-        kernel = chains.gram(active.places())
-        kernel[np.diag_indices_from(kernel)] += 1.0 / active.weight
+        kernel = chains.gram(active.places(), self.rows.n_threads)
         score = active.gather(chains.spread(residual))
-        factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
-        multiplier = cho_solve(factor, score, check_finite=False)
-        db = 0.0
-        if self.problem.bias:
-            ones = cho_solve(factor, np.ones_like(score), check_finite=False)
-            db = (imbalance - float(multiplier.sum())) / float(ones.sum())
-            multiplier += db * ones
+        balance = imbalance if self.problem.bias else None
+        multiplier, db = multipliers(kernel, active.weight, score, balance)
         return residual - chains.collect(active.scatter(multiplier)), db
 
 
-def line_search(rows: Rows, weights: np.ndarray, dw: np.ndarray, edges: Edges = NO_EDGES) -> float:
+def multipliers(
+    kernel: np.ndarray,
+    weight: np.ndarray,
+    score: np.ndarray,
+    imbalance: float | None,
+    jitter: float = 0.0,
+) -> tuple[np.ndarray, float]:
+    """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e``; then ``dw = r - V'l``.
+
+    ``K`` is multiplied by the roots of ``W`` from both sides, so that it may be huge or tiny.
+    Without an ``imbalance`` ``e`` there is no ``db``.
+    """
+    root = np.sqrt(weight)
+    matrix = root[:, None] * kernel * root
+    diagonal = np.diag_indices_from(matrix)
+    matrix[diagonal] += 1.0 + jitter * matrix[diagonal].max()
+    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    multiplier = root * cho_solve(factor, root * score, check_finite=False)
+    if imbalance is None:
+        return multiplier, 0.0
+    ones = root * cho_solve(factor, root, check_finite=False)
+    db = (imbalance - float(multiplier.sum())) / float(ones.sum())
+    return multiplier + db * ones, db
+
+
+def line_search(
+    rows: Rows,
+    weights: np.ndarray,
+    dw: np.ndarray,
+    edges: Edges = NO_EDGES,
+    dot: Callable[[np.ndarray, np.ndarray], float] = Chains.dot,
+) -> float:
     """Return a step length at which the objective along ``dw`` is nearly flat.
 
     The derivative along the direction rises with the length, so a root is bracketed and then
     narrowed by false position, with halving where that is slow.
     """
-    cross, square = float(weights @ dw), float(dw @ dw)
+    cross, square = dot(weights, dw), dot(dw, dw)
 
     def derivative(t: float) -> float:
         return cross + t * square - rows.along(t) - edges.along(weights, dw, t)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
@@ -17,23 +18,41 @@ from everystump.solvers.rows import Rows, Slopes
 _RESUMED_STIFFNESS = 0.2
 
 
+class Steps(Protocol):
+    """What finds Newton's steps."""
+
+    products: int
+
+    def bend(self) -> np.ndarray:
+        """Return the diagonal of Newton's matrix."""
+
+    def direction(
+        self, now: Bracket, stop: Stop, scale: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Return the step of the weights and of the bias."""
+
+
 class Point:
     """Weights and bias, the rows whose margins go with them, and the edges with a sign.
 
     On the way weights may have the wrong sign a little; what is shown or returned has not.
     """
 
-    def __init__(self, problem: Problem, rows: Rows) -> None:
+    def __init__(self, problem: Problem, rows: Rows, newton: Steps | None = None) -> None:
         self.problem, self.rows = problem, rows
-        self.newton = Newton(problem, rows)
+        self.newton = Newton(problem, rows) if newton is None else newton
         self.edges = Edges(problem.signs)
-        self.weights = np.zeros(len(problem.chains.jumps))
+        self.weights = problem.space.nowhere()
         self.bias = 0.0
+
+    def resume(self, start: Solution) -> None:
+        """Go to the solution for another C."""
+        self.place(start.weights, start.bias)
 
     def place(self, weights: np.ndarray, bias: float) -> None:
         """Go to given weights and bias."""
         self.weights, self.bias = weights, bias
-        self.rows.place(self.problem.chains.spread(weights), bias)
+        self.rows.place(self.problem.space.spread(weights), bias)
 
     def look(self) -> tuple[Slopes, Bracket]:
         """Return what the rows know here, and both values around the optimum.
@@ -66,8 +85,8 @@ class Point:
             scale = self.edges.scale(self.weights)
             now = replace(now, residual=now.residual + self.edges.pull(self.weights))
         dw, db = self.newton.direction(now, stop, scale)
-        self.rows.propose(self.problem.chains.spread(dw), db)
-        t = line_search(self.rows, self.weights, dw, self.edges)
+        self.rows.propose(self.problem.space.spread(dw), db)
+        t = line_search(self.rows, self.weights, dw, self.edges, self.problem.space.dot)
         self.weights = self.weights + t * dw
         self.bias += t * db
         self.rows.move(t)
@@ -77,7 +96,7 @@ class Point:
         residual = now.residual
         if self.edges:
             residual = (residual + self.edges.pull(self.weights)) * self.edges.scale(self.weights)
-        return float(residual @ residual) / 2
+        return self.problem.space.dot(residual, residual) / 2
 
     def finish(self, tol: float, n_iter: int) -> Solution:
         """Return the solution with its certificate."""

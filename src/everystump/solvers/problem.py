@@ -35,6 +35,37 @@ class Loss(Protocol):
 
 
 @dataclass(frozen=True)
+class Span:
+    """What `Chains` are to weights in the span of the rows; see `everystump.solvers.span`.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_rows, n_rows)
+        The kernel matrix of the rows.
+    """
+
+    matrix: np.ndarray
+
+    def nowhere(self) -> np.ndarray:
+        """Return weights of 0."""
+        return np.zeros((2, len(self.matrix)))
+
+    @staticmethod
+    def dot(u: np.ndarray, v: np.ndarray) -> float:
+        """Return the inner product of two vectors of weights."""
+        return float(u[0] @ v[1])
+
+    @staticmethod
+    def spread(weights: np.ndarray) -> np.ndarray:
+        """Return the rows' scores, which are all that rows see of the weights."""
+        return weights[1]
+
+    def collect(self, coef: np.ndarray) -> np.ndarray:
+        """Return the weights ``V'coef``."""
+        return np.stack([coef, self.matrix @ coef])
+
+
+@dataclass(frozen=True)
 class Problem:
     """Everything about the problem but its rows.
 
@@ -52,6 +83,8 @@ class Problem:
         Whether C is infinite, so that no row may be short of the margin.
     signs : ndarray of shape (n_places,), optional
         1 where a weight must not be negative, -1 where it must not be positive, 0 elsewhere.
+    span : Span, optional
+        Given if weights are combinations of the rows; then no weight has a sign to keep.
     """
 
     chains: Chains
@@ -60,6 +93,12 @@ class Problem:
     bias: bool = True
     hard: bool = False
     signs: np.ndarray | None = None
+    span: Span | None = None
+
+    @property
+    def space(self) -> Chains | Span:
+        """Where weights live: it spreads and collects them, and multiplies two of them."""
+        return self.chains if self.span is None else self.span
 
     def project(self, weights: np.ndarray) -> np.ndarray:
         """Return the nearest weights that have their signs."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -118,6 +118,12 @@ class RowBlock(Block):
         rowloops.gather_scatter(self.active_codes, self.starts, table, self.weight, out)
         return out
 
+    def combine(self, coef: np.ndarray) -> np.ndarray:
+        """Return the sums by joint place of ``coef``, which is for every row of the table."""
+        table = self._table()
+        rowloops.scatter(self.codes, self.starts, coef[self.index], 0, len(self.index), table)
+        return table
+
     def propose(self, table: np.ndarray, bias: float) -> None:
         """Set the direction of the margins."""
         rowloops.gather(self.codes, self.starts, table, self.step)
@@ -164,6 +170,8 @@ class Rows(Blocks[RowBlock]):
         How many threads share the blocks.
     """
 
+    make_block: ClassVar[type[RowBlock]] = RowBlock
+
     def __init__(
         self,
         packing: Packing,
@@ -175,9 +183,10 @@ class Rows(Blocks[RowBlock]):
         n_threads: int,
     ) -> None:
         def block(part: slice) -> RowBlock:
-            return RowBlock(packing, index[part], positive[part], loss, weight[part], C)
+            return self.make_block(packing, index[part], positive[part], loss, weight[part], C)
 
         super().__init__(packing, len(index), block, n_threads)
+        self._is_plain = len(packing.members) == len(packing.homes)
         self.C = C
         self.total_weight = float(weight.sum())
         self.passes = 0.0
@@ -192,7 +201,7 @@ class Rows(Blocks[RowBlock]):
         parts = self.each(lambda block: block.slopes(refit), self.n_rows)
         tables = sum(part.tables for part in parts)
         return Slopes(
-            (self.packing.fold @ tables.T).T,
+            self._fold(tables),
             sum(part.totals for part in parts),
             sum(part.duals for part in parts),
             sum(part.loss for part in parts),
@@ -206,13 +215,21 @@ class Rows(Blocks[RowBlock]):
         self.n_active = sum(part[1] for part in parts)
         self.passes += self.n_active / self.n_rows
         joint = sum(part[0] for part in parts)
-        return self.packing.fold @ joint, joint
+        return self._fold(joint), joint
 
     def product(self, table: np.ndarray) -> np.ndarray:
         """Return ``scatter(W gather(table))``."""
         self.passes += 2 * self.n_active / self.n_rows
-        joint = self.packing.expand @ table
-        return self.packing.fold @ sum(self.each(lambda block: block.product(joint), self.n_active))
+        joint = self._expand(table)
+        return self._fold(sum(self.each(lambda block: block.product(joint), self.n_active)))
+
+    def _expand(self, table: np.ndarray) -> np.ndarray:
+        """Return the joint table of a table."""
+        return table if self._is_plain else self.packing.expand @ table
+
+    def _fold(self, joint: np.ndarray) -> np.ndarray:
+        """Return sums by place, given sums by joint place."""
+        return joint if self._is_plain else (self.packing.fold @ joint.T).T
 
     def active(self) -> ActiveRows:
         """Return the rows with curvature by themselves, for solvers that want few rows whole."""
@@ -225,7 +242,7 @@ class Rows(Blocks[RowBlock]):
     def propose(self, table: np.ndarray, bias: float) -> None:
         """Set the direction in which scores may move next."""
         self.passes += 1
-        joint = self.packing.expand @ table
+        joint = self._expand(table)
         self.each(lambda block: block.propose(joint, bias), self.n_rows)
 
     def along(self, t: float) -> float:
@@ -244,7 +261,7 @@ class Rows(Blocks[RowBlock]):
     def place(self, table: np.ndarray, bias: float) -> None:
         """Put the margins where tables and bias say, free of the rounding of many moves."""
         self.passes += 1
-        joint = self.packing.expand @ table
+        joint = self._expand(table)
         self.each(lambda block: block.place(joint, bias), self.n_rows)
 
     def strain(self) -> float:
@@ -284,6 +301,16 @@ class Rows(Blocks[RowBlock]):
         for block in self.blocks:
             block.smooth(sharpness, np.minimum(block.cost, np.abs(dual_coef[block.index])))
 
+    def combine(self, coef: np.ndarray) -> np.ndarray:
+        """Return the sums by place of ``coef``, which has an entry for every row of the table."""
+        self.passes += 1
+        return self._fold(sum(self.each(lambda block: block.combine(coef), self.n_rows)))
+
+    def take_duals(self, dual_coef: np.ndarray) -> None:
+        """Take signed dual variables of all rows of the table."""
+        for block in self.blocks:
+            block.a = block.sign * dual_coef[block.index]
+
     def dual_coef(self, scale: np.ndarray) -> np.ndarray:
         """Return ``y a`` of all rows of the table, 0 for those left out.
 
@@ -293,6 +320,12 @@ class Rows(Blocks[RowBlock]):
         for block in self.blocks:
             out[block.index] = np.where(block.sign > 0, scale[0], -scale[1]) * block.a
         return out
+
+
+def places_of(packing: Packing, codes: np.ndarray) -> np.ndarray:
+    """Return the place of each row in each feature, in a flat table, given joint codes."""
+    joint = zip(packing.places, codes, strict=True)
+    return np.concatenate([places.astype(np.int32)[code] for places, code in joint], axis=1)
 
 
 @dataclass(frozen=True)
@@ -317,5 +350,4 @@ class ActiveRows:
 
     def places(self) -> np.ndarray:
         """Return the place of each row in each feature, in a flat table."""
-        joint = zip(self.packing.places, self.codes, strict=True)
-        return np.concatenate([places[codes] for places, codes in joint], axis=1)
+        return places_of(self.packing, self.codes)

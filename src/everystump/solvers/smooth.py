@@ -9,10 +9,13 @@ from everystump.solvers.conjugate import Stop
 from everystump.solvers.point import Point
 from everystump.solvers.problem import Problem, Progress, Solution
 from everystump.solvers.rows import Rows
+from everystump.solvers.span import Effort, Gram, start_point
 
 # Climbing in steps of 16 from a C of at most 16, each rung to a gap of 0.1, took a third or less of
 # the steps that a cold start at C = 2^15 did.
 _FIRST_RUNG, _RUNG, _ROUGH = 16.0, 16.0, 0.1
+# Of losses that climb and of others.
+_EFFORTS = {True: Effort(8, 60, 400), False: Effort(8, 40, 80)}
 # Edges with a sign are anchored anew when the residual is at most this many times their strain, and
 # held more stiffly: by these factors after more than _FEW_STEPS Newton steps, a few, and one.
 _INNER, _FEW_STEPS = 0.1, 3
@@ -30,22 +33,24 @@ def solve_smooth(
     max_iter: int,
     progress: Progress,
     start: Solution | None = None,
+    gram: Gram | None = None,
 ) -> Solution:
     """Minimise the objective of `Problem` for a smooth loss.
 
     The dual variables are the losses' slopes, so the duality gap is ``|v(a) - w|^2 / 2`` up to
     the balance of the two sides: Newton's residual itself.  Edges with a sign are smoothed, and the
-    smoothing is anchored anew from time to time (see `Edges`).
+    smoothing is anchored anew from time to time (see `Edges`).  ``gram`` is the kernel matrix of
+    the table, for use where it makes things quicker.
     """
-    point = Point(problem, rows)
+    point = start_point(problem, rows, gram, _EFFORTS[problem.loss.climbs])
     if start is not None:
-        point.place(start.weights, start.bias)
+        point.resume(start)
         point.lean(start)
     rungs = _ladder(rows.C) if problem.loss.climbs and start is None else [rows.C]
     n_iter = steps = 0
     for C in rungs:
         goal = tol if rungs[-1] == C else _ROUGH
-        rows.charge(C)
+        point.rows.charge(C)
         while True:
             _, now = point.look()
             progress(n_iter, now.primal, now.dual)
