@@ -1,0 +1,67 @@
+"""A small problem of the solvers, for which everything can be written out densely."""
+
+import numpy as np
+from trees import paths
+
+from everystump.chain import Chains
+from everystump.columns import make_columns
+from everystump.losses import Hinge, Logistic, SquaredHinge
+from everystump.measure import Masses, Mixed
+from everystump.packing import pack
+from everystump.solvers import Problem, Rows, solve_hinge, solve_smooth
+
+SOLVERS = {Hinge: solve_hinge, SquaredHinge: solve_smooth, Logistic: solve_smooth}
+
+
+class Small:
+    """A problem of 60 rows: two continuous features, three of few values that are joined."""
+
+    def __init__(self, loss, *, bias=True, C=1.0, seed=0, n=60, n_threads=1):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 3, size=(n, 3))])
+        self.y = np.where(X[:, 0] + X[:, 2] + rng.normal(size=n) > 0.8, 1.0, -1.0)
+        self.weight, self.C, self.bias, self.loss = rng.uniform(0.5, 2.0, size=n), C, bias, loss
+        self.columns = make_columns(X, max_bins=1000)
+        masses = [Mixed().masses(column, d) for d, column in enumerate(self.columns.columns)]
+        masses = [Masses(mass.inside, 0.7) for mass in masses]
+        self.chains = Chains.of(paths(masses), masses, centred=not bias)
+        self.packing = pack(self.columns.codes, self.columns.sizes)
+        self.problem = Problem(self.chains, self.packing, loss, bias=bias, hard=bool(np.isinf(C)))
+        self.rows = Rows(
+            self.packing, np.arange(n), self.y > 0, loss, self.weight, C, n_threads=n_threads
+        )
+
+    @property
+    def votes(self):
+        """The votes of all weights on all rows, densely: ``gather S``."""
+        S = np.column_stack([self.chains.spread(unit) for unit in np.eye(len(self.chains.jumps))])
+        return S[self.columns.codes.T + self.chains.starts[:-1]].sum(axis=1)
+
+    def objective(self, w, b):
+        margin = self.y * (self.votes @ w + b)
+        return w @ w / 2 + self.loss(self.C * self.weight).total(margin)
+
+    def place(self, w, b):
+        self.rows.place(self.chains.spread(w), b)
+
+    def newton(self, w, b, loss):
+        """Return Newton's matrix, right-hand side, ``h`` and ``k`` at a point, densely."""
+        V = self.votes
+        margin = self.y * (V @ w + b)
+        W, a = loss.curvature(margin), loss.slope(margin)
+        r, e = V.T @ (self.y * a) - w, float(self.y @ a)
+        A, h, k = np.eye(len(w)) + (V.T * W) @ V, V.T @ W, W.sum()
+        if not self.bias:
+            return A, r, 0.0, h, k
+        return A - np.outer(h, h) / k, r - h * e / k, e, h, k
+
+    def solve(self, *, tol=1e-9, max_iter=1000, start=None, rows=None, gram=None):
+        return SOLVERS[self.loss](
+            self.problem,
+            rows or self.rows,
+            tol=tol,
+            max_iter=max_iter,
+            progress=lambda *_: None,
+            start=start,
+            gram=gram,
+        )
