@@ -14,7 +14,7 @@ from everystump.measure import Masses
 from everystump.packing import pack
 from everystump.solvers import Problem, Rows, solve_hinge
 from everystump.solvers.bracket import bracket
-from everystump.solvers.certificate import Certificate, relative_gap
+from everystump.solvers.certificate import Values, certify, relative_gap
 from everystump.solvers.conjugate import Stop, conjugate_gradients
 from everystump.solvers.newton import Newton, line_search
 from everystump.solvers.preconditioner import BlockPreconditioner
@@ -291,7 +291,8 @@ def test_relative_gap():
 
 @pytest.mark.parametrize(("primal", "dual"), [(1.0, np.nan), (np.nan, 1.0), (np.nan, np.nan)])
 def test_a_value_that_is_no_number_certifies_nothing(primal, dual):
-    assert not Certificate.of(primal, dual, tol=1e-3, passes=1.0).converged
+    values = Values(norm=0.0, loss=primal, gain=dual, reach=0.0)
+    assert not certify(values, tol=1e-3).converged
 
 
 @BIAS

@@ -12,7 +12,8 @@ from everystump.machines.kernel import (
     make_kernel,
 )
 from everystump.machines.leave_out import leave_each_out
-from everystump.machines.train import LOSSES, Task, Trained, train
+from everystump.machines.task import LOSSES, Task, Trained
+from everystump.machines.train import train
 
 __all__ = [
     "KERNELS",

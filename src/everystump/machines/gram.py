@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from everystump.machines.kernel import Kernel
+from everystump.solvers import WholeMatrix
 from everystump.solvers.box import MOST_FREE, batch_rows
+from everystump.solvers.products import RowSum, Scores, linear_scores
 
 _BYTES = 8
 _BLOCK_ENTRIES = 2_000_000
@@ -16,6 +18,8 @@ _LEAST_WIDTH = 64
 # Of so few rows the whole matrix is made at once: to fetch its rows one by one would take longer.
 _FEW = 8000
 _GIGABYTE = 10**9
+# Times the largest product: a constant that makes negative distances positive definite.
+LIFT = 10.0
 
 
 class Gram:
@@ -81,15 +85,37 @@ class Gram:
             return self._square[np.ix_(index, index)]
         return Gram(self.kernel, self.kernel.restrict(self.X, index), np.inf).square
 
-    def scores(self, coef: np.ndarray) -> np.ndarray:
+    def centred(self, index: np.ndarray) -> np.ndarray:
+        """Return `block` up to what vanishes where coefficients sum to 0, and definite."""
+        if self.kernel.linear:
+            rows = self.X[index] - self.X.mean(axis=0)  # whose products keep their digits
+            square = rows @ rows.T
+        else:
+            square = self.block(index)
+        square += LIFT * (np.abs(square).max(initial=0.0) or 1.0)
+        return square
+
+    @property
+    def largest(self) -> float:
+        """The most that the product of a row with itself can be, positive definite."""
+        known = self.kernel.own is not None or self.kernel.linear
+        if known or self._square is None:
+            return float(self.diagonal.max())
+        return (LIFT + 1.0) * float(np.abs(self.square).max())
+
+    def scores(self, coef: np.ndarray, doubled: bool = False) -> Scores:
         """Return the matrix times some coefficients, few of which need to differ from 0."""
+        if self.kernel.linear:
+            return linear_scores(self.X, coef, doubled)
+        if self._square is not None:
+            return WholeMatrix(self._square).scores(coef, doubled)
         chosen = np.flatnonzero(coef)
-        out = np.zeros(self.n_rows)
+        total = RowSum(self.n_rows, doubled)
         step = batch_rows(self.n_rows)
         for first in range(0, len(chosen), step):
             index = chosen[first : first + step]
-            out += coef[index] @ self.rows(index)
-        return out
+            total.add(self.rows(index), np.arange(len(index)), coef[index])
+        return total.scores()
 
     def _compute(self, index: np.ndarray, out: np.ndarray) -> np.ndarray:
         step = _block_rows(self.n_rows)

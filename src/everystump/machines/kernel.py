@@ -33,6 +33,10 @@ class Kernel(Protocol):
     def libsvm(self) -> dict[str, Any] | None:
         """The kernel in LIBSVM's own words, None if LIBSVM does not know it."""
 
+    @property
+    def linear(self) -> bool:
+        """Whether it is the plain product of rows."""
+
     def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Return what must be kept of some training rows to take products with them later.
 
@@ -61,6 +65,11 @@ class PairKernel:
     own: float | None = None
     libsvm: dict[str, Any] | None = None
     writes: bool = False
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is the plain product of rows."""
+        return self.function is linear_kernel
 
     def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Return the rows themselves."""
@@ -113,6 +122,11 @@ class PrecomputedKernel:
     fixed: bool = True
     own: float | None = None
     libsvm: dict[str, Any] | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Rows are not known, only their products."""
+        return False
 
     def keep(self, X: np.ndarray, index: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Return the numbers of the rows."""

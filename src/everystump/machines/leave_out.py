@@ -13,7 +13,8 @@ import numpy as np
 from everystump.losses import Box
 from everystump.machines.gram import Gram
 from everystump.machines.kernel import PrecomputedKernel
-from everystump.machines.train import Task, train
+from everystump.machines.task import Task
+from everystump.machines.train import train
 from everystump.solvers import QuadraticLoss, WholeMatrix, solve_box
 
 # Margins of machines without a row are wanted to many digits: a bound may be met exactly.

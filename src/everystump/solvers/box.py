@@ -12,20 +12,23 @@ are held, and others are fetched, the worst violators of the optimality conditio
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from everystump.jit import kernel
 from everystump.losses import Box
-from everystump.solvers.certificate import Certificate
+from everystump.solvers.certificate import Certificate, relative_gap
+from everystump.solvers.evaluation import QuadraticLoss, evaluate
 from everystump.solvers.problem import Progress
+from everystump.solvers.products import Products
 
 # How far a violation is to fall before others are fetched, and once there are none to fetch.
 _ROUGHLY, _WELL = 0.5, 0.1
 # Violations below this are rounding.
 _FIRST_ACCURACY, _FINEST = 0.1, 1e-14
+# A gap that was evaluated afresh must fall by this factor each time, or rounding keeps it up.
+_BETTER = 0.9
 # Rows are fetched so many at a time, or a share of all if that is more.
 _LEAST_BATCH, _BATCHES = 256, 32
 # After so many steps a row, a Newton step gets further than more of them; so often at most.
@@ -36,50 +39,6 @@ MOST_FREE = 4000
 JITTER = 1e-13
 # Newton steps are shortened until the dual value rises by this share of what its slope promises.
 _LENGTHS, _WORTH = 0.5 ** np.arange(10), 0.1
-
-
-class Products(Protocol):
-    """The kernel matrix of the rows."""
-
-    @property
-    def whole(self) -> np.ndarray | None:
-        """The matrix, None if rows of it are better asked for one by one."""
-
-    @property
-    def width(self) -> int:
-        """How many rows of it may be held."""
-
-    def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return some rows of it."""
-
-
-class QuadraticLoss(Protocol):
-    """A record of `everystump.losses` that has a ``box``."""
-
-    def total(self, margin: np.ndarray) -> float:
-        """Return the summed loss."""
-
-    def dual(self, a: np.ndarray) -> np.ndarray:
-        """Return each row's part of the dual value."""
-
-    def box(self) -> Box:
-        """Return the limits of the dual variables."""
-
-
-@dataclass(frozen=True)
-class WholeMatrix:
-    """A kernel matrix that is in memory."""
-
-    whole: np.ndarray
-
-    @property
-    def width(self) -> int:
-        """All rows are held."""
-        return len(self.whole)
-
-    def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return some rows of it."""
-        return self.whole[index]
 
 
 def batch_rows(n_rows: int) -> int:
@@ -178,19 +137,23 @@ def solve_box(
     given = (np.zeros(len(sign)), b * sign) if start is None else start
     a, margin = given[0].copy(), given[1].copy()
     held = _Held(products, len(sign))
-    accuracy = _FIRST_ACCURACY
+    accuracy, best = _FIRST_ACCURACY, np.inf
     for n_iter in range(max_iter + 1):
-        certificate = _certify(loss, sign, a, margin, b, tol)
-        progress(n_iter, certificate.primal, certificate.dual)
-        lost = not np.isfinite(certificate.primal)
-        if certificate.converged or lost or n_iter == max_iter or accuracy < _FINEST:
-            break
+        primal, dual = _running_values(loss, sign, a, margin, b)
+        progress(n_iter, primal, dual)
+        last = not np.isfinite(primal) or n_iter == max_iter or accuracy < _FINEST
+        if last or relative_gap(primal, dual) <= tol:
+            found = evaluate(products, sign, loss, a, b, tol)
+            if last or found.certificate.converged or not found.certificate.gap < _BETTER * best:
+                break
+            # The steps so far have rounded the margins: go on from what they are.
+            best, margin = found.certificate.gap, found.margin.copy()
         violation = _violation(box, a, margin)
         fetched = held.fetch(violation, (a > box.low) & (a < box.high))
         rough = fetched and not held.full
         accuracy = violation.max() * (_ROUGHLY if rough else _WELL)
         _solve_held(held, sign, box, a, margin, accuracy, polish=not rough)
-    return BoxSolution(a, margin, certificate, n_iter)
+    return BoxSolution(a, found.margin, found.certificate, n_iter)
 
 
 def _solve_held(
@@ -212,19 +175,13 @@ def _solve_held(
             break
 
 
-def _certify(
-    loss: QuadraticLoss,
-    sign: np.ndarray,
-    a: np.ndarray,
-    margin: np.ndarray,
-    b: float,
-    tol: float,
-) -> Certificate:
+def _running_values(
+    loss: QuadraticLoss, sign: np.ndarray, a: np.ndarray, margin: np.ndarray, b: float
+) -> tuple[float, float]:
+    """Return the primal and the dual value, as far as the steps so far have rounded the margins."""
     shift = b * float(a @ sign)
     half_norm = 0.5 * (float(a @ margin) - shift)
-    primal = half_norm + loss.total(margin)
-    dual = float(loss.dual(a).sum()) - half_norm - shift
-    return Certificate.of(primal, dual, tol, 0.0)
+    return half_norm + loss.total(margin), float(loss.dual(a).sum()) - half_norm - shift
 
 
 def _violation(box: Box, a: np.ndarray, margin: np.ndarray) -> np.ndarray:

@@ -1,0 +1,153 @@
+"""Products of a kernel matrix with coefficients, and how far rounding may put them off.
+
+Plain sums lose digits where large terms cancel.  Doubled ones carry the rounding of each product
+and each sum along in a second number (Ogita, Rump & Oishi, 2005), as if in twice the precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from everystump.jit import kernel
+from everystump.solvers.certificate import UNIT, sum_rounding
+
+_SPLITTER = 2.0**27 + 1.0  # cuts a number into two halves of its digits
+
+
+class Scores(NamedTuple):
+    """``sum over j of coef_j K(x_j, x_i)`` for each row i, and a bound on its rounding."""
+
+    value: np.ndarray
+    rounding: np.ndarray
+
+
+class Products(Protocol):
+    """The kernel matrix of the rows."""
+
+    @property
+    def whole(self) -> np.ndarray | None:
+        """The matrix, None if rows of it are better asked for one by one."""
+
+    @property
+    def width(self) -> int:
+        """How many rows of it may be held."""
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """Return some rows of it."""
+
+    def scores(self, coef: np.ndarray, doubled: bool = False) -> Scores:
+        """Return the matrix times some coefficients, few of which need to differ from 0."""
+
+
+@dataclass(frozen=True)
+class WholeMatrix:
+    """A kernel matrix that is in memory."""
+
+    whole: np.ndarray
+
+    @property
+    def width(self) -> int:
+        """All rows are held."""
+        return len(self.whole)
+
+    def rows(self, index: np.ndarray) -> np.ndarray:
+        """Return some rows of it."""
+        return self.whole[index]
+
+    def scores(self, coef: np.ndarray, doubled: bool = False) -> Scores:
+        """Return the matrix times some coefficients."""
+        total = RowSum(len(coef), doubled)
+        total.add(self.whole, np.flatnonzero(coef), coef)
+        return total.scores()
+
+
+class RowSum:
+    """A sum of multiples of rows, with a bound on its rounding.
+
+    Parameters
+    ----------
+    length : int
+        How long the rows are.
+    doubled : bool
+        Whether to sum in twice the precision.
+    """
+
+    def __init__(self, length: int, doubled: bool) -> None:
+        self._doubled, self._n_terms = doubled, 0
+        self.value, self.rest, self._size = np.zeros((3, length))
+
+    def add(self, rows: np.ndarray, slots: np.ndarray, coef: np.ndarray) -> None:
+        """Add ``coef[k] * rows[k]`` for each ``k`` in ``slots``."""
+        self._n_terms += len(slots)
+        if self._doubled:
+            _add_doubled(rows, slots, coef, self.value, self.rest, self._size)
+        else:
+            _add_plain(rows, slots, coef, self.value, self._size)
+
+    def scores(self) -> Scores:
+        """Return the sum."""
+        if not self._doubled:
+            return Scores(self.value, sum_rounding(self._n_terms) * self._size)
+        value = self.value + self.rest
+        return Scores(value, UNIT * np.abs(value) + (self._n_terms * UNIT) ** 2 * self._size)
+
+
+def linear_scores(X: np.ndarray, coef: np.ndarray, doubled: bool = False) -> Scores:
+    """Return ``X (X' coef)``, whose terms are far smaller than those of ``(X X') coef``."""
+    chosen = np.flatnonzero(coef)
+    weights = RowSum(X.shape[1], doubled)
+    weights.add(X, chosen, coef)
+    off = weights.scores().rounding
+    columns, every = np.ascontiguousarray(X.T), np.arange(X.shape[1])
+    out = RowSum(len(X), doubled)
+    out.add(columns, every, weights.value)
+    if doubled:
+        out.add(columns, every, weights.rest)
+        off = (len(chosen) * UNIT) ** 2 * (np.abs(X).T @ np.abs(coef))
+    value, rounding = out.scores()
+    return Scores(value, rounding + np.abs(X) @ off)
+
+
+@kernel
+def _add_plain(
+    rows: np.ndarray, slots: np.ndarray, coef: np.ndarray, value: np.ndarray, size: np.ndarray
+) -> None:
+    for k in slots:
+        c, row = coef[k], rows[k]
+        for j in range(len(value)):
+            term = c * row[j]
+            value[j] += term
+            size[j] += abs(term)
+
+
+@kernel
+def _add_doubled(
+    rows: np.ndarray,
+    slots: np.ndarray,
+    coef: np.ndarray,
+    value: np.ndarray,
+    rest: np.ndarray,
+    size: np.ndarray,
+) -> None:
+    """Add products; ``rest`` takes what each product and each sum round off."""
+    for k in slots:
+        c, row = coef[k], rows[k]
+        c_high = _SPLITTER * c
+        c_high -= c_high - c
+        c_low = c - c_high
+        for j in range(len(value)):
+            x = row[j]
+            x_high = _SPLITTER * x
+            x_high -= x_high - x
+            x_low = x - x_high
+            term = c * x
+            off = ((c_high * x_high - term) + c_high * x_low + c_low * x_high) + c_low * x_low
+            old = value[j]
+            new = old + term
+            part = new - old
+            rest[j] += off + ((old - (new - part)) + (term - part))
+            value[j] = new
+            size[j] += abs(term)

@@ -1,0 +1,181 @@
+"""Certificates against exact arithmetic: what they claim of the returned coefficients is so."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
+
+from everystump import KernelSVC, StumpLogisticRegression, StumpSVC
+from everystump.losses import Hinge, LeastSquares, SquaredHinge
+from everystump.machines import LOSSES, Gram, Task, make_kernel
+from everystump.machines.interior import interior_path
+from everystump.machines.settle import balanced, best_bias, settle
+from everystump.solvers import WholeMatrix
+from everystump.solvers.certificate import Values, certify
+from everystump.solvers.products import linear_scores
+
+
+def exact(values):
+    return [Fraction(float(value)) for value in np.ravel(values)]
+
+
+def exact_values(model, X, y, cost):
+    """Return primal and dual value at the returned coefficients of a linear machine."""
+    sign = [1 if label else -1 for label in y]
+    coef, bias = exact(model.dual_coef_), Fraction(float(model.intercept_[0]))
+    rows = [exact(row) for row in X]
+    weights = [sum(c * row[d] for c, row in zip(coef, rows, strict=True)) for d in range(len(X.T))]
+    scores = [sum(w * v for w, v in zip(weights, row, strict=True)) + bias for row in rows]
+    short = [1 - s * f for s, f in zip(sign, scores, strict=True)]
+    a = [s * c for s, c in zip(sign, coef, strict=True)]
+    norm, charged = sum(w * w for w in weights), zip(exact(cost), short, a, strict=True)
+    if model.loss == "hinge":
+        terms = [(c * max(0, d), u) for c, d, u in charged]
+    elif model.loss == "squared_hinge":
+        terms = [(c * max(0, d) ** 2, u - u * u / (4 * c)) for c, d, u in charged]
+    else:
+        terms = [(c * d**2, u - u * u / (4 * c)) for c, d, u in charged]
+    return norm / 2 + sum(t for t, _ in terms), sum(t for _, t in terms) - norm / 2
+
+
+def check_claims(model, X, y, cost):
+    claimed = model.certificate_
+    primal, dual = exact_values(model, X, y, cost)
+    allowed = Fraction(claimed.rounding) * primal
+    assert primal <= Fraction(claimed.primal) <= primal + allowed
+    assert Fraction(claimed.dual) <= dual
+    assert claimed.rounding <= claimed.gap * 2 + 1e-15
+
+
+def whole_numbers(seed):
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = int(rng.choice([6, 12, 30])), int(rng.integers(1, 4))
+    X, y = rng.integers(0, 3, (n_rows, n_features)), rng.integers(0, 2, n_rows)
+    y[:2] = 0, 1
+    return X.astype(float), y
+
+
+@pytest.mark.parametrize(
+    ("seed", "C", "tol"), [(1345, 368956.80, 1e-3), (649, 240823.87, 1e-9), (2819, 29204.74, 1e-6)]
+)
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("bias", [True, False])
+def test_claims_are_those_of_the_returned_coefficients(seed, C, tol, loss, bias):
+    X, y = whole_numbers(seed)
+    model = KernelSVC("linear", C=C, loss=loss, tol=tol, fit_intercept=bias).fit(X, y)
+    assert model.certificate_.converged
+    check_claims(model, X, y, np.full(len(y), C))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_claims_hold_for_unscaled_rows_and_costs_far_apart(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(15, 2)) * 30 + 500 * rng.random()
+    y, weight = np.arange(15) % 2, 10.0 ** rng.uniform(-2, 2, 15)
+    loss = sorted(LOSSES)[seed % 3]
+    model = KernelSVC("linear", C=1e4, loss=loss, tol=1e-6).fit(X, y, sample_weight=weight)
+    check_claims(model, X, y, 1e4 * weight)
+
+
+def unscaled(n_rows=100):
+    rng = np.random.default_rng(5)
+    X = (rng.normal(size=(n_rows, 1)) * 10 + 690).round()
+    return X, np.arange(n_rows) % 5 // 3
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_unscaled_rows_and_a_large_cost_are_solved(bias):
+    X, y = unscaled()
+    model = KernelSVC("linear", C=506485.48, tol=1e-6, fit_intercept=bias).fit(X, y)
+    assert model.certificate_.converged and model.n_iter_ < 200
+    check_claims(model, X, y, np.full(len(y), model.C))
+
+
+def test_max_iter_bounds_the_work_of_libsvm():
+    X, y = unscaled()
+    with pytest.warns(ConvergenceWarning, match="raise max_iter=1 "):
+        model = KernelSVC("linear", C=506485.48, tol=1e-6, max_iter=1).fit(X, y)
+    assert model.n_iter_ == 1 and not model.certificate_.converged
+    check_claims(model, X, y, np.full(len(y), model.C))
+
+
+def test_a_gap_below_rounding_is_not_claimed():
+    X, y = whole_numbers(1345)
+    with pytest.warns(ConvergenceWarning, match="gap"):
+        model = KernelSVC("linear", C=1e6, tol=1e-18).fit(X, y)
+    assert not model.certificate_.converged and model.certificate_.gap > 1e-18
+
+
+@pytest.mark.parametrize("model", [StumpSVC, StumpLogisticRegression])
+@pytest.mark.parametrize("bias", [True, False])
+def test_stump_ensembles_state_their_rounding(model, bias):
+    X, y = whole_numbers(1345)
+    found = model(C=100.0, tol=1e-6, fit_intercept=bias).fit(X, y).certificate_
+    assert found.converged and 0 < found.rounding <= 2 * found.gap
+
+
+def test_rounding_is_on_the_safe_side():
+    values = Values(1.0, 1.0, 2.0, 1.0, 0.25, primal_rounding=0.5, dual_rounding=0.25)
+    found = certify(values, tol=0.4)
+    assert (found.primal, found.dual, found.gap) == (2.0, 1.0, 0.5)
+    assert not found.converged and found.rounding == 0.5
+
+
+@pytest.mark.parametrize("doubled", [False, True])
+def test_products_are_off_by_no_more_than_they_say(doubled):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3)) + 1e4
+    coef = 1e6 * rng.normal(size=20)
+    coef[::4] = 0.0
+    K = X @ X.T
+    tables = exact(K), exact(coef)
+    wanted = [sum(tables[0][20 * i + j] * tables[1][j] for j in range(20)) for i in range(20)]
+    found = WholeMatrix(K).scores(coef, doubled)
+    off = [abs(v - Fraction(float(f))) for v, f in zip(wanted, found.value, strict=True)]
+    assert all(o <= Fraction(float(r)) for o, r in zip(off, found.rounding, strict=True))
+    rows = [exact(row) for row in X]
+    weights = [sum(c * r[d] for c, r in zip(tables[1], rows, strict=True)) for d in range(3)]
+    wanted = [sum(w * v for w, v in zip(weights, row, strict=True)) for row in rows]
+    found = linear_scores(X, coef, doubled)
+    off = [abs(v - Fraction(float(f))) for v, f in zip(wanted, found.value, strict=True)]
+    assert all(o <= Fraction(float(r)) for o, r in zip(off, found.rounding, strict=True))
+    if doubled:
+        assert np.all(found.rounding <= 1e-15 * np.abs(found.value) + 1e-12)
+
+
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge, LeastSquares])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_bias_has_the_least_loss(loss, seed):
+    rng = np.random.default_rng(seed)
+    sign, scores = np.where(rng.random(30) < 0.4, 1.0, -1.0), 3 * rng.normal(size=30)
+    charged = loss(rng.random(30) + 0.1)
+
+    def total(b):
+        return charged.total(sign * (scores + b))
+
+    found = total(best_bias(charged, sign, scores))
+    assert found <= minimize_scalar(total, bounds=(-20, 20), method="bounded").fun * (1 + 1e-9)
+
+
+def test_dual_variables_are_balanced_to_the_last_digit():
+    rng = np.random.default_rng(0)
+    sign = np.where(np.arange(40) % 2, 1.0, -1.0)
+    task = Task(sign, Hinge(np.full(40, 10.0)), True, 1e-6, 100)
+    a = rng.random(40)
+    a[0] = 10.0
+    a[1::2] *= a[::2].sum() / a[1::2].sum()
+    left = abs(sum(exact(balanced(task, a) * sign)))
+    assert left <= 1e-17 < abs(sum(exact(a * sign)))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_path_through_the_interior_leads_to_the_optimum(loss, bias):
+    rng = np.random.default_rng(1)
+    X, sign = rng.normal(size=(40, 2)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    task = Task(sign, LOSSES[loss](rng.random(40) + 1.0), bias, 1e-4, 100)
+    gram = Gram(make_kernel("gaussian", X, gamma=0.5, weight=None), X, 1e9)
+    a, n_iter = interior_path(gram, task, 100)
+    assert n_iter < 40 and settle(gram, task, a).certificate.converged
