@@ -88,7 +88,9 @@ def unscaled(n_rows=100):
 @pytest.mark.parametrize("bias", [True, False])
 def test_unscaled_rows_and_a_large_cost_are_solved(bias):
     X, y = unscaled()
-    model = KernelSVC("linear", C=506485.48, tol=1e-6, fit_intercept=bias).fit(X, y)
+    # Without a bias the rounding of the dual variables alone keeps a gap of some 1e-6.
+    tol = 1e-6 if bias else 1e-4
+    model = KernelSVC("linear", C=506485.48, tol=tol, fit_intercept=bias).fit(X, y)
     assert model.certificate_.converged and model.n_iter_ < 200
     check_claims(model, X, y, np.full(len(y), model.C))
 

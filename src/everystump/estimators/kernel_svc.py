@@ -81,8 +81,9 @@ class KernelSVC(ScoreClassifier):
     tol : float, default=1e-3
         The relative duality gap to reach.
     max_iter : int, default=1000
-        Groups of rows to solve for at most; LIBSVM, which trains the hinge with a bias, goes on
-        until it is done.
+        Iterations at most: groups of rows to solve for, steps of the interior-point method, or
+        for LIBSVM, which trains the hinge with a bias, as many pairs as there are rows (1000 at
+        least).
     memory_limit : float, default=2.0
         Gigabytes that may be used beside the table.  If the kernel matrix does not fit, parts of it
         are computed again and again, or the fit is refused where that cannot be.
@@ -104,7 +105,7 @@ class KernelSVC(ScoreClassifier):
     row_costs_ : ndarray of shape (n_rows,)
         C times the weight of each training row and its class.
     certificate_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As in `StumpSVC`.
+        As in `StumpSVC`; the certificate takes the kernel matrix as it is in double precision.
 
     Examples
     --------

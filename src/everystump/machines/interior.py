@@ -22,6 +22,8 @@ from everystump.solvers.box import JITTER
 # share of the mean dual variable.
 _SHORTEST, _ENOUGH = 1e-6, 1e-13
 _BACK = 0.99  # of the way to the nearest limit
+# A dual variable is at its limit if its distance is this small against the multiplier.
+_CLEARLY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ def interior_path(gram: Gram, task: Task, max_iter: int) -> tuple[np.ndarray, in
         here = here.moved(step, length)
         if length < _SHORTEST:
             break
-    found = np.where(here.a < here.lower, 0.0, here.a)
-    return np.where(here.room < here.upper, high, unit * found), n_iter
+    found = np.where(here.a < _CLEARLY * here.lower, 0.0, here.a)
+    return np.where(here.room < _CLEARLY * here.upper, high, unit * found), n_iter
 
 
 class _System:

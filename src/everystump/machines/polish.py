@@ -25,6 +25,7 @@ from everystump.solvers.box import JITTER, MOST_FREE
 _MOST_STEPS = 30
 # After so many steps that brought the gap no lower there is no use in more.
 _PATIENCE = 4
+_LITTLE = 1e-2  # of the smallest ridge
 
 
 def polish(gram: Gram, task: Task, rough: Trained) -> Trained:
@@ -83,6 +84,21 @@ def _lean(task: Task, here: Trained, free: np.ndarray) -> float:
     return off if a.sum() < (high - a).sum() else -off
 
 
+def _factored(square: np.ndarray, jitter: float, less: float) -> tuple | None:
+    """Factor a matrix with some jitter on its diagonal, less of it where that will do.
+
+    Jitter above the ridge slows the steps down.  None where rounding leaves the matrix singular.
+    """
+    for more in (min(jitter, less) or jitter, jitter):
+        matrix = square.copy()
+        matrix[np.diag_indices_from(matrix)] += more
+        try:
+            return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            continue
+    return None
+
+
 class _System:
     """The factored system of the rows between their limits."""
 
@@ -93,11 +109,11 @@ class _System:
     def of(cls, gram: Gram, task: Task, free: np.ndarray) -> _System | None:
         """Factor the system; None where rounding leaves it singular."""
         square = gram.centred(free) if task.bias else gram.block(free)
-        diagonal = np.einsum("ii->i", square)
-        diagonal += task.loss.box().ridge[free] + JITTER * diagonal.mean()
-        try:
-            factor = cho_factor(square, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
+        ridge, diagonal = task.loss.box().ridge[free], np.einsum("ii->i", square)
+        jitter = JITTER * float(diagonal.mean())
+        diagonal += ridge
+        factor = _factored(square, jitter, _LITTLE * float(ridge.min()))
+        if factor is None:
             return None
         ones = cho_solve(factor, np.ones(len(free))) if task.bias else None
         return cls(free, factor, ones)

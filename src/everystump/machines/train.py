@@ -58,22 +58,22 @@ def train(gram: Gram, task: Task, progress: Progress) -> Trained:
 
 def _through_the_interior(gram: Gram, task: Task, rough: Trained, progress: Progress) -> Trained:
     """Train once more, by another way, where the usual one has stalled."""
-    if not _has_interior(gram, task):
-        return rough
+    if isinstance(task.loss, LeastSquares) or not _is_small(gram):
+        return rough  # no limits to stay within, or too many rows
     a, n_iter = interior_path(gram, task, task.max_iter - rough.n_iter)
     found = polish(gram, task, settle(gram, task, a))
     progress(rough.n_iter + n_iter, found.certificate.primal, found.certificate.dual)
     return _best([rough, found], rough.n_iter + n_iter)
 
 
-def _has_interior(gram: Gram, task: Task) -> bool:
-    """Tell whether there are limits to stay within, and room and patience to do so."""
-    return not isinstance(task.loss, LeastSquares) and gram.n_rows <= min(MOST_FREE, gram.width)
+def _is_small(gram: Gram) -> bool:
+    """Tell whether a matrix of all rows may be factored."""
+    return gram.n_rows <= min(MOST_FREE, gram.width)
 
 
 def _patience(gram: Gram, task: Task) -> int:
-    """Return how many iterations the usual way gets."""
-    return min(task.max_iter, _PATIENCE) if _has_interior(gram, task) else task.max_iter
+    """Return how many iterations the usual way gets, before those that factor matrices."""
+    return min(task.max_iter, _PATIENCE) if _is_small(gram) else task.max_iter
 
 
 def _best(machines: list[Trained], n_iter: int) -> Trained:
