@@ -96,9 +96,9 @@ def test_a_constant_answer_is_named_as_one():
 
 
 def test_a_good_ranking_is_told_beside_a_useless_threshold():
-    score = np.r_[np.zeros(80) - 2, np.full(40, -1.0)] + np.linspace(0, 0.1, 120)
+    score = np.r_[np.zeros(80) - 2, np.full(40, -1.0)] + np.linspace(0, 1.1, 120) % 1.05
     found = evaluate(outcome([0] * 80 + [1] * 40, [0] * 120, score), ["No", "Yes"], 1)
-    assert "rank the rows (AUC 1.00)" in verdict(found)
+    assert "though its scores do rank the rows (AUC 0.9" in verdict(found)
 
 
 def test_a_small_lead_may_be_chance():

@@ -62,7 +62,7 @@ BOTH = pytest.mark.parametrize("make", [german, thyroid])
 def test_importances_and_order(make):
     model, X, y = make()
     summary = summarise(model, X, y)
-    told = model.explain_global()
+    told = model.explain_global(X)
     for feature in summary["features"]:
         known = told[told["feature"] == feature["name"]]["importance"]
         assert sum(feature["importance"]) == pytest.approx(known.sum(), rel=1e-12)
@@ -118,9 +118,9 @@ def test_hard_rows(make):
         assert row["over"] != row["said"]
         adds = sum(row["contributions"])
         if score.ndim == 1:
-            sign = 1 if row["said"] == 1 else -1
             expected = score[row["row"]] - model.shapes_.intercept
-            assert adds == pytest.approx(sign * expected, abs=1e-9)
+            assert adds == pytest.approx(expected, abs=1e-9)
+            assert row["score"] == pytest.approx(score[row["row"]])
             assert row["lead"] == pytest.approx(abs(score[row["row"]]))
         else:
             intercepts = [shapes.intercept for shapes in model.shapes_]
@@ -144,7 +144,7 @@ def test_densities_and_ranges():
     assert by_name["duration"]["whole"]
     del model.density_
     assert summarise(model)["measured_on"] is None
-    assert summarise(model, X)["measured_on"] == "given rows"
+    assert summarise(model, X)["measured_on"] == "300 given rows"
 
 
 def test_share_of_missing_values():
@@ -184,7 +184,7 @@ def test_what_is_known_is_told():
     words = summarise(model, X, y, about=ABOUT)["words"]
     assert words["certificate"] == (
         "No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is "
-        "within 0.05 % of the best there is."
+        "within 0.05 % of the optimum."
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
     assert "likely between 20 % and 31 % (300 held-out rows)" in " ".join(words["trained"])

@@ -284,7 +284,7 @@ def probed(page, curve):
 def test_a_curve_is_probed_by_keyboard_and_pointer(page, written):
     model, _, _ = written
     card = page.locator(".curve:has(svg)").first
-    curve, readout = card.locator("svg"), card.locator(".readout")
+    curve, readout = card.locator("svg.chart"), card.locator(".readout")
     shape = each_class(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
     curve.focus()
     for key, name in (("Home", "aria-valuemin"), ("End", "aria-valuemax")):
@@ -311,10 +311,10 @@ def test_the_probe_reaches_the_missing_value(page, written):
     assert len(cards) == X.select_dtypes("number").isna().any().sum()
     for card in cards:
         shape = each_class(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
-        card.locator("svg").evaluate("curve => curve.focus()")
+        card.locator("svg.chart").evaluate("curve => curve.focus()")
         page.keyboard.press("End")
         page.keyboard.press("ArrowRight")
-        place, added = probed(page, card.locator("svg"))
+        place, added = probed(page, card.locator("svg.chart"))
         assert place == "missing" and added == pytest.approx(shape.missing, abs=6e-4)
 
 
@@ -336,7 +336,7 @@ def test_features_are_found(page, written):
 def test_features_are_sorted(page):
     fields = "#whatif .field:not(.base)"
     page.locator("#field-order").evaluate(
-        "s => { s.value = 'strongest vote first'; s.dispatchEvent(new Event('change')); }"
+        "s => { s.value = 'largest contribution first'; s.dispatchEvent(new Event('change')); }"
     )
     votes = page.locator(f"{fields} > .number").evaluate_all(
         "all => all.map(e => Math.abs(Number(e.textContent.replace('\\u2212', '-'))))"
@@ -435,3 +435,42 @@ def test_a_number_that_has_only_begun_changes_nothing(page):
     page.keyboard.type("-")
     assert not page.locator("#whatif .field:has(:focus) input[type=checkbox]").is_checked()
     assert page.inner_text("#whatif .outcome") == before
+
+
+def color_of(locator):
+    return locator.evaluate("e => getComputedStyle(e).color")
+
+
+def test_evidence_has_one_sign_and_one_color_in_every_panel(page, written):
+    """What a hard row tells of a feature is what the what-if panel tells once it is opened."""
+    model, X, _ = written
+    line = page.locator("#hard tbody tr:not(.beyond)").first
+    line.locator("button").click()
+    two = len(model.classes_) == 2
+    if not two:
+        return
+    chips = line.locator(".chip")
+    for k in range(chips.count()):
+        name = chips.nth(k).get_attribute("title")
+        told = chips.nth(k).locator(".number")
+        field = page.locator("#whatif .field:not(.base)").filter(
+            has=page.locator(f'label[title="{name}"]')
+        )
+        assert field.locator("> .number").text_content() == told.inner_text()
+        bar = field.locator(".bar").evaluate("e => getComputedStyle(e).backgroundColor")
+        assert bar == color_of(told)
+        assert ("positive" in field.locator(".bar").get_attribute("class")) == (
+            told.inner_text()[0] == "+"
+        )
+
+
+def test_figures_stand_beside_a_constant_answer(page, written):
+    model, X, _ = written
+    table = page.locator("#figures table")
+    titles = table.locator("thead th").all_inner_texts()
+    assert titles[0] == "model" and titles[-1].startswith("always “")
+    names = table.locator("tbody th").all_inner_texts()
+    assert names[:2] == ["accuracy", "balanced accuracy"]
+    if len(model.classes_) == 2:
+        assert names[-1] == f"recall of “{model.classes_[1]}”"
+    assert f"Measured on {len(X)} given rows" in page.locator("#figures h3").inner_text()

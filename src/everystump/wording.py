@@ -29,12 +29,15 @@ def short_percent(share: float) -> str:
 
     Examples
     --------
-    >>> short_percent(0.387), short_percent(0.031), short_percent(0.0004)
-    ('39 %', '3.1 %', '<0.1 %')
+    >>> short_percent(0.387), short_percent(0.031), short_percent(0.0004), short_percent(0.998)
+    ('39 %', '3.1 %', '<0.1 %', '99.8 %')
     """
     if 0.0 < share < 0.001:
         return "<0.1 %"
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0.0 else f"{100 * share:.1f} %"
+    if 0.999 < share < 1.0:
+        return ">99.9 %"
+    is_whole = share in (0.0, 1.0) or 0.0995 <= share <= 0.9905
+    return f"{100 * share:.{0 if is_whole else 1}f} %"
 
 
 def number(value: float, digits: int = 4) -> str:

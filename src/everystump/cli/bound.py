@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from everystump.cli.common import AS_JSON, DATA, MODEL, load_model, read_data, text_options
+from everystump.cli.figures import figures_text
 from everystump.cli.progress import warn_of
 from everystump.cli.speech import refusing, say
 from everystump.study.dialect import Dialect
@@ -34,7 +35,7 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
         from everystump.study import RefusedError
         from everystump.study.evidence import bounds_on
         from everystump.study.matching import trial_of
-        from everystump.study.saying import error_of
+        from everystump.study.measuring import figures_on
 
         fitted = load_model(model)
         frame, notes = read_data(data, dialect, fitted)
@@ -42,13 +43,15 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
         if trial.y is None:
             target = getattr(fitted, "about_", {}).get("target")
             raise RefusedError(f"The data lack the labels, column {target!r}; a bound needs them.")
-        error = error_of(fitted, trial.X, trial.y)
+        figures = figures_on(fitted, trial.X, trial.y, fresh=trial.fresh and not trial.doubt)
+        error = figures["n_wrong"] / figures["n_rows"]
         found = bounds_on(fitted, trial.X, trial.y, fresh=trial.fresh)
     warn_of(notes, trial.doubt)
     rows = counted(len(trial.y), f"{trial.kind} row".strip())
-    lines = [f"Error on {rows}: {percent(error)}.", *map(_line, found)]
+    parts = [f"Error on {rows}: {percent(error)}.", figures_text(figures), *map(_line, found)]
     record = {"error": error, "rows": len(trial.y), "kind": trial.kind or "given"}
-    say(record | {"doubt": trial.doubt, "bounds": found}, "\n".join(lines), as_json)
+    record |= {"doubt": trial.doubt, "figures": figures, "bounds": found}
+    say(record, "\n\n".join(parts), as_json)
 
 
 def _line(bound: dict[str, Any]) -> str:

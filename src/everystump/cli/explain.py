@@ -21,6 +21,7 @@ from everystump.cli.common import (
 from everystump.cli.progress import warn_of
 from everystump.cli.speech import refusing, say, table
 from everystump.study.dialect import Dialect
+from everystump.wording import percent
 
 EXAMPLES = """\b
 Examples:
@@ -50,6 +51,8 @@ def explain(
     """Show the features by importance, or what each adds to the score of rows."""
     with refusing():
         from everystump.study import RefusedError
+        from everystump.study.matching import features_of
+        from everystump.study.saying import importances, predicted_row
 
         if out is not None:
             check_out(out, force, model, data)
@@ -59,33 +62,49 @@ def explain(
             raise RefusedError("--row explains one row and --out all of them; pass one of the two.")
         fitted = load_model(model)
         check_curves(fitted)
-        notes = list[str]()
+        notes, record, title = list[str](), dict[str, Any](), ""
         if data is None:
-            found = fitted.explain_global()
+            found, rows = importances(fitted)
+            record = {"measured_on": rows}
+            title = f"How much each feature moves the score: standard deviation over {rows}."
         else:
             frame, notes = read_data(data, dialect, fitted)
-            found = _of_rows(fitted, frame, row or 0, out)
+            X = features_of(fitted, frame)
+            found = _of_rows(fitted, X, row or 0, out)
+            if out is None:
+                record = predicted_row(fitted, X, row or 0)
+                title = f"Row {row or 0} of {data}, 0 being the first.\n{_outcome(fitted, record)}"
     warn_of(notes)
-    if data is not None and out is not None:
+    if out is not None:
         text = f"{len(found):,} rows: {out}"
         say({"out": str(out), "rows": len(found)}, text, as_json)
     else:
-        title = "" if data is None else f"Row {row or 0} of {data}, 0 being the first.\n\n"
-        say({"rows": found.to_dict("records")}, title + _shown(found), as_json)
+        say(record | {"rows": found.to_dict("records")}, f"{title}\n\n{_shown(found)}", as_json)
 
 
-def _of_rows(model: Any, frame: Any, row: int, out: Path | None) -> Any:
+def _of_rows(model: Any, X: Any, row: int, out: Path | None) -> Any:
     """Return what each feature adds to a row, or write that of all rows."""
     from everystump.files import write_text
-    from everystump.study.matching import features_of
     from everystump.study.saying import explained_row, explanation
 
-    X = features_of(model, frame)
     if out is None:
         return explained_row(model, X, row)
     parts = explanation(model, X)
     write_text(out, parts.to_csv(index=False))
     return parts
+
+
+def _outcome(model: Any, said: dict[str, Any]) -> str:
+    """Return the predicted class of a row, its probability and what the signs mean."""
+    label, classes = said["prediction"], model.classes_.tolist()
+    chances = said.get("probability")
+    sure = f", probability {percent(chances[label])}" if chances else ""
+    if len(classes) > 2:
+        return f"Predicted: “{label}”{sure}, as the class with the largest score."
+    return (
+        f"Predicted: “{label}”{sure}; score {said['score']:+.3f}.\n"
+        f"Numbers above zero (blue) favor “{classes[1]}”, those below (orange) “{classes[0]}”."
+    )
 
 
 def _shown(found: Any) -> str:
@@ -94,13 +113,18 @@ def _shown(found: Any) -> str:
 
     read = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
     is_sum = read["feature"].isin(NOT_FEATURES)
-    if "value" in read:
+    is_row = "value" in read
+    if is_row:
         read["value"] = [_as_text(x) for x in read["value"].tolist()]
         read.loc[is_sum, "value"] = ""
+        read["feature"] = read["feature"].replace({NOT_FEATURES[0]: "(intercept, baseline)"})
     sizes = next((read[name] for name in ("importance", "contribution") if name in read), None)
     bars = None if sizes is None else sizes.where(~is_sum, 0.0).tolist()
+    adds = read.columns[2:].tolist() if is_row else []
+    for name in adds:
+        read[name] = [f"{x:+.3f}" for x in read[name]]
     rows = read.astype(object).to_numpy().tolist()
-    return table([str(name) for name in read.columns], rows, bars)
+    return table([str(name) for name in read.columns], rows, bars, right=range(2, 2 + len(adds)))
 
 
 def _as_text(value: Any) -> str:

@@ -12,6 +12,9 @@ def figures_text(found: dict[str, Any]) -> str:
     """Return the figures that `everystump.evaluation.evaluate` found, as a table for people."""
     always = f"always “{found['baseline']['answer']}”"
     shown = figure_rows(found)
-    rows = [[one["name"], one["value"], one["interval"], one["baseline"]] for one in shown]
-    text = table(["", "model", "95% interval", always], rows, right=(1, 2, 3))
-    return "\n".join(filter(None, [text, verdict(found)]))
+    titles = {"name": "", "value": "model", "interval": "95% interval", "baseline": always}
+    if not any(one["interval"] for one in shown):
+        del titles["interval"]
+    rows = [[one[key] for key in titles] for one in shown]
+    text = table(list(titles.values()), rows, right=range(1, len(titles)))
+    return "\n\n".join(filter(None, [text, verdict(found)]))

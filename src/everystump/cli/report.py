@@ -17,9 +17,11 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
+from everystump.cli.figures import figures_text
 from everystump.cli.progress import warn_of
 from everystump.cli.speech import refusing, say
 from everystump.study.dialect import Dialect
+from everystump.wording import counted
 
 _LARGE = 3.0  # megabytes
 EXAMPLES = """\b
@@ -48,6 +50,7 @@ def report(
         check_out(out, force, model, data)
         from everystump.report import write_report
         from everystump.study.matching import Trial, trial_of
+        from everystump.study.measuring import figures_on
 
         fitted = load_model(model)
         check_curves(fitted)
@@ -57,9 +60,17 @@ def report(
             trial = trial_of(fitted, frame)
         told = {"rows": trial.kind, "doubt": trial.doubt}
         write_report(fitted, out, trial.X, trial.y, about=told)
+        figures = None
+        if trial.y is not None:
+            fresh = trial.fresh and not trial.doubt
+            figures = figures_on(fitted, trial.X, trial.y, fresh=fresh)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
             notes.append(f"the page has {size:.0f} MB, for the model has many features or classes.")
     warn_of(notes, trial.doubt)
     n_rows = 0 if trial.X is None else len(trial.X)
-    say({"out": str(out), "rows": n_rows}, f"Page: {out}", as_json)
+    text = f"Page: {out}"
+    if figures is not None:
+        rows = counted(n_rows, f"{trial.kind} row".strip())
+        text = f"Measured on {rows}:\n\n{figures_text(figures)}\n\n{text}"
+    say({"out": str(out), "rows": n_rows, "figures": figures}, text, as_json)

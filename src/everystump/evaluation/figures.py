@@ -88,6 +88,17 @@ def evaluate(
     }
 
 
+def without_intervals(found: dict[str, Any]) -> dict[str, Any]:
+    """Return figures of rows that the model may have learned from: no interval is right there."""
+    none = {"low": None, "high": None, "interval": None}
+    classes = [
+        one | {name: one[name] | none for name in ("precision", "recall")}
+        for one in found["classes"]
+    ]
+    figures = {name: one | none for name, one in found["figures"].items()}
+    return found | {"figures": figures, "classes": classes}
+
+
 def training_shares(counts: Any) -> np.ndarray:
     """Return the share of each class, given how many rows each has."""
     return np.asarray(counts, dtype=np.float64) / np.sum(counts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _SHARES = ("accuracy", "balanced_accuracy", "precision", "recall")
-_GOOD_RANKING = 0.6
+_NEARLY_ALL = 0.99  # shares above this are told with one digit more
 
 
 def figure_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -42,12 +42,16 @@ def _title(name: str, found: Mapping[str, Any]) -> str:
 def _shown(name: str, value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{100 * value:.1f} %" if name in _SHARES else f"{value:.3f}"
+    return f"{_percentage(value)} %" if name in _SHARES else f"{value:.3f}"
+
+
+def _percentage(share: float) -> str:
+    return f"{100 * share:.{2 if _NEARLY_ALL < share < 1 else 1}f}"
 
 
 def _interval(name: str, low: float, high: float) -> str:
     if name in _SHARES:
-        return f"{100 * low:.1f} to {100 * high:.1f} %"
+        return f"{_percentage(low)} to {_percentage(high)} %"
     return f"{low:.3f} to {high:.3f}"
 
 
@@ -69,6 +73,6 @@ def verdict(found: Mapping[str, Any]) -> str | None:
         )
     text = f"Its predictions are no better than always answering “{answer}”"
     auc = found["figures"].get("auc")
-    if auc is None or (auc["value"] if auc["low"] is None else auc["low"]) < _GOOD_RANKING:
+    if auc is None or auc["low"] is None or auc["low"] <= auc["baseline"]:
         return f"{text}."
     return f"{text}, though its scores do rank the rows (AUC {auc['value']:.2f})."

@@ -44,7 +44,9 @@ function signed(x, places = 3) {
 function percent(share) {
   const shown = 100 * share;
   if (shown > 0 && shown < 0.1) return "<0.1\u00a0%";
-  return `${shown >= 9.95 || shown === 0 ? shown.toFixed(0) : shown.toFixed(1)}\u00a0%`;
+  if (shown > 99.9 && shown < 100) return ">99.9\u00a0%";
+  const isWhole = shown === 0 || shown === 100 || (shown >= 9.95 && shown <= 99.05);
+  return `${shown.toFixed(isWhole ? 0 : 1)}\u00a0%`;
 }
 
 /** Return a sentence whose percentages stay on one line. */
@@ -121,8 +123,28 @@ function rangeOf(curves) {
   return [low, high];
 }
 
+const COLOURS = 8; // of classes, in page.css
+
+/** Tell whether each class has a color of its own; of two, the sign of the score has. */
+const hasClassColours = (labels) => labels.length > 2 && labels.length <= COLOURS;
+
+/**
+ * Return the classes of style for what is above and below zero on the score of class k.
+ * Of two classes the second is blue and the first orange, whatever the picture.
+ */
+function sidesOf(labels, k) {
+  if (labels.length === 2) return ["positive", "negative"];
+  return [hasClassColours(labels) ? `c${k}` : "positive", "neutral"];
+}
+
+/** Return the class of style for text that favors class k. */
+function textOf(k, labels) {
+  if (labels.length === 2) return k === 1 ? "text-positive" : "text-negative";
+  return hasClassColours(labels) ? `text-c${k}` : "";
+}
+
 /** Return the curve of a number, with the rows' density at its foot and what is missing apart. */
-function drawLine(feature, curve, limits) {
+function drawLine(feature, curve, limits, sides) {
   const spread = feature.high - feature.low || 1;
   const low = feature.low - 0.04 * spread;
   const high = feature.high + 0.04 * spread;
@@ -141,7 +163,7 @@ function drawLine(feature, curve, limits) {
     .filter(([x]) => x >= low && x <= high);
   const path = points.map(([x, y], k) =>
     `${k ? "L" : "M"}${atX(x).toFixed(2)} ${atY(y).toFixed(2)}`);
-  picture.append(svg("path", { class: "line", d: path.join("") }));
+  picture.append(...halves(plot, path.join(""), sides));
   if (hasMissing) drawMissing(plot, curve.missing, feature.share_missing);
   const here = svg("circle", { class: "here", r: 4.5 });
   here.setAttribute("visibility", "hidden");
@@ -156,6 +178,15 @@ function drawLine(feature, curve, limits) {
     if (isMissing && !hasMissing) here.setAttribute("visibility", "hidden");
   };
   return { picture, move, plot, probe, range: [low, high] };
+}
+
+/** Return a line in two colors: what is above zero, and what is below. */
+function halves({ frame, atY }, path, sides) {
+  const zero = atY(0);
+  const parts = [[0, zero], [zero, frame.height - zero]];
+  return parts.map(([y, height], k) => svg("svg", { x: 0, y, width: frame.width, height,
+    viewBox: `0 ${y} ${frame.width} ${height}`, "aria-hidden": "true" },
+  svg("path", { class: `line line-${sides[k]}`, d: path })));
 }
 
 function drawDensity({ picture, atX, ground, frame }, density) {
@@ -181,27 +212,27 @@ function drawMissing({ picture, atY, end, ground, frame }, value, share) {
 }
 
 /** Return a bar that goes right from zero if positive and left if negative. */
-function signedBar(value, limits, kind) {
+function signedBar(value, limits, sides) {
   const bar = html("span", { class: "bar" });
   const track = html("span", { class: "track" }, bar);
-  setSignedBar(track, value, limits, kind);
+  setSignedBar(track, value, limits, sides);
   return track;
 }
 
-function setSignedBar(track, value, [low, high], kind) {
+function setSignedBar(track, value, [low, high], sides) {
   const at = (v) => (100 * (Math.min(Math.max(v, low), high) - low)) / (high - low);
   const bar = track.firstChild;
   const zero = at(0);
   track.style.setProperty("--zero", `${zero}%`);
   bar.style.left = `${Math.min(zero, at(value))}%`;
   bar.style.width = `${Math.abs(at(value) - zero)}%`;
-  bar.className = `bar ${kind || (value < 0 ? "negative" : "positive")}`;
+  bar.className = `bar ${sides[value < 0 ? 1 : 0]}`;
 }
 
 const MOST_LEVELS = 8;
 
 /** Return the bars of a category: levels that move scores most, others folded, missing last. */
-function drawLevels(feature, levels, curve, limits) {
+function drawLevels(feature, levels, curve, limits, sides) {
   const values = curve.level_values;
   const shares = feature.shares || levels.map(() => null);
   const weight = (k) => (shares[k] === null ? 1 : shares[k]) * Math.abs(values[k]);
@@ -210,8 +241,8 @@ function drawLevels(feature, levels, curve, limits) {
   const byValue = (a, b) => values[b] - values[a];
   const list = html("ul", { class: "levels" });
   const items = new Map();
-  const add = (key, name, share, value, kind) => {
-    const item = levelLine(name, share, value, limits, kind);
+  const add = (key, name, share, value, colors = sides) => {
+    const item = levelLine(name, share, value, limits, colors);
     items.set(key, item);
     return item;
   };
@@ -221,7 +252,7 @@ function drawLevels(feature, levels, curve, limits) {
   if (rest.length) list.append(...foldedLevels(rest.map(level), meanOf(rest, shares, values),
     limits));
   if (curve.missing !== null) list.append(add("missing", "missing", feature.share_missing,
-    curve.missing, "missing"));
+    curve.missing, ["missing", "missing"]));
   const move = (x) => items.forEach((item, k) => {
     item.classList.toggle("here", Number.isNaN(x) ? k === "missing" : k === x);
   });
@@ -229,11 +260,11 @@ function drawLevels(feature, levels, curve, limits) {
 }
 
 /** Return the line of a level: its name, how many rows have it, and what it adds. */
-function levelLine(name, share, value, limits, kind) {
+function levelLine(name, share, value, limits, sides) {
   return html("li", {}, typeof name === "string"
     ? html("span", { class: "name", title: name }, name) : name,
     html("span", { class: "share" }, share === null ? "" : percent(share)),
-    signedBar(value, limits, kind), html("span", { class: "number" }, signed(value)));
+    signedBar(value, limits, sides), html("span", { class: "number" }, signed(value)));
 }
 
 /** Return how many rows have one of some levels, and what these levels add on average. */
@@ -247,7 +278,8 @@ function meanOf(chosen, shares, values) {
 function foldedLevels(lines, { share, value }, limits) {
   const button = html("button", { type: "button", class: "link", "aria-expanded": "false" },
     `${lines.length} more`);
-  const item = levelLine(html("span", { class: "name" }, button), share, value, limits, "others");
+  const item = levelLine(html("span", { class: "name" }, button), share, value, limits,
+    ["others", "others"]);
   lines.forEach((line) => line.classList.add("beyond"));
   button.addEventListener("click", () => {
     const isOpen = button.getAttribute("aria-expanded") === "false";
@@ -303,7 +335,7 @@ function drawPath({ C, mean, std, chosen }) {
   const band = [...kept.map(([c, m, s]) => point([c, m + s])),
     ...[...kept].reverse().map(([c, m, s]) => point([c, m - s]))];
   plot.picture.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
-    svg("path", { class: "line", d: `M${kept.map(point).join("L")}` }));
+    svg("path", { class: "line line-plain", d: `M${kept.map(point).join("L")}` }));
   const nearest = kept.find(([c]) => chosen && Math.abs(c - Math.log10(chosen)) < 1e-9);
   kept.forEach((one) => plot.picture.append(svg("circle", { class: one === nearest ? "here" : "dot",
     cx: plot.atX(one[0]), cy: plot.atY(one[1]), r: one === nearest ? 6 : 3 },

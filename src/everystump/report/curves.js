@@ -21,11 +21,12 @@ function drawCurves(summary, markers, panel) {
     byId("curves-lead").textContent = curvesLead(isTwo ? labels : [null, labels[k]]);
     const curves = new Map(model.scores[k].curves.map((curve) => [curve.feature, curve]));
     const shared = limitsOf([...curves.values()]);
+    const sides = sidesOf(labels, k);
     markers.length = 0;
     const cards = order.filter((d) => curves.has(d)).map((d) => {
       const limits = own.checked ? limitsOf([curves.get(d)]) : shared;
       const element = curveCard(features[d], d, model.features[d].levels, curves.get(d), limits,
-        markers);
+        markers, sides);
       return { name: features[d].name, element };
     });
     byId("curve-cards").replaceChildren(...cards.map((card) => card.element));
@@ -43,8 +44,9 @@ function drawCurves(summary, markers, panel) {
 
 function curvesLead([below, above]) {
   const meaning = below === null
-    ? `What each value adds to the score of “${above}”: above zero speaks for it, below against. `
-    : `What each value adds to the score: above zero speaks for “${above}”, below for “${below}”. `;
+    ? `What each value adds to the score of “${above}”: above zero favors it, below counts ` +
+      "against it. "
+    : `What each value adds to the score: above zero favors “${above}”, below “${below}”. `;
   return `${meaning}The most important feature comes first. Grey bars show where the rows lie, ` +
     "a diamond what a missing value adds, and the dot or the shaded line the row of the what-if " +
     "panel. Point at a curve, or focus it and use the arrow keys, to read it.";
@@ -52,7 +54,7 @@ function curvesLead([below, above]) {
 
 function tellFlat(names) {
   byId("flat-curves").replaceChildren(...(names.length ? [html("details", { class: "card" },
-    html("summary", {}, `${names.length} feature${names.length > 1 ? "s" : ""} without a say`),
+    html("summary", {}, `${names.length} unused feature${names.length > 1 ? "s" : ""}`),
     html("p", {}, names.join(", ")))] : []));
 }
 
@@ -63,9 +65,9 @@ function limitsOf(curves) {
   return [low - room, high + room];
 }
 
-function curveCard(feature, d, levels, curve, limits, markers) {
-  const drawing = levels ? drawLevels(feature, levels, curve, limits)
-    : drawLine(feature, curve, limits);
+function curveCard(feature, d, levels, curve, limits, markers, sides) {
+  const drawing = levels ? drawLevels(feature, levels, curve, limits, sides)
+    : drawLine(feature, curve, limits, sides);
   const number = new Map((levels || []).map((level, k) => [level, k]));
   markers.push((cells) => {
     const cell = cells[d];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,38 @@ from everystump.estimators.reading import densities, kind_of, share_missing, spr
 from everystump.frames import Feature
 from everystump.report.plain import as_plain
 from everystump.shapes import Shape, ShapeModel
+from everystump.wording import counted
 
 
-def known_density(
-    model: Any, rows: np.ndarray | None
-) -> tuple[tuple[RowDensity, ...] | None, str | None]:
-    """Return where rows lie in each feature, and which rows these are; None if nobody knows."""
+def known_density(model: Any, rows: np.ndarray | None) -> tuple[RowDensity, ...] | None:
+    """Return where the training rows, else given ones, lie in each feature; None if unknown."""
     density = getattr(model, "density_", None)
-    if density is not None:
-        return density, "training rows"
-    if rows is not None:
-        return densities(rows), "given rows"
-    return None, None
+    return densities(rows) if density is None and rows is not None else density
+
+
+def measured_importances(
+    models: list[ShapeModel],
+    rows: np.ndarray | None,
+    density: tuple[RowDensity, ...] | None,
+    about: Mapping[str, Any],
+) -> tuple[list[list[float]], str | None]:
+    """Return how much each feature moves each score, and the rows that this was measured on.
+
+    These are rows that the model has not learned from, if there are some: given ones, or those
+    that it was measured on when it was fitted; else the training rows.
+    """
+    known = about.get("importances")
+    is_fresh = rows is not None and about.get("rows") != "training"
+    if known and not is_fresh:
+        by_feature = np.transpose(known["values"]).tolist()
+        return by_feature, counted(known["n_rows"], "held-out row")
+    seen = densities(rows) if is_fresh and rows is not None else density
+    each = seen or (None,) * len(models[0])
+    values = [[_importance(model[d], one) for model in models] for d, one in enumerate(each)]
+    if is_fresh and rows is not None:
+        kind = about.get("rows") or "given"
+        return values, counted(len(rows), f"{kind} row")
+    return values, None if seen is None else "training rows"
 
 
 def tell_features(
@@ -30,23 +51,19 @@ def tell_features(
     features: tuple[Feature, ...],
     names: list[str],
     density: tuple[RowDensity, ...] | None,
+    importances: list[list[float]],
 ) -> list[dict[str, Any]]:
     """Return all features in their order, as plain data."""
     return [
-        _feature(names[d], features[d], [model[d] for model in models], seen)
+        {"name": names[d], "kind": kind_of(features[d]), "importance": importances[d]}
+        | _values(features[d], [model[d] for model in models], seen)
         for d, seen in enumerate(density or (None,) * len(names))
     ]
 
 
-def _feature(
-    name: str, feature: Feature, shapes: list[Shape], seen: RowDensity | None
-) -> dict[str, Any]:
-    told = {
-        "name": name,
-        "kind": kind_of(feature),
-        "importance": [_importance(shape, seen) for shape in shapes],
-        "share_missing": None if seen is None else share_missing(seen),
-    }
+def _values(feature: Feature, shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:
+    """Return what values a feature has, and where the rows lie."""
+    told = {"share_missing": None if seen is None else share_missing(seen)}
     if feature.levels is None:
         return told | _number(shapes, seen)
     return told | _category(feature, seen)

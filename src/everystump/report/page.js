@@ -1,6 +1,5 @@
 // The page: each section from the summary, shown if there is something to show.
 
-const COLOURS = 8; // of classes, in page.css
 const FIRST_ROWS = 5; // of hard ones
 const byId = (id) => document.getElementById(id);
 
@@ -61,9 +60,10 @@ function drawAbout({ about, words, document: model }) {
   if (error) add("error on new rows", unbroken(error), unbroken(range || ""));
   if (gap) {
     add("proven gap", unbroken(gap),
-      certificate.converged === false ? "more than asked for" : "from the best there is");
+      certificate.converged === false ? "more than asked for" : "from the optimum");
   }
   if (path && typeof path.chosen === "number") add("C", few(path.chosen));
+  drawFigures(words.figures);
   const notes = byId("notes");
   if (words.certificate) {
     notes.append(html("h3", {}, "Certificate of the training"),
@@ -72,8 +72,27 @@ function drawAbout({ about, words, document: model }) {
         "training rows and a price on the weights of the stumps."));
   }
   drawBounds(notes, about.bounds || [], words.bounds);
-  drawList(notes, "What was guessed", about.guesses);
-  drawList(notes, "What was left out", about.dropped);
+  drawList(notes, "Inferred from the data", about.guesses);
+  drawList(notes, "Columns left out", about.dropped);
+}
+
+/** Tell accuracy, AUC and the like, each beside the baseline. */
+function drawFigures(figures) {
+  if (!figures) return;
+  const hasIntervals = figures.rows.some((row) => row.interval);
+  const columns = [["value", "model"], ...(hasIntervals ? [["interval", "95% interval"]] : []),
+    ["baseline", figures.always]];
+  const head = html("tr", {}, html("td", {}),
+    ...columns.map(([key, title]) => html("th", { scope: "col", class: `number ${key}` }, title)));
+  const lines = figures.rows.map((row) => html("tr", {},
+    html("th", { scope: "row" }, row.name), ...columns.map(([key]) =>
+      html("td", { class: `number ${key}` }, unbroken(row[key]) || "\u2013",
+        key === "value" && row.interval // on a phone
+          ? html("span", { class: "below" }, unbroken(row.interval)) : null))));
+  fill(byId("figures"), {}, [html("h3", {}, figures.title),
+    html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": figures.title },
+      html("table", { class: "figures" }, html("thead", {}, head), html("tbody", {}, ...lines))),
+    figures.verdict ? html("p", { class: "verdict" }, unbroken(figures.verdict)) : null]);
 }
 
 function drawBounds(notes, bounds, sentences) {
@@ -111,7 +130,7 @@ function drawImportance({ features, order, labels, measured_on: measuredOn }, sh
     `${labels.length > 2 ? ", summed over the classes" : ""}. A name leads to its curve.`;
   const total = (d) => features[d].importance.reduce((sum, part) => sum + part, 0);
   const most = Math.max(...order.map(total)) || 1;
-  const hasColours = labels.length > 2 && labels.length <= COLOURS;
+  const hasColours = hasClassColours(labels);
   const line = (d) => {
     const link = html("a", { class: "name", href: `#curve-${d}`, title: features[d].name },
       features[d].name);
@@ -119,7 +138,7 @@ function drawImportance({ features, order, labels, measured_on: measuredOn }, sh
     const parts = hasColours ? features[d].importance : [total(d)];
     return html("li", {}, link, html("span", { class: "track plain-track" },
       ...parts.map((part, k) => {
-        const bar = html("span", { class: `piece c${k}` });
+        const bar = html("span", { class: `piece ${hasColours ? `c${k}` : "neutral"}` });
         bar.style.width = `${(100 * part) / most}%`;
         return bar;
       })), html("span", { class: "number" }, total(d).toFixed(3)));
@@ -140,7 +159,7 @@ function drawImportance({ features, order, labels, measured_on: measuredOn }, sh
 function drawQuality({ about, quality, labels }) {
   if (!quality) return;
   reveal("quality", "Right and wrong");
-  const head = html("tr", {}, html("th", { scope: "col" }, "truly \\ predicted"),
+  const head = html("tr", {}, html("th", { scope: "col" }, "actual \\ predicted"),
     ...labels.map((label) => html("th", { scope: "col" }, label)));
   const rows = quality.confusion.map((counts, k) => html("tr", {},
     html("th", { scope: "row" }, labels[k]), ...counts.map((count, l) => {
@@ -157,10 +176,10 @@ function drawQuality({ about, quality, labels }) {
     html("tbody", {}, ...rows)));
   byId("confusion").after(html("p", { class: "hint" },
     `${nRight} of ${quality.n} ${about.rows ? `${about.rows} ` : ""}rows are predicted right, ` +
-    `${percent(quality.n_wrong / quality.n)} wrong. Each line holds the rows that truly are of ` +
-    "one class, and its shares sum to 100\u00a0%."));
+    `${percent(quality.n_wrong / quality.n)} wrong. Each line holds the rows that actually are ` +
+    "of one class, and its shares sum to 100\u00a0%."));
   byId("margins").append(drawMargins(quality.margins), html("p", { class: "hint" },
-    "How safely rows are predicted. The margin is the score of a row for its true class" +
+    "How safely rows are predicted. The margin is the score of a row for its actual class" +
     `${labels.length === 2 ? "" : ", less that of the best other class"}: the larger the safer, ` +
     "and below zero the row is predicted wrong."));
 }
@@ -171,11 +190,14 @@ function drawHard(summary, panel, scorer) {
   reveal("hard", "Hard rows");
   const place = byId("hard-tables");
   const table = (rows, name) => hardTable(summary, rows, panel, scorer, name);
-  place.append(html("h3", {}, "Rows the model is least sure of"),
-    table(hard.unsure, "Rows the model is least sure of"));
+  if (summary.labels.length === 2) {
+    byId("hard-signs").textContent = "The score is the intercept (baseline), " +
+      `${signed(summary.document.scores[0].intercept)}, and what all features add; numbers above ` +
+      `zero favor \u201c${summary.labels[1]}\u201d, those below \u201c${summary.labels[0]}\u201d.`;
+  }
+  place.append(html("h3", {}, "Least certain rows"), table(hard.unsure, "Least certain rows"));
   if (hard.wrong.length) {
-    place.append(html("h3", {}, "Rows it is worst wrong about"),
-      table(hard.wrong, "Rows it is worst wrong about"));
+    place.append(html("h3", {}, "Largest errors"), table(hard.wrong, "Largest errors"));
   }
 }
 
@@ -183,20 +205,23 @@ function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
   const values = new Map(starts.map((start) => [start.row, start.values]));
   const isTwo = labels.length === 2;
   const hasChances = scorer.document.log_odds !== null;
-  const sureness = hasChances ? "probability" : isTwo ? "score for it" : "ahead by";
-  const titles = ["row", "predicted", "truly", sureness, "what spoke for it",
-    "what spoke against"];
-  const sure = (row) => (hasChances
-    ? percent(scorer.explainCells(values.get(row.row)).probability[row.said])
-    : row.lead.toFixed(3));
+  const titles = ["row", "predicted", "actual", ...(hasChances ? ["probability"] : []),
+    isTwo ? "score" : "ahead by",
+    ...(isTwo ? [1, 0].map((k) => `evidence for \u201c${short(labels[k], 24)}\u201d`)
+      : ["evidence for it", "evidence against"])];
+  const nNumbers = hasChances ? 2 : 1;
+  const numbers = (row) => [
+    ...(hasChances ? [percent(scorer.explainCells(values.get(row.row)).probability[row.said])]
+      : []), isTwo ? signed(row.score) : row.lead.toFixed(3)];
   const chips = (row, sign) => {
     const order = row.contributions.map((part, d) => [sign * part, d])
       .filter(([part]) => part > 0).sort((a, b) => b[0] - a[0]).slice(0, 3);
-    const title = titles[sign > 0 ? 4 : 5];
+    const title = titles[titles.length - (sign > 0 ? 2 : 1)];
+    const favored = isTwo ? (sign > 0 ? 1 : 0) : (sign > 0 ? row.said : row.over);
     return html("td", { "data-title": title }, ...order.map(([part, d]) =>
       html("span", { class: "chip", title: features[d].name },
         html("span", {}, `${short(features[d].name)} = ${short(shown(values.get(row.row)[d]))}`),
-        html("span", { class: `number ${sign < 0 ? "against" : "for"}` }, signed(sign * part)))));
+        html("span", { class: `number ${textOf(favored, labels)}` }, signed(sign * part)))));
   };
   const line = (row) => {
     const button = html("button", { type: "button" }, `row ${row.label}`);
@@ -209,7 +234,8 @@ function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
       html("td", { "data-title": titles[1] },
         isTwo ? labels[row.said] : `${labels[row.said]} over ${labels[row.over]}`),
       html("td", { "data-title": titles[2] }, row.truth === null ? "not known" : labels[row.truth]),
-      html("td", { "data-title": titles[3], class: "number" }, sure(row)),
+      ...numbers(row).map((text, k) =>
+        html("td", { "data-title": titles[3 + k], class: "number" }, text)),
       chips(row, 1), chips(row, -1));
   };
   const lines = rows.map(line);
@@ -218,8 +244,9 @@ function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
   return html("div", { class: "card scroll", tabindex: "0", role: "region",
     "aria-label": name }, html("table", { class: "hard" },
     html("thead", {}, html("tr", {},
-    ...titles.map((title, k) => html("th", { scope: "col", class: k === 3 ? "number" : null },
-      title)))),
+    ...titles.map((title, k) => html("th", { scope: "col",
+      class: k >= 3 && k < 3 + nNumbers ? "number" : k >= 3 + nNumbers ? "evidence" : null },
+    title)))),
   html("tbody", {}, ...lines)), finder.more);
 }
 
@@ -227,7 +254,7 @@ function drawChoice({ about: { path } }) {
   if (!path || !path.C || !path.mean || !path.C.length) return;
   reveal("path", "Choice of C");
   byId("path-picture").append(drawPath(path), html("p", { class: "hint" },
-    "C is what a unit of loss costs in training: a small C makes plain curves, a large one " +
+    "C is the inverse regularization strength: a small C makes plain curves, a large one " +
     "curves that follow the training rows. The validation score is the larger the better; the " +
     `band is one standard deviation wide to each side${path.chosen
       ? `. C\u00a0=\u00a0${few(path.chosen)} was chosen` : ""}.`));

@@ -66,7 +66,7 @@ class HeldOut:
 
 
 def tell_quality(rows: HeldOut, truth: np.ndarray) -> dict[str, Any]:
-    """Return how the model does on rows whose classes are known."""
+    """Return which rows are predicted right, and how safely."""
     n_classes = rows.scores.shape[1]
     confusion = np.zeros((n_classes, n_classes), dtype=int)
     np.add.at(confusion, (truth, rows.said), 1)
@@ -115,18 +115,21 @@ def worst_wrong(rows: HeldOut, truth: np.ndarray) -> np.ndarray:
 def tell_hard(
     rows: HeldOut, chosen: np.ndarray, models: Sequence[ShapeModel], *, against_truth: bool
 ) -> list[dict[str, Any]]:
-    """Return hard rows with what each feature adds for the class told over the one it beats."""
+    """Return hard rows with what each feature adds.
+
+    Of two classes that is what it adds to the score, so that numbers above zero favor the second;
+    of several, what it adds for the predicted class over the one that this beats.
+    """
     part = HeldOut(None, rows.X[chosen], rows.scores[chosen], None)
     _, rival = part.ahead(part.said)
     two = len(models) == 1
     if against_truth and rows.truth is not None:
         rival = rows.truth[chosen]
     parts = [model.contributions(part.X) for model in models]
-    each = [-parts[0], parts[0]] if two else parts
     told = []
     for k, i in enumerate(chosen.tolist()):
         said, other = int(part.said[k]), int(rival[k])
-        adds = each[said][k] if two else each[said][k] - each[other][k]
+        adds = parts[0][k] if two else parts[said][k] - parts[other][k]
         told.append(
             {
                 "row": i,
@@ -134,6 +137,7 @@ def tell_hard(
                 "said": said,
                 "over": other,
                 "truth": None if rows.truth is None else int(rows.truth[i]),
+                "score": float(part.scores[k, 1] if two else part.scores[k, said]),
                 "lead": float(part.scores[k, said] - (0.0 if two else part.scores[k, other])),
                 "contributions": adds.tolist(),
             }

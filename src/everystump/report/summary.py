@@ -14,8 +14,15 @@ from everystump.estimators.base import each_class
 from everystump.estimators.pipelines import folded
 from everystump.estimators.proofs import proofs
 from everystump.estimators.table import check_rows
+from everystump.evaluation import (
+    Outcome,
+    evaluate,
+    positive_number,
+    training_shares,
+    without_intervals,
+)
 from everystump.export import to_json
-from everystump.report.features import known_density, tell_features
+from everystump.report.features import known_density, measured_importances, tell_features
 from everystump.report.plain import as_plain
 from everystump.report.rows import (
     HeldOut,
@@ -25,7 +32,7 @@ from everystump.report.rows import (
     tell_quality,
     worst_wrong,
 )
-from everystump.report.words import bounded, certified, paragraphs, tiles
+from everystump.report.words import bounded, certified, measured, paragraphs, tiles
 from everystump.shapes import ShapeModel
 
 
@@ -46,11 +53,14 @@ def summarise(
     about : dict, optional
         What else is known, each entry optional: ``rows`` (what ``X`` is: ``"held-out"``,
         ``"training"`` or ``""``), ``doubt`` (why that may not be so), ``data``, ``target``,
-        ``n_rows``, ``n_held_out``, ``model`` (its family in words), ``guesses`` and ``dropped``
-        (sentences), ``error`` (value, low, high, how), ``certificate`` (primal, dual, gap,
-        converged, over), ``bounds`` (a list: name, bounded, value, holds, vacuous, reference,
-        assumptions), ``path`` (C, mean, std, chosen) and ``versions``.  It goes before what the
-        model says of itself.
+        ``n_rows``, ``n_held_out``, ``class_counts`` (of the training rows), ``positive`` (a
+        label), ``refit`` (``n_rows`` and ``n_held_out`` of the model that was measured, if it is
+        another one), ``model`` (its family in words), ``guesses`` and ``dropped`` (sentences),
+        ``error`` (value, low, high, how), ``figures`` (see `everystump.evaluation.evaluate`),
+        ``importances`` (``n_rows``, and ``values`` by score and feature), ``certificate`` (primal,
+        dual, gap, converged, over), ``bounds`` (a list: name, bounded, value, holds, vacuous,
+        reference, assumptions), ``path`` (C, mean, std, chosen) and ``versions``.  It goes before
+        what the model says of itself.
 
     Returns
     -------
@@ -72,11 +82,12 @@ def summarise(
         raise ValueError("y was given without X; pass the rows that it belongs to as well.")
     document = json.loads(to_json(model))
     numbers = None if X is None else check_rows(model, X)
-    density, measured_on = known_density(model, numbers)
-    names = [feature["name"] for feature in document["features"]]
-    features = tell_features(models, model.features_, names, density)
-    moves = [-sum(feature["importance"]) for feature in features]
     known = _about(model, about)
+    density = known_density(model, numbers)
+    names = [feature["name"] for feature in document["features"]]
+    importances, measured_on = measured_importances(models, numbers, density, known)
+    features = tell_features(models, model.features_, names, density, importances)
+    moves = [-sum(each) for each in importances]
     labels = [_text(label) for label in document["classes"]]
     summary = {
         "title": _title(known.get("target"), document["estimator"]),
@@ -93,6 +104,8 @@ def summarise(
         summary |= {"quality": None, "hard": None, "starts": starts}
     else:
         summary |= _of_rows(HeldOut.of(model, X, numbers, y), models, model)
+    if summary["quality"] is not None:
+        summary["quality"]["figures"] = _figures(model, X, y, known)
     return summary | {"words": _words(known, document, labels, summary["quality"])}
 
 
@@ -135,7 +148,7 @@ def _extremes(
     density: tuple[RowDensity, ...] | None,
     model: Any,
 ) -> list[dict[str, Any]]:
-    """Return made-up rows, in each of which all features speak for one class."""
+    """Return made-up rows, in each of which all features favor one class."""
     if density is None:
         return []
     signs = [(0, -1.0), (0, 1.0)] if len(models) == 1 else [(k, 1.0) for k in range(len(models))]
@@ -149,7 +162,7 @@ def _extremes(
             if best is not None and levels is not None:
                 best = as_plain(levels[int(best)]) if best >= 0 else feature["typical"]
             values.append(int(best) if isinstance(best, bool) else best)
-        rows.append({"name": f"all that speaks for “{label}”", "values": values})
+        rows.append({"name": f"every feature favors “{label}”", "values": values})
     return rows
 
 
@@ -161,7 +174,20 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
             raise TypeError(f"about={more!r} is of the type {type(more).__name__}; pass a dict.")
         known |= dict(more or {})
     known.pop("origin", None)  # which is for the model alone
+    if getattr(model, "edits_", ()):
+        known.pop("importances", None)  # which was measured before
     return as_plain(known)
+
+
+def _figures(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return accuracy, AUC and the like on given rows, without intervals on training rows."""
+    counts = about.get("class_counts")
+    shares = training_shares(counts) if counts else None
+    labels = model.classes_.tolist()
+    positive = positive_number([as_plain(label) for label in labels], about.get("positive"))
+    found = evaluate(Outcome.of(model, X, y), labels, positive, shares)
+    fresh = about.get("rows") != "training" and not about.get("doubt")
+    return as_plain(found if fresh else without_intervals(found))
 
 
 def _title(target: Any, estimator: str) -> str:
@@ -178,6 +204,7 @@ def _words(
     certificate = about.get("certificate")
     return {
         "trained": paragraphs(about, told | {"classes": labels}, quality),
+        "figures": measured(about, quality),
         "certificate": certified(certificate) if certificate else None,
         "bounds": [bounded(bound) for bound in about.get("bounds") or []],
         "tiles": tiles(about),

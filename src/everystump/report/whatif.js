@@ -35,9 +35,10 @@ function buildWhatIf(panel, summary, scorer, onChange) {
     const found = scorer.explainCells(state.cells);
     if (state.score !== null && !state.pinned) state.score = found.said ?? 0;
     const adds = found.contributions[state.score ?? 0];
+    const sides = sidesOf(labels, state.score ?? 0);
     fields.forEach((field) => {
       const d = field.number;
-      field.tell(adds[d], state.cells[d] !== state.start.values[d]);
+      field.tell(adds[d], state.cells[d] !== state.start.values[d], sides);
     });
     list.tellBase(summary.document.scores[state.score ?? 0].intercept);
     outcome.tell(found, state.before, state.score);
@@ -74,7 +75,7 @@ function contributionLimits(model) {
 /** Return what names a row to start from. */
 function startName(start, labels) {
   if (start.name) return start.name;
-  const truth = start.truth === null ? "" : `, truly ${labels[start.truth]}`;
+  const truth = start.truth === null ? "" : `, actual ${labels[start.truth]}`;
   const mark = start.truth !== null && start.truth !== start.said ? " (wrong)" : "";
   return `row ${start.label}${truth}, predicted ${labels[start.said]}${mark}`;
 }
@@ -100,15 +101,16 @@ function buildFieldList(fields) {
   const finder = buildFinder("find-field", "feature", FIRST_FIELDS);
   const orders = {
     "most important first": () => 0,
-    "strongest vote first": (a, b) => Math.abs(b.added()) - Math.abs(a.added()),
+    "largest contribution first": (a, b) => Math.abs(b.added()) - Math.abs(a.added()),
     "by name": (a, b) => a.name.localeCompare(b.name),
   };
   const select = html("select", { id: "field-order" }, ...Object.keys(orders).map((name) =>
     html("option", { value: name }, name)));
   const list = html("div", { class: "fields" });
   const base = html("span", { class: "number" });
-  const baseLine = html("div", { class: "field base" }, html("span", { class: "name" }, "start"),
-    html("span", { class: "hint" }, "what every row has before its features vote"), base);
+  const baseLine = html("div", { class: "field base" },
+    html("span", { class: "name" }, "intercept (baseline)"),
+    html("span", { class: "hint" }, "the score before any feature adds to it"), base);
   function sort() {
     const sorted = [...fields].sort(orders[select.value]);
     list.append(...sorted.map((field) => field.element));
@@ -163,13 +165,13 @@ function outcomeOfTwo(labels, hasChances) {
   const score = scoreElement();
   const ends = labels.map(() => html("span", {}));
   const gauge = html("div", { class: "gauge" }, html("span", { class: "level" }));
-  const elements = [html("p", {}, "The model says ", said, chance)];
+  const elements = [html("p", {}, "Predicted: ", said, chance)];
   if (hasChances) elements.push(gauge, html("div", { class: "ends" }, ...ends));
   elements.push(html("p", { class: "hint" }, "Score ", score, change,
     html("span", { class: "key" }, html("span", { class: "swatch positive" }),
-      `above zero speaks for “${labels[1]}”`),
+      `above zero favors “${labels[1]}”`),
     html("span", { class: "key" }, html("span", { class: "swatch negative" }),
-      `below zero for “${labels[0]}”`)));
+      `below zero “${labels[0]}”`)));
 
   function tell(found, before) {
     const share = found.probability;
@@ -199,12 +201,14 @@ function outcomeOfMany(labels, choose) {
     radio.addEventListener("change", () => choose(k));
     const share = html("strong", {});
     const score = scoreElement();
-    const element = html("li", {}, radio, html("label", { for: radio.id }, label), share,
+    const swatch = hasClassColours(labels) ? html("span", { class: `swatch c${k}` }) : null;
+    const element = html("li", {}, radio, html("label", { for: radio.id }, swatch ?? "", label),
+      share,
       html("span", { class: "number" }, "score ", score));
     return { radio, share, score, element };
   });
   const list = html("ul", { class: "classes", role: "radiogroup",
-    "aria-label": "Class whose votes are shown" }, ...lines.map((line) => line.element));
+    "aria-label": "Class whose score is explained" }, ...lines.map((line) => line.element));
 
   function tell(found, before, shownScore) {
     said.textContent = saidBy(found, labels);
@@ -215,13 +219,14 @@ function outcomeOfMany(labels, choose) {
       share.textContent = found.probability ? percent(found.probability[k]) : "";
       tellScore(score, found.scores[k]);
     });
-    hint.replaceChildren("Votes on the score of the chosen class: ",
-      html("span", { class: "key" }, html("span", { class: "swatch positive" }),
+    const [above, below] = sidesOf(labels, shownScore);
+    hint.replaceChildren("Contributions to the score of the chosen class: ",
+      html("span", { class: "key" }, html("span", { class: `swatch ${above}` }),
         `for “${labels[shownScore]}”`),
-      html("span", { class: "key" }, html("span", { class: "swatch negative" }), "against it"));
+      html("span", { class: "key" }, html("span", { class: `swatch ${below}` }), "against it"));
     return said.textContent + chance.textContent;
   }
-  return { elements: [html("p", {}, "The model says ", said, chance), list, hint], tell };
+  return { elements: [html("p", {}, "Predicted: ", said, chance), list, hint], tell };
 }
 
 /** Return the line of a feature: its input, whether it is missing, and what it adds. */
@@ -237,7 +242,7 @@ function buildField(summary, d, limits, changed) {
     changed(cell);
   };
   const input = levels ? levelInput(id, levels, change) : numberInput(id, feature, change);
-  const track = signedBar(0, limits);
+  const track = signedBar(0, limits, ["neutral", "neutral"]);
   const number = html("span", { class: "number" });
   const element = html("div", { class: "field" },
     html("label", { class: "name", for: id, title: feature.name }, feature.name),
@@ -262,9 +267,9 @@ function buildField(summary, d, limits, changed) {
       element.classList.toggle("is-missing", cell === null);
       input.show(cell);
     },
-    tell(added, isChanged) {
+    tell(added, isChanged, sides) {
       last = added;
-      setSignedBar(track, added, limits);
+      setSignedBar(track, added, limits, sides);
       number.textContent = signed(added);
       element.classList.toggle("changed", isChanged);
     },

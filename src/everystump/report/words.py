@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from everystump.evaluation import figure_rows, verdict
 from everystump.wording import counted, number, percent
 
 
@@ -33,11 +34,11 @@ def paragraphs(
     error = about.get("error")
     is_told = isinstance(error, Mapping) and error.get("value") is not None
     if isinstance(error, Mapping) and is_told:
-        told.append(_error(error))
+        told.append(_error(error, about.get("refit")))
     if quality is not None and not (is_told and about.get("rows") == "held-out"):
         rows = counted(quality["n"], f"{about.get('rows') or ''} row".strip())
         told.append(
-            f"Of the {rows} that this page was given, it is wrong about "
+            f"Of the {rows} that this page was given, it predicts the wrong class for "
             f"{number(quality['n_wrong'])}, which is {percent(quality['n_wrong'] / quality['n'])}."
         )
     if about.get("doubt"):
@@ -64,7 +65,7 @@ def _decides(labels: list[str]) -> str:
     if len(labels) == 2:
         return (
             f"Each feature adds a number to the score or takes one away. A score above zero "
-            f"speaks for “{labels[1]}”, one below zero for “{labels[0]}”."
+            f"favors “{labels[1]}”, one below zero “{labels[0]}”."
         )
     return (
         f"Each of the {len(labels)} classes has a score, to which each feature adds a number or "
@@ -76,12 +77,69 @@ def _kind(about: Mapping[str, Any], estimator: str) -> str:
     return f"Kind of model: {about.get('model') or estimator}."
 
 
-def _error(error: Mapping[str, Any]) -> str:
-    text = f"It is wrong about {percent(error['value'])} of the rows it was not trained on"
+def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
+    who = "It predicts the wrong class for"
+    if refit:
+        n_rows = counted(refit["n_rows"], "row")
+        who = (
+            f"It was trained on all rows after a first model, of {n_rows}, had been measured on the "
+            f"others; error, figures and path of C are those of the first model, which predicts "
+            f"the wrong class for"
+        )
+    text = f"{who} {percent(error['value'])} of the rows it was not trained on"
     low, high = error.get("low"), error.get("high")
     if low is not None and high is not None:
         text += f"; on new rows, this is likely between {percent(low)} and {percent(high)}"
     return f"{text} ({error['how']})." if error.get("how") else f"{text}."
+
+
+def measured(
+    about: Mapping[str, Any], quality: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return the table of figures: those of given rows, unless the model learned from these.
+
+    Returns
+    -------
+    dict or None
+        ``title``: what they were measured on; ``always``: the answer of the baseline; ``rows``:
+        see `everystump.evaluation.figure_rows`; ``verdict``: a sentence if the baseline is not
+        beaten, else None.
+
+    Examples
+    --------
+    >>> accuracy = {"value": 0.9, "low": 0.8, "high": 0.95, "baseline": 0.6}
+    >>> found = {"figures": {"accuracy": accuracy}, "baseline": {"answer": "no"}}
+    >>> found |= {"better": True, "positive": "yes", "n_rows": 80}
+    >>> measured({"figures": found, "n_held_out": 80}, None)["title"]
+    'Measured on 80 held-out rows'
+    """
+    is_training = about.get("rows") == "training"
+    found, known = (quality or {}).get("figures"), about.get("figures")
+    if known and (found is None or is_training):
+        found, title = known, _measured_by(about)
+    elif found:
+        kind = about.get("rows") or "given"
+        title = f"Measured on {counted(found['n_rows'], f'{kind} row')}"
+        title += ", which flatters the model" if is_training or about.get("doubt") else ""
+    else:
+        return None
+    return {
+        "title": title,
+        "always": f"always “{found['baseline']['answer']}”",
+        "rows": figure_rows(found),
+        "verdict": verdict(found),
+    }
+
+
+def _measured_by(about: Mapping[str, Any]) -> str:
+    """Return which rows the figures of the fit were measured on, and whose they are."""
+    n_rows, refit = about["figures"]["n_rows"], about.get("refit")
+    if refit:
+        which = f"the first model, of {counted(refit['n_rows'], 'row')}"
+        return f"Measured on {counted(n_rows, 'held-out row')}, with {which}"
+    if about.get("n_held_out"):
+        return f"Measured on {counted(n_rows, 'held-out row')}"
+    return f"Measured by cross-validation on {counted(n_rows, 'row')}"
 
 
 def certified(certificate: Mapping[str, Any]) -> str:
@@ -91,7 +149,7 @@ def certified(certificate: Mapping[str, Any]) -> str:
     --------
     >>> certified({"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True})
     'No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is within
-    0.05 % of the best there is.'
+    0.05 % of the optimum.'
     """
     primal, dual, gap = (certificate.get(key) for key in ("primal", "dual", "gap"))
     if primal is None or dual is None or gap is None:
@@ -101,7 +159,7 @@ def certified(certificate: Mapping[str, Any]) -> str:
     over = certificate.get("over") or "ensemble of stumps"
     text = (
         f"No {over} can have an objective below {number(dual, digits)}; this one has "
-        f"{number(primal, digits)}{whose}: it is within {percent(gap)} of the best there is."
+        f"{number(primal, digits)}{whose}: it is within {percent(gap)} of the optimum."
     )
     if certificate.get("converged") is False:
         text += " That is less than was asked for: the training stopped early."

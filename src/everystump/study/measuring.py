@@ -12,7 +12,13 @@ from sklearn.model_selection import StratifiedKFold
 from everystump.estimators.base import each_class
 from everystump.estimators.reading import densities, spread
 from everystump.estimators.table import check_rows
-from everystump.evaluation import Outcome, evaluate, positive_number, training_shares
+from everystump.evaluation import (
+    Outcome,
+    evaluate,
+    positive_number,
+    training_shares,
+    without_intervals,
+)
 from everystump.evaluation.intervals import wilson
 from everystump.labels import class_numbers
 from everystump.study import asking
@@ -44,12 +50,16 @@ def count_classes(model: Any, y: np.ndarray) -> list[int]:
     return np.bincount(numbers, minlength=len(model.classes_)).tolist()
 
 
-def figures_on(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
-    """Return the figures of a model on rows of known classes; see `everystump.evaluation`."""
+def figures_on(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> dict[str, Any]:
+    """Return the figures of a model on rows of known classes; see `everystump.evaluation`.
+
+    Unless the rows are ``fresh``, had no part in the training, there are no intervals.
+    """
     with asking():
         outcome = Outcome.of(model, X, y)
     about = getattr(model, "about_", {})
-    return figures_of(model, outcome, about.get("positive"), about.get("class_counts"))
+    found = figures_of(model, outcome, about.get("positive"), about.get("class_counts"))
+    return found if fresh else without_intervals(found)
 
 
 def figures_of(

@@ -82,7 +82,39 @@ def explained_row(model: Any, X: Any, row: int) -> Any:
     )
 
 
-def error_of(model: Any, X: Any, y: np.ndarray) -> float:
-    """Return the share of rows whose class is predicted wrongly."""
+def predicted_row(model: Any, X: Any, row: int) -> dict[str, Any]:
+    """Return the predicted class of a row, and its scores and probabilities by class.
+
+    Of two classes the score is that of the second, which one above zero favors.
+    """
+    one, classes = X.iloc[[row]], model.classes_.tolist()
     with asking():
-        return float(np.mean(model.predict(X) != y))
+        scores = np.ravel(model.decision_function(one)).tolist()
+        said = {"prediction": model.predict(one).tolist()[0]}
+        said["score"] = scores[0] if len(classes) == 2 else dict(zip(classes, scores, strict=True))
+        if hasattr(model, "predict_proba"):
+            chances = model.predict_proba(one)[0].tolist()
+            said["probability"] = dict(zip(classes, chances, strict=True))
+    return said
+
+
+def importances(model: Any) -> tuple[Any, str]:
+    """Return the features by importance, and which rows it was measured on.
+
+    These are the rows that were held out, if some were and the model has not been edited since.
+    """
+    frame, known = model.explain_global(), getattr(model, "about_", {}).get("importances")
+    if known is None or model.edits_:
+        return frame, "training rows"
+    names = [str(name) for name in model.feature_names_in_]
+    classes = model.classes_.tolist() if len(known["values"]) > 1 else [None]
+    measured = {
+        (label, name): value
+        for label, values in zip(classes, known["values"], strict=True)
+        for name, value in zip(names, values, strict=True)
+    }
+    of = frame["class"] if "class" in frame else [None] * len(frame)
+    each = [measured[label, str(name)] for label, name in zip(of, frame["feature"], strict=True)]
+    frame = frame.assign(importance=each)
+    rows = counted(known["n_rows"], "held-out row")
+    return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True), rows

@@ -1,0 +1,79 @@
+"""The page of a model that the command made: whose figures it shows, and on which rows."""
+
+import numpy as np
+import pytest
+
+from everystump.datasets import load_dataset
+from everystump.evaluation import figure_rows
+from everystump.report import summarise
+from everystump.report.plain import as_plain
+from everystump.study.fitting import fit_model
+from everystump.study.guesses import Wishes, make_task
+from everystump.study.matching import trial_of
+from everystump.study.plan import Plan
+
+
+def tool_model(refit=False, **plan):
+    """Return a model as the command makes it, with the rows that were held out."""
+    data = load_dataset("german", as_frame=True)
+    frame = data.data.iloc[:200, :6].assign(risk=np.where(data.target[:200] == 1, "bad", "good"))
+    task = make_task(frame, "risk", Wishes(positive="bad"))
+    model = fit_model(task, Plan(C=0.1, refit=refit, **plan))
+    return model, trial_of(model, frame)
+
+
+def test_figures_of_the_page_are_those_of_the_fit():
+    model, trial = tool_model()
+    assert trial.kind == "held-out"
+    summary = summarise(model, trial.X, trial.y, about={"rows": trial.kind})
+    assert summary["quality"]["figures"] == as_plain(model.about_["figures"])
+    told = summary["words"]["figures"]
+    assert told["title"] == "Measured on 50 held-out rows"
+    assert told["rows"] == figure_rows(model.about_["figures"])
+    assert summarise(model)["words"]["figures"] == told
+    assert "recall of “bad”" in [row["name"] for row in told["rows"]]
+
+
+def test_importances_are_those_of_held_out_rows():
+    model, trial = tool_model()
+    wanted = model.explain_global(trial.X).set_index("feature")["importance"]
+    for summary in (summarise(model), summarise(model, trial.X, about={"rows": "held-out"})):
+        assert summary["measured_on"] == "50 held-out rows"
+        for feature in summary["features"]:
+            assert feature["importance"] == pytest.approx([wanted[feature["name"]]])
+    edited = model.flatten_curve("duration")
+    assert summarise(edited)["measured_on"] == "training rows"
+
+
+def test_figures_of_training_rows_are_not_shown_where_there_are_better_ones():
+    model, trial = tool_model()
+    given = {"rows": "training"}
+    words = summarise(model, trial.X, trial.y, about=given)["words"]
+    assert words["figures"]["title"] == "Measured on 50 held-out rows"
+    del model.about_["figures"]
+    words = summarise(model, trial.X, trial.y, about=given)["words"]
+    assert words["figures"]["title"] == "Measured on 50 training rows, which flatters the model"
+    assert not any(row["interval"] for row in words["figures"]["rows"])
+
+
+def test_a_refitted_model_does_not_boast_of_the_figures_of_another():
+    model, trial = tool_model(refit=True)
+    assert trial.kind == "training" and len(trial.y) == 200
+    about = model.about_
+    assert about["refit"] == {"n_rows": 150, "n_held_out": 50}
+    assert (about["n_rows"], about["n_held_out"], sum(about["class_counts"])) == (200, 0, 200)
+    assert "importances" not in about
+    assert not [one for one in about["bounds"] if one["name"] == "validation_bound"]
+    first, _ = tool_model()
+    assert about["figures"] == first.about_["figures"]
+    assert about["certificate"]["primal"] != first.about_["certificate"]["primal"]
+    words = summarise(model)["words"]
+    assert words["figures"]["title"].endswith("with the first model, of 150 rows")
+    assert "trained on all rows after a first model, of 150 rows" in " ".join(words["trained"])
+
+
+def test_figures_by_folds():
+    model, trial = tool_model(cv=3)
+    words = summarise(model)["words"]
+    assert words["figures"]["title"] == "Measured by cross-validation on 200 rows"
+    assert model.about_["figures"]["figures"]["auc"]["interval"] is None
