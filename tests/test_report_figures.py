@@ -73,7 +73,7 @@ def test_a_refitted_model_does_not_boast_of_the_figures_of_another():
 
 
 def test_figures_by_folds():
-    model, trial = tool_model(cv=3)
+    model, _ = tool_model(cv=3)
     words = summarise(model)["words"]
     assert words["figures"]["title"] == "Measured by cross-validation on 200 rows"
     assert model.about_["figures"]["figures"]["auc"]["interval"] is None

@@ -82,9 +82,9 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
     if refit:
         n_rows = counted(refit["n_rows"], "row")
         who = (
-            f"It was trained on all rows after a first model, of {n_rows}, had been measured on the "
-            f"others; error, figures and path of C are those of the first model, which predicts "
-            f"the wrong class for"
+            f"It was trained on all rows after a first model, of {n_rows}, had been measured on "
+            f"the others; error, figures and path of C are those of the first model, which "
+            f"predicts the wrong class for"
         )
     text = f"{who} {percent(error['value'])} of the rows it was not trained on"
     low, high = error.get("low"), error.get("high")
@@ -93,9 +93,7 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
     return f"{text} ({error['how']})." if error.get("how") else f"{text}."
 
 
-def measured(
-    about: Mapping[str, Any], quality: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
+def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return the table of figures: those of given rows, unless the model learned from these.
 
     Returns
