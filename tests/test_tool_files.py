@@ -128,11 +128,10 @@ def test_a_model_knows_what_stood_for_missing(tmp_path):
         data, index=False
     )
     told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "a is numbers but for n.a., and so is a category" in told
-    assert "pass --missing 'n.a.'" in told
+    assert "Words that count as missing: a ('n.a.' in 50 rows)" in told
     given = ("--missing", "n.a.", "-o", out, "--force")
     told = run("fit", data, "--target", "y", "--C", 1, *given).stdout
-    assert "With missing values: a." in told and "a is numbers but" not in told
+    assert "With missing values: a." in told and "Words that count" not in told
     pd.DataFrame({"a": ["n.a.", "0.5"], "b": [0.0, 0.0]}).to_csv(new, index=False)
     said = pd.read_csv(io.StringIO(run("predict", out, new).stdout))["score"]
     rows = pd.DataFrame({"a": [np.nan, 0.5], "b": [0.0, 0.0]})
@@ -257,13 +256,13 @@ def test_cells_over_several_lines_are_told_of(tmp_path):
     assert told == ["Quoted cells go over several lines in 2 rows, the first from line 2 to 3."]
 
 
-def test_a_category_that_could_be_numbers_is_told_of(tmp_path):
+def test_decimal_commas_beside_points(tmp_path):
     data = tmp_path / "t.csv"
     rng = np.random.default_rng(0)
     rows = "\n".join(f"{k},5;{rng.uniform():.4f};{k % 2}" for k in range(80))
     data.write_text(f"a;b;y\n{rows}\n")
     told = run("fit", data, "--target", "y", "--C", 1, "-o", tmp_path / "m.stump").stdout
-    assert "a is a category of text, though all of it are numbers; see --decimal." in told
+    assert "Numbers, read from text: a ('10,5' is 10.5)." in told
 
 
 def test_numbers_first_and_text_much_later(tmp_path):

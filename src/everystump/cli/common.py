@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,7 @@ def parse_data(
 
     origin = getattr(model, "about_", {}).get("origin", {})
     told_before = dialect.after(origin.get("dialect", {}))
+    told_before = replace(told_before, usual_decimal=origin.get("decimal"))
     text = text_columns(model) if text is None else text
     return parse_file(path, content, told_before, text=text)
 

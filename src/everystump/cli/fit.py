@@ -74,7 +74,13 @@ Examples:
 @click.option("--drop", multiple=True, metavar="COL", help="Leave a column out; may be repeated.")
 @click.option("--use", multiple=True, metavar="COL", help="Use a column that would be left out.")
 @click.option(
-    "--categorical", multiple=True, metavar="COL", help="Take a column of numbers for a category."
+    "--categorical",
+    multiple=True,
+    metavar="COL",
+    help="Take a column of numbers or dates for a category.",
+)
+@click.option(
+    "--numeric", multiple=True, metavar="COL", help="Take words in a column for missing values."
 )
 @click.option("--positive", metavar="LABEL", help="The label that scores and probabilities favor.")
 @click.option(
@@ -99,6 +105,7 @@ def fit(
     drop: tuple[str, ...],
     use: tuple[str, ...],
     categorical: tuple[str, ...],
+    numeric: tuple[str, ...],
     positive: str | None,
     seed: int,
     dialect: Dialect,
@@ -126,7 +133,8 @@ def fit(
         share = HOLDOUT if holdout is None else holdout
         plan = Plan(family, cost, share, cv, seed, refit)
         frame, told = read_file(data, dialect, text=[target])
-        task = make_task(frame, target, Wishes(drop, use, categorical, positive), told)
+        wishes = Wishes(drop, use, categorical, positive, numeric)
+        task = make_task(frame, target, wishes, told)
         guesses = "\n".join(task.told) + "\n"
         if in_a_terminal() and not as_json:  # elsewhere all is told at the end
             echo(guesses)

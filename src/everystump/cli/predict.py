@@ -59,7 +59,7 @@ def predict(
         fitted = load_model(model)
         content = read_content(data)  # once, for it may be a pipe
         frame, notes = parse_data(data, content, dialect, fitted)
-        check_columns(frame, keep)
+        check_columns(frame.columns, keep)
         kept = frame[[]]
         if keep:  # as they are written
             written = replace(dialect, missing=("",))

@@ -84,6 +84,13 @@ def _unzipped(path: Path, content: bytes) -> bytes:
             ) from None
 
 
+def _bunzipped(path: Path, content: bytes) -> bytes:
+    try:
+        return bz2.decompress(content)
+    except ValueError as error:  # it ends too early
+        raise EOFError(str(error)) from None
+
+
 def _unzstd(path: Path, content: bytes) -> bytes:
     """Return what Zstandard compressed, if a module for it is installed."""
     try:
@@ -101,9 +108,7 @@ def _unzstd(path: Path, content: bytes) -> bytes:
 
 _BY_MAGIC: dict[bytes, Callable[[Path, bytes], bytes]] = {
     b"\x1f\x8b": lambda _, content: gzip.decompress(content),
-    **{
-        b"BZh%d1AY&SY" % level: lambda _, content: bz2.decompress(content) for level in range(1, 10)
-    },
+    **{b"BZh%d1AY&SY" % level: _bunzipped for level in range(1, 10)},
     b"\xfd7zXZ\0": lambda _, content: lzma.decompress(content),
     _ZSTD: _unzstd,
 }

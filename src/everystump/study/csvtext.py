@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everystump.study import RefusedError
-from everystump.study.dialect import Dialect
-from everystump.study.tidying import MISSING
+from everystump.study.dialect import DECIMALS, Dialect
+from everystump.study.numbertext import LARGEST_EXACT, are_beyond_doubles
+from everystump.study.readings import cells_of
+from everystump.study.tidying import MISSING, replaced
 from everystump.wording import counted
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _ONE_NAME = re.compile(r'"[^"]*"|[\w.-]+')
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _SAMPLE, _SAMPLE_LINES, _SAMPLE_CELLS = 64 * 1024, 20, 200
 
@@ -165,13 +167,19 @@ def _read(path: Path, text: str, how: _How) -> tuple[Any, str]:
     decimal = how.dialect.decimal or "."
     frame = _read_csv(path, text, how, decimal)
     is_open = how.dialect.decimal is None and how.dialect.delimiter != ","
-    if is_open and _has_decimal_commas(frame.drop(columns=list(how.as_text), errors="ignore")):
+    is_usual = how.dialect.usual_decimal == ","
+    others = frame.drop(columns=list(how.as_text), errors="ignore")
+    if is_open and _has_decimal_commas(others, is_usual):
         decimal = ","
         frame = _read_csv(path, text, how, decimal)
+    frame = _with_whole_numbers(frame, path, text, how)
+    frame.attrs[DECIMALS] = (
+        (decimal,) if how.dialect.decimal else (decimal, "." if decimal == "," else ",")
+    )
     return frame, decimal
 
 
-def _has_decimal_commas(frame: Any) -> bool:
+def _has_decimal_commas(frame: Any, is_usual: bool) -> bool:
     """Tell whether all cells of a column, as far as one looks, are numbers with commas.
 
     Not if another column has fractions with points.
@@ -184,10 +192,27 @@ def _has_decimal_commas(frame: Any) -> bool:
         with_comma = [cell for cell in cells if _WITH_COMMA.fullmatch(cell)]
         whole = sum(cell.lstrip("+-").isdecimal() for cell in cells)
         # Three digits after every comma may as well be thousands.
-        is_clear = any(not _THOUSANDS.fullmatch(cell) for cell in with_comma)
-        if is_clear and len(with_comma) + whole == len(cells):
+        is_clear = is_usual or any(not _THOUSANDS.fullmatch(cell) for cell in with_comma)
+        if with_comma and is_clear and len(with_comma) + whole == len(cells):
             return True
     return False
+
+
+def _with_whole_numbers(frame: Any, path: Path, text: str, how: _How) -> Any:
+    """Return a frame whose whole numbers too large to be told apart as numbers are text."""
+    large = [name for name in frame.columns if _may_be_rounded(frame[name])]
+    if not large:
+        return frame
+    written = _read_csv(path, text, how._replace(as_text=large), ".")
+    exact = {name: written[name] for name in large if are_beyond_doubles(cells_of(written[name]))}
+    return replaced(frame, exact)
+
+
+def _may_be_rounded(column: Any) -> bool:
+    """Tell whether a column of numbers has some beyond which not all whole ones are doubles."""
+    if column.dtype.kind not in "iuf" or len(column) == 0:
+        return False
+    return bool(column.max() > LARGEST_EXACT or column.min() < -LARGEST_EXACT)
 
 
 def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:

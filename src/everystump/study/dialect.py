@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+DECIMALS = "decimals"
+"""What frames from files say, in their ``attrs``, of what may begin fractions, likeliest first."""
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -20,12 +23,15 @@ class Dialect:
         How the text is encoded; UTF-8 by default.
     missing : tuple of str
         What stands for a missing value beside the empty cell; by default the usual ways to say so.
+    usual_decimal : str or None
+        What begins fractions in files of this kind, if neither the user nor the file tells.
     """
 
     delimiter: str | None = None
     decimal: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = ()
+    usual_decimal: str | None = None
 
     def told(self) -> dict[str, Any]:
         """Return what is told, as plain data."""

@@ -68,6 +68,7 @@ def fit_model(
             "holdout": plan.holdout if test is not None else None,
             "seed": plan.seed,
             "dialect": (dialect or Dialect()).told(),
+            **task.reading,
         },
     }
     return model

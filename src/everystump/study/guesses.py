@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from everystump.estimators.reading import hint
 from everystump.study import RefusedError
-from everystump.study.kinds import NUMBERS, TEXT, kind_of
+from everystump.study.dialect import DECIMALS
+from everystump.study.dropping import dropped_columns
+from everystump.study.kinds import TEXT, kind_of
 from everystump.study.labels import as_labels
+from everystump.study.numbertext import are_beyond_doubles
+from everystump.study.readings import as_plain, cells_of
+from everystump.study.schema import apply_readings, find_readings, seems_numeric, tell_readings
 from everystump.wording import counted, listed
 
 _MOST_CLASSES = 20
-_FEW_ROWS = 20
-_MANY_LEVELS, _FEW_WORDS = 20, 0.2
 _YES = {"1", "true", "yes", "y", "t", "positive", "pos", "+", ">50k", "bad", "sick", "good"}
 _NO_BESIDE_1 = {"0", "-1"}
 
@@ -40,6 +43,8 @@ class Task:
         What was guessed, one sentence each.
     dropped : dict
         Columns left out, and why.
+    reading : dict
+        How the columns of its file are read, as plain data: see `everystump.study.readings`.
     """
 
     X: Any
@@ -48,31 +53,42 @@ class Task:
     positive: Any
     told: list[str]
     dropped: dict[str, str]
+    reading: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user says himself: columns to leave out, to use, to take for categories; a label."""
+    """What the user says himself: columns to leave out, to use, to take for categories or numbers.
+
+    And the positive label.
+    """
 
     drop: Sequence[str] = ()
     use: Sequence[str] = ()
     categorical: Sequence[str] = ()
     positive: str | None = None
+    numeric: Sequence[str] = ()
 
 
 def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ()) -> Task:
     """Decide what to learn from, and say so, after what is ``told`` already."""
-    _check_wishes(frame, target, wishes)
+    check_columns(frame.columns, [target])
     said = list(told)
     known = frame[target].notna().to_numpy()
     if not known.all():
         without = f"without a {target!r}"
         said.append(f"Left out: {counted(int((~known).sum()), 'row')} {without}.")
-    frame = frame[known]
-    y = _labels(frame[target], target, not known.all())
+    decimals = frame.attrs.get(DECIMALS, (".", ","))
+    labels, raw = frame.loc[known, target], frame.loc[known].drop(columns=target)
+    as_it_is = {*wishes.drop, *wishes.categorical}
+    readings = find_readings(raw, decimals, as_it_is=as_it_is, numeric=wishes.numeric)
+    features = apply_readings(raw, readings)
+    _check_wishes({*raw.columns, *features.columns}, target, wishes)
+    y = _labels(labels, target, not known.all())
     positive = _positive(y, target, wishes.positive)
-    dropped = _dropped(frame.drop(columns=target), wishes)
-    X = frame[[name for name in frame.columns if name != target and name not in dropped]]
+    wanted = {*wishes.use, *wishes.categorical, *wishes.numeric}
+    dropped = dropped_columns(features, wishes.drop, wanted)
+    X = features[[name for name in features.columns if name not in dropped]]
     if X.shape[1] == 0:
         raise RefusedError(
             f"No column is left to learn {target!r} from; see --drop and --use, or pass another "
@@ -80,27 +96,33 @@ def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ())
         )
     levels = {name: _levels(X[name]) for name in wishes.categorical if name in X.columns}
     X = X.astype(levels) if levels else X
-    said += _told_of(X, dropped)
+    readings = {k: v for k, v in readings.items() if not dropped.keys() >= set(v.names(k))}
+    said += _told_of(X, dropped, tell_readings(raw, readings))
     classes = np.unique(y).tolist()
     which = f" (positive class: {positive})" if len(classes) == 2 else ""
     said.append(f"Classes: {listed(classes, _MOST_CLASSES)}{which}.")
-    return Task(X, y, target, positive, said, dropped)
+    reading = {"decimal": decimals[0], "columns": as_plain(readings)}
+    return Task(X, y, target, positive, said, dropped, reading)
 
 
-def check_columns(frame: Any, names: Sequence[str]) -> None:
-    """Raise if a table lacks a column, and say which one may be meant."""
+def check_columns(known: Collection[str], names: Sequence[str]) -> None:
+    """Raise if a column is not among those that there are, and say which one may be meant."""
     for name in names:
-        if name not in frame.columns:
-            raise RefusedError(f"There is no column {name!r}; {hint(name, list(frame.columns))}.")
+        if name not in known:
+            raise RefusedError(f"There is no column {name!r}; {hint(name, list(known))}.")
 
 
-def _check_wishes(frame: Any, target: str, wishes: Wishes) -> None:
-    check_columns(frame, (target, *wishes.drop, *wishes.use, *wishes.categorical))
-    if target in {*wishes.drop, *wishes.use, *wishes.categorical}:
+def _check_wishes(known: Collection[str], target: str, wishes: Wishes) -> None:
+    used = (*wishes.use, *wishes.categorical, *wishes.numeric)
+    if target in {*wishes.drop, *used}:
         raise RefusedError(f"{target!r} is the target, and no feature; name another column.")
-    both = set(wishes.drop) & {*wishes.use, *wishes.categorical}
+    check_columns(known, (*wishes.drop, *used))
+    both = set(wishes.drop) & set(used)
     if both:
         raise RefusedError(f"--drop {min(both)}: the column is to be used as well; choose one.")
+    both = set(wishes.categorical) & set(wishes.numeric)
+    if both:
+        raise RefusedError(f"--numeric {min(both)}: the column is --categorical too; choose one.")
 
 
 def _labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
@@ -149,61 +171,31 @@ def _positive(y: np.ndarray, target: str, wanted: str | None) -> Any:
     return labels[shown.index(wanted)]
 
 
-def _dropped(features: Any, wishes: Wishes) -> dict[str, str]:
-    """Return which columns to leave out, and why."""
-    dropped = {name: "asked for" for name in wishes.drop}
-    wanted = {*wishes.use, *wishes.categorical}
-    for name in features.columns:
-        if name in dropped:
-            continue
-        why = _unusable(features[name])
-        if why is not None and name in wanted:
-            raise RefusedError(
-                f"{name!r} cannot be used: the column holds {why}; turn it into numbers or text "
-                f"first."
-            )
-        if why is None and name not in wanted:
-            why = _useless(features[name])
-        if why is not None:
-            dropped[name] = why
-    return dropped
-
-
-def _unusable(column: Any) -> str | None:
-    """Return why a model cannot look at a column, None if it can."""
-    kind = kind_of(column)
-    return None if kind in (NUMBERS, TEXT) else kind
-
-
-def _useless(column: Any) -> str | None:
-    """Return why nothing can be learned from a column, None if something can."""
-    there = column.dropna()
-    if len(there) == 0:
-        return "without any value"
-    n_distinct = there.nunique()
-    if n_distinct == 1 and len(there) == len(column):
-        return "with one value only"
-    if n_distinct == len(column) > _FEW_ROWS and column.dtype.kind not in "fb":
-        if kind_of(column) == TEXT and not _may_be_fractions(column):
-            return "with a text of its own in every row, as names and keys have"
-        if kind_of(column) == NUMBERS and there.is_monotonic_increasing and there.diff().max() == 1:
-            return "numbering the rows"
-    return None
-
-
 def _levels(column: Any) -> Any:
     import pandas as pd
 
     return pd.CategoricalDtype(sorted(column.dropna().unique()))
 
 
-def _told_of(X: Any, dropped: dict[str, str]) -> list[str]:
+def _told_of(X: Any, dropped: dict[str, str], readings: Sequence[str]) -> list[str]:
     """Return what a user should know of the columns."""
     categories = [name for name in X.columns if kind_of(X[name]) == TEXT or hasattr(X[name], "cat")]
     told = [f"{counted(len(X), 'row')}, {counted(X.shape[1], 'feature')}."]
     if categories:
         told.append(f"Categories: {listed(categories)}.")
-    told += filter(None, (_mixed(X[name]) for name in categories if not hasattr(X[name], "cat")))
+    told += readings
+    large = [name for name in categories if are_beyond_doubles(cells_of(X[name]))]
+    if large:
+        told.append(
+            f"Categories, as whole numbers beyond 2^53 cannot be told apart as numbers: "
+            f"{listed(large)}."
+        )
+    mixed = [name for name in categories if not hasattr(X[name], "cat") and seems_numeric(X[name])]
+    if mixed:
+        told.append(
+            f"Mostly numbers, but with many words: {listed(mixed)}; pass --numeric to count these "
+            f"as missing."
+        )
     holes = X.columns[X.isna().any().to_numpy()].tolist()
     if holes:
         told.append(f"With missing values: {listed(holes)}.")
@@ -211,33 +203,3 @@ def _told_of(X: Any, dropped: dict[str, str]) -> list[str]:
     for name, why in dropped.items():
         by_reason[why].append(name)
     return told + [f"Left out, {why}: {listed(names)}." for why, names in by_reason.items()]
-
-
-def _mixed(column: Any) -> str | None:
-    """Return a warning if most different cells of a column of text are numbers."""
-    cells, words = _words_among(column, "")
-    if len(cells) < _MANY_LEVELS:
-        return None
-    if 0 < len(words) < _FEW_WORDS * len(cells):
-        return (
-            f"{column.name} is numbers but for {listed(words, 3)}, and so is a category; if that "
-            f"means missing, pass --missing {words[0]!r}."
-        )
-    if len(words) == 0 or len(_words_among(column, ",")[1]) == 0:
-        return f"{column.name} is a category of text, though all of it are numbers; see --decimal."
-    return None
-
-
-def _may_be_fractions(column: Any) -> bool:
-    """Tell whether a text may be numbers with points or commas, and no keys."""
-    cells, words = _words_among(column, ",")
-    return len(words) < _FEW_WORDS * len(cells) and any("." in c or "," in c for c in cells)
-
-
-def _words_among(column: Any, ignored: str) -> tuple[list[str], list[str]]:
-    """Return the different cells of a column, and those that are no numbers without a sign."""
-    import pandas as pd
-
-    cells = pd.Series(column.dropna().unique()).astype(str)
-    plain = cells.str.replace(ignored, "", regex=False) if ignored else cells
-    return cells.tolist(), cells[pd.to_numeric(plain, errors="coerce").isna()].tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from everystump.study import RefusedError, asking
 from everystump.study.kinds import NUMBERS, kind_of
 from everystump.study.labels import as_text, same_label
 from everystump.study.plan import split_rows
+from everystump.study.readings import NumberReading, Reading, from_plain
+from everystump.study.schema import apply_readings
 from everystump.study.tidying import replaced
 from everystump.wording import counted, listed
 
@@ -45,12 +48,24 @@ class Trial:
         return self.kind != TRAINING
 
 
+def readings_of(model: Any) -> dict[str, Reading]:
+    """Return how the columns are read that a model knows, by their names in files."""
+    return from_plain(_origin(model).get("columns", {}))
+
+
+def _origin(model: Any) -> dict[str, Any]:
+    return getattr(model, "about_", {}).get("origin") or {}
+
+
 def text_columns(model: Any) -> list[str]:
-    """Return the columns that a model knows as text: its categories of text, and the labels."""
+    """Return the columns that stay text when a file is read for a model.
+
+    These are its categories of text, those that it reads in its own way, and the labels.
+    """
     features = zip(model.feature_names_in_, model.features_, strict=True)
     text = [str(name) for name, own in features if own.levels is not None and own.kind == "text"]
     target = getattr(model, "about_", {}).get("target")
-    return text if target is None else [*text, target]
+    return [*text, *readings_of(model), *([] if target is None else [target])]
 
 
 def unknown_levels(model: Any, X: Any) -> list[str]:
@@ -67,25 +82,36 @@ def unknown_levels(model: Any, X: Any) -> list[str]:
 
 
 def features_of(model: Any, frame: Any) -> Any:
-    """Return the columns that a model looks at."""
+    """Return the columns that a model looks at, read as in the table that it was made from."""
     names = [str(name) for name in model.feature_names_in_]
-    absent = [name for name in names if name not in frame.columns]
+    readings = {k: v for k, v in readings_of(model).items() if k in frame.columns}
+    frame = frame[[name for name in frame.columns if name in names or name in readings]]
+    _check_features(model, frame, names)
+    X = apply_readings(frame, readings)[names]
+    plain = NumberReading(decimal=_origin(model).get("decimal", "."))
+    changed: dict[str, Any] = {}
+    for name, feature in zip(names, model.features_, strict=True):
+        kind = kind_of(X[name])
+        if feature.levels is None and kind != NUMBERS and X[name].notna().any():
+            changed |= plain.features(X[name])
+        if feature.levels is not None and feature.kind == "text" and kind == NUMBERS:
+            changed[name] = as_text(X[name])  # another file may have numbers only
+    X = replaced(X, changed)
+    if not model.__sklearn_tags__().input_tags.allow_nan:
+        _refuse_holes(X)
+    return X
+
+
+def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
+    """Raise if a table lacks columns that a model needs, dates among them that it reads."""
+    source = {own: name for name, one in readings_of(model).items() for own in one.names(name)}
+    needed = (name if name in frame.columns else source.get(name, name) for name in names)
+    absent = [name for name in dict.fromkeys(needed) if name not in frame.columns]
     if absent:
         raise RefusedError(
             f"The data lack {listed([repr(name) for name in absent], 3)}, which the model needs; "
             f"add or rename columns."
         )
-    X = frame[names]
-    changed = {}
-    for name, feature in zip(names, model.features_, strict=True):
-        kind = kind_of(X[name])
-        if feature.levels is None and kind != NUMBERS and X[name].notna().any():
-            raise RefusedError(_not_numbers(X[name]))
-        if feature.levels is not None and feature.kind == "text" and kind == NUMBERS:
-            changed[name] = as_text(X[name])  # another file may have numbers only
-    if not model.__sklearn_tags__().input_tags.allow_nan:
-        _refuse_holes(X)
-    return replaced(X, changed)
 
 
 def _refuse_holes(X: Any) -> None:
@@ -97,20 +123,6 @@ def _refuse_holes(X: Any) -> None:
             f"{holes[0]!r} is missing in row {row} (0 is the first), and this model takes no "
             f"missing values; fill it in, or leave out the row."
         )
-
-
-def _not_numbers(column: Any) -> str:
-    """Return what is wrong with a column that a model wants numbers in."""
-    import pandas as pd
-
-    cells = pd.to_numeric(column, errors="coerce") if kind_of(column) == "text" else None
-    bad = column[(cells.isna() if cells is not None else True) & column.notna()]
-    if len(bad) == 0:
-        bad = column
-    return (
-        f"{column.name!r} is {bad.iloc[0]!r} in row {bad.index[0]} (0 is the first), where the "
-        f"model wants a number; mend it, or see --missing and --decimal."
-    )
 
 
 def trial_of(model: Any, frame: Any) -> Trial:

@@ -11,6 +11,7 @@ import numpy as np
 
 from everystump.study import RefusedError
 from everystump.study.labels import as_number
+from everystump.study.numbertext import LARGEST_EXACT
 
 # What stands for a missing value, if the user does not say it.
 MISSING = (
@@ -22,7 +23,8 @@ MISSING = (
 def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
     """Return a frame with numbers of NumPy, truth values with holes as numbers, and bare text.
 
-    Truth values in the columns of ``leave`` stay what they are.
+    Truth values in the columns of ``leave`` stay what they are.  Whole numbers that are too large
+    to be told apart as numbers are text, so that none are merged.
     """
     import pandas as pd
 
@@ -32,11 +34,19 @@ def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
         is_numpy = isinstance(column.dtype, np.dtype)
         held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
         is_number = held in ("boolean", "decimal") or (column.dtype.kind in "iufb" and not is_numpy)
-        if is_number and name not in leave and not hasattr(column, "cat"):
+        if (held == "integer" or column.dtype.kind in "iu") and _is_beyond_doubles(column):
+            changed[name] = column.astype(object).where(column.isna(), column.astype(str))
+        elif is_number and name not in leave and not hasattr(column, "cat"):
             changed[name] = column.astype(object).where(column.notna(), np.nan).astype(np.float64)
         elif held == "string" and not hasattr(column, "cat"):
             changed[name] = column.str.strip()
     return replaced(frame, changed)
+
+
+def _is_beyond_doubles(column: Any) -> bool:
+    """Tell whether a column of whole numbers has some that are no doubles."""
+    there = column.dropna()
+    return len(there) > 0 and bool(there.max() > LARGEST_EXACT or there.min() < -LARGEST_EXACT)
 
 
 def replaced(frame: Any, columns: Mapping[str, Any]) -> Any:

@@ -1,0 +1,112 @@
+"""Dates as people write them, and the numbers that a model makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAME = (
+    r"(?P<name>(?i:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|"
+    r"june|july|august|september|october|november|december))\.?"
+)
+_DAYS = (
+    r"(?P<year>\d{4})(?P<by>[-/.])(?P<month>\d{1,2})(?P=by)(?P<day>\d{1,2})",
+    r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?=T)",
+    r"(?P<one>\d{1,2})(?P<by>[-/.])(?P<two>\d{1,2})(?P=by)(?P<year>\d{4}|\d{2})",
+    rf"(?P<day>\d{{1,2}})[- ]{_NAME}[-, ]\s?(?P<year>\d{{4}}|\d{{2}})",
+    rf"{_NAME}[- ](?P<day>\d{{1,2}})(?:,\s?| )(?P<year>\d{{4}})",
+    r"(?P<year>\d{4})[-/](?P<month>\d{2})",
+    rf"{_NAME}[- ](?P<year>\d{{4}})",
+)
+_TIME = (
+    r"(?:(?:T|\s+)(?P<hour>\d{1,2}):?(?P<minute>[0-5]\d)(?::?(?P<second>[0-5]\d)(?:[.,]\d+)?)?"
+    r"(?:\s?(?P<half>[AaPp])[Mm])?(?:\s?(?:Z|UTC|GMT|[-+]\d{2}:?\d{2}))?)?"
+)
+_PATTERNS = tuple(re.compile(day + _TIME, re.ASCII) for day in _DAYS)
+_CENTURY = 69  # two digits from here on are of the 20th century, as POSIX has it
+YEAR, MONTH, WEEKDAY, HOUR = "year", "month", "weekday", "hour"
+
+
+def read_dates(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
+    """Return cells as times, NaT where one is none.
+
+    Day and month stand in one order in all cells with slashes or dashes; with points the day is
+    first.  A zone is left out: what counts is the time as it is written.
+
+    Examples
+    --------
+    >>> cells = ["2012-01-31", "31.1.12", "1/2/2012", "Jan 5, 2012 1:30 PM", "no"]
+    >>> read_dates(cells, day_first=False).astype(str).tolist()
+    ['2012-01-31T00:00:00', '2012-01-31T00:00:00', '2012-01-02T00:00:00', '2012-01-05T13:30:00',
+     'NaT']
+    """
+    known = [_read_date(cell.strip(), day_first) for cell in cells]
+    return np.array([np.datetime64("NaT") if one is None else one for one in known], "M8[s]")
+
+
+def _read_date(cell: str, day_first: bool) -> np.datetime64 | None:
+    from datetime import datetime
+
+    found = next(filter(None, (pattern.fullmatch(cell) for pattern in _PATTERNS)), None)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    if parts.get("name"):
+        parts["month"] = _MONTHS.index(parts["name"][:3].lower()) + 1
+    if parts.get("one"):
+        order = ("day", "month") if day_first or parts["by"] == "." else ("month", "day")
+        parts |= dict(zip(order, (parts["one"], parts["two"]), strict=True))
+    year, hour = int(parts["year"]), int(parts["hour"] or 0)
+    if len(parts["year"]) == 2:
+        year += 1900 if year >= _CENTURY else 2000
+    if parts["half"]:
+        hour = (hour % 12 if 1 <= hour <= 12 else 99) + (12 if parts["half"] in "pP" else 0)
+    clock = (hour, int(parts["minute"] or 0), int(parts["second"] or 0))
+    try:
+        return np.datetime64(
+            datetime(year, int(parts["month"]), int(parts.get("day") or 1), *clock)
+        )
+    except ValueError:  # a day that no calendar has
+        return None
+
+
+def parts_of(dates: Any) -> dict[str, np.ndarray]:
+    """Return the numbers of some times, as pandas has them, NaN where one is missing.
+
+    ``year`` counts on through the year, so that the middle of 2012 is 2012.5; ``month`` is 1 to
+    12, ``weekday`` 1 (Monday) to 7, and ``hour`` is that of the day, with its fraction.
+    """
+    when = dates.dt
+    if when.tz is not None:
+        dates = when.tz_localize(None)
+        when = dates.dt
+    seconds = (dates - when.normalize()).dt.total_seconds()
+    length = 365.0 + when.is_leap_year
+    numbers = {
+        YEAR: when.year + (when.day_of_year - 1 + seconds / 86_400) / length,
+        MONTH: when.month,
+        WEEKDAY: when.day_of_week + 1,
+        HOUR: seconds / 3600,
+    }
+    there = dates.notna().to_numpy()
+    return {
+        name: np.where(there, column.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)
+        for name, column in numbers.items()
+    }
+
+
+def telling_parts(dates: Any, parts: Mapping[str, np.ndarray]) -> list[str]:
+    """Return which numbers of some dates tell something that the others do not.
+
+    Within a year the month says no more than the time, and the weekday means nothing where all
+    dates are of one day of the month, as the first.
+    """
+    there = dates.dropna().dt
+    varies = {name: len(np.unique(x[~np.isnan(x)])) > 1 for name, x in parts.items()}
+    varies[MONTH] &= there.year.nunique() > 1
+    varies[WEEKDAY] &= there.day.nunique() > 1
+    return [name for name in parts if varies[name]]

@@ -1,0 +1,121 @@
+"""Numbers as people write them: ``$12,345``, ``35.8%``, ``1.234,5``, ``(17)``, ``12:30``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+LARGEST_EXACT = 2**53  # beyond which not every whole number is a double
+_CURRENCIES = "$\u00a2-\u00a5\u0e3f\u20a0-\u20cf"
+_BLANKS = " \u00a0\u2009\u202f"
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_CODE = re.compile(r"0\d+", re.ASCII)
+_CLOCK = re.compile(
+    r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?:\s?([AaPp])\.?[Mm]\.?)?", re.ASCII
+)
+
+
+@cache
+def _pattern(decimal: str) -> re.Pattern:
+    """Return what matches a number whose fraction begins with a character.
+
+    Thousands may be separated by the other of point and comma, an apostrophe or a blank, one and
+    the same in a number.
+    """
+    other = "," if decimal == "." else "."
+    return re.compile(
+        rf"(?P<open>\()?(?P<minus>[-+\u2212]?)[{_BLANKS}]?(?P<before>[{_CURRENCIES}]?)[{_BLANKS}]?"
+        rf"(?P<late>[-\u2212]?)"
+        rf"(?P<whole>[1-9]\d{{0,2}}(?P<by>[{_BLANKS}'\u2019{re.escape(other)}])\d{{3}}"
+        rf"(?:(?P=by)\d{{3}})*|\d+|(?={re.escape(decimal)}\d))"
+        rf"(?P<part>{re.escape(decimal)}\d*)?(?P<power>[eE][-+]?\d{{1,3}})?"
+        rf"[{_BLANKS}]?(?P<after>[%{_CURRENCIES}]?)(?P<close>\))?",
+        re.ASCII,
+    )
+
+
+def read_number(cell: str, decimal: str) -> tuple[float, str] | None:
+    """Return a cell as a number, and the sign of its unit, or None if it is none.
+
+    Examples
+    --------
+    >>> read_number("$12,345", "."), read_number("35.8 %", "."), read_number("1.234,5 €", ",")
+    ((12345.0, '$'), (35.8, '%'), (1234.5, '€'))
+    >>> read_number("(1,000)", "."), read_number("1,5", "."), read_number("0,125", ".")
+    ((-1000.0, ''), None, None)
+    """
+    found = _pattern(decimal).fullmatch(cell.strip())
+    if found is None or bool(found["open"]) != bool(found["close"]):
+        return None
+    signs = [sign for sign in (found["before"], found["after"]) if sign]
+    minuses = [found["open"], found["minus"].strip("+"), found["late"]]
+    if len(signs) > 1 or sum(map(bool, minuses)) > 1:
+        return None
+    whole = found["whole"].replace(found["by"], "") if found["by"] else found["whole"]
+    part = (found["part"] or "").replace(decimal, ".", 1)
+    value = float(f"{whole}{part}{found['power'] or ''}" if whole or part else "nan")
+    if not np.isfinite(value):
+        return None
+    return (-value if any(minuses) else value), "".join(signs)
+
+
+def read_numbers(
+    cells: Sequence[str], decimal: str, sign: str | None = None
+) -> tuple[np.ndarray, str]:
+    """Return cells as numbers, NaN where one is none, and the sign of their unit.
+
+    A column has one unit: where ``sign`` is not given, cells with another sign than the most
+    frequent one are no numbers.
+    """
+    read = [read_number(cell, decimal) for cell in cells]
+    if sign is None:
+        counts = Counter(one[1] for one in read if one is not None and one[1])
+        sign = counts.most_common(1)[0][0] if counts else ""
+    values = [np.nan if one is None or one[1] not in ("", sign) else one[0] for one in read]
+    return np.array(values, dtype=np.float64), sign
+
+
+def read_clock(cell: str) -> float | None:
+    """Return a time of the day, or a duration, in hours, None if a cell is none.
+
+    Examples
+    --------
+    >>> read_clock("12:30"), read_clock("1:15:36 pm"), read_clock("12:00 AM"), read_clock("1:75")
+    (12.5, 13.26, 0.0, None)
+    """
+    found = _CLOCK.fullmatch(cell.strip())
+    if found is None:
+        return None
+    hours, half = int(found[1]), (found[4] or "").lower()
+    if half:
+        if not 1 <= hours <= 12:
+            return None
+        hours = hours % 12 + (12 if half == "p" else 0)
+    return hours + int(found[2]) / 60 + float(found[3] or 0) / 3600
+
+
+def is_code(cell: str) -> bool:
+    """Tell whether a cell is of digits with a zero in front, as codes have, and numbers have not.
+
+    Examples
+    --------
+    >>> is_code("007"), is_code("0"), is_code("0.5")
+    (True, False, False)
+    """
+    return _CODE.fullmatch(cell.strip()) is not None
+
+
+def are_beyond_doubles(cells: Sequence[str]) -> bool:
+    """Tell whether cells are whole numbers of which some are too large to be told apart.
+
+    Examples
+    --------
+    >>> are_beyond_doubles(["9007199254740993", "7"]), are_beyond_doubles(["1e30", "7"])
+    (True, False)
+    """
+    whole = [int(cell) for cell in cells if _WHOLE.fullmatch(cell)]
+    return 2 * len(whole) > len(cells) and max(map(abs, whole)) > LARGEST_EXACT

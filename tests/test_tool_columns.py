@@ -1,0 +1,377 @@
+"""Columns as people have them: money, percents, words among numbers, dates, identifiers."""
+
+import datetime
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool import refused, run
+
+import everystump as package
+from everystump.study import RefusedError
+from everystump.study.datetext import parts_of, read_dates
+from everystump.study.guesses import Wishes, make_task
+from everystump.study.matching import features_of
+from everystump.study.numbertext import read_number
+from everystump.study.readings import as_plain, from_plain
+from everystump.study.schema import find_readings
+from everystump.study.sources import read_file
+
+N = 120
+RNG = np.random.default_rng(0)
+AMOUNTS = RNG.integers(1000, 10_000_000, N)
+SHARES = RNG.uniform(0, 100, N).round(1)
+DAYS = pd.Series(pd.date_range("2010-01-04", periods=N, freq="13D"))
+Y = np.where(AMOUNTS > 5_000_000, "yes", "no")
+
+
+def task_of(cells, *, decimal=None, y=Y, **wishes):
+    """Return the task of a table with one column of cells, by way of a CSV."""
+    frame = pd.DataFrame({"x": cells, "other": np.arange(len(cells)) % 7, "y": y[: len(cells)]})
+    text = io.StringIO()
+    frame.to_csv(text, index=False, sep=";")
+    return make_task(read_text(text.getvalue(), decimal), "y", Wishes(**wishes))
+
+
+def read_text(text, decimal=None):
+    from pathlib import Path
+
+    from everystump.study.dialect import Dialect
+    from everystump.study.sources import parse_file
+
+    return parse_file(Path("t.csv"), text.encode(), Dialect(decimal=decimal), text=["y"])[0]
+
+
+WRITTEN = {
+    "dollars": [f"${x:,}" for x in AMOUNTS],
+    "thousands": [f"{x:,}" for x in AMOUNTS],
+    "blanks": [f"{x:,}".replace(",", "\u00a0") for x in AMOUNTS],
+    "apostrophes": [f"{x:,}".replace(",", "\u2019") for x in AMOUNTS],
+    "euros": [f"{x:,}.00".translate(str.maketrans(",.", ".,")) + " €" for x in AMOUNTS],
+    "cents": [f"€{x:,}.00" for x in AMOUNTS],
+}
+
+
+@pytest.mark.parametrize("cells", WRITTEN.values(), ids=WRITTEN)
+def test_written_numbers_are_numbers(cells):
+    task = task_of(cells)
+    assert task.X["x"].tolist() == AMOUNTS.tolist()
+    assert any(re.fullmatch(r"Numbers, read from text: x \('.*' is \d+\)\.", s) for s in task.told)
+
+
+def test_percents_keep_their_size():
+    assert task_of([f"{x}%" for x in SHARES]).X["x"].tolist() == SHARES.tolist()
+    assert task_of([f"{x} %".replace(".", ",") for x in SHARES]).X["x"].tolist() == SHARES.tolist()
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal", "value"),
+    [
+        ("-$5", ".", -5.0),
+        ("$-5", ".", -5.0),
+        ("($1,234.50)", ".", -1234.5),
+        ("\u22125", ".", -5.0),
+        ("+1e3", ".", 1000.0),
+        (".5", ".", 0.5),
+        ("5.", ".", 5.0),
+        (",5", ",", 0.5),
+        ("1.234.567,8", ",", 1234567.8),
+        ("1,5", ".", None),
+        ("0,125", ".", None),
+        ("12,34", ".", None),
+        ("1,234 567", ".", None),
+        ("1,2345", ".", None),
+        ("$5%", ".", None),
+        ("--5", ".", None),
+        ("(-5)", ".", None),
+        ("(5", ".", None),
+        ("1e999", ".", None),
+        ("inf", ".", None),
+        ("nan", ".", None),
+        ("", ".", None),
+        (".", ".", None),
+        ("$", ".", None),
+        ("1_000", ".", None),
+        ("٣", ".", None),
+    ],
+)
+def test_what_is_a_number(cell, decimal, value):
+    found = read_number(cell, decimal)
+    assert (found and found[0]) == value
+
+
+def test_numbers_are_read_back_whatever_writes_them():
+    """Against Python's own formatting."""
+    rng = np.random.default_rng(1)
+    for value in (rng.normal(size=300) * 10.0 ** rng.integers(-3, 9, size=300)).round(4).tolist():
+        text = f"{value:,.4f}"
+        swapped = text.translate(str.maketrans(",.", ".,"))
+        assert read_number(text, ".") == read_number(swapped, ",") == (float(f"{value:.4f}"), "")
+        assert read_number(f"{text}%", ".") == (float(f"{value:.4f}"), "%")
+
+
+def test_the_column_decides_what_commas_mean():
+    half = ["1,5", "2,25"] * 60
+    assert set(task_of(half).X["x"]) == {1.5, 2.25}
+    assert set(task_of(["1,234", "5,678"] * 60).X["x"]) == {1234.0, 5678.0}
+    assert set(task_of(["1,234", "0,678"] * 60).X["x"]) == {1.234, 0.678}
+    assert set(task_of(["1,234", "5,678"] * 60, decimal=",").X["x"]) == {1.234, 5.678}
+    assert set(task_of(half, decimal=".").X["x"]) == {"1,5", "2,25"}  # as the user says
+
+
+def test_cells_of_another_currency_are_words():
+    cells = [f"${x}" for x in range(100)] + ["€5"] * 20
+    task = task_of(cells)
+    assert task.X["x"].isna().sum() == 20
+    assert any("Words that count as missing: x ('€5' in 20 rows)" in one for one in task.told)
+    assert task_of(["$5", "€5"] * 60).X["x"].dtype.kind == "O"
+
+
+def test_a_few_words_among_numbers():
+    cells = np.where(np.arange(N) % 10 == 0, "unknown", AMOUNTS.astype(str))
+    task = task_of(cells)
+    assert task.X["x"].isna().sum() == 12 and task.X["x"][1] == AMOUNTS[1]
+    assert task_of(cells, categorical=["x"]).X["x"].dtype.kind == "O"
+    many = np.where(np.arange(N) % 3 == 0, [f"w{k}" for k in range(N)], AMOUNTS.astype(str))
+    assert "x" in task_of(many).dropped
+    forced = task_of(many, numeric=["x"])
+    assert forced.X["x"].isna().sum() == 40
+    assert any("'w0', 'w3', 'w6' and 37 more in 40 rows" in one for one in forced.told)
+    with pytest.raises(RefusedError, match="--numeric x: the column has no numbers"):
+        task_of(["a", "b"] * 60, numeric=["x"])
+
+
+def test_codes_and_levels_stay_categories():
+    codes = [f"{k % 30:03d}" if k % 9 else "2A" for k in range(N)]
+    assert set(task_of(codes).X["x"]) == set(codes)
+    levels = ["0", "1", "2", "3+"] * 30
+    assert set(task_of(levels).X["x"]) == set(levels)
+    mixed = [str(k % 40) if k % 2 else f"w{k % 22}" for k in range(N)]
+    assert any("Mostly numbers, but with many words: x" in s for s in task_of(mixed).told)
+
+
+DATES = {
+    "iso": "%Y-%m-%d",
+    "slashes": "%Y/%m/%d",
+    "points": "%d.%m.%Y",
+    "month first": "%m/%d/%Y",
+    "day first": "%d/%m/%Y",
+    "day first, short": "%d-%m-%y",
+    "names": "%b %d, %Y",
+    "long names": "%B %d %Y",
+    "names, day first": "%d-%b-%y",
+    "with midnight": "%Y-%m-%d 00:00:00",
+    "with a zone": "%Y-%m-%dT00:00:00+02:00",
+    "basic": "%Y%m%dT000000",
+}
+
+
+@pytest.mark.parametrize("form", DATES.values(), ids=DATES)
+def test_dates_are_the_same_numbers_however_they_are_written(form):
+    task = task_of(DAYS.dt.strftime(form))
+    assert task.X.columns.tolist() == ["x_year", "x_month", "x_weekday", "other"]
+    assert task.X["x_month"].tolist() == DAYS.dt.month.tolist()
+    assert task.X["x_weekday"].tolist() == [day.isoweekday() for day in DAYS]
+    assert task.X["x_year"].is_monotonic_increasing
+    assert task.X["x_year"].astype(int).tolist() == DAYS.dt.year.tolist()
+    assert "Dates, turned into numbers: x (x_year, x_month, x_weekday)." in task.told
+
+
+def test_dates_are_read_as_pythons_calendar_has_them():
+    rng = np.random.default_rng(0)
+    days = [datetime.date.fromordinal(int(k)) for k in rng.integers(700_000, 750_000, 300)]
+    for form in ("%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y"):
+        read = read_dates([day.strftime(form) for day in days], day_first=True)
+        assert read.astype("M8[D]").tolist() == days
+    assert np.isnat(read_dates(["2011-02-29", "31/4/2011", "2011-13-01"], day_first=True)).all()
+    year = parts_of(pd.Series(pd.to_datetime(["2012-07-02 00:00", "2011-12-31 12:00"])))["year"]
+    np.testing.assert_allclose(year, [2012 + 183 / 366, 2011 + 364.5 / 365], rtol=1e-15)
+
+
+def test_parts_that_tell_nothing_are_not_made():
+    def parts(days):
+        return [name for name in task_of(days.astype(str)).X.columns if name != "other"]
+
+    assert parts(pd.Series(pd.date_range("2012-01-01", periods=N))) == ["x_year", "x_weekday"]
+    first = pd.Series(pd.date_range("2001-01-01", periods=N, freq="MS"))
+    assert parts(first) == ["x_year", "x_month"]
+    hours = pd.Series(pd.date_range("2012-01-02", periods=N, freq="h")).dt.strftime(
+        "%Y-%m-%d %H:%M"
+    )
+    assert parts(hours) == ["x_year", "x_weekday", "x_hour"]
+    same = task_of(pd.Series(["2012-01-01"] * N))
+    assert same.dropped["x"] == "with one value only"
+
+
+def test_dates_that_may_be_read_in_two_ways():
+    days = pd.Series(pd.to_datetime([f"2012-{1 + k % 12}-{1 + k % 11}" for k in range(N)]))
+    told = " ".join(task_of(days.dt.strftime("%d/%m/%Y")).told)
+    assert "the month is taken to be before the day" in told
+    assert "taken to be" not in " ".join(task_of(DAYS.dt.strftime("%d/%m/%Y")).told)
+
+
+def test_times_are_hours():
+    clock = [f"{k % 24}:{k % 60:02d}" for k in range(N)]
+    task = task_of(clock)
+    assert task.X["x"].tolist() == [k % 24 + k % 60 / 60 for k in range(N)]
+    assert "Times, turned into hours: x." in task.told
+
+
+def test_names_of_parts_do_not_collide_and_can_be_dropped():
+    frame = pd.DataFrame({"x": DAYS, "x_month": AMOUNTS, "y": Y})
+    task = make_task(frame, "y", Wishes(drop=["x_weekday"]))
+    assert task.X.columns.tolist() == ["x_year", "x_month_", "x_month"]
+    assert make_task(frame, "y", Wishes(drop=["x"])).X.columns.tolist() == ["x_month"]
+
+
+def test_dates_in_parquet_and_in_csv_are_one(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    frame = pd.DataFrame({"when": DAYS, "day": DAYS.dt.date, "money": AMOUNTS / 100, "y": Y})
+    frame.loc[3, "when"] = None
+    frame["zone"] = DAYS.dt.tz_localize("Asia/Tokyo")
+    written = frame.assign(
+        when=DAYS.dt.strftime("%d.%m.%Y").mask(frame["when"].isna()),
+        day=DAYS.dt.strftime("%b %d %Y"),
+        money=[f"${x:,.2f}" for x in frame["money"]],
+        zone=DAYS.dt.strftime("%m/%d/%y"),
+    )
+    parquet, text, out = (tmp_path / name for name in ("t.parquet", "t.csv", "m.stump"))
+    frame.to_parquet(parquet)
+    written.to_csv(text, index=False)
+    said = []
+    for learned, other in ((parquet, text), (text, parquet)):
+        done = run("fit", learned, "--target", "y", "--C", 1, "-o", out, "--force")
+        assert done.exit_code == 0, done.output
+        one, two = (run("predict", out, path) for path in (learned, other))
+        if learned == parquet:  # which has no dollars
+            assert "'money' is '$" in two.stderr and two.exit_code == 2
+            continue
+        assert one.stdout == two.stdout != "" and one.stderr == two.stderr == ""
+        for path in (learned, other):
+            assert "30 held-out rows" in run("bound", out, path).stdout
+        said.append(one.stdout)
+    assert len(said) == 1
+
+
+def test_new_files_are_read_as_the_model_remembers(tmp_path):
+    data, new, out = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.stump"
+    age = np.where(np.arange(N) % 10 == 0, "unknown", (np.arange(N) % 60).astype(str))
+    frame = pd.DataFrame(
+        {
+            "when": DAYS.dt.strftime("%d/%m/%Y"),
+            "age": age,
+            "money": [f"${x:,}" for x in AMOUNTS],
+            "y": Y,
+        }
+    )
+    frame.to_csv(data, index=False)
+    run("fit", data, "--target", "y", "--C", 1, "-o", out)
+    model = package.load(out)
+    assert model.feature_names_in_.tolist() == [
+        *("when_year", "when_month", "when_weekday"),
+        *("age", "money"),
+    ]
+    lines = "when,age,money\n03/02/2012,unknown,$1,234\n".replace("$1,234", '"$1,234"')
+    for text in (
+        lines,
+        "when;age;money\n2012-02-03;;1234\n",
+        "when;age;money\n3 Feb 2012;?;1234\n",
+    ):
+        new.write_text(text)
+        row = features_of(model, read_file(new, text=["when", "age", "money"])[0]).iloc[0]
+        assert row["when_month"] == 2 and np.isnan(row["age"]) and row["money"] == 1234
+        assert run("predict", out, new).exit_code == run("explain", out, new).exit_code == 0
+    for text, wanted in (
+        (
+            "when,age,money\nsoon,1,2\n",
+            "'when' is 'soon' in row 0 .*, where the model wants a date",
+        ),
+        (
+            "when,age,money\n,none,2\n",
+            "'age' is 'none' in row 0 .*, where the model wants a number",
+        ),
+        ("when,age,money\n,1,€2\n", "'money' is '€2' in row 0 .*, where the model wants a number"),
+        ("age,money\n1,2\n", "The data lack 'when'"),
+    ):
+        new.write_text(text)
+        assert re.search(wanted, refused("predict", out, new))
+    new.write_text("when_year,when_month,when_weekday,age,money\n2012.1,2,5,30,1234\n")
+    assert run("predict", out, new).exit_code == 0
+
+
+def test_a_file_of_decimal_commas_is_remembered(tmp_path):
+    data, new, out = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.stump"
+    frame = pd.DataFrame({"a": RNG.normal(size=N).round(3), "b": RNG.normal(size=N).round(3)})
+    frame.assign(y=np.where(frame["a"] > 0, "yes", "no")).to_csv(
+        data, index=False, sep=";", decimal=","
+    )
+    run("fit", data, "--target", "y", "--C", 1, "-o", out)
+    new.write_text("a;b\n1,234;2,345\n")
+    said = json.loads(run("predict", out, new, "--json").stdout)["rows"][0]["score"]
+    rows = pd.DataFrame({"a": [1.234], "b": [2.345]})
+    assert said == pytest.approx(package.load(out).decision_function(rows)[0], rel=1e-12)
+
+
+def test_readings_are_plain_data():
+    frame = pd.DataFrame({"x": DAYS.dt.strftime("%m/%d/%Y"), "m": [f"${x:,}" for x in AMOUNTS]})
+    frame["t"] = "12:30"
+    found = find_readings(frame, (".", ","), as_it_is=(), numeric=())
+    assert sorted(found) == ["m", "t", "x"]
+    assert from_plain(json.loads(json.dumps(as_plain(found)))) == found
+
+
+def test_identifiers_and_free_text_are_left_out():
+    words = [f"word {k % 70}" for k in range(N)]
+    assert "identifiers, names and notes" in task_of(words).dropped["x"]
+    assert set(task_of(words, use=["x"]).X["x"]) == set(words)
+    assert "x" in task_of([f"word {k % 50}" for k in range(N)]).X
+    assert "x" in task_of([f"word {k}" for k in range(20)]).X  # too few to tell
+    ids = RNG.permutation(N) * 17
+    for name, left_out in (
+        ("id", True),
+        ("ID", True),
+        ("customer_id", True),
+        ("CustomerId", True),
+        ("order key", True),
+        ("paid", False),
+        ("ids", False),
+        ("Hidalgo", False),
+        ("population", False),
+    ):
+        task = make_task(pd.DataFrame({name: ids, "o": ids % 7, "y": Y}), "y", Wishes())
+        assert (name in task.dropped) == left_out, name
+    fractions = pd.DataFrame({"id": ids / 7, "y": Y})
+    assert "id" in make_task(fractions, "y", Wishes()).X
+
+
+def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
+    big = 2**60 + np.arange(N) % 5
+    text = "big,gap,o,y\n" + "".join(
+        f"{b},{b if k % 3 else ''},{k % 7},{'yes' if b % 2 else 'no'}\n" for k, b in enumerate(big)
+    )
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    data.write_text(text)
+    told = run("fit", data, "--target", "y", "--C", 10, "-o", out).stdout
+    assert "whole numbers beyond 2^53 cannot be told apart as numbers: big, gap." in told
+    model = package.load(out)
+    assert model.features_[0].levels.tolist() == [str(2**60 + k) for k in range(5)]
+    said = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
+    assert said.tolist() == ["yes" if b % 2 else "no" for b in big]
+    task = make_task(read_file(data, text=["y"])[0], "y", Wishes(numeric=["big"]))
+    assert "Rounded, as whole numbers beyond 2^53: big." in task.told
+    assert task.X["big"].nunique() == 1 and "big" not in task.dropped
+    huge = read_text(text.replace("1152921504606846976", "1e300"))
+    assert huge["o"].dtype.kind == "i"
+
+
+def test_whole_numbers_beyond_doubles_in_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    big = pd.Series(2**60 + np.arange(N) % 5)
+    frame = pd.DataFrame({"big": big, "gap": big.astype("Int64").mask(big == 2**60), "y": Y})
+    frame.to_parquet(tmp_path / "t.parquet")
+    read = read_file(tmp_path / "t.parquet")[0]
+    assert read["big"].tolist() == big.astype(str).tolist()
+    assert read["gap"].isna().sum() == 24 and read["gap"].nunique() == 4
