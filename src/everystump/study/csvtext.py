@@ -14,9 +14,9 @@ import numpy as np
 
 from everystump.study import RefusedError
 from everystump.study.dialect import DECIMALS, Dialect
-from everystump.study.numbertext import LARGEST_EXACT, are_beyond_doubles
+from everystump.study.numbertext import are_beyond_doubles
 from everystump.study.readings import cells_of
-from everystump.study.tidying import MISSING, replaced
+from everystump.study.tidying import MISSING, large_columns, replaced
 from everystump.wording import counted
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -48,6 +48,8 @@ def parse_table(
         told.append(f"Cells are separated by {_DELIMITERS[cut]}.")
     if dialect.decimal is None and decimal == ",":
         told.append("Numbers have decimal commas; if they do not, pass --decimal '.'.")
+    other = "." if decimal == "," else ","
+    frame.attrs[DECIMALS] = (decimal,) if dialect.decimal else (decimal, other)
     return frame, told
 
 
@@ -173,9 +175,6 @@ def _read(path: Path, text: str, how: _How) -> tuple[Any, str]:
         decimal = ","
         frame = _read_csv(path, text, how, decimal)
     frame = _with_whole_numbers(frame, path, text, how)
-    frame.attrs[DECIMALS] = (
-        (decimal,) if how.dialect.decimal else (decimal, "." if decimal == "," else ",")
-    )
     return frame, decimal
 
 
@@ -200,19 +199,12 @@ def _has_decimal_commas(frame: Any, is_usual: bool) -> bool:
 
 def _with_whole_numbers(frame: Any, path: Path, text: str, how: _How) -> Any:
     """Return a frame whose whole numbers too large to be told apart as numbers are text."""
-    large = [name for name in frame.columns if _may_be_rounded(frame[name])]
+    large = large_columns(frame)
     if not large:
         return frame
     written = _read_csv(path, text, how._replace(as_text=large), ".")
     exact = {name: written[name] for name in large if are_beyond_doubles(cells_of(written[name]))}
     return replaced(frame, exact)
-
-
-def _may_be_rounded(column: Any) -> bool:
-    """Tell whether a column of numbers has some beyond which not all whole ones are doubles."""
-    if column.dtype.kind not in "iuf" or len(column) == 0:
-        return False
-    return bool(column.max() > LARGEST_EXACT or column.min() < -LARGEST_EXACT)
 
 
 def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:

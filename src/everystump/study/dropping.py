@@ -29,14 +29,15 @@ def dropped_columns(
     for name in features.columns:
         if name in dropped:
             continue
-        kind = kind_of(features[name])
+        column = features[name]
+        kind = kind_of(column)
         unusable = kind if kind not in (NUMBERS, TEXT) else None
         if unusable is not None and name in wanted:
             raise RefusedError(
                 f"{name!r} cannot be used: the column holds {unusable}; turn it into numbers or "
                 f"text first."
             )
-        why = unusable if unusable or name in wanted else _useless(features[name])
+        why = unusable if unusable or name in wanted else _useless(column)
         if why is not None:
             dropped[name] = why
     return dropped

@@ -13,7 +13,6 @@ from everystump.estimators.reading import hint
 from everystump.study import RefusedError
 from everystump.study.dialect import DECIMALS
 from everystump.study.dropping import dropped_columns
-from everystump.study.kinds import TEXT, kind_of
 from everystump.study.labels import as_labels
 from everystump.study.numbertext import are_beyond_doubles
 from everystump.study.readings import as_plain, cells_of
@@ -79,6 +78,8 @@ def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ())
         without = f"without a {target!r}"
         said.append(f"Left out: {counted(int((~known).sum()), 'row')} {without}.")
     decimals = frame.attrs.get(DECIMALS, (".", ","))
+    frame = frame.copy(deep=False)
+    frame.attrs = {}  # which every column that is taken from it would copy
     labels, raw = frame.loc[known, target], frame.loc[known].drop(columns=target)
     as_it_is = {*wishes.drop, *wishes.categorical}
     readings = find_readings(raw, decimals, as_it_is=as_it_is, numeric=wishes.numeric)
@@ -179,7 +180,7 @@ def _levels(column: Any) -> Any:
 
 def _told_of(X: Any, dropped: dict[str, str], readings: Sequence[str]) -> list[str]:
     """Return what a user should know of the columns."""
-    categories = [name for name in X.columns if kind_of(X[name]) == TEXT or hasattr(X[name], "cat")]
+    categories = X.columns[[dtype.kind not in "iufb" for dtype in X.dtypes]].tolist()
     told = [f"{counted(len(X), 'row')}, {counted(X.shape[1], 'feature')}."]
     if categories:
         told.append(f"Categories: {listed(categories)}.")

@@ -57,7 +57,7 @@ def find_readings(
     """
     found: dict[str, Reading] = {}
     taken = set(frame.columns)
-    for name in frame.columns:
+    for name in frame.columns[[dtype.kind not in "iufb" for dtype in frame.dtypes]]:
         if name in as_it_is:
             continue
         reading: Reading | None = (

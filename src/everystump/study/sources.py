@@ -13,7 +13,14 @@ from everystump.study import RefusedError
 from everystump.study.contents import read_content
 from everystump.study.csvtext import parse_table
 from everystump.study.dialect import Dialect
-from everystump.study.tidying import as_plain_columns, with_names_of_text, without_words
+from everystump.study.tidying import (
+    as_plain_columns,
+    exact_text,
+    large_columns,
+    replaced,
+    with_names_of_text,
+    without_words,
+)
 
 _PARQUET = b"PAR1"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -44,6 +51,9 @@ def parse_file(
     if content.startswith(_PARQUET) or path.suffix.lower() in (".parquet", ".pq"):
         frame, told = _read_parquet(path, content), list[str]()
         frame = without_words(frame, dialect.missing)
+        whole = frame.columns[[dtype.kind in "iu" for dtype in frame.dtypes]]
+        large = large_columns(frame[whole])
+        frame = replaced(frame, {name: exact_text(frame[name]) for name in large})
     else:
         decoded = _decoded(path, content, dialect.encoding or "utf-8")
         frame, told = parse_table(path, decoded, dialect, text)

@@ -23,30 +23,38 @@ MISSING = (
 def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
     """Return a frame with numbers of NumPy, truth values with holes as numbers, and bare text.
 
-    Truth values in the columns of ``leave`` stay what they are.  Whole numbers that are too large
-    to be told apart as numbers are text, so that none are merged.
+    Truth values in the columns of ``leave`` stay what they are.
     """
     import pandas as pd
 
     changed = {}
-    for name in frame.columns:
+    plain = [isinstance(one, np.dtype) and one.kind in "iufb" for one in frame.dtypes]
+    for name in frame.columns[np.logical_not(plain)]:
         column = frame[name]
-        is_numpy = isinstance(column.dtype, np.dtype)
         held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
-        is_number = held in ("boolean", "decimal") or (column.dtype.kind in "iufb" and not is_numpy)
-        if (held == "integer" or column.dtype.kind in "iu") and _is_beyond_doubles(column):
-            changed[name] = column.astype(object).where(column.isna(), column.astype(str))
-        elif is_number and name not in leave and not hasattr(column, "cat"):
+        is_number = held in ("boolean", "decimal") or column.dtype.kind in "iufb"
+        if is_number and name not in leave and not hasattr(column, "cat"):
             changed[name] = column.astype(object).where(column.notna(), np.nan).astype(np.float64)
         elif held == "string" and not hasattr(column, "cat"):
             changed[name] = column.str.strip()
+        elif held == "integer":  # which no other type can hold
+            changed[name] = exact_text(column)
     return replaced(frame, changed)
 
 
-def _is_beyond_doubles(column: Any) -> bool:
-    """Tell whether a column of whole numbers has some that are no doubles."""
-    there = column.dropna()
-    return len(there) > 0 and bool(there.max() > LARGEST_EXACT or there.min() < -LARGEST_EXACT)
+def exact_text(column: Any) -> Any:
+    """Return whole numbers as text, which keeps apart what would be equal as numbers."""
+    return column.astype(object).where(column.isna(), column.astype(str))
+
+
+def large_columns(frame: Any) -> list[str]:
+    """Return the columns of numbers beyond which not all whole ones are doubles."""
+    found = []
+    for name in frame.columns[[dtype.kind in "iuf" for dtype in frame.dtypes]]:
+        values = frame[name].dropna().to_numpy()
+        if len(values) and (values.max() > LARGEST_EXACT or values.min() < -LARGEST_EXACT):
+            found.append(name)
+    return found
 
 
 def replaced(frame: Any, columns: Mapping[str, Any]) -> Any:
