@@ -85,7 +85,8 @@ def features_of(model: Any, frame: Any) -> Any:
     """Return the columns that a model looks at, read as in the table that it was made from."""
     names = [str(name) for name in model.feature_names_in_]
     readings = {k: v for k, v in readings_of(model).items() if k in frame.columns}
-    frame = frame[[name for name in frame.columns if name in names or name in readings]]
+    looked_at = {*names, *readings}
+    frame = frame[[name for name in frame.columns if name in looked_at]]
     _check_features(model, frame, names)
     X = apply_readings(frame, readings)[names]
     plain = NumberReading(decimal=_origin(model).get("decimal", "."))
