@@ -7,9 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.explain.colors import OF_NO_CLASS, TEXT
 from everystump.explain.names import verbatim
-
-_BOUND, _ERROR, _TEXT = "#1f5fa8", "#c2571a", "#555555"
 
 
 @dataclass
@@ -81,11 +80,13 @@ class BoundSearchDisplay:
 
         if ax is None:
             _, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
-        ax.plot(self.values, self.bounds, "o--", color=_BOUND, markersize=4, label="bound")
-        ax.plot(self.values, self.errors, "o-", color=_ERROR, markersize=4, label="test error")
+        ax.plot(self.values, self.bounds, "o--", color=OF_NO_CLASS[0], markersize=4, label="bound")
+        ax.plot(
+            self.values, self.errors, "o-", color=OF_NO_CLASS[1], markersize=4, label="test error"
+        )
         ax.axvline(
             self.chosen,
-            color=_TEXT,
+            color=TEXT,
             linestyle=(0, (4, 4)),
             linewidth=1.0,
             label=f"chosen: {self.chosen:.3g}",

@@ -8,14 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.explain.colors import TEXT, class_colors, pale
 from everystump.explain.names import drawn_names, verbatim
 from everystump.frames import Feature, is_frame, read_table, reordered
 from everystump.labels import class_numbers, scores_of
 
-_COLORS = ("#c4501b", "#1f5fa8", "#2f8f5b", "#8a5fb0", "#8a7a10", "#3b7f8f", "#a84668", "#555555")
-_PALE = ("#fbe3d6", "#dce9f5", "#dcf0e4", "#ece1f5", "#f5f0d0", "#d9ecf0", "#f6dde6", "#e8e8e8")
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
-_TEXT = "#555555"
 _DRAWN = "a boundary is drawn for two features of numbers without holes"
 
 
@@ -119,14 +117,14 @@ class BoundaryDisplay:
             _, ax = plt.subplots(figsize=(5.0, 4.6), layout="constrained")
         n_classes = len(self.classes)
         levels = np.arange(n_classes + 1) - 0.5
-        pale = [_PALE[k % len(_PALE)] for k in range(n_classes)]
-        ax.contourf(*self.ticks, self._winners(), levels=levels, colors=pale)
+        colors = class_colors(n_classes)
+        ax.contourf(*self.ticks, self._winners(), levels=levels, colors=[*map(pale, colors)])
         for lead in self._leads():
             if lead.min() < 0.0 < lead.max():
                 ax.contour(*self.ticks, lead, levels=[0.0], colors="black", linewidths=1.3)
         handles = []
         for k in range(n_classes):
-            color, marker = _COLORS[k % len(_COLORS)], _MARKERS[k % len(_MARKERS)]
+            color, marker = colors[k], _MARKERS[k % len(_MARKERS)]
             hollow = {"fillstyle": "none"} if marker not in "+x" else {}
             of_class = self.X[self.label == k]
             size = 5 if marker in "+x" else 3.5
@@ -144,7 +142,7 @@ class BoundaryDisplay:
             loc="best",
             framealpha=0.85,
         )
-        ax.tick_params(labelsize=8, colors=_TEXT)
+        ax.tick_params(labelsize=8, colors=TEXT)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -11,11 +11,12 @@ from sklearn.utils import _safe_indexing
 
 from everystump.estimators.reading import curves_of, models_of_class
 from everystump.estimators.table import check_rows
+from everystump.explain.colors import FIRST, SECOND, TEXT, side_colors
 from everystump.explain.edits import in_words
 from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
 from everystump.frames import Feature
 
-_MORE, _LESS, _WHOLE, _TEXT = "#1f5fa8", "#c2571a", "#7d8794", "#555555"
+_WHOLE = "#9aa4b1"
 _ROOM_ON_THE_LEFT, _ROOM_ON_THE_RIGHT = 0.02, 0.14
 _NEAR = 0.5  # numbers of bars that end closer to the left need room there
 _NUMBER_SIZE, _BESIDE = 8, 4  # points
@@ -35,6 +36,8 @@ class ContributionsDisplay:
         Where the way begins and where it ends.
     title : str
         Which class a positive score speaks for, and whether the model was edited.
+    colors : (str, str)
+        Those of what adds to the score and of what takes away.
     figure_, ax_ : matplotlib Figure and Axes
         The picture, once drawn.
 
@@ -53,6 +56,7 @@ class ContributionsDisplay:
     intercept: float
     score: float
     title: str = ""
+    colors: tuple[str, str] = (SECOND, FIRST)
 
     @classmethod
     def from_estimator(
@@ -117,6 +121,7 @@ class ContributionsDisplay:
             models[k].intercept,
             float(scores[k]),
             ",\n".join([speaks_for(estimator, models, k), *in_words(estimator)]),
+            side_colors(len(estimator.classes_), k),
         ).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
@@ -130,12 +135,13 @@ class ContributionsDisplay:
         starts = np.concatenate([[0.0, self.intercept], upto[:-1], [0.0]])
         lengths = np.concatenate([[self.intercept], self.contributions, [self.score]])
         places = np.arange(len(lengths))
-        colors = [_MORE if length >= 0 else _LESS for length in lengths]
+        more, less = self.colors
+        colors = [more if length >= 0 else less for length in lengths]
         colors[0] = colors[-1] = _WHOLE
-        ax.axvline(0.0, color=_TEXT, linewidth=0.6)
+        ax.axvline(0.0, color=TEXT, linewidth=0.6)
         ax.barh(places, lengths, left=starts, height=0.66, color=colors)
         ends = starts + lengths
-        ax.vlines(ends[:-1], places[:-1] + 0.33, places[1:] - 0.33, color=_TEXT, linewidth=0.6)
+        ax.vlines(ends[:-1], places[:-1] + 0.33, places[1:] - 0.33, color=TEXT, linewidth=0.6)
         for place, start, length in zip(places, starts, lengths, strict=True):
             _write(ax, float(place), start, length)
         ax.set_yticks(places, ["intercept", *map(verbatim, self.labels), "score"])
@@ -144,7 +150,7 @@ class ContributionsDisplay:
         width = high - low or 1.0
         ax.set_xlim(low - _ROOM_ON_THE_LEFT * width, high + _ROOM_ON_THE_RIGHT * width)
         ax.set_xlabel(f"score, {verbatim(self.title)}")
-        ax.tick_params(labelsize=9, colors=_TEXT)
+        ax.tick_params(labelsize=9, colors=TEXT)
         at_the_left = lengths[(lengths < 0) & (ends < low + _NEAR * width)]
         ax.tick_params(axis="y", length=0, pad=_BESIDE + _widest(at_the_left))
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -162,7 +168,7 @@ def _write(ax: Any, place: float, start: float, length: float) -> None:
         ha="left" if length >= 0 else "right",
         va="center",
         fontsize=_NUMBER_SIZE,
-        color=_TEXT,
+        color=TEXT,
     )
 
 

@@ -17,6 +17,7 @@ from everystump.estimators.reading import (
     spread,
 )
 from everystump.estimators.table import check_rows
+from everystump.explain.colors import FIRST, MISSING, PALE, SECOND, TEXT, side_colors
 from everystump.explain.edits import in_words
 from everystump.explain.levels import level_bars
 from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
@@ -28,7 +29,6 @@ from everystump.wording import short_percent
 _COLUMNS = 4
 _TALLEST, _STRIP = 0.3, 0.11
 _LEAST_ROOM = 3.6  # a bar of a category is no thicker than with this many of them
-_LINE, _FILL, _TEXT, _MISSING = "#1f5fa8", "#c9d6e6", "#555555", "#c2571a"
 
 
 @dataclass
@@ -51,6 +51,8 @@ class CurvesDisplay:
     caption : str
         Which class the score speaks for, how many of how many features, and whether the model was
         edited.
+    colors : (str, str)
+        Those of what is above and below zero.
     figure_ : matplotlib Figure
         The picture, once drawn.
     axes_ : ndarray of matplotlib Axes
@@ -69,6 +71,7 @@ class CurvesDisplay:
     features: list[Feature]
     densities: list[RowDensity] | None
     caption: str = ""
+    colors: tuple[str, str] = (SECOND, FIRST)
 
     @classmethod
     def from_estimator(
@@ -126,6 +129,7 @@ class CurvesDisplay:
             [estimator.features_[d] for d in order],
             None if seen is None else [seen[d] for d in order],
             _caption(estimator, whose, len(order), len(model), features is not None),
+            side_colors(len(estimator.classes_), k),
         ).plot()
 
     def plot(self) -> Self:
@@ -152,7 +156,7 @@ class CurvesDisplay:
                 self._draw_levels(axis, k, limits)
             else:
                 self._draw_curve(axis, k, limits)
-        self.figure_.supxlabel(verbatim(caption), color=_TEXT, fontsize=9)
+        self.figure_.supxlabel(verbatim(caption), color=TEXT, fontsize=9)
         return self
 
     def _draw_curve(self, axis: Any, k: int, limits: tuple[float, float]) -> None:
@@ -162,12 +166,12 @@ class CurvesDisplay:
         margin = 0.04 * (high - low) or 0.5
         if density is not None:
             _draw_density(axis, density, low, high)
-        axis.axhline(0.0, color=_TEXT, linewidth=0.6, linestyle=(0, (4, 4)))
+        axis.axhline(0.0, color=TEXT, linewidth=0.6, linestyle=(0, (4, 4)))
         x = np.concatenate([[low - margin], shape.knots, [high + margin]])
         y = np.concatenate([shape.values[:1], shape.values, shape.values[-1:]])
-        axis.plot(x, y, color=_LINE, linewidth=1.6)
         axis.set_xlim(low - margin, high + margin)
         axis.set_ylim(*limits)
+        _draw_halves(axis, x, y, self.colors)
         axis.set_xticks(round_ticks(low, high) if len(places) else [])
         if shape.missing is not None:
             share = None if density is None else share_missing(density)
@@ -178,10 +182,15 @@ class CurvesDisplay:
     def _draw_levels(self, axis: Any, k: int, limits: tuple[float, float]) -> None:
         density = None if self.densities is None else self.densities[k]
         bars = level_bars(self.shapes[k], self.features[k], density)
-        colors = [_LINE if bar.is_level else _MISSING if bar.is_missing else _FILL for bar in bars]
+        above, below = self.colors
+        of_levels = [above if bar.value > 0 else below for bar in bars]
+        colors = [
+            color if bar.is_level else MISSING if bar.is_missing else PALE
+            for color, bar in zip(of_levels, bars, strict=True)
+        ]
         places = [bar.place for bar in bars]
         axis.barh(places, [bar.value for bar in bars], color=colors, height=0.7)
-        axis.axvline(0.0, color=_TEXT, linewidth=0.6)
+        axis.axvline(0.0, color=TEXT, linewidth=0.6)
         axis.set_yticks(places, [verbatim(bar.label) for bar in bars])
         axis.set_xlim(*limits)
         axis.set_ylim(places[0] - 0.6, max(places[-1] + 0.6, places[0] + _LEAST_ROOM))
@@ -190,7 +199,7 @@ class CurvesDisplay:
 
     def _finish(self, axis: Any, k: int) -> None:
         axis.set_title(verbatim(shortened(self.names[k], 34)), fontsize=10)
-        axis.tick_params(labelsize=8, colors=_TEXT)
+        axis.tick_params(labelsize=8, colors=TEXT)
         axis.spines[["top", "right"]].set_visible(False)
 
 
@@ -247,6 +256,16 @@ def _places(shape: Shape, density: RowDensity | None) -> np.ndarray:
     return knots if density is None else np.append(knots, density.values[density.counts > 0])
 
 
+def _draw_halves(axis: Any, x: np.ndarray, y: np.ndarray, colors: tuple[str, str]) -> None:
+    """Draw a curve in one color above zero and in another below."""
+    from matplotlib.patches import Rectangle
+
+    for color, end in zip(colors, axis.get_ylim()[::-1], strict=True):
+        (line,) = axis.plot(x, y, color=color, linewidth=1.6)
+        half = Rectangle((0.0, 0.0), 1.0, end, transform=axis.get_yaxis_transform())
+        line.set_clip_path(half)
+
+
 def _draw_density(axis: Any, density: RowDensity, low: float, high: float) -> None:
     """Draw where the rows lie, at the foot of the picture."""
     places, counts, width = density.bars(low, high)
@@ -254,7 +273,7 @@ def _draw_density(axis: Any, density: RowDensity, low: float, high: float) -> No
         places,
         _TALLEST * counts / (counts.max(initial=0.0) or 1.0),
         width,
-        color=_FILL,
+        color=PALE,
         transform=axis.get_xaxis_transform(),
         zorder=0,
     )
@@ -264,8 +283,8 @@ def _draw_missing(axis: Any, value: float, end: float, width: float, share: floa
     """Mark what a missing value adds, in a strip of its own."""
     bottom, top = axis.get_ylim()
     middle = end + width / 2
-    axis.axvline(end, color=_TEXT, linewidth=0.6)
-    axis.scatter([middle], [value], marker="D", s=22, color=_MISSING, zorder=3, clip_on=False)
+    axis.axvline(end, color=TEXT, linewidth=0.6)
+    axis.scatter([middle], [value], marker="D", s=22, color=MISSING, zorder=3, clip_on=False)
     above = value < (bottom + top) / 2
     axis.text(
         middle,
@@ -276,6 +295,6 @@ def _draw_missing(axis: Any, value: float, end: float, width: float, share: floa
         ha="center",
         va="top" if above else "bottom",
         fontsize=7,
-        color=_MISSING,
+        color=MISSING,
     )
     axis.set_xlim(axis.get_xlim()[0], end + width)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from everystump.estimators.table import check_rows
+from everystump.explain.colors import PLAIN, TEXT, class_colors
 from everystump.explain.edits import of_training
 from everystump.explain.names import drawn_names, verbatim
 from everystump.explain.places import Places
@@ -15,9 +16,9 @@ from everystump.frames import Feature
 from everystump.labels import class_numbers
 from everystump.stumps import Stumps
 
-_SIDES = ("#c2571a", "#1f5fa8")
+_SIDES = class_colors(2)
 _PALE = ("#f6d9c4", "#f4f4f4", "#c9d6e6")  # of the votes -1, 0 and 1
-_LINE, _TEXT = "#9aa4b1", "#555555"
+_LINE = "#9aa4b1"
 _MOST_ROWS = 2000
 _MOST_LETTERS = 30  # of ticks that stand beside each other
 _SPREAD = 0.3  # rows of a level stand beside each other, within this distance of it
@@ -109,7 +110,7 @@ class FeatureLearningDisplay:
         self._draw_votes(self.axes_[1])
         self._draw_weights(self.axes_[2])
         for axis in self.axes_:
-            axis.tick_params(labelsize=8, colors=_TEXT)
+            axis.tick_params(labelsize=8, colors=TEXT)
             axis.title.set_fontsize(10)
         return self
 
@@ -153,7 +154,7 @@ class FeatureLearningDisplay:
             vmax=1,
         )
         n_first = int(np.sum(self.label == 0))
-        axis.axhline(n_first - 0.5, color=_TEXT, linewidth=1.0)
+        axis.axhline(n_first - 0.5, color=TEXT, linewidth=1.0)
         middles = [n_first / 2, (n_first + len(self.label)) / 2]
         axis.set_yticks(middles, [verbatim(name) for name in self.classes])
         axis.set_xlabel("stump, in AdaBoost's order")
@@ -164,12 +165,12 @@ class FeatureLearningDisplay:
         order = 1 + np.arange(len(self.boosting_weights))
         pairs = (
             ("AdaBoost, α", self.boosting_weights, _LINE, 12),
-            ("SVM, β", self.stumps.weight, _SIDES[1], 7),
+            ("SVM, β", self.stumps.weight, PLAIN, 7),
         )
         for name, weights, color, size in pairs:
             share = weights / (np.abs(weights).sum() or 1.0)
             axis.scatter(order, 100 * share, s=size, color=color, label=name)
-        axis.axhline(0.0, color=_TEXT, linewidth=0.6)
+        axis.axhline(0.0, color=TEXT, linewidth=0.6)
         axis.set_xlabel("stump, in AdaBoost's order")
         axis.set_ylabel("share of all weight, %")
         axis.set_title("3  weights of the votes")

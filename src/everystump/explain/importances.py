@@ -9,11 +9,9 @@ import numpy as np
 
 from everystump.estimators.reading import curves_of, densities, density_of, spread
 from everystump.estimators.table import check_rows
+from everystump.explain.colors import PLAIN, TEXT, class_colors
 from everystump.explain.edits import in_words
 from everystump.explain.names import drawn_names, shortened, verbatim
-
-_BAR, _TEXT = "#1f5fa8", "#555555"
-_COLORS = ("#1f5fa8", "#c2571a", "#2f8f5b", "#8a5fb0", "#b59a1f", "#5f7f8f", "#a84668", "#6b6b6b")
 
 
 @dataclass
@@ -105,10 +103,10 @@ class ImportanceDisplay:
             _, ax = plt.subplots(figsize=(6.0, height), layout="constrained")
         places = np.arange(len(self.names))
         before = np.zeros(len(self.names))
+        colors = class_colors(len(self.classes)) if self.classes else [PLAIN]
         for k, part in enumerate(self.importances.T):
             label = verbatim(f"class {self.classes[k]!r}") if self.classes else None
-            color = _COLORS[k % len(_COLORS)] if self.classes else _BAR
-            ax.barh(places, part, left=before, height=0.7, color=color, label=label)
+            ax.barh(places, part, left=before, height=0.7, color=colors[k], label=label)
             before = before + part
         ax.set_yticks(places, [verbatim(shortened(name, 34)) for name in self.names])
         ax.set_ylim(len(places) - 0.4, -0.6)
@@ -116,7 +114,7 @@ class ImportanceDisplay:
         ax.set_xlabel(f"{title},\n{verbatim(self.caption)}" if self.caption else title)
         if self.classes:
             ax.legend(frameon=False, fontsize=9, loc="lower right")
-        ax.tick_params(labelsize=9, colors=_TEXT)
+        ax.tick_params(labelsize=9, colors=TEXT)
         ax.tick_params(axis="y", length=0)
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure

@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from everystump.estimators.reading import curves_of, models_of_class
+from everystump.explain.colors import PLAIN, TEXT
 from everystump.explain.edits import of_training
-
-_LINE, _TEXT = "#1f5fa8", "#555555"
 
 
 @dataclass
@@ -65,13 +64,13 @@ class MarginDisplay:
             _, ax = plt.subplots(figsize=(5.4, 3.6), layout="constrained")
         kind = "hard" if self.hard else "soft"
         ax.plot(
-            self.n_estimators, self.margin, color=_LINE, linewidth=1.8, marker="o", markersize=4
+            self.n_estimators, self.margin, color=PLAIN, linewidth=1.8, marker="o", markersize=4
         )
         ax.set_ylim(0, 1.1 * self.margin.max())
         ax.set_xlim(0, None)
         ax.set_xlabel("stumps of AdaBoost")
         ax.set_ylabel(f"{kind} margin 1 / |β|")
-        ax.tick_params(colors=_TEXT)
+        ax.tick_params(colors=TEXT)
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self

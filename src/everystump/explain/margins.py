@@ -7,12 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.explain.colors import OF_NO_CLASS, TEXT
 from everystump.explain.names import verbatim
 from everystump.labels import class_numbers, scores_of
 from everystump.wording import short_percent
-
-_COLORS = ("#1f5fa8", "#c2571a", "#2f8f5b")
-_TEXT = "#555555"
 
 
 @dataclass
@@ -87,11 +85,11 @@ class MarginsDisplay:
 
         if ax is None:
             _, ax = plt.subplots(figsize=(5.8, 3.8), layout="constrained")
-        ax.axvline(0.0, color=_TEXT, linewidth=0.8, linestyle=(0, (4, 4)))
+        ax.axvline(0.0, color=TEXT, linewidth=0.8, linestyle=(0, (4, 4)))
         ends = [(margins[0], margins[-1]) for margins in self.margins.values()]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         room = 0.04 * (high - low) or 0.5
-        for (name, margins), color in zip(self.margins.items(), _COLORS, strict=False):
+        for (name, margins), color in zip(self.margins.items(), OF_NO_CLASS, strict=False):
             wrong = short_percent(float(np.mean(margins <= 0)))
             ax.step(
                 np.concatenate([[low - room], margins, [high + room]]),
@@ -106,7 +104,7 @@ class MarginsDisplay:
         ax.set_xlabel("margin y f(x)")
         ax.set_ylabel("share of rows with at most this margin")
         ax.legend(frameon=False, fontsize=9, loc="lower right", handlelength=1.2)
-        ax.tick_params(colors=_TEXT)
+        ax.tick_params(colors=TEXT)
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self

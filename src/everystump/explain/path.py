@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump.explain.colors import PLAIN, TEXT
 from everystump.explain.edits import of_training
 from everystump.explain.names import verbatim
 
-_LINE, _FOLD, _TEXT = "#1f5fa8", "#b9c7d9", "#555555"
+_FOLD = "#b9c7d9"
 
 
 @dataclass
@@ -74,7 +75,7 @@ class PathDisplay:
             Cs,
             mean,
             yerr=error,
-            color=_LINE,
+            color=PLAIN,
             linewidth=1.8,
             capsize=2.5,
             marker="o",
@@ -83,7 +84,7 @@ class PathDisplay:
         )
         ax.axvline(
             self.chosen,
-            color=_TEXT,
+            color=TEXT,
             linestyle=(0, (4, 4)),
             linewidth=1.0,
             label=f"chosen C = {self.chosen:.3g}",
