@@ -1,6 +1,5 @@
 """Rows of one two-class problem in blocks, which threads share.
 
-In a block the positive rows come first, so sums of both sides cost no more than one sum of all.
 Sums are taken block by block in a fixed order, so that results depend on the number of threads by
 rounding at most.
 """
@@ -23,8 +22,51 @@ _ROWS_ALONE = 2 * _ROWS_PER_BLOCK
 _CODES_WORTH_SHARING = 400_000
 
 
+class Part:
+    """Some rows of a table in their order; neighbors are read where they are, others are copied.
+
+    Parameters
+    ----------
+    packing : Packing
+        Codes of all rows of the table.
+    index : slice or ndarray of shape (n_rows,)
+        Which rows of the table they are.
+    positive : ndarray of bool, shape (n_rows,)
+        Whether each of them is in the positive class.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_joint, at least n_rows)
+        Codes, those of the first row being in column ``offset``.
+    sign : ndarray of int8, shape (n_rows,)
+        1 for positive rows, -1 for the others.
+    """
+
+    def __init__(self, packing: Packing, index: slice | np.ndarray, positive: np.ndarray) -> None:
+        self.index, self.positive, self.starts = index, positive, packing.starts
+        self.sign = np.where(positive, np.int8(1), np.int8(-1))
+        if isinstance(index, slice):
+            self.codes, self.offset = packing.codes, index.start
+        else:
+            self.codes, self.offset = _taken(packing.codes, index), 0
+
+    def row_numbers(self) -> np.ndarray:
+        """Return which rows of the table they are, as an array."""
+        if isinstance(self.index, slice):
+            return np.arange(self.index.start, self.index.stop)
+        return self.index
+
+    def scatter_sides(self, r: np.ndarray) -> np.ndarray:
+        """Return the sums of ``r`` by joint place, over positive and over negative rows."""
+        tables = np.empty((2, self.starts[-1]))
+        rowloops.scatter_sides(self.codes, self.starts, r, self.positive, self.offset, tables)
+        return tables
+
+
 class Block:
     """Some rows of a table, the positive ones first.
+
+    So sums of both sides cost no more than one sum of all.
 
     Parameters
     ----------
@@ -40,10 +82,8 @@ class Block:
         self._order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
         self.index = self.in_order(index)
         self.starts = packing.starts
-        self.codes = np.empty((len(packing.codes), len(index)), dtype=packing.codes.dtype)
-        rowloops.take_rows(packing.codes, self.index, self.codes)
+        self.codes = _taken(packing.codes, self.index)
         self.n_positive = int(positive.sum())
-        self.sign = np.where(np.arange(len(index)) < self.n_positive, 1.0, -1.0)
 
     def in_order(self, of_rows: np.ndarray) -> np.ndarray:
         """Return what was given row by row in the block's own order."""
@@ -78,7 +118,18 @@ class Block:
         rowloops.gather(codes[:, n:], self.starts[:1], tables[1], out[n:])
 
 
-B = TypeVar("B", bound=Block)
+def _taken(codes: np.ndarray, index: np.ndarray) -> np.ndarray:
+    out = np.empty((len(codes), len(index)), dtype=codes.dtype)
+    rowloops.take_rows(codes, index, out)
+    return out
+
+
+def most_rows_of_a_block(n_threads: int) -> int:
+    """Return how many rows a block holds at most."""
+    return _ROWS_PER_BLOCK if n_threads > 1 else _ROWS_ALONE
+
+
+B = TypeVar("B")
 
 
 class Blocks(Generic[B]):
@@ -103,7 +154,7 @@ class Blocks(Generic[B]):
         self.n_rows = n_rows
         self.n_joint = len(packing.codes)
         self.n_threads = n_threads
-        n_blocks = -(-n_rows // (_ROWS_PER_BLOCK if n_threads > 1 else _ROWS_ALONE))
+        n_blocks = -(-n_rows // most_rows_of_a_block(n_threads))
         edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
         parts = [slice(a, b) for a, b in pairwise(edges)]
         self.blocks: list[B] = share(make, parts, self._threads_for(n_rows * self.n_joint))

@@ -71,26 +71,79 @@ def _scatter_block(codes, starts, r, lo, out):
 
 
 @kernel
-def gather(codes, starts, table, out):
-    """Write the score of each row, ``out[i] = sum_g table[g, codes[g, i]]``."""
+def gather(codes, starts, table, out, offset=0):
+    """Write the score of each row, ``out[i] = sum_g table[g, codes[g, offset + i]]``."""
     n = out.shape[0]
     for lo in range(0, n, _BLOCK):
-        _gather_block(codes, starts, table, lo, out[lo : min(n, lo + _BLOCK)])
+        _gather_block(codes, starts, table, offset + lo, out[lo : min(n, lo + _BLOCK)])
 
 
 @kernel
-def scatter(codes, starts, r, first, last, out):
+def scatter(codes, starts, r, first, last, out, offset=0):
     """Write the transpose of gather, ``out[g, k] = sum of r[i] over rows with codes[g, i] = k``.
 
-    Only rows from ``first`` up to ``last`` are looked at.
+    Only rows from ``first`` up to ``last`` are looked at; the codes of row ``i`` are in column
+    ``offset + i``.
     """
     out[:] = 0.0
     for lo in range(first, last, _BLOCK):
-        _scatter_block(codes, starts, r[lo : min(last, lo + _BLOCK)], lo, out)
+        _scatter_block(codes, starts, r[lo : min(last, lo + _BLOCK)], offset + lo, out)
 
 
 @kernel
-def gather_scatter(codes, starts, table, w, out):
+def scatter_sides(codes, starts, r, positive, offset, out):
+    """Write `scatter` of the positive rows into ``out[0]``, and of the others into ``out[1]``.
+
+    Rows need not be sorted by their side for that; see `scatter` for ``offset``.
+    """
+    n = r.shape[0]
+    out[:] = 0.0
+    sums = out.reshape(-1)
+    beyond = np.empty(min(n, _BLOCK), dtype=np.uint32)
+    for lo in range(0, n, _BLOCK):
+        hi = min(n, lo + _BLOCK)
+        for i in range(hi - lo):
+            beyond[i] = 0 if positive[lo + i] else out.shape[1]
+        _scatter_block_sides(codes, starts, r[lo:hi], beyond, offset + lo, sums)
+
+
+@kernel
+def _scatter_block_sides(codes, starts, r, beyond, lo, out):
+    """Do what `_scatter_block` does, ``beyond[i]`` further on in ``out`` for row ``i``."""
+    n = r.shape[0]
+    n_columns = codes.shape[0]
+    whole = n_columns - n_columns % 4
+    for g in range(0, whole, 4):
+        code0, sums0 = codes[g, lo : lo + n], out[starts[g] :]
+        code1, sums1 = codes[g + 1, lo : lo + n], out[starts[g + 1] :]
+        code2, sums2 = codes[g + 2, lo : lo + n], out[starts[g + 2] :]
+        code3, sums3 = codes[g + 3, lo : lo + n], out[starts[g + 3] :]
+        for i in range(n):
+            x = r[i]
+            k = beyond[i]
+            sums0[k + code0[i]] += x
+            sums1[k + code1[i]] += x
+            sums2[k + code2[i]] += x
+            sums3[k + code3[i]] += x
+    for g in range(whole, n_columns):
+        code0, sums0 = codes[g, lo : lo + n], out[starts[g] :]
+        for i in range(n):
+            sums0[beyond[i] + code0[i]] += r[i]
+
+
+@sum_kernel
+def sum_sides(values, positive):
+    """Return the sums over the positive rows and over the others."""
+    inside = 0.0
+    outside = 0.0
+    for i in range(values.shape[0]):
+        inside += values[i] if positive[i] else 0.0
+        outside += 0.0 if positive[i] else values[i]
+    return inside, outside
+
+
+@kernel
+def gather_scatter(codes, starts, table, w, out, offset=0):
     """Write ``scatter(w * gather(table))`` with one look at each code."""
     n = w.shape[0]
     out[:] = 0.0
@@ -98,17 +151,17 @@ def gather_scatter(codes, starts, table, w, out):
     for lo in range(0, n, _BLOCK):
         hi = min(n, lo + _BLOCK)
         block = score[: hi - lo]
-        _gather_block(codes, starts, table, lo, block)
+        _gather_block(codes, starts, table, offset + lo, block)
         for i in range(hi - lo):
             block[i] *= w[lo + i]
-        _scatter_block(codes, starts, block, lo, out)
+        _scatter_block(codes, starts, block, offset + lo, out)
 
 
 @kernel
-def take_rows(codes, index, out):
-    """Write ``codes[:, index]``."""
+def take_rows(codes, index, out, offset=0):
+    """Write ``codes[:, offset + index]``."""
     for g in range(codes.shape[0]):
-        column = codes[g]
+        column = codes[g, offset:]
         target = out[g]
         for i in range(index.shape[0]):
             target[i] = column[index[i]]

@@ -98,13 +98,13 @@ class Design:
         start: Solution | None = None,
     ) -> Solution:
         """Solve one two-class problem on the rows ``index`` (all of them by default)."""
-        if index is None:
-            index = np.arange(len(positive))
+        if index is not None:
+            positive, weight = positive[index], weight[index]
         if np.isinf(C):
-            weight = np.ones_like(weight)
+            weight = np.broadcast_to(1.0, weight.shape)
             self._refuse_equal_rows(positive, index)
-        if self._is_one_sided(positive[index]):
-            return self._constant(positive[index], C)
+        if self._is_one_sided(positive):
+            return self._constant(positive, C)
         problem = Problem(
             self.chains,
             self.packing,
@@ -113,9 +113,7 @@ class Design:
             hard=bool(np.isinf(C)),
             signs=self.signs,
         )
-        rows = Rows(
-            self.packing, index, positive[index], criterion.loss, weight[index], C, n_threads
-        )
+        rows = Rows(self.packing, index, positive, criterion.loss, weight, C, n_threads)
         return criterion.solve(
             problem,
             rows,
@@ -126,12 +124,13 @@ class Design:
             gram=self.gram,
         )
 
-    def _refuse_equal_rows(self, positive: np.ndarray, index: np.ndarray) -> None:
+    def _refuse_equal_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:
         """Raise if equal rows have different labels: no margin is hard enough for them."""
-        rows = np.ascontiguousarray(self.packing.codes[:, index].T)
+        codes = self.packing.codes if index is None else self.packing.codes[:, index]
+        rows = np.ascontiguousarray(codes.T)
         whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
         _, first, group = np.unique(whole, return_index=True, return_inverse=True)
-        n_odd = np.sum(positive[index] != positive[index][first[group]])
+        n_odd = np.sum(positive != positive[first[group]])
         if n_odd:
             raise InseparableError(
                 f"C=inf asks for a hard margin, but no stump ensemble separates the two classes: "

@@ -11,14 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from everystump import rowloops
-from everystump.blocks import Block, Blocks
+from everystump.blocks import Blocks, Part, most_rows_of_a_block
 from everystump.losses import SmoothedHinge
 from everystump.packing import Packing
+
+# If fewer than this share of the rows have curvature, their codes are copied side by side.
+_WORTH_COPYING = 0.75
 
 
 @dataclass
@@ -49,34 +53,48 @@ class Slopes:
     least_margin: float
 
 
-class RowBlock(Block):
+class _Weights:
+    """The weights of some rows; if those of all rows are even, multiples are stored only once."""
+
+    def __init__(self, weight: np.ndarray, even: Callable[[float], np.ndarray] | None) -> None:
+        self._weight, self._even = weight, even
+
+    def times(self, factor: float) -> np.ndarray:
+        """Return the weights times a factor."""
+        if self._even is not None:
+            return self._even(factor)[: len(self._weight)]
+        return self._weight if factor == 1.0 else factor * self._weight
+
+
+class RowBlock(Part):
     """Rows with their margins, dual variables and losses."""
 
     def __init__(
         self,
         packing: Packing,
-        index: np.ndarray,
+        index: slice | np.ndarray,
         positive: np.ndarray,
         loss: Callable[[np.ndarray], Any],
-        weight: np.ndarray,
+        weight: _Weights,
         C: float,
     ) -> None:
         super().__init__(packing, index, positive)
-        self.row_weight = self.in_order(weight)
+        self._weights = weight
+        self.row_weight = weight.times(1.0)
         self._loss_of = loss
         self.charge(C)
-        self.margin = np.zeros(len(index))
-        self.step = np.zeros(len(index))
-        self.a = np.zeros(len(index))
+        self.margin = np.zeros(len(positive))
+        self.step = np.zeros(len(positive))
+        self.a = np.zeros(len(positive))
 
     def charge(self, C: float) -> None:
         """Let a unit of loss cost ``C``."""
-        self.cost = C * self.row_weight
+        self.cost = self._weights.times(C)
         self.true_loss = self.loss = self._loss_of(self.cost)
 
     def smooth(self, sharpness: float, anchor: np.ndarray) -> None:
         """Smooth the hinge around dual variables ``anchor``."""
-        self.loss = SmoothedHinge(self.cost, anchor, sharpness * self.row_weight)
+        self.loss = SmoothedHinge(self.cost, anchor, self._weights.times(sharpness))
 
     def _table(self) -> np.ndarray:
         return np.empty(self.starts[-1])
@@ -85,13 +103,12 @@ class RowBlock(Block):
         """Take the dual variables that fit the margins; return their tables and sums."""
         if refit:
             self.a = self.loss.slope(self.margin)
-        sides = (slice(0, self.n_positive), slice(self.n_positive, None))
         dual = self.true_loss.dual(self.a)
-        totals = np.array([self.a[side].sum() for side in sides])
+        totals = np.array(rowloops.sum_sides(self.a, self.positive))
         return Slopes(
             self.scatter_sides(self.a),
             totals,
-            np.array([dual[side].sum() for side in sides]),
+            totals if dual is self.a else np.array(rowloops.sum_sides(dual, self.positive)),
             self.true_loss.total(self.margin),
             float(totals.sum() - self.a @ self.margin),
             float(self.margin.min()),
@@ -99,34 +116,46 @@ class RowBlock(Block):
 
     def curvature(self) -> tuple[np.ndarray, int]:
         """Fix the curvature and pick the rows that have any; return its joint sums."""
-        weight = self.loss.curvature(self.margin)
-        self.active = np.flatnonzero(weight)
-        self.weight = weight[self.active]
-        if len(self.active) == len(weight):
-            self.active_codes = self.codes
-        else:
-            shape = (len(self.codes), len(self.active))
-            self.active_codes = np.empty(shape, dtype=self.codes.dtype)
-            rowloops.take_rows(self.codes, self.active, self.active_codes)
-        table = self._table()
-        rowloops.scatter(self.active_codes, self.starts, self.weight, 0, len(self.weight), table)
-        return table, len(self.active)
+        self.weight = self.loss.curvature(self.margin)
+        active = np.flatnonzero(self.weight)
+        self._active_codes, self._active_offset = self.codes, self.offset
+        if len(active) < _WORTH_COPYING * len(self.weight):
+            self.weight = self.weight[active]
+            self._active_codes, self._active_offset = self._codes_of(active), 0
+        table, n = self._table(), len(self.weight)
+        rowloops.scatter(
+            self._active_codes, self.starts, self.weight, 0, n, table, self._active_offset
+        )
+        return table, len(active)
+
+    def _codes_of(self, rows: np.ndarray) -> np.ndarray:
+        out = np.empty((len(self.codes), len(rows)), dtype=self.codes.dtype)
+        rowloops.take_rows(self.codes, rows, out, self.offset)
+        return out
+
+    def active_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return codes and curvature of the rows that have any."""
+        rows = np.flatnonzero(self.weight)
+        return self._active_codes[:, self._active_offset + rows], self.weight[rows]
 
     def product(self, table: np.ndarray) -> np.ndarray:
         """Return ``scatter(W gather(table))`` over the active rows."""
         out = self._table()
-        rowloops.gather_scatter(self.active_codes, self.starts, table, self.weight, out)
+        rowloops.gather_scatter(
+            self._active_codes, self.starts, table, self.weight, out, self._active_offset
+        )
         return out
 
     def combine(self, coef: np.ndarray) -> np.ndarray:
         """Return the sums by joint place of ``coef``, which is for every row of the table."""
         table = self._table()
-        rowloops.scatter(self.codes, self.starts, coef[self.index], 0, len(self.index), table)
+        r = coef[self.index]
+        rowloops.scatter(self.codes, self.starts, r, 0, len(r), table, self.offset)
         return table
 
     def propose(self, table: np.ndarray, bias: float) -> None:
         """Set the direction of the margins."""
-        rowloops.gather(self.codes, self.starts, table, self.step)
+        rowloops.gather(self.codes, self.starts, table, self.step, self.offset)
         self.step += bias
         self.step *= self.sign
 
@@ -156,8 +185,8 @@ class Rows(Blocks[RowBlock]):
     ----------
     packing : Packing
         Codes of all rows of the table.
-    index : ndarray of shape (n_rows,)
-        Which rows of the table take part.
+    index : ndarray of shape (n_rows,), optional
+        Which rows of the table take part, all by default.
     positive : ndarray of bool, shape (n_rows,)
         Whether each of them is in the positive class.
     loss : callable
@@ -175,17 +204,25 @@ class Rows(Blocks[RowBlock]):
     def __init__(
         self,
         packing: Packing,
-        index: np.ndarray,
+        index: np.ndarray | None,
         positive: np.ndarray,
         loss: Callable[[np.ndarray], Any],
         weight: np.ndarray,
         C: float,
         n_threads: int,
     ) -> None:
-        def block(part: slice) -> RowBlock:
-            return self.make_block(packing, index[part], positive[part], loss, weight[part], C)
+        n_rows = len(positive)
+        even = None
+        if weight.strides == (0,):
+            most = min(n_rows, most_rows_of_a_block(n_threads))
+            even = lru_cache(maxsize=4)(lambda factor: np.full(most, factor * weight[0]))
 
-        super().__init__(packing, len(index), block, n_threads)
+        def block(part: slice) -> RowBlock:
+            rows = part if index is None else index[part]
+            weights = _Weights(weight[part], even)
+            return self.make_block(packing, rows, positive[part], loss, weights, C)
+
+        super().__init__(packing, n_rows, block, n_threads)
         self._is_plain = len(packing.members) == len(packing.homes)
         self.C = C
         self.total_weight = float(weight.sum())
@@ -233,10 +270,11 @@ class Rows(Blocks[RowBlock]):
 
     def active(self) -> ActiveRows:
         """Return the rows with curvature by themselves, for solvers that want few rows whole."""
+        parts = [block.active_rows() for block in self.blocks]
         return ActiveRows(
             self.packing,
-            np.concatenate([block.active_codes for block in self.blocks], axis=1),
-            np.concatenate([block.weight for block in self.blocks]),
+            np.concatenate([codes for codes, _ in parts], axis=1),
+            np.concatenate([weight for _, weight in parts]),
         )
 
     def propose(self, table: np.ndarray, bias: float) -> None:

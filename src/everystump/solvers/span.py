@@ -98,10 +98,7 @@ class SpanBlock(RowBlock):
 
     def scatter_sides(self, r: np.ndarray, *_: object) -> np.ndarray:
         """Return ``r`` of the positive and of the negative rows, 0 at the others."""
-        sides = np.zeros((2, len(r)))
-        sides[0, : self.n_positive] = r[: self.n_positive]
-        sides[1, self.n_positive :] = r[self.n_positive :]
-        return sides
+        return np.where([self.positive, ~self.positive], r, 0.0)
 
     def curvature(self) -> tuple[np.ndarray, int]:
         """Fix the curvature and pick the rows that have any; return it."""
@@ -127,7 +124,7 @@ class SpanRows(Rows):
         index, positive, weight = (
             np.concatenate(parts)
             for parts in zip(
-                *[(b.index, b.sign > 0, b.row_weight) for b in rows.blocks], strict=True
+                *[(b.row_numbers(), b.positive, b.row_weight) for b in rows.blocks], strict=True
             )
         )
         super().__init__(nothing, index, positive, loss, weight, rows.C, n_threads=1)
