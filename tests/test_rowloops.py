@@ -106,6 +106,40 @@ def test_take_rows(dtype, n_taken):
     np.testing.assert_array_equal(out, codes[:, index])
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n_columns", [1, 4, 7])
+def test_rows_from_an_offset_on(dtype, n_columns):
+    """All loops over rows of codes, the first of which is not theirs; more than a block of them."""
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 6, size=(n_columns, 5007)).astype(dtype)
+    starts, (table, out) = 6 * np.arange(n_columns + 1), rng.normal(size=(2, 6 * n_columns))
+    r, positive = rng.normal(size=5000), rng.uniform(size=5000) < 0.3
+    mine, score = np.ascontiguousarray(codes[:, 7:]), np.empty((2, 5000))
+    rowloops.gather(codes, starts, table, score[0], 7)
+    rowloops.gather(mine, starts, table, score[1])
+    np.testing.assert_array_equal(*score)
+    sums = np.empty((2, 2, 6 * n_columns))
+    rowloops.scatter(codes, starts, r, 0, 5000, sums[0, 0], 7)
+    rowloops.scatter(mine, starts, r, 0, 5000, sums[1, 0])
+    rowloops.gather_scatter(codes, starts, table, r, sums[0, 1], 7)
+    rowloops.gather_scatter(mine, starts, table, r, sums[1, 1])
+    np.testing.assert_array_equal(*sums)
+    rowloops.scatter_sides(codes, starts, r, positive, 7, sums[0])
+    for side, which in zip(sums[0], (positive, ~positive), strict=True):
+        rowloops.scatter(mine, starts, np.where(which, r, 0.0), 0, 5000, out)
+        np.testing.assert_allclose(side, out, rtol=1e-10, atol=1e-10)
+    taken = np.empty((n_columns, 3), dtype=dtype)
+    rowloops.take_rows(codes, np.array([4, 0, 4999]), taken, 7)
+    np.testing.assert_array_equal(taken, mine[:, [4, 0, 4999]])
+
+
+def test_sum_sides():
+    rng = np.random.default_rng(6)
+    values, positive = rng.normal(size=999), rng.uniform(size=999) < 0.5
+    sides = values[positive].sum(), values[~positive].sum()
+    np.testing.assert_allclose(rowloops.sum_sides(values, positive), sides, rtol=1e-10)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 1000])
 @pytest.mark.parametrize("n_values", [1, 2, 50])
 def test_run_lengths(n, n_values):

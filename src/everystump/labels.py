@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+# Sorting is quick enough for fewer labels.
+_MANY_ROWS = 10_000
+# The longest table of labels to look up, and how many rows are looked up at a time.
+_WIDEST, _ROWS_AT_A_TIME = 1 << 16, 1 << 18
+
 
 def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the class that each score speaks for; a score of 0 for the first of two.
@@ -61,6 +66,62 @@ def one_against_the_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
     """
     positive = [1] if n_classes == 2 else range(n_classes)
     return [label == k for k in positive]
+
+
+def code_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted labels that occur and the number of each row's label, in few bytes.
+
+    Many labels are not sorted row by row: whole numbers are looked up, others hashed.
+
+    Examples
+    --------
+    >>> code_labels(np.array(["no", "yes", "no"]))
+    (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0], dtype=int8))
+    """
+    found = None
+    if len(y) > _MANY_ROWS and y.dtype.kind in "biu":
+        found = _code_whole_numbers(y)
+    elif len(y) > _MANY_ROWS and y.dtype.kind in "fUO":
+        found = _code_by_hash(y)
+    classes, label = np.unique(y, return_inverse=True) if found is None else found
+    return classes, label.astype(_label_type(len(classes)), copy=False)
+
+
+def _label_type(n_classes: int) -> np.dtype:
+    """Return the smallest type that holds the number of each class; signed, to be safe in sums."""
+    return np.min_scalar_type(-max(n_classes, 1))
+
+
+def _code_whole_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Look whole numbers up in a table from the smallest to the largest, if it is not too large."""
+    low, high = int(y.min()), int(y.max())
+    if high - low >= _WIDEST:
+        return None
+    parts = [slice(k, k + _ROWS_AT_A_TIME) for k in range(0, len(y), _ROWS_AT_A_TIME)]
+    seen = np.zeros(high - low + 1, dtype=bool)
+    for part in parts:
+        seen[_above(y[part], low)] = True
+    there = np.flatnonzero(seen)
+    classes = np.array([low + k for k in there.tolist()]).astype(y.dtype)
+    number = np.zeros(len(seen), dtype=_label_type(len(classes)))
+    number[there] = np.arange(len(there))
+    label = np.empty(len(y), dtype=number.dtype)
+    for part in parts:
+        label[part] = number[_above(y[part], low)]
+    return classes, label
+
+
+def _above(y: np.ndarray, low: int) -> np.ndarray:
+    """Return how far numbers are above the lowest; as uint64 none is too far for that."""
+    return (y.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.intp)
+
+
+def _code_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    from pandas import factorize  # slow to import, and needed by few
+
+    label, found = factorize(y, use_na_sentinel=False)
+    classes, rank = np.unique(np.asarray(found, dtype=y.dtype), return_inverse=True)
+    return classes, rank.astype(_label_type(len(classes)))[label]
 
 
 def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:

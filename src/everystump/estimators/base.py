@@ -234,15 +234,13 @@ class StumpMachine(TableClassifier, BoundedStumps):
         """Keep what was learned as plain arrays and records."""
         models = [design.shape_model(solution) for solution in solutions]
         certificates = [solution.certificate for solution in solutions]
-        dual_coef = np.zeros((len(solutions), table.n_given))
-        dual_coef[:, table.kept] = [solution.dual_coef for solution in solutions]
         self.classes_ = table.classes
         self._kept = table.kept
         self._largest_cost = float(solutions[0].C * table.weight.max())
         self.shapes_ = per_class(models)
         self.certificate_ = per_class(certificates)
         self.intercept_ = np.array([model.intercept for model in models])
-        self.dual_coef_ = dual_coef[0] if len(dual_coef) == 1 else dual_coef
+        self.dual_coef_ = table.of_given_rows([solution.dual_coef for solution in solutions])
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.columns.exact
         self.half_mass_ = design.half_mass

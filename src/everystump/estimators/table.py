@@ -29,10 +29,12 @@ from everystump.frames import (
     reordered,
     warn_if_rounded,
 )
-from everystump.labels import one_against_the_rest
+from everystump.labels import code_labels, one_against_the_rest
 from everystump.rowhashes import hash_numbers, hash_rows
 from everystump.threads import count_threads
 
+# Of more rows than these a few labels say what kind they are.
+_MANY_ROWS, _FEW_LABELS = 10_000, 20
 # What scikit-learn checks of a table; what may be missing or infinite is ours to say.
 _LOOSELY: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
 
@@ -107,7 +109,18 @@ class Table:
     def weighed(self, class_weight: Any) -> Table:
         """Return the table with other weights of classes."""
         factor = _class_factors(class_weight, self.classes, self.label, self.sample_weight)
-        return replace(self, class_factor=factor[self.label])
+        return replace(self, class_factor=_by_row(factor, self.label))
+
+    def of_given_rows(self, parts: list[np.ndarray]) -> np.ndarray:
+        """Return numbers of each problem's rows as those of the given rows, 0 where left out.
+
+        The shape is (n_given,) for one problem, else (n_problems, n_given).
+        """
+        if len(self.kept) < self.n_given:
+            whole = np.zeros((len(parts), self.n_given))
+            whole[:, self.kept] = parts
+            parts = list(whole)
+        return parts[0] if len(parts) == 1 else np.array(parts)
 
     def title(self, k: int) -> str:
         """Return what a report adds to name the problem of class ``k``: nothing for two classes."""
@@ -136,9 +149,9 @@ def check_table(
     Without ``reset`` it must have the columns of the table that the estimator knows.
     """
     X, y, features = _read(estimator, X, y, reset)
-    check_classification_targets(y)
+    _check_labels(y)
     n_given = len(y)
-    kept = np.arange(n_given)
+    kept = np.arange(n_given, dtype=np.int32 if n_given < 2**31 else np.int64)
     weight = None
     if sample_weight is not None:
         weight = _check_weight(sample_weight, X)
@@ -146,10 +159,11 @@ def check_table(
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     if reset:
         features = estimator.features_ = drop_unused(X, features)
-    classes, label = np.unique(y, return_inverse=True)
+    classes, label = code_labels(y)
     refuse_one_class(classes, estimator)
     by_class = _class_factors(class_weight, classes, label, weight)
-    table = Table(X, features, label, classes, weight, by_class[label], kept, n_given)
+    factor = _by_row(by_class, label)
+    table = Table(X, features, label, classes, weight, factor, kept, n_given)
     _remember(estimator, table, reset)
     return table
 
@@ -166,6 +180,22 @@ def _remember(estimator: Any, table: Table, reset: bool) -> None:
         return
     before = vars(estimator).get("_training_record")
     estimator._training_record = None if before is None else before.and_also(record)
+
+
+def _by_row(by_class: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return the weight of each row's class; equal ones take no memory."""
+    if np.all(by_class == by_class[0]):
+        return np.broadcast_to(by_class[0], label.shape)
+    return by_class[label]
+
+
+def _check_labels(y: np.ndarray) -> None:
+    """Check that labels are of classes; of many rows only what tells that is looked at."""
+    if len(y) > _MANY_ROWS:
+        few = y[:_FEW_LABELS]
+        odd = y[y != np.floor(y)][:_FEW_LABELS] if y.dtype.kind == "f" else few
+        y = odd if len(odd) else few
+    check_classification_targets(y)
 
 
 def _class_factors(

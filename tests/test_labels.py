@@ -1,0 +1,59 @@
+"""Labels become numbers of classes, however many there are."""
+
+import numpy as np
+import pytest
+
+from everystump import StumpSVC, labels
+from everystump.labels import code_labels
+
+N = labels._MANY_ROWS + 1
+
+
+def many(values, dtype=None):
+    """Return more labels than are sorted, all of ``values`` among them."""
+    values = np.array(values, dtype=dtype)
+    few = np.random.default_rng(0).integers(len(values), size=N - len(values))
+    return np.concatenate([values[few], values])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pytest.param(many([1, 0]), id="two"),
+        pytest.param(many([True, False]), id="booleans"),
+        pytest.param(many([-3, 7, 2], np.int8), id="int8"),
+        pytest.param(many([-128, 127], np.int8), id="the whole range of int8"),
+        pytest.param(many([2**64 - 1, 2**64 - 5], np.uint64), id="large uint64"),
+        pytest.param(many([-(2**63), -(2**63) + 9]), id="small int64"),
+        pytest.param(many([-(2**63), 2**63 - 1]), id="too far apart to look up"),
+        pytest.param(many(np.arange(300)), id="many classes"),
+        pytest.param(many([2.0, -1.0]), id="floats"),
+        pytest.param(many(["yes", "no", "maybe"]), id="text"),
+        pytest.param(many(["yes", "no"], object), id="objects"),
+        pytest.param(many([7, 7]), id="one class"),
+    ],
+)
+def test_many_labels_are_coded_as_sorting_codes_them(y):
+    classes, label = code_labels(y)
+    expected, number = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, expected)
+    np.testing.assert_array_equal(label, number)
+    assert classes.dtype == expected.dtype
+
+
+@pytest.mark.parametrize(("n_classes", "dtype"), [(2, np.int8), (128, np.int8), (129, np.int16)])
+def test_numbers_of_classes_take_few_bytes(n_classes, dtype):
+    for y in (np.arange(n_classes), many(np.arange(n_classes)), many(np.arange(n_classes) + 0.0)):
+        assert code_labels(y)[1].dtype == dtype
+
+
+def test_many_continuous_labels_are_refused():
+    y = np.zeros(N)
+    y[-1] = 0.5
+    with pytest.raises(ValueError, match="continuous"):
+        StumpSVC().fit(np.zeros((N, 1)), y)
+
+
+def test_many_labels_that_are_no_labels_are_refused():
+    with pytest.raises(ValueError, match="Unknown label type"):
+        StumpSVC().fit(np.zeros((N, 1)), np.full(N, 1, dtype=object))
