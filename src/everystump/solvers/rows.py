@@ -248,7 +248,7 @@ class Rows(Blocks[RowBlock]):
 
     def curvature(self) -> tuple[np.ndarray, np.ndarray]:
         """Fix the curvature ``W`` at the margins; return its sums by place and by joint place."""
-        parts = self.each(RowBlock.curvature, self.n_rows)
+        parts = self.each(lambda block: block.curvature(), self.n_rows)
         self.n_active = sum(part[1] for part in parts)
         self.passes += self.n_active / self.n_rows
         joint = sum(part[0] for part in parts)

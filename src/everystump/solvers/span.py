@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -128,7 +128,7 @@ class SpanRows(Rows):
             )
         )
         super().__init__(nothing, index, positive, loss, weight, rows.C, n_threads=1)
-        (self.block,) = self.blocks
+        self.index, self.block = index, cast(SpanBlock, self.blocks[0])
 
 
 class SpanNewton:
@@ -171,19 +171,19 @@ class SpanPoint(Point):
     def __init__(self, problem: Problem, rows: Rows, gram: Gram) -> None:
         self._home = problem, rows
         inside = SpanRows(rows, problem.loss)
-        self._span = Span(gram.of(inside.block.index, rows.n_threads))
+        self._span = Span(gram.of(inside.index, rows.n_threads))
         newton = SpanNewton(problem, self._span, inside)
         super().__init__(replace(problem, span=self._span), inside, newton)
 
     def resume(self, start: Solution) -> None:
         """Go to the combination of the rows that the dual variables for another C make."""
-        self.place(self._span.collect(start.dual_coef[self.rows.block.index]), start.bias)
+        self.place(self._span.collect(start.dual_coef[self.rows.index]), start.bias)
 
     def finish(self, tol: float, n_iter: int) -> Solution:
         """Return the solution with its certificate, in the features' own weights."""
         problem, rows = self._home
         coef = np.zeros(rows.packing.codes.shape[1])
-        coef[self.rows.block.index] = self.weights[0]
+        coef[self.rows.index] = self.weights[0]
         rows.take_duals(self.rows.dual_coef(np.ones(2)))
         weights = problem.chains.collect(rows.combine(coef))
         return finish(problem, rows, weights, self.bias, tol, n_iter)
