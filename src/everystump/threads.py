@@ -88,13 +88,24 @@ def spread(
     return list(parallel(joblib.delayed(work)(item) for item in items))
 
 
-def spread_out(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None) -> list[R]:
+def spread_out(
+    work: Callable[[T], R],
+    items: Iterable[T],
+    n_jobs: int | None,
+    done: Callable[[R], None] = lambda result: None,
+) -> list[R]:
     """Return ``[work(item) for item in items]`` by joblib's processes, one of them by default.
 
-    For work in many small steps of Python, at which threads only wait for each other.
+    For work in many small steps of Python, at which threads only wait for each other.  ``done`` is
+    called with each result, as soon as it and all before it are there if the workers can do that.
     """
-    parallel = joblib.Parallel(n_jobs=n_jobs)
-    return list(parallel(joblib.delayed(work)(item) for item in items))
+    one_by_one = getattr(get_active_backend()[0], "supports_return_generator", False)
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator" if one_by_one else "list")
+    results = []
+    for result in parallel(joblib.delayed(work)(item) for item in items):
+        done(result)
+        results.append(result)
+    return results
 
 
 class _OneBlasThread(AbstractContextManager):

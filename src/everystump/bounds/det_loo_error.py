@@ -8,14 +8,21 @@ from typing import Any
 import numpy as np
 
 from everystump.bounds.protocol import KernelMachine, Member, SubsampleVote
-from everystump.bounds.refitting import check_two_classes, margin_without
+from everystump.bounds.refitting import check_two_classes, margin_without, margins_of
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 from everystump.labels import scores_of
+from everystump.progress import count_done
 from everystump.threads import one_blas_thread, spread_out
 
 
 def det_loo_error(
-    fitted: Any, X: Any, y: Any, *, delta: float = 0.0, n_jobs: int | None = None
+    fitted: Any,
+    X: Any,
+    y: Any,
+    *,
+    delta: float = 0.0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> float:
     """Return the share of rows that a vote gets wrong when no machine has seen them.
 
@@ -32,6 +39,8 @@ def det_loo_error(
         Margins from 0 to this count in part; see `soft_margin_loss`.
     n_jobs : int, optional
         Processes; one by default, or what ``joblib.parallel_config`` says.
+    verbose : int, default=0
+        1 shows live progress.
 
     Returns
     -------
@@ -49,27 +58,32 @@ def det_loo_error(
     True
     """
     check_delta(delta)
-    margin = left_out_margins(fitted, X, y, n_jobs)
+    margin = left_out_margins(fitted, X, y, n_jobs, verbose=verbose)
     return float(soft_margin_loss(margin, delta).mean())
 
 
 def left_out_margins(
-    fitted: Any, X: Any, y: Any, n_jobs: int | None, name: str = "det_loo_error"
+    fitted: Any,
+    X: Any,
+    y: Any,
+    n_jobs: int | None,
+    name: str = "det_loo_error",
+    verbose: int = 0,
 ) -> np.ndarray:
     """Return ``y_i F^i(x_i)`` of each row for the vote whose machines have not seen it."""
-    if not isinstance(fitted, SubsampleVote) or getattr(fitted, "combine", None) != "mean":
+    if not isinstance(fitted, SubsampleVote) or not fitted.has_fixed_weights:
         raise ValueError(
             f"fitted={fitted!r} is no vote with fixed weights; {name} is for a fitted "
             f'SubsampleVotingClassifier with combine="mean", and loo_error for any classifier.'
         )
     y = check_two_classes(X, y)
     parts = fitted.vote_members(X, y)
-    sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
-    margin = sign * fitted.decision_function(X)
+    margin = margins_of(fitted, X, y)
     work = partial(_changes, votes=fitted.combines_signs)
-    with one_blas_thread:
-        for part, change in zip(parts, spread_out(work, parts, n_jobs), strict=True):
-            margin[part.rows] += part.weight * change
+    with one_blas_thread, count_done(verbose, f"{name}: machines,", len(parts)) as tick:
+        changes = spread_out(work, parts, n_jobs, lambda change: tick())
+    for part, change in zip(parts, changes, strict=True):
+        margin[part.rows] += part.weight * change
     return margin
 
 

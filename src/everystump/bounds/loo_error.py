@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,20 @@ from everystump.bounds.protocol import SubsampleVote
 from everystump.bounds.refitting import as_fitted, check_two_classes, margin_without, quick_way
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 from everystump.machines import Machine
+from everystump.progress import count_done
 from everystump.threads import one_blas_thread, spread_out
+
+_TITLE = "loo_error: rows left out,"
 
 
 def loo_error(
-    fitted: Any, X: Any, y: Any, *, delta: float = 0.0, n_jobs: int | None = None
+    fitted: Any,
+    X: Any,
+    y: Any,
+    *,
+    delta: float = 0.0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> float:
     """Return the share of rows that the estimator gets wrong when trained on all others.
 
@@ -36,6 +47,8 @@ def loo_error(
         Margins from 0 to this count in part; see `soft_margin_loss`.
     n_jobs : int, optional
         Processes; one by default, or what ``joblib.parallel_config`` says.
+    verbose : int, default=0
+        1 shows live progress.
 
     Returns
     -------
@@ -54,26 +67,42 @@ def loo_error(
     y = check_two_classes(X, y)
     machine = quick_way(fitted, X, y)
     if machine is not None:
-        margin = _quick_margins(machine, n_jobs)
+        margin = _quick_margins(machine, n_jobs, verbose)
     else:
         work = partial(margin_without, _redrawing(fitted), as_fitted(fitted, X), y)
-        margin = np.array(spread_out(work, range(len(y)), n_jobs))
+        with count_done(verbose, _TITLE, len(y)) as tick:
+            margin = np.array(spread_out(work, range(len(y)), n_jobs, lambda result: tick()))
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _quick_margins(machine: Machine, n_jobs: int | None) -> np.ndarray:
+def _quick_margins(machine: Machine, n_jobs: int | None, verbose: int) -> np.ndarray:
     """Return the margins of the rows that a machine has not seen, each process taking some."""
-    margin = machine.margin.copy()
-    parts = np.array_split(np.flatnonzero(machine.a), effective_n_jobs(n_jobs))
-    with one_blas_thread:
-        for part in spread_out(partial(_left_out, machine), parts, n_jobs):
-            for row, value in part:
-                margin[row] = value
+    margin, rows = machine.margin.copy(), np.flatnonzero(machine.a)
+    with one_blas_thread, count_done(verbose, _TITLE, len(rows)) as tick:
+        for row, value in _left_out(machine, rows, n_jobs):
+            margin[row] = value
+            tick()
     return margin
 
 
-def _left_out(machine: Machine, rows: np.ndarray) -> list[tuple[int, float]]:
-    return [(row, margins[row]) for row, margins in machine.left_out(rows)]
+def _left_out(
+    machine: Machine, rows: np.ndarray, n_jobs: int | None
+) -> Iterable[tuple[int, float]]:
+    """Return each row with its margin without itself; one process gives them as they come."""
+    n_parts = effective_n_jobs(n_jobs)
+    if n_parts == 1:
+        return _margins(machine, rows)
+    parts = spread_out(partial(_list_margins, machine), np.array_split(rows, n_parts), n_jobs)
+    return chain.from_iterable(parts)
+
+
+def _margins(machine: Machine, rows: np.ndarray) -> Iterator[tuple[int, float]]:
+    for row, margins in machine.left_out(rows):
+        yield row, margins[row]
+
+
+def _list_margins(machine: Machine, rows: np.ndarray) -> list[tuple[int, float]]:
+    return list(_margins(machine, rows))
 
 
 def _redrawing(fitted: Any) -> Any:

@@ -86,12 +86,11 @@ class Member(NamedTuple):
 
 @runtime_checkable
 class SubsampleVote(Protocol):
-    """A fitted vote of machines with fixed weights, each of which drew some rows."""
+    """A fitted vote of machines, each of which drew some rows."""
 
-    classes_: np.ndarray
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the vote."""
+    @property
+    def has_fixed_weights(self) -> bool:
+        """Whether the weights were not learned from the rows."""
 
     @property
     def combines_signs(self) -> bool:

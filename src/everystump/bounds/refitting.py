@@ -28,6 +28,11 @@ def as_fitted(fitted: Any, X: Any) -> Any:
     return reordered(X, names) if names is not None and is_frame(X) else X
 
 
+def margins_of(fitted: Any, X: Any, y: np.ndarray) -> np.ndarray:
+    """Return ``y f(x)`` of each row for a fitted classifier of two classes."""
+    return np.where(y == fitted.classes_[1], 1.0, -1.0) * fitted.decision_function(X)
+
+
 def margin_without(fitted: Any, X: Any, y: np.ndarray, row: int) -> float:
     """Return ``y f(x)`` of a row for the same estimator trained on all other rows.
 

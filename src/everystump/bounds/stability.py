@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from everystump.bounds.det_loo_error import left_out_margins
 from everystump.bounds.protocol import SubsampleVote
 from everystump.bounds.reading import read_combination
-from everystump.bounds.refitting import check_two_classes, quick_way
+from everystump.bounds.refitting import check_two_classes, margins_of, quick_way
 from everystump.machines import Combination, Machine
 from everystump.threads import one_blas_thread, spread_out
 
@@ -99,8 +99,7 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     y = check_two_classes(X, y)
     if isinstance(fitted, SubsampleVote):
         after = left_out_margins(fitted, X, y, n_jobs, "measured_stability")
-        sign = np.where(y == fitted.classes_[1], 1.0, -1.0)
-        return float(np.abs(after - sign * fitted.decision_function(X)).max())
+        return float(np.abs(after - margins_of(fitted, X, y)).max())
     machine = quick_way(fitted, X, y)
     if machine is None:
         raise ValueError(

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from everystump.estimators.finite import BinnedEnsemble
-from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table
 from everystump.labels import as_labels
+from everystump.progress import Rounds
 from everystump.stumps import Bag, bag
 from everystump.threads import count_threads
 

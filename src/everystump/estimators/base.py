@@ -22,13 +22,13 @@ from everystump.estimators.criteria import Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.editing import CurveEditing
 from everystump.estimators.monotone import check_monotonic
-from everystump.estimators.progress import Reporter
 from everystump.estimators.reading import CurveReading
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import RemembersTraining
 from everystump.frames import Feature
 from everystump.labels import as_labels
 from everystump.measure import Measure, as_measure
+from everystump.progress import Reporter
 from everystump.shapes import ShapeModel
 from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread

@@ -15,8 +15,8 @@ from everystump.estimators.base import check_cost, per_class, warn_unless_conver
 from everystump.estimators.criteria import CRITERIA
 from everystump.estimators.design import Design
 from everystump.estimators.finite import BoostedEnsemble
-from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows
+from everystump.progress import Reporter
 from everystump.shapes import ShapeModel
 from everystump.solvers import Certificate, InseparableError
 from everystump.stumps import Stumps

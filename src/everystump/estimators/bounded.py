@@ -45,6 +45,7 @@ class BoundedStumps:
     monotonic_cst: Any
     fit_intercept: bool
     class_weight: Any
+    tol: float
     features_: tuple[Feature, ...]
     density_: tuple[RowDensity, ...]
     certificate_: Certificate | list[Certificate]
@@ -101,7 +102,7 @@ class BoundedStumps:
         if not self.exact_:
             found.append("max_bins: some features were cut into bins of the training rows")
         if measure.follows_rows:
-            found.append(f"measure={self.measure!r}: the masses of stumps follow the training rows")
+            found.append(f"measure={self.measure!r}: the masses of stumps may follow the rows")
         elif not measure.straight:
             found.append(f"measure={self.measure!r}: between training rows scores are approximate")
         for d, (feature, density) in enumerate(seen):
@@ -144,6 +145,8 @@ class BoundedStumps:
                 hinge=self._criterion() is CRITERIA["hinge"],
                 capped=self._criterion() is not CRITERIA["squared_hinge"],
                 gap=absolute_gap(proof),
+                # No more than the tolerance, and the objective without a row is no larger.
+                refit_gap=self.tol * proof.primal / max(1.0 - self.tol, 1e-3),
                 violations=lacks + violations_of(sign, proof),
             )
             for sign, a, margin, proof in zip(
@@ -168,6 +171,11 @@ class BoundedVote(CurveEditing):
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
+
+    @property
+    def has_fixed_weights(self) -> bool:
+        """Whether the weights were not learned from the rows."""
+        return self.combine == "mean"
 
     @property
     def combines_signs(self) -> bool:
@@ -215,7 +223,7 @@ class BoundedVote(CurveEditing):
     def _check_bounded(self, X: Any, y: Any) -> tuple[str, ...]:
         """Raise unless bounds apply to the vote and the table; return why the latter may not."""
         check_is_fitted(self, "weights_")
-        if self.combine == "svm":
+        if not self.has_fixed_weights:
             raise ValueError(
                 'combine="svm" learns the weights of the vote from the rows, and the bounds are '
                 'for fixed ones; use combine="mean", or validation_bound on held-out rows.'

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import Columns, make_columns
 from everystump.estimators.base import TableClassifier, per_class
-from everystump.estimators.progress import Rounds
 from everystump.estimators.table import Table, check_table
 from everystump.labels import as_labels
 from everystump.packing import Packing, pack
+from everystump.progress import Rounds
 from everystump.shapes import ShapeModel
 from everystump.stumps import (
     GAINS,

@@ -22,7 +22,6 @@ from everystump.estimators.base import (
     warn_unless_converged,
 )
 from everystump.estimators.precomputed import check_function, check_products
-from everystump.estimators.progress import Reporter
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
     BALANCED,
@@ -49,6 +48,7 @@ from everystump.machines import (
     make_kernel,
     train,
 )
+from everystump.progress import Reporter
 from everystump.threads import one_blas_thread
 
 _GIGABYTE = 10**9
@@ -321,6 +321,7 @@ class KernelSVC(ScoreClassifier):
                 hinge=self.loss == "hinge",
                 capped=self.loss == "hinge",
                 gap=absolute_gap(proof),
+                refit_gap=0.0,  # `leave_each_out` goes to the optimum
                 violations=lacks + violations_of(sign, proof),
                 leave_each_out=partial(self._leave_each_out, rows, sign, a, margin),
             )

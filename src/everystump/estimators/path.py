@@ -24,11 +24,11 @@ from everystump.estimators.base import (
 from everystump.estimators.design import Design
 from everystump.estimators.folds import Fold, make_folds
 from everystump.estimators.path_grid import Grid, choose
-from everystump.estimators.progress import count_done
 from everystump.estimators.scorers import Candidate, Score, make_score
 from everystump.estimators.table import Table
 from everystump.estimators.training import one_by_one
 from everystump.frames import Feature
+from everystump.progress import count_done
 from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread, share
 

@@ -43,6 +43,8 @@ class Machine:
         Whether dual variables are at most C: the loss is nowhere steeper than that.
     gap : float
         By how much its objective may be above the optimum.
+    refit_gap : float
+        By how much those of the machines without a row may be.
     violations : tuple of str
         What the theorems on left-out rows ask for and this machine is not, in sentences: a bias
         that is not in the kernel, a kernel or costs that follow the training rows, and so on.
@@ -61,6 +63,7 @@ class Machine:
     hinge: bool
     capped: bool
     gap: float
+    refit_gap: float
     violations: tuple[str, ...]
     leave_each_out: LeaveEachOut | None = None
 
@@ -128,15 +131,17 @@ class Combination:
     def influence_within_gaps(self) -> np.ndarray:
         """The same for machines that are at their optimum only up to their duality gaps.
 
-        With a gap of ``e`` the margin without the row is no less than that of the dual variables'
-        own function less ``sqrt((a K)^2 + 2 e K)``, and that function is within ``sqrt(2 e K)`` of
-        the one that was found.
+        With a gap of ``e`` the margin of the best machine without the row is no less than that of
+        the dual variables' own function less ``sqrt((a K)^2 + 2 e K)``.  That function is within
+        ``sqrt(2 e K)`` of the one that was found, and a machine without the row whose gap is ``r``
+        is within ``sqrt(2 r K)`` of the best.
         """
         out = np.zeros(self.n_rows)
         for c, machine in zip(self.weights, self.machines, strict=True):
             reach = np.sqrt(2.0 * machine.gap * machine.diagonal)
             own = np.maximum(machine.a, 0.0) * machine.diagonal
-            out[machine.rows] += c * (np.hypot(own, reach) + reach)
+            refit = np.sqrt(2.0 * machine.refit_gap * machine.diagonal)
+            out[machine.rows] += c * (np.hypot(own, reach) + reach + refit)
         return out
 
     @property

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from everystump.estimators.progress import fleeting
 from everystump.estimators.proofs import proofs
 from everystump.evaluation import Outcome
+from everystump.progress import fleeting
 from everystump.study import asking
 from everystump.study.dialect import Dialect
 from everystump.study.direction import fit_in_order

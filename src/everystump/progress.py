@@ -1,4 +1,4 @@
-"""Live progress of a fit on standard error."""
+"""Live progress of long work on standard error."""
 
 from __future__ import annotations
 

@@ -1,0 +1,251 @@
+"""Rows that a model learned from are known again, and no bound holds on them."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from leave_out import PLAIN, rows
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import everystump
+from everystump import (
+    LooBoundSearch,
+    StumpBoostingClassifier,
+    StumpSVC,
+    SubsampleVotingClassifier,
+    WeightedVoteClassifier,
+)
+from everystump.bounds import boosting_training_bound, loo_bound, validation_bound
+from everystump.bounds.overlap import TrainingRecord
+from everystump.bounds.protocol import KernelVote, OtherTableError, SubsampleVote, Trained
+from everystump.rowhashes import hash_rows
+
+STUMPS = StumpSVC(n_jobs=1)
+MODELS = {
+    "StumpSVC": STUMPS,
+    "StumpLogisticRegression": everystump.StumpLogisticRegression(n_jobs=1),
+    "StumpSVCCV": everystump.StumpSVCCV(Cs=[0.1, 1.0], cv=2, n_jobs=1),
+    "StumpLogisticRegressionCV": everystump.StumpLogisticRegressionCV(Cs=[1.0], cv=2, n_jobs=1),
+    "KernelSVC": PLAIN,
+    "PerceptronSVC": everystump.PerceptronSVC(),
+    "PerceptronSVC, directions": everystump.PerceptronSVC(n_directions=9, exact=False),
+    "DecisionStumpClassifier": everystump.DecisionStumpClassifier(),
+    "StumpBoostingClassifier": StumpBoostingClassifier(n_estimators=3),
+    "StumpBaggingClassifier": everystump.StumpBaggingClassifier(3, random_state=0),
+    "BoostedStumpSVC": everystump.BoostedStumpSVC(3),
+    "SubsampleVotingClassifier": SubsampleVotingClassifier(
+        PLAIN, n_estimators=3, subsample=0.8, random_state=0, n_jobs=1
+    ),
+    "learned weights": SubsampleVotingClassifier(
+        STUMPS, n_estimators=3, subsample=0.8, combine="svm", random_state=0, n_jobs=1
+    ),
+    "WeightedVoteClassifier": WeightedVoteClassifier([("stumps", STUMPS)], random_state=0),
+    "LooBoundSearch": LooBoundSearch(PLAIN, {"C": [0.1]}),
+    "pipeline": make_pipeline(StandardScaler(), STUMPS),
+    "search": GridSearchCV(STUMPS, {"C": [0.1, 1.0]}, cv=2),
+    "pipeline in a search": GridSearchCV(
+        make_pipeline(StandardScaler(), STUMPS), {"stumpsvc__C": [0.1]}, cv=2
+    ),
+}
+X0, Y0 = rows(0, n=40)
+FRESH, FRESH_Y = rows(1, n=40)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+def test_no_bound_holds_on_rows_of_the_training(name):
+    model = clone(MODELS[name]).fit(X0, Y0)
+    order = np.random.default_rng(0).permutation(40)
+    bound = validation_bound(model, X0, Y0)
+    assert not bound.holds
+    assert bound.violations == ("these are the rows that the model learned from",)
+    shuffled = validation_bound(model, X0[order], Y0[order])
+    assert not shuffled.holds and shuffled.violations == bound.violations
+    some = validation_bound(model, X0[order[:20]], Y0[order[:20]])
+    assert "about 100 % of these rows equal" in some.violations[0]
+    mixed = np.r_[X0[:1], FRESH], np.r_[Y0[:1], FRESH_Y]
+    assert "about 2.44 % of these rows equal" in validation_bound(model, *mixed).violations[0]
+    fresh = validation_bound(model, FRESH, FRESH_Y)
+    assert fresh.holds and fresh.violations == ()
+
+
+def test_every_estimator_keeps_to_the_protocol():
+    own = [getattr(everystump, name) for name in everystump.__all__]
+    own = [cls for cls in own if isinstance(cls, type) and hasattr(cls, "fit")]
+    assert len(own) >= 13
+    assert all(issubclass(cls, everystump.estimators.base.ScoreClassifier) for cls in own)
+    assert all(isinstance(model, Trained) for name, model in MODELS.items() if name[0].isupper())
+    assert isinstance(STUMPS, KernelVote) and isinstance(PLAIN, KernelVote)
+    assert not isinstance(StumpBoostingClassifier(), KernelVote)
+    assert isinstance(MODELS["SubsampleVotingClassifier"], SubsampleVote)
+    assert not isinstance(STUMPS, SubsampleVote)
+
+
+def test_of_other_classifiers_nothing_is_known():
+    assert validation_bound(LogisticRegression().fit(X0, Y0), X0, Y0).holds
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, lambda d: pl.DataFrame(dict(d))])
+@pytest.mark.parametrize("name", ["StumpSVC", "KernelSVC", "WeightedVoteClassifier"])
+@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+def test_columns_of_frames_go_by_name(frame, name):
+    columns = {"a": X0[:, 0], "b": X0[:, 1]}
+    model = clone(MODELS[name]).fit(frame(columns), Y0)
+    backwards = frame({"b": X0[:, 1], "a": X0[:, 0]})
+    assert model.training_overlap(backwards, Y0).same_table
+    renamed = frame({"a": X0[:, 1], "b": X0[:, 0]})
+    assert model.training_overlap(renamed, Y0).n_known == 0
+
+
+def test_words_of_a_vote_of_anything_are_rows_too():
+    frame = pd.DataFrame({"a": X0[:, 0], "job": np.where(X0[:, 1] > 0, "maid", "clerk")})
+    model = WeightedVoteClassifier([("stumps", STUMPS)], random_state=0).fit(frame, Y0)
+    assert model.training_overlap(frame[::-1], Y0[::-1]).same_rows
+    assert model.training_overlap(frame.assign(job="clerk"), Y0).share < 1
+
+
+def test_rows_of_weight_0_had_no_part():
+    weight = np.repeat([1.0, 0.0], 20)
+    for model in (clone(STUMPS), clone(PLAIN), everystump.DecisionStumpClassifier()):
+        model.fit(X0, Y0, sample_weight=weight)
+        assert model.training_overlap(X0, Y0).same_table
+        assert validation_bound(model, X0[20:], Y0[20:]).holds
+        assert not validation_bound(model, X0[:20], Y0[:20]).holds
+
+
+def test_another_label_makes_another_row():
+    model = clone(STUMPS).fit(X0, Y0)
+    assert model.training_overlap(X0, 1 - Y0).n_known == 0
+
+
+# Rows that are equal by chance
+
+
+def few_values(seed, n):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, size=(n, 2)).astype(float)
+    return X, (X[:, 0] + rng.integers(0, 2, n) > 1).astype(int)
+
+
+def test_fresh_rows_of_few_values_pass_and_the_bound_says_so():
+    X, y = few_values(0, 400)
+    model = clone(STUMPS).fit(X, y)
+    for seed in range(1, 20):
+        bound = validation_bound(model, *few_values(seed, 100))
+        assert bound.holds
+        assert any(
+            "do so by chance, as 100 % of the training" in text for text in bound.assumptions
+        )
+    assert not validation_bound(model, X[::-1], y[::-1]).holds
+
+
+def test_more_known_rows_than_chance_explains_do_not_pass():
+    rng = np.random.default_rng(0)
+    wide = rng.integers(0, 60, size=(400, 2)).astype(float)
+    y = (wide[:, 0] > 30).astype(int)
+    model = clone(STUMPS).fit(wide[:200], y[:200])
+    overlap = model.training_overlap(wide[200:], y[200:])
+    assert 0 < overlap.chance < 0.3 and 0 < overlap.share < 0.3
+    assert validation_bound(model, wide[200:], y[200:]).holds
+    mixed = np.r_[wide[:60], wide[200:300]], np.r_[y[:60], y[200:300]]
+    bound = validation_bound(model, *mixed)
+    assert not bound.holds and "would by chance" in bound.violations[0]
+
+
+def test_the_chance_of_a_known_row_is_that_of_good_and_turing():
+    """A record of all rows and a sketch of some agree with a count of equal rows by hand."""
+    rng = np.random.default_rng(3)
+    X, label = rng.integers(0, 300, size=(40_000, 2)).astype(float), np.zeros(40_000, dtype=int)
+    hashes = hash_rows(X, label)
+    record = TrainingRecord.of(hashes, len(X), None, 0)
+    _, place, count = np.unique(X, axis=0, return_inverse=True, return_counts=True)
+    twins = int(np.sum(count[place.ravel()] > 1))
+    assert record.twins == record.sketch().twins == twins
+    fresh = hash_rows(rng.integers(0, 300, size=(9000, 2)).astype(float), label[:9000])
+    for one in (record, record.sketch()):
+        overlap = one.compare(fresh)
+        assert overlap.share == pytest.approx(overlap.chance, abs=0.02)
+        assert overlap.doubt is None
+
+
+# Large tables
+
+
+def large(n=40_000):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(n, 2))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def test_one_bit_of_a_large_table_makes_it_another():
+    X, y = large()
+    model = StumpSVC(0.001, measure="lebesgue", feature_range=(-1, 1), fit_intercept=False)
+    model.fit(X, y)
+    loo_bound(model, X, y)
+    for row in (1, 2, 39_998):
+        other = X.copy()
+        other[row, 1] = np.nextafter(other[row, 1], 2)
+        with pytest.raises(OtherTableError, match="X and y must be the very table"):
+            loo_bound(model, other, y)
+    with pytest.raises(ValueError, match="all rows in their order"):
+        loo_bound(model, X[::-1], y[::-1])
+
+
+def test_a_stored_model_keeps_a_sample_of_its_rows(tmp_path):
+    X, y = large()
+    model = everystump.DecisionStumpClassifier().fit(X, y)
+    everystump.save(model, tmp_path / "m.stump")
+    loaded = everystump.load(tmp_path / "m.stump")
+    assert (tmp_path / "m.stump").stat().st_size < 200_000
+    fresh, fresh_y = (
+        np.random.default_rng(1).uniform(-1, 1, size=(40_000, 2)),
+        np.tile([0, 1], 20_000),
+    )
+    for each in (model, loaded):
+        assert each.training_overlap(X, y).same_table
+        assert each.training_overlap(X[::-1], y[::-1]).same_rows
+        assert each.training_overlap(X[:9000], y[:9000]).share == 1
+        mixed = np.r_[X[:10_000], fresh[:30_000]], np.r_[y[:10_000], fresh_y[:30_000]]
+        assert each.training_overlap(*mixed).share == pytest.approx(0.25, abs=0.02)
+        assert each.training_overlap(fresh, fresh_y).doubt is None
+    everystump.save(loaded, tmp_path / "again.stump")
+    assert (tmp_path / "again.stump").read_bytes() == (tmp_path / "m.stump").read_bytes()
+
+
+def test_a_model_of_earlier_versions_has_no_record():
+    model = clone(PLAIN).fit(X0, Y0)
+    expected = loo_bound(model, X0, Y0)
+    del model._training_record
+    bound = loo_bound(model, X0, Y0)
+    assert bound.value == expected.value and expected.holds and not bound.holds
+    assert "saved by earlier versions" in bound.violations[0]
+    assert not validation_bound(model, FRESH, FRESH_Y).holds
+    with pytest.raises(OtherTableError, match="X and y must be the very table"):
+        loo_bound(model, X0[:-1], Y0[:-1])
+
+
+# Boosting that goes on
+
+
+def test_stumps_found_on_two_tables_have_no_bound_of_either():
+    model = StumpBoostingClassifier(n_estimators=3, warm_start=True).fit(X0, Y0)
+    model.set_params(n_estimators=6).fit(X0, Y0)
+    assert boosting_training_bound(model, X0, Y0).holds
+    model.set_params(n_estimators=9).fit(FRESH, FRESH_Y)
+    for given in ((), (FRESH, FRESH_Y), (X0, Y0)):
+        bound = boosting_training_bound(model, *given)
+        assert any("more than one table" in text for text in bound.violations)
+        assert not bound.holds
+    for X, y in ((X0, Y0), (FRESH, FRESH_Y)):
+        assert not validation_bound(model, X, y).holds
+
+
+def test_the_bounds_of_boosting_are_for_the_boosted_rows():
+    model = StumpBoostingClassifier(n_estimators=3).fit(X0, Y0)
+    assert boosting_training_bound(model).holds
+    bound = boosting_training_bound(model, FRESH, FRESH_Y)
+    assert bound.violations[0] == "X and y are not the table that was boosted on"
