@@ -580,7 +580,6 @@ ARRAYS_REFUSED = {
         {},
         r"X holds a number beyond the largest float \(1\.8e308\) in column 0; scale the column",
     ),
-    "sparse": (sparse.csr_array(np.eye(6)), {}, r"(?i)sparse .*dense"),
     "sparse levels": (
         sparse.csr_array(np.eye(6)),
         {"categorical_features": [0]},

@@ -15,15 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from everystump import rowloops
 from everystump.binning import Lookup
+from everystump.frames import SparseTable
 from everystump.threads import share
 
-_ROWS_PER_BLOCK = 8192
+_ROWS_PER_BLOCK, _CELLS_PER_BLOCK = 8192, 1 << 19
 _VALUES_WORTH_SHARING = 20_000
 
 
@@ -196,8 +197,8 @@ class ShapeModel:
         self._share(work, X, n_threads)
         return parts
 
-    def _checked(self, X: np.ndarray) -> np.ndarray:
-        X = np.asarray(X)
+    def _checked(self, X: Any) -> Any:
+        X = X if isinstance(X, SparseTable) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != len(self):
             raise ValueError(
                 f"X has shape {X.shape}, but the model has {len(self)} features; pass a table with "
@@ -205,10 +206,13 @@ class ShapeModel:
             )
         return X
 
-    def _share(self, work: Callable[[slice], None], X: np.ndarray, n_threads: int) -> None:
+    def _share(self, work: Callable[[slice], None], X: Any, n_threads: int) -> None:
         """Let threads work on blocks of rows, if there are enough of them."""
         few = X.size < _VALUES_WORTH_SHARING
-        parts = [slice(k, k + _ROWS_PER_BLOCK) for k in range(0, len(X), _ROWS_PER_BLOCK)]
+        step = _ROWS_PER_BLOCK
+        if isinstance(X, SparseTable):  # a block of which takes memory of its own
+            step = min(step, max(1, _CELLS_PER_BLOCK // len(self)))
+        parts = [slice(k, k + step) for k in range(0, len(X), step)]
         share(work, parts, 1 if few else n_threads)
 
     @cached_property

@@ -104,9 +104,10 @@ class TableClassifier(ShapeClassifier):
     density_: tuple[RowDensity, ...]
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that missing values are welcome."""
+        """Say that missing values and sparse tables are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 

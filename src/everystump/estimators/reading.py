@@ -316,10 +316,11 @@ def share_missing(density: RowDensity) -> float:
     return float(density.missing / (density.counts.sum() + density.missing))
 
 
-def densities(rows: np.ndarray) -> tuple[RowDensity, ...]:
+def densities(rows: Any) -> tuple[RowDensity, ...]:
     """Return where given rows lie in each feature."""
     found = []
-    for x in rows.T:
+    for d in range(rows.shape[1]):
+        x = rows[:, d]
         there = x[~np.isnan(x)].astype(np.float64)
         values, counts = np.unique(there, return_counts=True)
         found.append(RowDensity(values, counts.astype(np.float64), float(len(x) - len(there))))

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from everystump.estimators.table import Table
+from everystump.frames import as_known_table
 from everystump.labels import as_labels, log_probabilities
 
 
@@ -71,7 +72,8 @@ def make_score(estimator: Any, scoring: Any, table: Table, test: np.ndarray) -> 
     y, weights = table.classes[label], {}
     if weight is not None and _takes_weights(scorer):
         weights = {"sample_weight": weight}
-    return lambda candidate: float(scorer(candidate.model(), X, y, **weights))
+    rows = as_known_table(X)  # of a sparse table what users know
+    return lambda candidate: float(scorer(candidate.model(), rows, y, **weights))
 
 
 def _takes_weights(scorer: Callable) -> bool:

@@ -18,6 +18,7 @@ from everystump.arguments import as_numbers
 from everystump.bounds.overlap import TrainingRecord
 from everystump.frames import (
     Feature,
+    SparseTable,
     as_known_table,
     drop_unused,
     is_frame,
@@ -37,6 +38,7 @@ from everystump.threads import count_threads
 _MANY_ROWS, _FEW_LABELS = 10_000, 20
 # What scikit-learn checks of a table; what may be missing or infinite is ours to say.
 _LOOSELY: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
+_SPARSELY: dict[str, Any] = {**_LOOSELY, "accept_sparse": ("csr", "csc")}
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray of shape (n_rows, n_features)
+    X : ndarray of shape (n_rows, n_features), or SparseTable
         Finite numbers, the numbers of levels, NaN where a value is missing.
     features : tuple of Feature
         What the columns of ``X`` are.
@@ -63,7 +65,7 @@ class Table:
         How many rows the user's table has.
     """
 
-    X: np.ndarray
+    X: Any
     features: tuple[Feature, ...]
     label: np.ndarray
     classes: np.ndarray
@@ -231,8 +233,11 @@ def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
     return _check_sample_weight(given if given.ndim else float(given), X, dtype=np.float64)
 
 
-def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
-    """Check the rows that a fitted estimator is asked about; the columns of frames go by name."""
+def check_rows(estimator: BaseEstimator, X: Any) -> Any:
+    """Check the rows that a fitted estimator is asked about; the columns of frames go by name.
+
+    They are returned as an ndarray, or as a `SparseTable`, which reads like one.
+    """
     features, X = estimator.features_, as_known_table(X)
     if is_frame(X):
         refuse_bad_names(X)
@@ -245,6 +250,8 @@ def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
         refuse_no_table(X)
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
+    elif _is_sparse(X, estimator):
+        X = SparseTable(validate_data(estimator, X, reset=False, **_SPARSELY))
     else:
         X = validate_data(estimator, X, reset=False, **_LOOSELY)
     refuse_unreadable(X, estimator)
@@ -253,12 +260,13 @@ def check_rows(estimator: BaseEstimator, X: Any) -> np.ndarray:
 
 def _read(
     estimator: BaseEstimator, X: Any, y: Any, reset: bool
-) -> tuple[np.ndarray, np.ndarray, tuple[Feature, ...]]:
+) -> tuple[Any, np.ndarray, tuple[Feature, ...]]:
     """Read a training table as numbers, and check that it goes with ``y``."""
     y = read_labels(y)
     if not reset:
         X = check_rows(estimator, X)
-        return *check_X_y(X, y, **_LOOSELY), estimator.features_
+        _, y = check_X_y(as_known_table(X), y, **_SPARSELY)
+        return X, y, estimator.features_
     for of_last_fit in ("_edits", "_lost", "about_"):
         estimator.__dict__.pop(of_last_fit, None)
     chosen, X = getattr(estimator, "categorical_features", "from_dtype"), as_known_table(X)
@@ -268,6 +276,11 @@ def _read(
         validate_data(estimator, X, y, skip_check_array=True)
         X, features = read_table(X, chosen)
         X, y = check_X_y(X, y, **_LOOSELY)
+    elif plain and _is_sparse(X, estimator):
+        given = X
+        X, y = validate_data(estimator, X, y, **_SPARSELY)
+        X, features = SparseTable(X), (Feature(),) * X.shape[1]
+        _warn_if_sparse_rounded(given, X)
     elif plain and not _holds_objects(X):
         given = np.asarray(X)
         X, y = validate_data(estimator, X, y, **_LOOSELY)
@@ -281,6 +294,19 @@ def _read(
     estimator.features_ = features
     refuse_unreadable(X, estimator)
     return X, y, features
+
+
+def _is_sparse(X: Any, estimator: BaseEstimator) -> bool:
+    """Tell whether a table is sparse, and the estimator takes it so."""
+    return sparse.issparse(X) and get_tags(estimator).input_tags.sparse
+
+
+def _warn_if_sparse_rounded(given: Any, table: SparseTable) -> None:
+    if given.dtype in (np.int64, np.uint64):
+        as_given = SparseTable(given.tocsc())
+        rows = table.by_rows
+        for d in np.unique(rows.indices[np.abs(rows.data) >= 2.0**53]):
+            warn_if_rounded(as_given[:, d], table[:, d], str(d))
 
 
 def _holds_objects(X: Any) -> bool:
@@ -314,19 +340,26 @@ def _refuse_categories(features: tuple[Feature, ...], estimator: BaseEstimator) 
             )
 
 
-def refuse_unreadable(X: np.ndarray, estimator: BaseEstimator) -> None:
-    """Raise if ``X`` holds infinity, or NaN where the estimator takes none, naming the first."""
+def _first_bad(X: np.ndarray, allow_nan: bool) -> tuple[int, int] | None:
+    """Return row and feature of the first infinite cell, or NaN where none is allowed."""
     with np.errstate(all="ignore"):
         if np.isfinite(X.sum()):
-            return
-    allow_nan = get_tags(estimator).input_tags.allow_nan
+            return None
     bad = np.argwhere(np.isinf(X) if allow_nan else ~np.isfinite(X))
-    if len(bad) == 0:
+    return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
+
+
+def refuse_unreadable(X: Any, estimator: BaseEstimator) -> None:
+    """Raise if ``X`` holds infinity, or NaN where the estimator takes none, naming the first."""
+    allow_nan = get_tags(estimator).input_tags.allow_nan
+    is_sparse = isinstance(X, SparseTable)
+    found = X.first_bad(allow_nan) if is_sparse else _first_bad(X, allow_nan)
+    if found is None:
         return
-    row, d = (int(k) for k in bad[0])
+    row, d = found
     where = f"in row {row}, feature {estimator.features_[d].shown(d)}"
     name = type(estimator).__name__
-    if np.isnan(X[row, d]):
+    if np.isnan(X[row : row + 1][0, d]):
         raise ValueError(
             f"X contains NaN {where}; {name} does not accept missing values: fill them, for "
             f"example with scikit-learn's SimpleImputer, or use StumpSVC, which learns from them."
@@ -337,5 +370,5 @@ def refuse_unreadable(X: np.ndarray, estimator: BaseEstimator) -> None:
     )
 
 
-def _rows(X: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _rows(X: Any, kept: np.ndarray) -> Any:
     return X if len(kept) == len(X) else X[kept]

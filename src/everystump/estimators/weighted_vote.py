@@ -13,7 +13,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -155,7 +155,10 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             if not reset and hasattr(self, "feature_names_in_"):
                 X = reordered(X, self.feature_names_in_)
             return validate_data(self, X, reset=reset, skip_check_array=True)
-        return validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
+        formats = ("csr", "csc") if get_tags(self).input_tags.sparse else False
+        return validate_data(
+            self, X, reset=reset, ensure_all_finite="allow-nan", accept_sparse=formats
+        )
 
     def _rows_to_compare(self, X: Any) -> np.ndarray:
         X = self._rows(X, reset=False)

@@ -6,6 +6,7 @@ a missing value is NaN: what every room above this one works on.
 """
 
 from everystump.frames.rounding import warn_if_rounded
+from everystump.frames.sparse import SparseTable
 from everystump.frames.table import (
     Feature,
     as_known_table,
@@ -21,6 +22,7 @@ from everystump.frames.target import read_labels
 
 __all__ = [
     "Feature",
+    "SparseTable",
     "as_known_table",
     "drop_unused",
     "is_frame",

@@ -21,6 +21,7 @@ from everystump.frames.column import (
     numbers_of,
 )
 from everystump.frames.rounding import warn_if_rounded
+from everystump.frames.sparse import SparseTable
 
 _LEVELS = {NUMBERS: "numbers", TEXT: "text"}
 
@@ -73,6 +74,8 @@ def as_known_table(X: Any) -> Any:
     Masked arrays get NaN, or None among objects, where they are masked; tables of pyarrow become
     frames of pandas; NumPy's own strings become objects.
     """
+    if isinstance(X, SparseTable):
+        return X.matrix
     if is_arrow_table(X):
         return as_pandas(X)
     if getattr(getattr(X, "dtype", None), "kind", "") == "T":
@@ -87,7 +90,8 @@ def refuse_no_table(X: Any) -> None:
     """Raise if ``X`` has no rows and columns that can be read one by one."""
     if sparse.issparse(X):
         raise TypeError(
-            "Sparse data was passed for X, but dense data is required: use X.toarray()."
+            "Sparse data was passed for X, but dense data is required where some columns are "
+            "categories: use X.toarray()."
         )
     if np.ndim(X) != 2:
         raise ValueError(
