@@ -184,8 +184,13 @@ def test_bounds_of_sparse_tables():
     X, y = table()
     model = StumpSVC(fit_intercept=False, feature_range=(-5, 5), measure="lebesgue")
     expected = loo_bound(clone(model).fit(X, y), X, y).value
-    model.fit(sparse.csr_array(X), y)
-    assert loo_bound(model, X, y).value == expected
+    for make in FORMATS.values():
+        rows = make(X)
+        model.fit(rows, y)
+        for given in (rows, X):
+            assert loo_bound(model, given, y).value == expected
+            assert model.training_overlap(given, y).same_table
+            assert not validation_bound(model, given, y).holds
     new, labels = table(seed=1)
     expected = validation_bound(model, new, labels).value
     assert validation_bound(model, sparse.csr_array(new), labels).value == expected

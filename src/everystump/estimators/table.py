@@ -172,7 +172,8 @@ def check_table(
 
 def _remember(estimator: Any, table: Table, reset: bool) -> None:
     """Let the estimator know its training rows again, those of fits that it goes on from too."""
-    hashes = hash_rows(table.X, table.label, count_threads(getattr(estimator, "n_jobs", 1)))
+    n_threads = count_threads(getattr(estimator, "n_jobs", 1))
+    hashes = hash_rows(as_known_table(table.X), table.label, n_threads)
     kept = None if len(table.kept) == table.n_given else table.kept
     plain = table.sample_weight is None and np.all(table.class_factor == 1.0)
     weights = 0 if plain else hash_numbers(table.weight)

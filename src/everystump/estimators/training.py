@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from everystump.bounds.overlap import Overlap, TrainingRecord
 from everystump.bounds.protocol import KernelMachine, OtherTableError
 from everystump.estimators.table import check_rows
+from everystump.frames import as_known_table
 from everystump.labels import class_numbers, one_against_the_rest
 from everystump.machines import Combination, Machine
 from everystump.rowhashes import hash_rows
@@ -52,7 +53,7 @@ class RemembersTraining:
         0.5
         """
         check_is_fitted(self, self._mark_of_a_fit)
-        rows = self._rows_to_compare(X)
+        rows = as_known_table(self._rows_to_compare(X))
         label = class_numbers(y, self.classes_, _num_samples(X))
         record = vars(self).get("_training_record")
         return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))

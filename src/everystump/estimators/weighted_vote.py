@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.sparse import issparse
 from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from everystump.bounds.overlap import TrainingRecord
 from everystump.estimators.base import ScoreClassifier
 from everystump.estimators.table import refuse_one_class
-from everystump.frames import is_frame, refuse_bad_names, reordered
+from everystump.frames import SparseTable, is_frame, refuse_bad_names, reordered
 from everystump.rowhashes import hash_rows
 
 
@@ -160,8 +161,10 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_sparse=formats
         )
 
-    def _rows_to_compare(self, X: Any) -> np.ndarray:
+    def _rows_to_compare(self, X: Any) -> Any:
         X = self._rows(X, reset=False)
+        if issparse(X):
+            return SparseTable(X).by_rows
         columns = [X[name] for name in X.columns] if is_frame(X) else X.T
         return np.column_stack([_as_numbers(np.asarray(column)) for column in columns])
 
