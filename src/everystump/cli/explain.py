@@ -19,10 +19,11 @@ from everystump.cli.common import (
     text_options,
 )
 from everystump.cli.progress import warn_of
-from everystump.cli.speech import refusing, say, table
+from everystump.cli.speech import refusing, say, table, wrapped
 from everystump.study.dialect import Dialect
 from everystump.wording import percent
 
+_IMPORTANCE = "How much each feature moves the score: standard deviation of what it adds"
 EXAMPLES = """\b
 Examples:
   everystump explain credit.stump                        # the features by importance
@@ -66,7 +67,7 @@ def explain(
         if data is None:
             found, rows = importances(fitted)
             record = {"measured_on": rows}
-            title = f"How much each feature moves the score: standard deviation over {rows}."
+            title = wrapped(f"{_IMPORTANCE} over {rows}.")
         else:
             frame, notes = read_data(data, dialect, fitted)
             X = features_of(fitted, frame)
@@ -101,10 +102,8 @@ def _outcome(model: Any, said: dict[str, Any]) -> str:
     sure = f", probability {percent(chances[label])}" if chances else ""
     if len(classes) > 2:
         return f"Predicted: “{label}”{sure}, as the class with the largest score."
-    return (
-        f"Predicted: “{label}”{sure}; score {said['score']:+.3f}.\n"
-        f"Numbers above zero (blue) favor “{classes[1]}”, those below (orange) “{classes[0]}”."
-    )
+    signs = f"above zero (blue) favor “{classes[1]}”, those below (orange) “{classes[0]}”."
+    return f"Predicted: “{label}”{sure}; score {said['score']:+.3f}.\n{wrapped(f'Numbers {signs}')}"
 
 
 def _shown(found: Any) -> str:

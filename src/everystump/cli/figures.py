@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from everystump.cli.speech import table
-from everystump.evaluation import figure_rows, verdict
+from everystump.cli.speech import table, wrapped
 
 
 def figures_text(found: dict[str, Any]) -> str:
     """Return the figures that `everystump.evaluation.evaluate` found, as a table for people."""
+    from everystump.evaluation import figure_rows, verdict
+
     always = f"always “{found['baseline']['answer']}”"
     shown = figure_rows(found)
     titles = {"name": "", "value": "model", "interval": "95% interval", "baseline": always}
@@ -17,4 +18,5 @@ def figures_text(found: dict[str, Any]) -> str:
         del titles["interval"]
     rows = [[one[key] for key in titles] for one in shown]
     text = table(list(titles.values()), rows, right=range(1, len(titles)))
-    return "\n\n".join(filter(None, [text, verdict(found)]))
+    said = verdict(found)
+    return f"{text}\n\n{wrapped(said)}" if said else text

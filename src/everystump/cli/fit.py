@@ -21,7 +21,7 @@ from everystump.cli.common import (
 )
 from everystump.cli.figures import figures_text
 from everystump.cli.progress import progress_bar
-from everystump.cli.speech import echo, in_a_terminal, in_two_columns, refusing, say
+from everystump.cli.speech import echo, in_a_terminal, in_two_columns, refusing, say, wrapped
 from everystump.files import as_unicode
 from everystump.study.dialect import Dialect
 from everystump.study.families import FAMILIES
@@ -193,9 +193,9 @@ def _measured_by(about: dict[str, Any]) -> str:
     text += f"{percent(error['high'])} ({error['how']})"
     refit = about.get("refit")
     if not refit:
-        return f"{text}:"
+        return wrapped(f"{text}:")
     whose = f"These are the figures of the model of {counted(refit['n_rows'], 'row')} before"
-    return f"{text}.\n{whose} the refit:"
+    return wrapped(f"{text}. {whose} the refit:")
 
 
 def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:

@@ -94,15 +94,19 @@ def say(record: dict[str, Any], text: str, as_json: bool) -> None:
 def in_two_columns(pairs: Sequence[tuple[str, str]]) -> str:
     """Return names and what is to be said of them, the names in a column."""
     width = max(len(name) for name, _ in pairs)
-    within = shutil.get_terminal_size().columns - width - 2 if in_a_terminal() else sys.maxsize
-    indent = "\n" + " " * (width + 2)
-    lines = []
-    for name, text in pairs:
-        parts = textwrap.wrap(
-            text, max(within, _NARROW), break_long_words=False, break_on_hyphens=False
-        )
-        lines.append(f"{click.style(f'{name:<{width}}', bold=True)}  {indent.join(parts)}")
-    return "\n".join(lines)
+    return "\n".join(
+        f"{click.style(f'{name:<{width}}', bold=True)}  {wrapped(text, width + 2)}"
+        for name, text in pairs
+    )
+
+
+def wrapped(text: str, indent: int = 0) -> str:
+    """Return a text broken between words where a terminal ends, lines after the first indented."""
+    if not in_a_terminal():
+        return text
+    within = max(shutil.get_terminal_size().columns - indent, _NARROW)
+    lines = textwrap.wrap(text, within, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * indent).join(lines)
 
 
 def table(
