@@ -347,6 +347,12 @@ def test_identifiers_and_free_text_are_left_out():
     assert "id" in make_task(fractions, "y", Wishes()).X
 
 
+def test_a_wanted_column_without_values_is_refused():
+    for wish in ("use", "categorical"):
+        with pytest.raises(RefusedError, match="'x' cannot be used: no row has a value in it"):
+            task_of([None] * N, **{wish: ["x"]})
+
+
 def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
     big = 2**60 + np.arange(N) % 5
     text = "big,gap,o,y\n" + "".join(

@@ -67,6 +67,7 @@ BAD = {
     "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is no text"),
     "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 1 \(0 is the first\)"),
     "labels that look missing": (b"a,y\n1,ok\n2,NA\n", r"'y' is 'ok' or missing .* --missing"),
+    "no names, and values that are equal": (b"1.5,1.5,0\n2,3,1\n", r"line 1: .*; add a line of na"),
     "two of a name": (b"a,a,y\n1,2,0\n", r"line 1: two columns are named 'a'"),
 }
 
@@ -201,6 +202,18 @@ def test_commas_that_may_be_thousands_are_left_as_they_are(tmp_path):
         1.234,
         12.001,
     ]
+
+
+def test_a_first_line_of_numbers_is_told_of(tmp_path):
+    assert "first line is of numbers" in read(tmp_path, "1.5,2,0\n3,4,1\n")[1][0]
+    assert read(tmp_path, "0,1,2\n3,4,1\n")[1] == read(tmp_path, "a,1,2\n3,4,1\n")[1] == []
+
+
+def test_columns_without_a_name_get_one(tmp_path):
+    big = 2**60 + 1
+    frame, _ = read(tmp_path, f",a,\n1,2,{big}\n3,4,7\n")
+    assert frame.columns.tolist() == ["Unnamed: 0", "a", "Unnamed: 2"]
+    assert frame["Unnamed: 2"].tolist() == [str(big), "7"]  # found again by its name
 
 
 def test_blanks_before_quotes(tmp_path):

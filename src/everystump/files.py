@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable
@@ -89,7 +90,7 @@ def as_unicode(name: str) -> str:
     >>> as_unicode("a.csv"), as_unicode("a\udcff.csv")
     ('a.csv', 'a�.csv')
     """
-    return name.encode(errors="surrogateescape").decode(errors="replace")
+    return re.sub("[\ud800-\udfff]", "\ufffd", name)
 
 
 def as_path(path: Any) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 
 from everystump.study import RefusedError
 from everystump.study.dialect import DECIMALS, Dialect
+from everystump.study.labels import as_number
 from everystump.study.numbertext import are_beyond_doubles
 from everystump.study.readings import cells_of
 from everystump.study.tidying import MISSING, large_columns, replaced
@@ -44,6 +45,10 @@ def parse_table(
         frame, decimal = _read(path, text, how)
     except (csv.Error, TypeError) as error:
         raise RefusedError(f"{path} cannot be read with --delimiter {cut!r}: {error}.") from None
+    if _are_values(names):
+        told.append(
+            "The first line is of numbers, and is taken for names; if not, add such a line."
+        )
     if dialect.delimiter is None and cut != ",":
         told.append(f"Cells are separated by {_DELIMITERS[cut]}.")
     if dialect.decimal is None and decimal == ",":
@@ -96,14 +101,23 @@ def _delimiter(path: Path, text: str, given: str | None, line: int) -> str:
 
 
 def _names(path: Path, text: str, delimiter: str, line: int) -> list[str]:
-    """Return the columns' names, or raise if two are the same, which pandas would change."""
-    names = [name.strip() for name in next(_rows(io.StringIO(text), delimiter))]
+    """Return the columns' names, made up where one is empty, or raise if two are the same."""
+    first = next(_rows(io.StringIO(text), delimiter))
+    names = [name.strip() or f"Unnamed: {k}" for k, name in enumerate(first)]
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise RefusedError(f"{path}, line {line}: two columns are named {name!r}; rename one.")
+            remedy = "add a line of names" if _are_values(names) else "rename one"
+            raise RefusedError(f"{path}, line {line}: two columns are named {name!r}; {remedy}.")
         seen.add(name)
     return names
+
+
+def _are_values(names: Sequence[str]) -> bool:
+    """Tell whether a line is of numbers that do not just count, and so may hold values."""
+    numbers = [as_number(name) for name in names]
+    counting = [list(range(start, start + len(names))) for start in (0, 1)]
+    return not any(isinstance(one, str) for one in numbers) and numbers not in counting
 
 
 def _refuse_ragged(path: Path, text: str, delimiter: str, skipped: int) -> list[str]:
@@ -212,11 +226,13 @@ def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:
 
     missing = how.dialect.missing
     try:
-        frame = pd.read_csv(
+        return pd.read_csv(
             io.StringIO(text),
             sep=how.dialect.delimiter,
             decimal=decimal,
-            dtype={k: str for k, name in enumerate(how.names) if name in how.as_text},
+            header=0,
+            names=how.names,
+            dtype={name: str for name in how.names if name in how.as_text},
             na_values=["", *missing] if missing else list(MISSING),
             keep_default_na=False,
             skipinitialspace=True,
@@ -229,5 +245,3 @@ def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:
             raise KeyboardInterrupt from error
         what = " ".join(str(error).split()).rstrip(".")
         raise RefusedError(f"{path} cannot be read: {what}; mend it there.") from None
-    frame.columns = frame.columns.str.strip()
-    return frame

@@ -32,6 +32,8 @@ def dropped_columns(
         column = features[name]
         kind = kind_of(column)
         unusable = kind if kind not in (NUMBERS, TEXT) else None
+        if name in wanted and not column.notna().any():
+            raise RefusedError(f"{name!r} cannot be used: no row has a value in it; leave it out.")
         if unusable is not None and name in wanted:
             raise RefusedError(
                 f"{name!r} cannot be used: the column holds {unusable}; turn it into numbers or "
