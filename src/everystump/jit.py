@@ -24,6 +24,11 @@ def sum_kernel(function: Callable) -> Any:
     return _compile(function, {**_OPTIONS, "fastmath": {"reassoc", "nsz"}})
 
 
+def fused_kernel(function: Callable) -> Any:
+    """Compile a loop in which a product and a sum may be one operation, rounded once."""
+    return _compile(function, {**_OPTIONS, "fastmath": {"contract"}})
+
+
 def _compile(function: Callable, options: dict[str, Any]) -> Any:
     try:
         return njit(cache=True, **options)(function)

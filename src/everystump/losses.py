@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import entr, expit, xlog1py
+from scipy.special import entr, xlog1py
 
-from everystump import rowloops
+from everystump import logisticloops, rowloops
 
 
 class Box(NamedTuple):
@@ -92,6 +92,19 @@ class _Smooth:
         """Return minus the derivative."""
         raise NotImplementedError
 
+    def total(self, margin: np.ndarray) -> float:
+        """Return the summed loss."""
+        raise NotImplementedError
+
+    def dual(self, a: np.ndarray) -> np.ndarray:
+        """Return the dual part of slopes ``a``."""
+        raise NotImplementedError
+
+    def look(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the slope, its dual part, and the summed loss."""
+        a = self.slope(margin)
+        return a, self.dual(a), self.total(margin)
+
     def along(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
         """Return the sum of ``slope(margin + t step) step``."""
         return float(self.slope(margin + t * step) @ step)
@@ -157,16 +170,28 @@ class Logistic(_Smooth):
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
-        return float(self.cost @ np.logaddexp(0.0, -margin))
+        return logisticloops.total(margin, self.cost)
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return minus the derivative."""
-        return self.cost * expit(-margin)
+        out = np.empty_like(margin)
+        logisticloops.slope(margin, self.cost, out)
+        return out
+
+    def look(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the slope, its dual part, and the summed loss."""
+        slope, dual = np.empty_like(margin), np.empty_like(margin)
+        return slope, dual, logisticloops.look(margin, self.cost, slope, dual)
+
+    def along(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
+        """Return the sum of ``slope(margin + t step) step``."""
+        return logisticloops.along(margin, step, t, self.cost)
 
     def curvature(self, margin: np.ndarray) -> np.ndarray:
         """Return the second derivative."""
-        p = expit(-margin)
-        return self.cost * p * (1.0 - p)
+        out = np.empty_like(margin)
+        logisticloops.curvature(margin, self.cost, out)
+        return out
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the entropy of ``a / cost``, the dual part of ``0 <= a <= cost``."""

@@ -101,15 +101,18 @@ class RowBlock(Part):
 
     def slopes(self, refit: bool) -> Slopes:
         """Take the dual variables that fit the margins; return their tables and sums."""
-        if refit:
-            self.a = self.loss.slope(self.margin)
-        dual = self.true_loss.dual(self.a)
+        if refit and self.loss is self.true_loss:
+            self.a, dual, loss = self.loss.look(self.margin)
+        else:
+            if refit:
+                self.a = self.loss.slope(self.margin)
+            dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
         totals = np.array(rowloops.sum_sides(self.a, self.positive))
         return Slopes(
             self.scatter_sides(self.a),
             totals,
             totals if dual is self.a else np.array(rowloops.sum_sides(dual, self.positive)),
-            self.true_loss.total(self.margin),
+            loss,
             float(totals.sum() - self.a @ self.margin),
             float(self.margin.min()),
         )
