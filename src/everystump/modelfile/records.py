@@ -29,7 +29,16 @@ def take_apart(value: Any) -> Parts:
     if is_dataclass(value) or isinstance(value, tuple):
         return arguments, {}
     held = value.__getstate__() or {}
-    return arguments, {name: part for name, part in held.items() if name not in arguments}
+    return arguments, {
+        name: _without_times(part) if name == "cv_results_" else part
+        for name, part in held.items()
+        if name not in arguments
+    }
+
+
+def _without_times(results: dict[str, Any]) -> dict[str, Any]:
+    """Return a search's table without its clock readings: equal fits are to make equal files."""
+    return {name: column for name, column in results.items() if not name.endswith("_time")}
 
 
 def put_together(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]) -> Any:

@@ -40,8 +40,8 @@ _HEAD = 30 + len(_INDEX)  # bytes up to the name of the first file in a zip, and
 def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None:
     """Write a fitted estimator of everystump into a file, whole or not at all.
 
-    The file is a zip of a JSON text and arrays, without code: see ``docs/model_files.md``.  The
-    same model makes the same bytes.
+    The file is a zip of a JSON text and arrays, without code: see ``docs/model_files.md``.  Equal
+    fits make equal bytes: the columns of times in ``cv_results_`` are left out.
 
     Parameters
     ----------
