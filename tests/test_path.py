@@ -429,11 +429,11 @@ def with_rare(*counts):
 @pytest.mark.parametrize(
     ("counts", "n_folds", "note"),
     [
-        ((4,), 4, "class 2 has 4 rows only, so that C is chosen by 4 folds instead of 5"),
-        ((2,), 3, "class 2 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
-        ((4, 2), 3, "class 3 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
-        ((1,), 5, "class 2 in one row only: it is learned from, but never held out"),
-        ((1, 1), 5, "classes 2, 3 in one row only"),
+        ((4,), 4, "Class 2 has 4 rows only, so that C is chosen by 4 folds instead of 5"),
+        ((2,), 3, "Class 2 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
+        ((4, 2), 3, "Class 3 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
+        ((1,), 5, "Class 2 in one row only: learned from, but never held out"),
+        ((1, 1), 5, "Classes 2, 3 in one row only"),
     ],
 )
 def test_rare_classes_get_fewer_folds_and_a_note(path, counts, n_folds, note):

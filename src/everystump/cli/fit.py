@@ -52,8 +52,8 @@ Examples:
     "--C",
     "cost",
     type=FiniteRange(min=0, min_open=True),
-    help="What a unit of loss costs.  [default: chosen on a path by 5 folds in stump-logistic and "
-    "stump-svm, 0.1 in vote, 1 in others]",
+    help="Inverse regularization strength, as in SVC.  [default: chosen on a path by 5 folds in "
+    "stump-logistic and stump-svm; 0.01 in boost-svm, 1 in perceptron and vote]",
 )
 @click.option(
     "--holdout",
@@ -160,7 +160,14 @@ def _text(model: Any, data: Path, out: Path) -> str:
     """Return what a person wants to know of a fitted model."""
     about = model.about_
     parts = [
-        in_two_columns([("Model", about["model"]), *_direction(model), *_training(about)]),
+        in_two_columns(
+            [
+                ("Model", about["model"]),
+                *_direction(model),
+                *_training(about),
+                *[("Note", note) for note in about["notes"]],
+            ]
+        ),
         f"{_measured_by(about)}\n\n{figures_text(about['figures'])}",
         in_two_columns([*_bounds(about), ("Kept", _kept(about)), ("Written", str(out))]),
         f"Next: {_next(model, data, out)}",
@@ -178,7 +185,8 @@ def _training(about: dict[str, Any]) -> list[tuple[str, str]]:
     pairs = []
     if "path" in about:
         path = about["path"]
-        pairs.append(("C", f"{path['chosen']:.3g}, the best of a path of {len(path['C'])}"))
+        how = f"the best of a path of {len(path['C'])} by {path['scoring']}"
+        pairs.append(("C", f"{path['chosen']:.3g}, {how}"))
     proof = about.get("certificate")
     if proof:
         text = f"objective {proof['primal']:.6g}, proven lower bound {proof['dual']:.6g}"

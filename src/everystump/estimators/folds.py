@@ -51,27 +51,39 @@ def make_folds(cv: Any, table: Table, random_state: Any, *, stacklevel: int) -> 
 
 
 def _stratified(cv: Any, table: Table, random_state: Any, stacklevel: int) -> list[Fold]:
-    counts = np.bincount(table.label, minlength=len(table.classes))
     wanted = _DEFAULT if cv is None else int(cv)
-    n_folds = count_folds(wanted, counts)
-    if n_folds < 2:
+    counts = np.bincount(table.label, minlength=len(table.classes))
+    for note in fold_notes(wanted, table.classes, counts):
+        warnings.warn(note, UserWarning, stacklevel=stacklevel)
+    folds = stratified_folds(wanted, table.label, random_state)
+    if not folds:
         raise ValueError(
             f"cv={cv!r}: every class has one row of positive weight, so that none can be held "
             f"out; add rows, or use an estimator with a given C."
         )
-    for note in fold_notes(wanted, table.classes, counts):
-        warnings.warn(f"cv={cv!r}: {note}", UserWarning, stacklevel=stacklevel)
-    several = np.flatnonzero(counts[table.label] > 1)
+    return folds
+
+
+def stratified_folds(wanted: int, label: np.ndarray, random_state: Any) -> list[Fold]:
+    """Return shuffled folds with the same share of each class, as many as `count_folds` says.
+
+    The only row of a class is never held out.
+
+    Examples
+    --------
+    >>> [fold.test.tolist() for fold in stratified_folds(2, np.array([0, 0, 1, 1, 2]), 0)]
+    [[0, 2], [1, 3]]
+    """
+    counts = np.bincount(label)
+    n_folds = count_folds(wanted, counts[counts > 0])
+    if n_folds < 2:
+        return []
+    several = np.flatnonzero(counts[label] > 1)
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    folds = []
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        parts = [test for _, test in splitter.split(several, table.label[several])]
-    for part in parts:
-        held_out = np.zeros(len(table.label), dtype=bool)
-        held_out[several[part]] = True
-        folds.append(Fold(np.flatnonzero(~held_out), np.flatnonzero(held_out)))
-    return folds
+        parts = [several[test] for _, test in splitter.split(several, label[several])]
+    return [Fold(np.setdiff1d(np.arange(len(label)), part), part) for part in parts]
 
 
 def count_folds(wanted: int, counts: np.ndarray) -> int:
@@ -96,22 +108,22 @@ def fold_notes(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     Examples
     --------
     >>> fold_notes(5, ["a", "b"], np.array([100, 4]))
-    ['class b has 4 rows only, so that C is chosen by 4 folds instead of 5.']
+    ['Class b has 4 rows only, so that C is chosen by 4 folds instead of 5.']
     """
     notes, n_folds = [], count_folds(wanted, counts)
     names = np.asarray(classes).tolist()
     rare = [k for k in np.argsort(counts, kind="stable").tolist() if 1 < counts[k] < wanted]
     if rare:
-        which = f"class {names[rare[0]]} has {counted(int(counts[rare[0]]), 'row')} only"
+        which = f"Class {names[rare[0]]} has {counted(int(counts[rare[0]]), 'row')} only"
         if n_folds < wanted:
             notes.append(f"{which}, so that C is chosen by {n_folds} folds instead of {wanted}.")
         else:
             notes.append(f"{which}, so that some of the {n_folds} folds hold none of it out.")
     single = [str(name) for name, count in zip(names, counts, strict=True) if count == 1]
     if single:
-        which = "class" if len(single) == 1 else "classes"
+        which = "Class" if len(single) == 1 else "Classes"
         notes.append(
-            f"{which} {listed(single, 5)} in one row only: it is learned from, but never held out."
+            f"{which} {listed(single, 5)} in one row only: learned from, but never held out."
         )
     return notes
 

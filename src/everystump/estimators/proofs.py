@@ -16,7 +16,7 @@ def proofs(model: Any) -> dict[str, Any]:
     dict
         ``certificate``: that of the class with the largest gap, which is named if there are
         several, and ``over``, what it is the best of; ``path``: the values of C with the mean and
-        the spread of their scores, and the chosen one.
+        the spread of their scores, what the scores are, and the chosen one.
 
     Examples
     --------
@@ -38,6 +38,7 @@ def proofs(model: Any) -> dict[str, Any]:
             "C": results["param_C"].tolist(),
             "mean": results["mean_test_score"].tolist(),
             "std": results["std_test_score"].tolist(),
+            "scoring": getattr(model, "scoring_", "accuracy"),  # which files of old did not name
             "chosen": float(model.C_),
         }
     return told

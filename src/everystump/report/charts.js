@@ -314,8 +314,13 @@ function drawMargins({ edges, counts, lowest, highest, mean }) {
   return plot.picture;
 }
 
+/** Return what the scores of a path are, in words. */
+function scoreName({ scoring }) {
+  return scoring === "neg_log_loss" ? "negative log-loss" : scoring || "score";
+}
+
 /** Return how the score of validation goes with C. */
-function drawPath({ C, mean, std, chosen }) {
+function drawPath({ C, mean, std, chosen, scoring }) {
   const kept = C.map((c, k) => [Math.log10(c), mean[k], (std && std[k]) || 0])
     .filter(([c, m]) => Number.isFinite(c) && m !== null);
   const spread = (part) => kept.map(([, m, s]) => m + part * s);
@@ -329,7 +334,7 @@ function drawPath({ C, mean, std, chosen }) {
   const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - room, high + room], frame,
     label: `The validation score for each of ${kept.length} values of C, ${few(low)} to ` +
       `${few(high)}${chosen ? `; C = ${few(chosen)} was chosen` : ""}`,
-    xName: "C", yName: "validation score",
+    xName: "C", yName: `validation ${scoreName({ scoring })}`,
     xTicks: decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : few(10 ** p)]) });
   const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;
   const band = [...kept.map(([c, m, s]) => point([c, m + s])),

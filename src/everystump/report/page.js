@@ -73,6 +73,7 @@ function drawAbout({ about, words, document: model }) {
   }
   drawBounds(notes, about.bounds || [], words.bounds);
   drawList(notes, "Inferred from the data", about.guesses);
+  drawList(notes, "Notes", about.notes);
   drawList(notes, "Columns left out", about.dropped);
 }
 
@@ -255,7 +256,8 @@ function drawChoice({ about: { path } }) {
   reveal("path", "Choice of C");
   byId("path-picture").append(drawPath(path), html("p", { class: "hint" },
     "C is the inverse regularization strength: a small C makes plain curves, a large one " +
-    "curves that follow the training rows. The validation score is the larger the better; the " +
+    `curves that follow the training rows. The validation score (${scoreName(path)}) is the ` +
+    "larger the better; the " +
     `band is one standard deviation wide to each side${path.chosen
       ? `. C\u00a0=\u00a0${few(path.chosen)} was chosen` : ""}.`));
 }

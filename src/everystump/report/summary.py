@@ -59,8 +59,8 @@ def summarise(
         ``error`` (value, low, high, how), ``figures`` (see `everystump.evaluation.evaluate`),
         ``importances`` (``n_rows``, and ``values`` by score and feature), ``certificate`` (primal,
         dual, gap, converged, over), ``bounds`` (a list: name, bounded, value, holds, vacuous,
-        reference, assumptions), ``path`` (C, mean, std, chosen) and ``versions``.  It goes before
-        what the model says of itself.
+        reference, assumptions), ``path`` (C, mean, std, scoring, chosen), ``notes``
+        (sentences) and ``versions``.  It goes before what the model says of itself.
 
     Returns
     -------

@@ -24,6 +24,7 @@ from everystump.study.measuring import (
     figures_of,
     importances_on,
 )
+from everystump.study.notes import noting
 from everystump.study.plan import Plan
 from everystump.wording import counted
 
@@ -44,24 +45,26 @@ def fit_model(
     of which, and the model that is returned learned from all rows.
     """
     train, test = plan.split(task)
-    model = _fitted(task, plan, train, plan.C, verbose)
+    notes = plan.notes(task)
+    model = _fitted(task, plan, train, plan.C, verbose, notes)
     measured = _measured(model, task, plan, train, test, progress)
     if plan.refit and test is not None:
         path = measured.pop("path", None)
         measured = {key: measured[key] for key in ("error", "figures")}
         measured["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
         train, test = np.arange(len(task.y)), None
-        model = _fitted(task, plan, train, getattr(model, "C_", plan.C), verbose)
+        model = _fitted(task, plan, train, getattr(model, "C_", plan.C), verbose, notes)
         measured |= _training_evidence(model, task, train) | ({"path": path} if path else {})
     model.about_ = {
         "data": data,
         "target": task.target,
         "positive": task.positive,
-        "model": f"{plan.family}: {FAMILIES[plan.family].words}",
+        "model": f"{plan.family}: {FAMILIES[plan.family].describe(model)}",
         "n_rows": len(train),
         "n_held_out": 0 if test is None else len(test),
         "class_counts": count_classes(model, task.y[train]),
         "guesses": list(task.told),
+        "notes": notes,
         "dropped": [f"{name}: {why}" for name, why in task.dropped.items()],
         **measured,
         "origin": {
@@ -74,11 +77,16 @@ def fit_model(
     return model
 
 
-def _fitted(task: Task, plan: Plan, rows: np.ndarray, C: float | None, verbose: int) -> Any:
-    """Return a model of some rows, its positive class the second of two."""
+def _fitted(
+    task: Task, plan: Plan, rows: np.ndarray, C: float | None, verbose: int, notes: list[str]
+) -> Any:
+    """Return a model of some rows, its positive class the second of two.
+
+    What the fit warns of is added to ``notes``.
+    """
     model = FAMILIES[plan.family].make(C, plan.seed).set_params(verbose=verbose)
     classes = ordered_classes(task.y, task.positive)
-    with asking(), fleeting():
+    with asking(), fleeting(), noting(notes):
         fit_in_order(model, task.X.iloc[rows], task.y[rows], classes)
     return model.set_params(verbose=0)
 
@@ -94,8 +102,8 @@ def _measured(
     """Return what rows that were held out, or folds, and the training tell of a model."""
     known = _training_evidence(model, task, train)
     if test is None:
-        outcome = cross_validated(model, task, plan, progress)
-        how = f"{plan.cv} folds, 95% interval"
+        outcome, n_folds = cross_validated(model, task, plan, progress)
+        how = f"{n_folds} folds, 95% interval"
     else:
         X, y = task.X.iloc[test], task.y[test]
         outcome = Outcome.of(model, X, y)

@@ -13,13 +13,14 @@ from everystump.estimators.reading import hint
 from everystump.study import RefusedError
 from everystump.study.dialect import DECIMALS
 from everystump.study.dropping import dropped_columns
-from everystump.study.labels import as_labels
+from everystump.study.labels import as_labels, as_number
 from everystump.study.numbertext import are_beyond_doubles
 from everystump.study.readings import as_plain, cells_of
 from everystump.study.schema import apply_readings, find_readings, seems_numeric, tell_readings
 from everystump.wording import counted, listed
 
-_MOST_CLASSES = 20
+# More classes than a few need some rows each, and must not be the values of a quantity.
+_FEW_CLASSES, _MOST_CLASSES, _ROWS_PER_CLASS = 20, 1000, 5
 _YES = {"1", "true", "yes", "y", "t", "positive", "pos", "+", ">50k", "bad", "sick", "good"}
 _NO_BESIDE_1 = {"0", "-1"}
 
@@ -101,7 +102,7 @@ def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ())
     said += _told_of(X, dropped, tell_readings(raw, readings))
     classes = np.unique(y).tolist()
     which = f" (positive class: {positive})" if len(classes) == 2 else ""
-    said.append(f"Classes: {listed(classes, _MOST_CLASSES)}{which}.")
+    said.append(f"Classes: {listed(classes, _FEW_CLASSES)}{which}.")
     reading = {"decimal": decimals[0], "columns": as_plain(readings)}
     return Task(X, y, target, positive, said, dropped, reading)
 
@@ -142,12 +143,26 @@ def _labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
         )
     if len(classes) == 1:
         raise RefusedError(f"{target!r} is {classes[0]!r} in every row; there is nothing to learn.")
-    if len(classes) > _MOST_CLASSES:
-        raise RefusedError(
-            f"{target!r} has {len(classes):,} different values, too many to be classes (up to "
-            f"{_MOST_CLASSES}); cut it into a few, or name another --target."
-        )
+    _refuse_quantity(target, classes, len(y))
     return y
+
+
+def _refuse_quantity(target: str, classes: list[Any], n_rows: int) -> None:
+    """Raise if values are too many to be classes, or the numbers of a measurement."""
+    if len(classes) <= _FEW_CLASSES:
+        return
+    numbers = [as_number(str(label)) for label in classes]
+    if all(isinstance(number, float) for number in numbers) and not isinstance(classes[0], int):
+        raise RefusedError(
+            f"{target!r} holds {len(classes):,} different numbers with fractions, which are no "
+            f"classes; cut it into a few, or name another --target."
+        )
+    if len(classes) > _MOST_CLASSES or n_rows < _ROWS_PER_CLASS * len(classes):
+        raise RefusedError(
+            f"{target!r} has {len(classes):,} different values in {counted(n_rows, 'row')}, too "
+            f"many to be classes (up to {_MOST_CLASSES:,}, of {_ROWS_PER_CLASS} rows on average); "
+            f"cut it into a few, or name another --target."
+        )
 
 
 def _positive(y: np.ndarray, target: str, wanted: str | None) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from everystump.estimators.base import each_class
+from everystump.estimators.folds import stratified_folds
 from everystump.estimators.reading import densities, spread
 from everystump.estimators.table import check_rows
 from everystump.evaluation import (
@@ -24,24 +24,30 @@ from everystump.labels import class_numbers
 from everystump.study import asking
 from everystump.study.direction import fit_in_order
 from everystump.study.guesses import Task
+from everystump.study.notes import noting
 from everystump.study.plan import Plan
 
 
 def cross_validated(
     model: Any, task: Task, plan: Plan, progress: Callable[[int, int], None] | None
-) -> Outcome:
-    """Return the predictions of all rows, each by a model of the folds that it is not in."""
-    n_folds = plan.cv or 0
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=plan.seed)
+) -> tuple[Outcome, int]:
+    """Return the predictions of the rows, each by a model of the folds that it is not in.
+
+    Beside them the number of folds; the only row of a class is in none.
+    """
+    _, label = np.unique(task.y, return_inverse=True)
+    folds = stratified_folds(plan.cv or 0, label, plan.seed)
     parts = []
-    for k, (train, test) in enumerate(folds.split(np.zeros(len(task.y)), task.y), start=1):
+    for k, fold in enumerate(folds, start=1):
         if progress is not None:
-            progress(k, n_folds + 1)
-        fold = fit_in_order(clone(model), task.X.iloc[train], task.y[train], model.classes_)
-        parts.append(Outcome.of(fold, task.X.iloc[test], task.y[test]))
+            progress(k, len(folds) + 1)
+        X, y = task.X.iloc[fold.train], task.y[fold.train]
+        with asking(), noting([]):  # the model that is kept has told its own
+            part = fit_in_order(clone(model), X, y, model.classes_)
+        parts.append(Outcome.of(part, task.X.iloc[fold.test], task.y[fold.test]))
     if progress is not None:
-        progress(n_folds + 1, n_folds + 1)
-    return Outcome.joined(parts)
+        progress(len(folds) + 1, len(folds) + 1)
+    return Outcome.joined(parts), len(folds)
 
 
 def count_classes(model: Any, y: np.ndarray) -> list[int]:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from everystump.estimators.folds import count_folds
 from everystump.study import RefusedError
-from everystump.study.families import FAMILIES, Family
+from everystump.study.families import FAMILIES
 from everystump.study.guesses import Task
 from everystump.study.kinds import NUMBERS, kind_of
-from everystump.wording import counted
-
-_FOLDS = 5  # by which the paths choose C
+from everystump.wording import counted, listed
 
 
 @dataclass(frozen=True)
@@ -56,53 +55,76 @@ class Plan:
         train, test = np.arange(len(labels)), None
         if self.cv is None:
             train, test = split_rows(labels, self.holdout, self.seed)
-        self._refuse_few_rows(task.target, labels[train], family)
+        if family.share is not None:
+            self._refuse_few_rows(task.target, labels[train], family.share)
         return train, test
 
-    def _refuse_few_rows(self, target: str, labels: np.ndarray, family: Family) -> None:
-        """Raise if a class has too few rows for the folds that are asked for."""
-        _refuse_single(labels)
-        label, n_rows = _rarest(labels)
-        if self.cv is not None and n_rows < self.cv:
+    def notes(self, task: Task) -> list[str]:
+        """Return what a user should know of classes too rare to be measured well."""
+        classes, counts = np.unique(task.y.astype(str), return_counts=True)
+        single = classes[counts == 1].tolist()
+        told = []
+        by_path = FAMILIES[self.family].chooses_C and self.C is None  # whose folds tell it
+        if single and not by_path:
+            what = f"{task.target} = {listed(single, 5)}"
+            told.append(f"{what} is in one row only: learned from, but never measured on.")
+        if self.cv is not None:
+            n_folds = count_folds(self.cv, counts)
+            if n_folds < self.cv:
+                rare = counts[counts > 1].argmin()
+                told.append(
+                    f"Measured by {n_folds} folds instead of {self.cv}: {task.target} = "
+                    f"{classes[counts > 1][rare]} is in "
+                    f"{counted(int(counts[counts > 1][rare]), 'row')}."
+                )
+        return told
+
+    def _refuse_few_rows(self, target: str, labels: np.ndarray, share: float) -> None:
+        """Raise if a class may be absent from every share of the rows that a machine gets."""
+        classes, counts = np.unique(labels, return_counts=True)
+        n_rows = int(counts.min())
+        if self.cv is not None:
+            n_rows -= -(-n_rows // max(2, count_folds(self.cv, counts)))
+        if share * n_rows < 1:
             raise RefusedError(
-                f"--cv {self.cv}: {target} = {label} is in {counted(n_rows, 'row')}; use fewer "
-                f"folds, or more rows."
-            )
-        held_out = 0 if self.cv is None else -(-n_rows // self.cv)
-        if family.chooses_C and self.C is None and n_rows - held_out < _FOLDS:
-            raise RefusedError(
-                f"{target} = {label} is in {counted(n_rows - held_out, 'row')} to learn from, too "
-                f"few to choose C by {_FOLDS} folds; pass --C, or more rows."
+                f"--model {self.family} gives each machine {100 * share:g} % of the rows, too few "
+                f"for {target} = {classes[counts.argmin()]}, of which it learns from "
+                f"{counted(n_rows, 'row')}; pass more rows, or name another --model."
             )
 
 
 def split_rows(labels: np.ndarray, holdout: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the rows to learn from and of those held out."""
-    rows = np.arange(len(labels))
+    """Return the numbers of the rows to learn from and of those held out.
+
+    Each class keeps its share in both, as far as it has rows for it; the only row of a class is
+    learned from.
+    """
+    _, number, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(counts[number] > 1)
     try:
-        train, test = train_test_split(rows, test_size=holdout, stratify=labels, random_state=seed)
-    except ValueError:
-        _refuse_single(labels)
-        raise RefusedError(
-            f"{counted(len(rows), 'row')}, {_rarest(labels)[1]} of them of the rarest class, are "
-            f"too few to hold out {holdout:g} of each class; pass --cv, or more rows."
-        ) from None
-    return np.sort(train), np.sort(test)
-
-
-def _refuse_single(labels: np.ndarray) -> None:
-    """Raise if a class has one row, which cannot be learned from and measured on."""
-    label, n_rows = _rarest(labels)
-    if n_rows == 1:
-        raise RefusedError(
-            f"The label {label} is in one row only; leave that row out, or add some."
+        _, test = train_test_split(
+            rows, test_size=holdout, stratify=number[rows], random_state=seed
         )
+    except ValueError:
+        test = _split_loosely(number, rows, holdout, seed)
+    return np.setdiff1d(np.arange(len(labels)), test), np.sort(test)
 
 
-def _rarest(labels: np.ndarray) -> tuple[str, int]:
-    """Return the label with the fewest rows, and their number."""
-    classes, counts = np.unique(labels, return_counts=True)
-    return str(classes[counts.argmin()]), int(counts.min())
+def _split_loosely(number: np.ndarray, rows: np.ndarray, holdout: float, seed: int) -> np.ndarray:
+    """Return rows to hold out where there are too few for the share of each class.
+
+    A row of each class stays to be learned from.
+    """
+    drawn = np.random.RandomState(seed).permutation(rows)
+    _, first = np.unique(number[drawn], return_index=True)
+    n_test = round(holdout * len(rows))
+    if not 0 < n_test <= len(drawn) - len(first):
+        raise RefusedError(
+            f"{counted(len(number), 'row')} of {int(number.max()) + 1} classes are too few to hold "
+            f"out {holdout:g} of them and to learn from each class; pass --cv, another --holdout, "
+            f"or more rows."
+        )
+    return np.delete(drawn, first)[:n_test]
 
 
 def _refuse_words(X: Any, family: str) -> None:

@@ -1,0 +1,109 @@
+"""The tool and the classes of a table: rare ones, many of them, and what is no class."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tool import refused, run
+
+from everystump import load
+
+
+def table_of(labels, tmp_path):
+    """Write a table whose rows have these labels; return what fits it."""
+    x = np.random.default_rng(0).normal(size=(len(labels), 2))
+    frame = pd.DataFrame(x, columns=["a", "b"]).assign(y=labels)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    return "fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.stump", "--json"
+
+
+def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
+    fit = table_of([*"no" * 30, *["rare"] * 5], tmp_path)
+    about = json.loads(run(*fit).stdout)
+    assert about["notes"] == [
+        "Class rare has 4 rows only, so that C is chosen by 4 folds instead of 5."
+    ]
+    assert (about["n_rows"], about["n_held_out"]) == (48, 17)
+    about = json.loads(run(*fit, "--force", "--cv", 6, "--C", 1).stdout)
+    assert about["notes"] == ["Measured by 5 folds instead of 6: y = rare is in 5 rows."]
+    assert about["error"]["how"] == "5 folds, 95% interval"
+    text = run(*fit[:-1], "--force").stdout
+    assert "Note         Class rare has 4 rows only" in text
+
+
+@pytest.mark.parametrize(
+    ("family", "measure"),
+    [("stump-logistic", []), ("stump-svm", ["--cv", 3]), ("boost", []), ("bag", ["--cv", 3])],
+)
+def test_the_only_row_of_a_class_is_learned_from(family, measure, tmp_path):
+    fit = table_of([*"no" * 20, "single"], tmp_path)
+    about = json.loads(run(*fit, "--model", family, *measure).stdout)
+    assert any("single" in note and "in one row only" in note for note in about["notes"])
+    assert "single" in load(tmp_path / "m.stump").classes_
+    assert about["figures"]["n_rows"] == (40 if measure else 10)
+
+
+def test_many_classes_are_welcome(tmp_path):
+    labels = [f"L{k:02}" for k in range(26)] * 6
+    about = json.loads(run(*table_of(labels, tmp_path), "--model", "boost").stdout)
+    assert len(load(tmp_path / "m.stump").classes_) == 26
+    assert any("L00, L01" in guess and "and 6 more" in guess for guess in about["guesses"])
+
+
+def test_fewer_held_out_rows_than_classes(tmp_path):
+    """26 classes, 13 rows to hold out: each class keeps a row to learn from."""
+    labels = [f"L{k:02}" for k in range(26)] * 5
+    done = run(*table_of(labels, tmp_path), "--model", "boost", "--holdout", 0.1)
+    about = json.loads(done.stdout)
+    assert about["n_held_out"] == 13 and min(about["class_counts"]) >= 1
+    assert len(about["class_counts"]) == 26
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        (np.arange(300) / 7, "'y' holds 300 different numbers with fractions"),
+        (np.arange(300), "'y' has 300 different values in 300 rows, too many to be classes"),
+        (np.arange(3000) % 1001, "'y' has 1,001 different values in 3,000 rows"),
+        ([f"name {k}" for k in range(100)], "'y' has 100 different values in 100 rows"),
+    ],
+)
+def test_quantities_and_names_are_no_classes(labels, why, tmp_path):
+    assert why in refused(*table_of(labels, tmp_path))
+
+
+def test_votes_need_rows_of_every_class(tmp_path):
+    fit = table_of([*"xy" * 3], tmp_path)
+    why = refused(*fit, "--model", "vote", "--cv", 2)
+    assert "--model vote gives each machine 40 % of the rows, too few for y = x" in why
+    assert run(*fit, "--cv", 2).exit_code == 0
+
+
+def test_boosting_that_ends_early_says_so_once(tmp_path):
+    """Equal rows of both classes: after few stumps no other is better than a coin."""
+    frame = pd.DataFrame({"a": [0, 0, 0, 1, 1, 1] * 20, "y": [0, 0, 1, 0, 1, 1] * 20})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fit = ("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.stump")
+    done = run(*fit, "--model", "boost")
+    assert done.stderr == ""
+    n_stumps = len(load(tmp_path / "m.stump").estimator_weights_)
+    assert n_stumps < 300
+    assert f"LogitBoost, {n_stumps} stump" in done.stdout
+    assert done.stdout.count(f"stopped after {n_stumps} of n_estimators=300 rounds") == 1
+
+
+def test_perceptrons_scale_their_features(tmp_path):
+    """A feature in thousands would drown the one that tells the classes apart."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=200), "b": 1000 * rng.normal(size=200)})
+    frame.assign(y=frame["a"] > 0).to_csv(tmp_path / "t.csv", index=False)
+    fit = ("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.stump", "--json")
+    assert json.loads(run(*fit, "--model", "perceptron").stdout)["error"]["value"] < 0.1
+
+
+def test_equal_fits_make_equal_files(tmp_path):
+    fit = table_of([*"no" * 20], tmp_path)[:4]
+    for name in ("a", "b"):
+        run(*fit, "-o", tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
