@@ -40,7 +40,7 @@ BAD = {
     "no target": (b"a,z\n1,0\n2,1\n", r"There is no column 'y'"),
     "too many classes": (
         b"a,y\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(40)),
-        r"40 different values, too many to be classes",
+        r"40 different values in 40 rows, too many to be classes",
     ),
     "quoted short line": (
         b'a,b,y\n1,"x",0\n3,4\n5,6,1\n',
@@ -48,8 +48,8 @@ BAD = {
     ),
     "quoted long lines": (b'a,b,y\n1,"x",0,7\n2,"y",1,7\n', r"line 2: 4 cells where the first"),
     "no labels": (b"a,y\n1,\n2,\n", r"'y' is missing in every row"),
-    "too few rows": (b"a,y\n1,0\n2,1\n3,1\n4,0\n", r"too few to hold out"),
-    "a class of one row": (b"a,y\n1,0\n2,1\n3,1\n", r"label 0 is in one row only; leave that"),
+    "too few rows": (b"a,y\n1,0\n2,1\n", r"2 rows of 2 classes are too few to hold out"),
+    "a row of each class": (b"a,y\n1,0\n2,1\n3,1\n", r"one of each class, .* choose C by folds"),
     "nothing left": (b"a,y\n1,0\n1,1\n1,0\n1,1\n", r"No column is left"),
     "a quote that stays open": (
         b'a,b,y\n1,"x,0\n2,y,1\n3,z,0\n',

@@ -57,6 +57,8 @@ class Plan:
             train, test = split_rows(labels, self.holdout, self.seed)
         if family.share is not None:
             self._refuse_few_rows(task.target, labels[train], family.share)
+        if family.chooses_C and self.C is None:
+            _refuse_no_folds(labels[train])
         return train, test
 
     def notes(self, task: Task) -> list[str]:
@@ -125,6 +127,16 @@ def _split_loosely(number: np.ndarray, rows: np.ndarray, holdout: float, seed: i
             f"or more rows."
         )
     return np.delete(drawn, first)[:n_test]
+
+
+def _refuse_no_folds(labels: np.ndarray) -> None:
+    """Raise if no row can be held out to choose C by."""
+    _, counts = np.unique(labels, return_counts=True)
+    if count_folds(2, counts) < 2:
+        raise RefusedError(
+            f"{counted(len(labels), 'row')} to learn from, one of each class, are too few to "
+            f"choose C by folds; pass --C, or more rows."
+        )
 
 
 def _refuse_words(X: Any, family: str) -> None:
