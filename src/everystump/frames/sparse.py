@@ -73,6 +73,8 @@ class SparseTable:
             return out[0, rows]
         if isinstance(index, slice):
             return self.by_rows[index].toarray()
+        if np.ndim(index) == 0:
+            return self.by_rows[[index]].toarray()[0]
         return SparseTable(self.by_rows[index])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

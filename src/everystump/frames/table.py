@@ -90,8 +90,8 @@ def refuse_no_table(X: Any) -> None:
     """Raise if ``X`` has no rows and columns that can be read one by one."""
     if sparse.issparse(X):
         raise TypeError(
-            "Sparse data was passed for X, but dense data is required where some columns are "
-            "categories: use X.toarray()."
+            "Sparse data was passed for X, but dense data is required for categories and for "
+            "drawing boundaries: use X.toarray()."
         )
     if np.ndim(X) != 2:
         raise ValueError(
