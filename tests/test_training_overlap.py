@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from leave_out import PLAIN, rows
+from scipy.stats import beta
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -67,10 +68,22 @@ def test_no_bound_holds_on_rows_of_the_training(name):
     assert not shuffled.holds and shuffled.violations == bound.violations
     some = validation_bound(model, X0[order[:20]], Y0[order[:20]])
     assert "about 100 % of these rows equal" in some.violations[0]
-    mixed = np.r_[X0[:1], FRESH], np.r_[Y0[:1], FRESH_Y]
-    assert "about 2.44 % of these rows equal" in validation_bound(model, *mixed).violations[0]
+    mixed = np.r_[X0[:10], FRESH], np.r_[Y0[:10], FRESH_Y]
+    assert "about 20 % of these rows equal" in validation_bound(model, *mixed).violations[0]
     fresh = validation_bound(model, FRESH, FRESH_Y)
     assert fresh.holds and fresh.violations == ()
+
+
+def test_a_few_rows_of_the_training_count_as_wrong():
+    """However they were judged: two more wrong rows, which bounds the error by the others."""
+    model = clone(STUMPS).fit(X0, Y0)
+    alone = validation_bound(model, FRESH, FRESH_Y)
+    mixed = validation_bound(model, np.r_[X0[:2], FRESH], np.r_[Y0[:2], FRESH_Y])
+    n_wrong = round(40 * alone.observed + np.sum(model.predict(X0[:2]) != Y0[:2]))
+    assert mixed.holds and mixed.observed == n_wrong / 42
+    assert mixed.value == pytest.approx(beta.ppf(0.95, n_wrong + 3, 42 - n_wrong - 2))
+    assert mixed.value > alone.value
+    assert any("2 count as wrong" in text for text in mixed.assumptions)
 
 
 def test_every_estimator_keeps_to_the_protocol():

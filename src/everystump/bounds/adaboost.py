@@ -72,7 +72,8 @@ def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
     overlap = fitted.training_overlap(X, y)
     if overlap.same_table:
         return found
-    return (*found, "X and y are not the table that was boosted on")
+    other = "X and y are not the table that was boosted on"
+    return (*found, other if overlap.recorded or overlap.doubt is None else overlap.doubt)
 
 
 def _is_adaboost(fitted: Any) -> bool:

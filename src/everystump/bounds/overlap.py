@@ -14,7 +14,7 @@ from everystump.wording import percent
 # So few hashes are kept in a model file: those of all rows of a small table, else a sample.
 _MOST_STORED = 16_384
 # More known rows than equal rows of the training table explain: by chance so rarely.
-_RARELY = 0.01
+_RARELY = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,8 @@ class TrainingRecord:
             same_rows=same_table or self.is_rows(given),
             n_known=int(np.sum(self._sorted[place] == tried)),
             n_compared=len(tried),
-            chance=self.twins / max(1, self.n_rows),
+            chance=self.twins / self.n_rows,
+            least_chance=1.0 / self.n_rows,
         )
 
 
@@ -141,6 +142,8 @@ class Overlap:
     chance : float
         The share of training rows that equal another one, which is about the share of fresh rows
         that equal one by chance (Good & Turing).
+    least_chance : float
+        One over the number of training rows: that none of them equals another rules no less out.
     """
 
     recorded: bool
@@ -149,6 +152,7 @@ class Overlap:
     n_known: int = 0
     n_compared: int = 0
     chance: float = 0.0
+    least_chance: float = 0.0
 
     @property
     def share(self) -> float:
@@ -165,7 +169,8 @@ class Overlap:
             )
         if self.same_rows:
             return "these are the rows that the model learned from"
-        if self.n_known and binom.sf(self.n_known - 1, self.n_compared, self.chance) < _RARELY:
+        chance = max(self.chance, self.least_chance)
+        if self.n_known and binom.sf(self.n_known - 1, self.n_compared, chance) < _RARELY:
             by_chance = f", where {percent(self.chance)} would by chance" if self.chance else ""
             return (
                 f"about {percent(self.share)} of these rows equal rows that the model learned from"
@@ -174,11 +179,6 @@ class Overlap:
         return None
 
     @property
-    def excuse(self) -> str | None:
-        """What has to be assumed of rows that equal training rows by chance, None if none do."""
-        if self.doubt is not None or not self.n_known:
-            return None
-        return (
-            f"the {percent(self.share)} of the rows that equal rows that the model learned from do "
-            f"so by chance, as {percent(self.chance)} of the training rows equal each other"
-        )
+    def excess(self) -> float:
+        """The share of the rows that are known beyond what equal training rows explain."""
+        return max(0.0, self.share - self.chance)

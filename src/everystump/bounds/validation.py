@@ -9,10 +9,13 @@ import numpy as np
 from scipy.stats import beta
 
 from everystump.bounds.bound import Bound
+from everystump.bounds.overlap import Overlap
 from everystump.bounds.protocol import overlap_of
 from everystump.bounds.reading import PAPER
 from everystump.labels import class_numbers
-from everystump.wording import counted
+from everystump.wording import counted, percent
+
+_ROUNDING = 1e-9
 
 
 def validation_bound(
@@ -55,9 +58,10 @@ def validation_bound(
     Estimators of everystump remember a hash of each row that they learned from, also within a
     pipeline or a search of scikit-learn, so that the bound does not hold on rows that had a part in
     training, in whatever order they come.  Rows that equal training rows by chance are to be
-    expected where features have few values: as many of them are let pass as equal rows of the
-    training table explain, and ``assumptions`` says so.  Of other estimators nothing is known, and
-    that the rows are fresh is for the user to know.
+    expected where features have few values: as many are let pass as equal rows of the training
+    table explain, a few more count as wrong, and ``assumptions`` says so; many more are a
+    violation.  Of other estimators nothing is known, and that the rows are fresh is for the user
+    to know.
 
     Examples
     --------
@@ -84,19 +88,33 @@ def validation_bound(
     wrong = classes[class_numbers(y, classes, len(predicted))] != predicted
     if len(wrong) == 0:
         raise ValueError("X has no rows; validation_bound needs one at least.")
+    overlap = overlap_of(fitted, X, y) or Overlap(recorded=True)
+    # A row that the model may have learned from counts as wrong, which is the safe side.
+    suspect = int(np.ceil(overlap.excess * len(wrong) - _ROUNDING))
+    n_wrong = min(int(np.sum(wrong)) + suspect, len(wrong))
     value_of, reference = _METHODS[method]
-    value = value_of(int(np.sum(wrong)), len(wrong), float(eta) / int(n_candidates))
-    assumptions = (
+    value = value_of(n_wrong, len(wrong), float(eta) / int(n_candidates))
+    assumptions: tuple[str, ...] = (
         "rows drawn independently that had no part in training",
         f"no more than {counted(n_candidates, 'model')} compared on them",
     )
     if getattr(fitted, "edits_", ()):
         assumptions += ("the edits of the model were not made by looking at them",)
-    overlap = overlap_of(fitted, X, y)
-    doubt, excuse = (None, None) if overlap is None else (overlap.doubt, overlap.excuse)
-    assumptions += () if excuse is None else (excuse,)
-    violations = () if doubt is None else (doubt,)
+    violations: tuple[str, ...] = ()
+    if overlap.doubt is not None:
+        violations = (overlap.doubt,)
+    elif overlap.n_known:
+        assumptions += (_of_known_rows(overlap, suspect),)
     return Bound.of(value, reference, assumptions, violations, float(np.mean(wrong)))
+
+
+def _of_known_rows(overlap: Overlap, suspect: int) -> str:
+    """Return what is assumed of a few rows that equal training rows."""
+    return (
+        f"of the {percent(overlap.share)} of the rows that equal rows that the model learned from, "
+        f"{suspect} count as wrong and the others do so by chance, as {percent(overlap.chance)} of "
+        f"the training rows equal each other"
+    )
 
 
 def _exact(n_wrong: int, n_rows: int, eta: float) -> float:
