@@ -56,6 +56,35 @@ def scores_of(classifier: Any, X: Any) -> np.ndarray:
     return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
 
 
+def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
+    """Return probabilities from shares of votes, (n_rows, n_classes), that agree with `as_labels`.
+
+    For two classes ``score`` is the share of the second less that of the first.  For several,
+    ``shares`` are those of each class, not always summing to 1, and go up with the scores; the
+    scores themselves by default.
+
+    Examples
+    --------
+    >>> vote_shares(np.array([-0.5, 1.0]))
+    array([[0.75, 0.25],
+           [0.  , 1.  ]])
+    """
+    if score.ndim == 1:
+        second = np.clip((1.0 + score) / 2, 0.0, 1.0)
+        shares = np.column_stack([1.0 - second, second])
+        winner = (score > 0).astype(int)
+    else:
+        shares = np.maximum(score if shares is None else shares, 0.0)
+        total = shares.sum(axis=1, keepdims=True)
+        even = np.full_like(shares, 1.0 / shares.shape[1])
+        shares = np.divide(shares, total, out=even, where=total > 0)
+        winner = score.argmax(axis=1)
+    # Scores that differ in their last digits only may have made equal shares.
+    lost = np.flatnonzero(shares.argmax(axis=1) != winner)
+    shares[lost, winner[lost]] = np.nextafter(shares[lost].max(axis=1), 2.0)
+    return shares
+
+
 def one_against_the_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
     """Return which rows are positive: one problem for two classes, else one a class.
 

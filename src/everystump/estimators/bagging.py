@@ -9,7 +9,7 @@ import numpy as np
 
 from everystump.estimators.finite import BinnedEnsemble
 from everystump.estimators.table import Table
-from everystump.labels import as_labels
+from everystump.labels import as_labels, vote_shares
 from everystump.progress import Rounds
 from everystump.stumps import Bag, bag
 from everystump.threads import count_threads
@@ -119,6 +119,23 @@ class StumpBaggingClassifier(BinnedEnsemble):
         found = [bag.stumps for bag in bags]
         self._store(table, found, self._vote(found), coded.columns)
         self._store_out_of_bag(table, bags)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the share of the stumps that vote for each class, for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Rows sum to 1: stumps without a vote count half for each of two classes, and of several
+            classes the shares of each against the rest are scaled to do so.
+        """
+        score = self.decision_function(X)
+        return vote_shares(score, (1.0 + score) / 2)
 
     def _store_out_of_bag(self, table: Table, bags: list[Bag]) -> None:
         votes = np.full((table.n_given, len(bags)), np.nan)

@@ -233,6 +233,12 @@ class BoundedVote(CurveEditing):
                 f"{type(self).__name__} was edited ({self.edits_[-1]}), and the bounds are for the "
                 f"machines as they were trained; ask the model before its edits."
             )
+        record = vars(self).get("_training_record")
+        if record is not None and record.weights:
+            raise ValueError(
+                "sample_weight: the bounds are for votes whose machines draw rows that count "
+                "alike; fit without weights, or use validation_bound on held-out rows."
+            )
         return check_training_table(self, X, y, self.n_rows_)
 
     def kernel_votes(self, X: Any, y: Any) -> list[Combination]:

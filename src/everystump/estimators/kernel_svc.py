@@ -48,6 +48,7 @@ from everystump.machines import (
     make_kernel,
     train,
 )
+from everystump.machines.gram import bytes_needed
 from everystump.progress import Reporter
 from everystump.threads import one_blas_thread
 
@@ -192,25 +193,44 @@ class KernelSVC(ScoreClassifier):
         warn_unless_converged(self)
         return self
 
-    def _gram(self, table: Table, rows: np.ndarray, room: np.ndarray | None = None) -> Gram:
+    def _gram(
+        self, table: Table, rows: np.ndarray, room: np.ndarray | None = None, n_threads: int = 1
+    ) -> Gram:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
-        return Gram(kernel, rows, self.memory_limit * _GIGABYTE, room)
+        return Gram(kernel, rows, self._bytes(), room, n_threads)
 
-    def _with_fixed_gamma(self, X: np.ndarray) -> KernelSVC:
+    def _with_fixed_gamma(self, X: np.ndarray, weight: np.ndarray | None) -> KernelSVC:
         """Return an unfitted machine whose gamma is that of the rows ``X`` from now on."""
         if self.gamma != "scale" or not has_gamma(self.kernel):
             return self
-        return clone(self).set_params(gamma=gamma_scale(X, None))
+        return clone(self).set_params(gamma=gamma_scale(X, weight))
 
-    def _fit_part(self, table: Table, room: np.ndarray | None) -> tuple[Self, np.ndarray | None]:
-        """Train on a checked table; return the room of its kernel matrix for others to use."""
+    def _common_gram(self, table: Table, r: int, n_machines: int, n_threads: int) -> Gram | None:
+        """Return the kernel matrix of a table for machines on ``r`` of its rows each, if it pays.
+
+        None if their kernels depend on their rows, if LIBSVM computes its own products, or if the
+        matrix takes more memory or more products than theirs together.
+        """
+        n_rows = len(table.X)
+        if n_machines * r**2 < n_rows**2 or bytes_needed(n_rows, n_rows) > self._bytes():
+            return None
+        rows = np.asarray(table.X, dtype=np.float64)
+        gram = self._gram(table, rows, n_threads=n_threads)
+        by_libsvm = self.fit_intercept and self.loss == "hinge" and gram.kernel.libsvm is not None
+        return gram if gram.kernel.fixed and not by_libsvm else None
+
+    def _bytes(self) -> float:
+        return self.memory_limit * _GIGABYTE
+
+    def _fit_part(self, table: Table, gram: Gram | None, room: np.ndarray | None) -> Gram:
+        """Train on a checked table, perhaps with its products; return these for others to reuse."""
         table = table.weighed(self.class_weight)
         rows = self._training_rows(table)
         self.n_features_in_, self.features_ = rows.shape[1], table.features
-        gram = self._gram(table, rows, room)
+        gram = self._gram(table, rows, room) if gram is None else gram
         self._learn(table, rows, gram)
         warn_unless_converged(self)
-        return self, gram.room
+        return gram
 
     def _learn(self, table: Table, rows: np.ndarray, gram: Gram) -> None:
         """Train on the rows of a checked table and their products."""
@@ -345,7 +365,7 @@ class KernelSVC(ScoreClassifier):
         used = np.flatnonzero(self.row_costs_)
         kernel, task = self.expansion_.kernel, self._task(sign > 0, self.row_costs_[used])
         table = kernel.restrict(np.asarray(rows(), dtype=np.float64), used)
-        gram = Gram(kernel, table, self.memory_limit * _GIGABYTE)
+        gram = Gram(kernel, table, self._bytes())
         every = np.arange(len(a)) if some is None else some
         return leave_each_out(gram.square, task, a, margin, every)
 

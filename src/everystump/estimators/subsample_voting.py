@@ -11,12 +11,14 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import make_columns
 from everystump.estimators.base import ShapeClassifier, per_class
 from everystump.estimators.bounded import BoundedVote
 from everystump.estimators.kernel_svc import KernelSVC
+from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 from everystump.estimators.subsamples import (
     Share,
     ThreadTrainer,
@@ -33,7 +35,9 @@ from everystump.estimators.subsamples import (
     seeded,
 )
 from everystump.estimators.table import Table, check_rows, check_table
-from everystump.labels import scores_of
+from everystump.estimators.weighted_rows import WeightedRows, takes_weights
+from everystump.labels import log_probabilities, scores_of, vote_shares
+from everystump.rowhashes import hash_rows
 from everystump.shapes import combine
 from everystump.threads import count_threads, one_blas_thread, shares_memory, spread
 
@@ -69,7 +73,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
     C : float, default=1.0
         Of the linear SVM.
     random_state : int, RandomState instance or None, default=None
-        Draws rows and features.
+        Draws rows and features.  The same rows give the same draws in whatever order they come.
     n_jobs : int, optional
         Threads.  None is all cores, unlike in most of scikit-learn, or what
         ``joblib.parallel_config`` says, which can also send the machines elsewhere.
@@ -81,7 +85,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
     estimators_ : list of estimators
         The fitted machines.  ``gamma="scale"`` of a `KernelSVC` is taken from all rows once.
     estimators_samples_ : list of ndarray of int
-        The rows of each machine.
+        The rows of each machine; where copies of a row were drawn, once if the machine takes
+        sample weights.
     estimators_features_ : list of ndarray of int or None
         The features of each machine, None if all.
     weights_ : ndarray of shape (n_estimators,)
@@ -188,7 +193,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
     def _templates(self) -> list:
         return self.estimator if isinstance(self.estimator, list) else [self.estimator]
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machines and weigh them.
 
         Parameters
@@ -198,6 +203,11 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
             column names.
         y : array-like of shape (n_rows,)
             Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            Whole weights count copies of a row: each machine draws its share of all copies, as it
+            would from a table with repeated rows, and a weight of 0 is a row's absence.  With
+            other weights rows are drawn as without, each once at most, and the machines are given
+            the weights of their rows.
 
         Returns
         -------
@@ -207,11 +217,10 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         self._validate_params()
         check_templates(self._templates(), self.feature_subsets)
         weights = check_weights(self.weights, self.n_estimators, self.combine)
-        table = check_table(self, X, y, None, None)
-        r = count_rows(self.subsample, len(table.label), len(table.classes))
-        shares = self._deal(table, r)
+        table = check_table(self, X, y, sample_weight, None)
+        shares = self._deal(table)
         self.classes_, self.n_rows_ = table.classes, table.n_given
-        self.estimators_samples_ = [share.rows for share in shares]
+        self.estimators_samples_ = [table.kept[share.rows] for share in shares]
         self.estimators_features_ = [share.features for share in shares]
         with one_blas_thread:
             self.estimators_ = self._train(table, shares)
@@ -224,27 +233,32 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
     def _train(self, table: Table, shares: list[Share]) -> list:
         """Train the machines, here or wherever joblib's workers are."""
         if shares_memory():
-            n_rooms = min(count_threads(self.n_jobs), self.n_estimators)
-            trainer = ThreadTrainer(table, len(shares[0].rows), n_rooms)
+            trainer = ThreadTrainer(table, shares, count_threads(self.n_jobs))
             return spread(trainer.fit, shares, self.n_jobs, self.verbose)
         parts = (own_table(table, share) for share in shares)
         return spread(fit_alone, parts, self.n_jobs, self.verbose)
 
-    def _deal(self, table: Table, r: int) -> list[Share]:
+    def _deal(self, table: Table) -> list[Share]:
         """Draw what each machine gets."""
         rng = check_random_state(self.random_state)
         names = getattr(self, "feature_names_in_", None)
         templates = [self._known(template, table) for template in self._templates()]
         given = zip(templates, self._templates(), strict=True)
         self._adaptive = any(known is not template for known, template in given)
+        drawn_from = WeightedRows.of(hash_rows(table.X, table.label), table.sample_weight)
+        r = count_rows(self.subsample, drawn_from.n_copies, len(table.classes))
+        for template in templates:
+            drawn_from.check_takes(template)
         shares = []
         for t in range(self.n_estimators):
             template = templates[t % len(templates)]
-            rows = draw_rows(table.label, r, rng)
+            rows, weight = draw_rows(drawn_from, table.label, r, rng), None
+            if takes_weights(template):
+                rows, weight = drawn_from.merged(rows)
             features = draw_features(self.feature_subsets, t, table.X.shape[1], names, rng)
             if get_tags(template).input_tags.pairwise:
-                features = rows
-            shares.append(Share(template, seeded(template, rng), rows, features))
+                features = table.kept[rows]
+            shares.append(Share(template, seeded(template, rng), rows, features, weight))
         return shares
 
     def _known(self, template: Any, table: Table) -> Any:
@@ -252,7 +266,11 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         if not isinstance(template, KernelSVC):
             return template
         template._validate_params()
-        return template._with_fixed_gamma(table.X) if self.feature_subsets is None else template
+        return (
+            template._with_fixed_gamma(table.X, table.sample_weight)
+            if self.feature_subsets is None
+            else template
+        )
 
     def _weigh(self, table: Table, weights: np.ndarray) -> None:
         """Combine the machines; learn how, if that is asked for."""
@@ -261,7 +279,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
             self.intercept_ = np.zeros(self._n_outputs())
             return
         inputs = np.concatenate(self._outputs(table.X), axis=1)
-        judge = KernelSVC("linear", C=self.C).fit(inputs, table.classes[table.label])
+        judge = KernelSVC("linear", C=self.C)
+        judge.fit(inputs, table.classes[table.label], table.sample_weight)
         coef = judge.expansion_.coef.T @ judge.expansion_.kept
         self.weights_ = coef[0] if len(coef) == 1 else coef
         self.certificate_, self.intercept_ = judge.certificate_, judge.intercept_
@@ -281,7 +300,12 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         whole = all(features is None for features in self.estimators_features_)
         if whole and all(hasattr(machine, "shapes_") for machine in self.estimators_):
             flat = [model for m in self.estimators_ for model in own_shapes(m, table.n_levels)]
-            columns = make_columns(table.X, max_bins=_BINS, n_levels=table.n_levels)
+            columns = make_columns(
+                table.X,
+                max_bins=_BINS,
+                n_levels=table.n_levels,
+                sample_weight=table.sample_weight,
+            )
             self.density_ = columns.density()
             votes = [combine(flat, coef.tolist()) for coef in self._coef()]
             constants = zip(votes, self.intercept_, strict=True)
@@ -294,7 +318,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
     def _remember(self, table: Table) -> None:
         """Keep what the bounds will ask for; for large tables it is made when they do."""
         self._problems = None
-        small = len(table.label) <= _FEW_ROWS
+        small = len(table.label) <= _FEW_ROWS and table.sample_weight is None
         if small and self.combine == "mean" and hasattr(self, "expansions_"):
             self._problems = self._read(table.X, table.signs())
 
@@ -302,6 +326,41 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         """Leave out what the bounds can read again from the training table."""
         state = super().__getstate__()
         return state | {"_problems": None} if "_problems" in state else state
+
+    def _has_log_odds(self) -> bool:
+        """Tell whether all machines' scores are log-odds, so that their mean is one."""
+        logistic = StumpLogisticRegression, StumpLogisticRegressionCV
+        return all(isinstance(template, logistic) for template in self._templates())
+
+    def _has_probabilities(self) -> bool:
+        """Tell whether the vote is a mean of shares, of probabilities or of log-odds."""
+        shares = self.outputs == "votes" or not any(
+            hasattr(template, "decision_function") for template in self._templates()
+        )
+        return self.combine == "mean" and (shares or self._has_log_odds())
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class for each row, as `predict` goes by it.
+
+        With ``outputs="votes"`` it is the share of the votes; the mean of the machines'
+        probabilities if they have no decision function; that of the mean log-odds if they are
+        logistic.  Other scores are no probabilities, nor are those of ``combine="svm"``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Rows sum to 1.
+        """
+        score = self.decision_function(X)
+        if self._has_log_odds() and self.outputs == "scores":
+            return np.exp(log_probabilities(score))
+        return vote_shares(score)
 
     def _n_outputs(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)

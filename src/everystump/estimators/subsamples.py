@@ -18,8 +18,9 @@ from everystump.estimators.base import each_class
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.monotone import check_monotonic
 from everystump.estimators.table import Table
+from everystump.estimators.weighted_rows import WeightedRows, fit_weighted
 from everystump.frames import Feature
-from everystump.machines import Expansion
+from everystump.machines import Expansion, Gram
 from everystump.shapes import ShapeModel
 
 _MOST_DRAWS = 1000
@@ -29,19 +30,27 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Share:
-    """What one machine gets: its template and an unfitted copy, rows, features (None is all)."""
+    """What one machine gets: its template and an unfitted copy, rows, features (None is all).
+
+    ``weight`` holds the weights of its rows, None if all count once.
+    """
 
     template: BaseEstimator
     machine: BaseEstimator
     rows: np.ndarray
     features: np.ndarray | None
+    weight: np.ndarray | None = None
+
+    def table(self, whole: Table) -> Table:
+        """Return the machine's part of the whole table."""
+        return replace(whole.alone(self.rows, self.features), sample_weight=self.weight)
 
 
-def own_table(table: Table, share: Share) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return an unfitted machine, its rows and their labels: all that a far worker needs."""
-    part = table.alone(share.rows, share.features)
+def own_table(table: Table, share: Share) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return an unfitted machine, its rows, labels and weights: all that a far worker needs."""
+    part = share.table(table)
     share.machine.set_params(**_by_number(share.machine, part.features))
-    return share.machine, part.X, part.classes[part.label]
+    return share.machine, part.X, part.classes[part.label], share.weight
 
 
 def _by_number(machine: Any, features: Sequence[Feature]) -> dict[str, Any]:
@@ -102,35 +111,55 @@ def check_weights(weights: Any, n_estimators: int, combine: str) -> np.ndarray:
     return given
 
 
-def fit_alone(task: tuple[Any, np.ndarray, np.ndarray]) -> Any:
+def fit_alone(task: tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]) -> Any:
     """Return a machine fitted to a table of its own."""
-    machine, X, y = task
-    return machine.fit(X, y)
+    return fit_weighted(*task)
 
 
 class ThreadTrainer:
     """Trains machines by threads, which take turns at some rooms for a kernel matrix.
 
     Fresh memory is slow to come by, in threads above all: rooms for few rows are made here.
+    Machines of one kernel take their products from one matrix of all rows, if that pays.
     """
 
-    def __init__(self, table: Table, r: int, n_rooms: int) -> None:
+    def __init__(self, table: Table, shares: list[Share], n_threads: int) -> None:
         self._table = table
+        r = max(len(share.rows) for share in shares)
         self._rooms: SimpleQueue[np.ndarray | None] = SimpleQueue()
-        for _ in range(n_rooms):
+        for _ in range(min(n_threads, len(shares))):
             self._rooms.put(np.empty((r, r)) if r <= _FEW_ROWS else None)
+        self._common = _common_grams(table, shares, n_threads)
 
     def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
         if not isinstance(share.machine, KernelSVC):
             return fit_alone(own_table(self._table, share))
         room = self._rooms.get()
-        part = self._table.alone(share.rows, share.features)
+        part = share.table(self._table)
+        common = self._common.get(id(share.template))
         try:
-            machine, room = share.machine._fit_part(part, room)
+            gram = None if common is None else common.part(share.rows, room)
+            room = share.machine._fit_part(part, gram, room).room
         finally:
             self._rooms.put(room)
-        return machine
+        return share.machine
+
+
+def _common_grams(table: Table, shares: list[Share], n_threads: int) -> dict[int, Gram]:
+    """Return the kernel matrices of all rows, by the templates of machines that are to use them."""
+    found: dict[int, Gram] = {}
+    groups: dict[int, list[Share]] = {}
+    for share in shares:
+        if isinstance(share.template, KernelSVC) and share.features is None:
+            groups.setdefault(id(share.template), []).append(share)
+    for key, group in groups.items():
+        template, r = group[0].template, min(len(share.rows) for share in group)
+        gram = template._common_gram(table, r, len(group), n_threads)
+        if gram is not None:
+            _ = gram.square  # now, by all threads
+            found[key] = gram
+    return found
 
 
 @dataclass(frozen=True)
@@ -232,13 +261,15 @@ def count_rows(subsample: float, n_rows: int, n_classes: int) -> int:
     return r
 
 
-def draw_rows(label: np.ndarray, r: int, rng: np.random.RandomState) -> np.ndarray:
+def draw_rows(
+    rows: WeightedRows, label: np.ndarray, r: int, rng: np.random.RandomState
+) -> np.ndarray:
     """Draw ``r`` rows without replacement, again until all classes are among them."""
     n_classes = label.max() + 1
     for _ in range(_MOST_DRAWS):
-        rows = np.sort(rng.permutation(len(label))[:r])
-        if len(np.unique(label[rows])) == n_classes:
-            return rows
+        drawn = rows.draw(r, rng)
+        if len(np.unique(label[drawn])) == n_classes:
+            return drawn
     rarest = np.bincount(label).min()
     raise ValueError(
         f"subsample: none of {_MOST_DRAWS} draws of {r} rows held all {n_classes} classes, the "

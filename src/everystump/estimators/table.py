@@ -156,7 +156,7 @@ def check_table(
     kept = np.arange(n_given, dtype=np.int32 if n_given < 2**31 else np.int64)
     weight = None
     if sample_weight is not None:
-        weight = _check_weight(sample_weight, X)
+        weight = check_sample_weight(sample_weight, X)
         kept = np.flatnonzero(weight)
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     if reset:
@@ -218,7 +218,8 @@ def _class_factors(
     return by_class
 
 
-def _check_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
+    """Return the weight of each row, or say in one sentence what is wrong with them."""
     given = as_numbers(sample_weight, "sample_weight", "numbers, one for each row")
     if np.any(given < 0):
         raise ValueError(

@@ -21,9 +21,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from everystump.bounds.overlap import TrainingRecord
 from everystump.estimators.base import ScoreClassifier
-from everystump.estimators.table import refuse_one_class
+from everystump.estimators.table import check_sample_weight, refuse_one_class
+from everystump.estimators.weighted_rows import WeightedRows, fit_weighted, takes_weights
 from everystump.frames import SparseTable, is_frame, refuse_bad_names, reordered
-from everystump.rowhashes import hash_rows
+from everystump.labels import vote_shares
+from everystump.rowhashes import hash_numbers, hash_rows
 
 
 class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
@@ -94,7 +96,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         self.C = C
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the weights, and fit the voters before unless they are.
 
         Parameters
@@ -103,6 +105,10 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             Rows; what is allowed in them is up to the voters.
         y : array-like of shape (n_rows,)
             Labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Whole weights count copies of a row, some of which may be held out and others not, as
+            with repeated rows; a weight of 0 is a row's absence.  With other weights rows are held
+            out as without, and voters and the loss of the vote take the weights of their rows.
 
         Returns
         -------
@@ -115,31 +121,38 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         X = self._rows(X)
         check_classification_targets(y)
         check_consistent_length(X, y)
+        weight, kept, n_given = None, None, len(y)
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, y)
+            kept = np.flatnonzero(weight)
+            X, y, weight = _safe_indexing(X, kept), y[kept], weight[kept]
         self.classes_, label = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_, self)
         hashes = hash_rows(self._rows_to_compare(X), label)
-        self._training_record = TrainingRecord.of(hashes, len(label), None, 0)
-        if not self.prefit:
-            seen, held_out = train_test_split(
-                np.arange(len(y)),
-                test_size=self.validation_fraction,
-                stratify=label if np.bincount(label).min() > 1 else None,
-                random_state=self.random_state,
-            )
-            rows = _safe_indexing(X, seen)
-            voters = [clone(voter).fit(rows, y[seen]) for voter in voters]
-            X, label = _safe_indexing(X, held_out), label[held_out]
-        self.estimators_ = voters
-        found = _find_weights(self._votes(X), label, self.C)
-        if not found.any():
-            warnings.warn(
-                "estimators: no voter is better than a coin on the held-out rows, so all get the "
-                "same weight; pass better voters or more rows.",
-                stacklevel=2,
-            )
-            found = np.ones(len(voters))
-        self.weights_ = found / found.sum()
+        marks = 0 if weight is None else hash_numbers(weight)
+        self._training_record = TrainingRecord.of(hashes, n_given, kept, marks)
+        rows = WeightedRows.of(hashes, weight)
+        held_out = np.arange(len(label))
+        if self.prefit:
+            self.estimators_ = voters
+        else:
+            seen, held_out = self._split(rows, label)
+            self.estimators_ = [_fitted(voter, rows, seen, X, y) for voter in voters]
+        index, own = (held_out, weight) if self.prefit else rows.merged(np.sort(held_out))
+        votes = self._votes(_safe_indexing(X, index))
+        self.weights_ = _shares(_find_weights(votes, label[index], self.C, own))
         return self
+
+    def _split(self, rows: WeightedRows, label: np.ndarray) -> list[np.ndarray]:
+        """Return the copies of rows that the voters see, and those that are held out."""
+        copies = rows.copies()
+        by_class = label[copies]
+        return train_test_split(
+            copies,
+            test_size=self.validation_fraction,
+            stratify=by_class if np.bincount(by_class).min() > 1 else None,
+            random_state=self.random_state,
+        )
 
     def _voters(self) -> list:
         if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):
@@ -192,6 +205,21 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         score = self._votes(X) @ self.weights_
         return score[:, 1] - score[:, 0] if len(self.classes_) == 2 else score
 
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the weight of the voters that name each class, for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Rows sum to 1.
+        """
+        return vote_shares(self.decision_function(X))
+
 
 def _as_numbers(cells: np.ndarray) -> np.ndarray:
     """Return numbers that stand for the cells of any column: text by a checksum."""
@@ -202,16 +230,38 @@ def _as_numbers(cells: np.ndarray) -> np.ndarray:
     return np.array(sums, dtype=np.float64)[place]
 
 
-def _find_weights(votes: np.ndarray, label: np.ndarray, C: float) -> np.ndarray:
+def _fitted(voter: Any, rows: WeightedRows, seen: np.ndarray, X: Any, y: np.ndarray) -> Any:
+    """Return a voter that was fitted to some copies of rows."""
+    rows.check_takes(voter)
+    index, weight = rows.merged(np.sort(seen)) if takes_weights(voter) else (np.sort(seen), None)
+    return fit_weighted(clone(voter), _safe_indexing(X, index), y[index], weight)
+
+
+def _shares(found: np.ndarray) -> np.ndarray:
+    """Return weights that sum to 1."""
+    if found.any():
+        return found / found.sum()
+    warnings.warn(
+        "estimators: no voter is better than a coin on the held-out rows, so all get the same "
+        "weight; pass better voters or more rows.",
+        stacklevel=3,
+    )
+    return np.full(len(found), 1.0 / len(found))
+
+
+def _find_weights(
+    votes: np.ndarray, label: np.ndarray, C: float, weight: np.ndarray | None
+) -> np.ndarray:
     """Minimise ``|w|^2 / 2 + C sum of -log softmax(votes w)[label]`` over ``w >= 0``."""
     rows = np.arange(len(label))
     own = votes[rows, label]
+    cost = np.full(len(label), C) if weight is None else C * weight
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         score = votes @ w
-        loss = logsumexp(score, axis=1).sum() - (own @ w).sum()
-        slope = np.einsum("ik,ikt->t", softmax(score, axis=1), votes) - own.sum(axis=0)
-        return float(w @ w) / 2 + C * float(loss), w + C * slope
+        loss = cost @ (logsumexp(score, axis=1) - own @ w)
+        slope = np.einsum("i,ik,ikt->t", cost, softmax(score, axis=1), votes) - cost @ own
+        return float(w @ w) / 2 + float(loss), w + slope
 
     start = np.zeros(votes.shape[2])
     return minimize(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from everystump.jit import kernel
 from everystump.machines.kernel import Kernel
 from everystump.solvers import WholeMatrix
 from everystump.solvers.box import MOST_FREE, batch_rows
 from everystump.solvers.products import RowSum, Scores, linear_scores
+from everystump.threads import share
 
 _BYTES = 8
 _BLOCK_ENTRIES = 2_000_000
@@ -35,6 +37,8 @@ class Gram:
         Bytes that may be used.
     room : ndarray of shape (n_rows, n_rows), optional
         Where to put the whole matrix.
+    n_threads : int, default=1
+        How many threads compute it.
 
     Attributes
     ----------
@@ -43,9 +47,14 @@ class Gram:
     """
 
     def __init__(
-        self, kernel: Kernel, X: np.ndarray, memory: float, room: np.ndarray | None = None
+        self,
+        kernel: Kernel,
+        X: np.ndarray,
+        memory: float,
+        room: np.ndarray | None = None,
+        n_threads: int = 1,
     ) -> None:
-        self.kernel, self.X = kernel, X
+        self.kernel, self.X, self._n_threads = kernel, X, n_threads
         self.n_rows, self.memory, self.room = len(X), memory, room
         self.width = _width(self.n_rows, memory)
         self._square: np.ndarray | None = None
@@ -85,6 +94,15 @@ class Gram:
             return self._square[np.ix_(index, index)]
         return Gram(self.kernel, self.kernel.restrict(self.X, index), np.inf).square
 
+    def part(self, index: np.ndarray, room: np.ndarray | None) -> Gram:
+        """Return the matrix of some rows, whose products are taken from this one, in ``room``."""
+        out = Gram(self.kernel, self.kernel.restrict(self.X, index), self.memory, room)
+        if out.room is None:
+            out.room = np.empty((len(index), len(index)))
+        _take_block(self.square, index, out.room)
+        out._square = out.room
+        return out
+
     def centred(self, index: np.ndarray) -> np.ndarray:
         """Return `block` up to what vanishes where coefficients sum to 0, and definite."""
         if self.kernel.linear:
@@ -119,10 +137,22 @@ class Gram:
 
     def _compute(self, index: np.ndarray, out: np.ndarray) -> np.ndarray:
         step = _block_rows(self.n_rows)
-        for first in range(0, len(index), step):
+
+        def fill(first: int) -> None:
             block = slice(first, first + step)
             self.kernel.fill(self.X, index[block], out[block])
+
+        share(fill, range(0, len(index), step), self._n_threads)
         return out
+
+
+@kernel
+def _take_block(square: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+    """Write the entries of some rows and the same columns."""
+    for i in range(len(index)):
+        row = square[index[i]]
+        for j in range(len(index)):
+            out[i, j] = row[index[j]]
 
 
 def bytes_needed(n_rows: int, width: int) -> float:

@@ -21,6 +21,7 @@ from everystump.solvers.box import JITTER
 # Steps of this length no longer lead anywhere; the path ends where limits are met this well, as a
 # share of the mean dual variable.
 _SHORTEST, _ENOUGH = 1e-6, 1e-13
+_MOST_STEPS = 100
 _BACK = 0.99  # of the way to the nearest limit
 # A dual variable is at its limit if its distance is this small against the multiplier.
 _CLEARLY = 1e-3
@@ -74,7 +75,7 @@ def interior_path(gram: Gram, task: Task, max_iter: int) -> tuple[np.ndarray, in
     a = np.where(np.isinf(room), 1.0, 0.5 * room)
     here = _Point(a, room - a, *system.multipliers(a, np.isfinite(room)), 0.0)
     n_iter = 0
-    while n_iter < max_iter and here.gap > _ENOUGH * float(here.a.mean()):
+    while n_iter < min(max_iter, _MOST_STEPS) and here.gap > _ENOUGH * float(here.a.mean()):
         n_iter += 1
         try:
             step = system.step(here)
