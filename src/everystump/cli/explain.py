@@ -123,7 +123,13 @@ def _shown(found: Any) -> str:
     for name in adds:
         read[name] = [f"{x:+.3f}" for x in read[name]]
     rows = read.astype(object).to_numpy().tolist()
-    return table([str(name) for name in read.columns], rows, bars, right=range(2, 2 + len(adds)))
+    return table(
+        [str(name) for name in read.columns],
+        rows,
+        bars,
+        right=range(2, 2 + len(adds)),
+        colors=("blue", "dark_orange3") if is_row else ("", ""),
+    )
 
 
 def _as_text(value: Any) -> str:

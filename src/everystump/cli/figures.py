@@ -6,13 +6,16 @@ from typing import Any
 
 from everystump.cli.speech import table, wrapped
 
+_LONGEST = 13  # letters of a label, so that a line of the table fits 80 columns
+
 
 def figures_text(found: dict[str, Any]) -> str:
     """Return the figures that `everystump.evaluation.evaluate` found, as a table for people."""
     from everystump.evaluation import figure_rows, verdict
 
-    always = f"always “{found['baseline']['answer']}”"
-    shown = figure_rows(found)
+    always = f"always “{_short(found['baseline']['answer'])}”"
+    positive = found["positive"]
+    shown = figure_rows(found | {"positive": None if positive is None else _short(positive)})
     titles = {"name": "", "value": "model", "interval": "95% interval", "baseline": always}
     if not any(one["interval"] for one in shown):
         del titles["interval"]
@@ -20,3 +23,8 @@ def figures_text(found: dict[str, Any]) -> str:
     text = table(list(titles.values()), rows, right=range(1, len(titles)))
     said = verdict(found)
     return f"{text}\n\n{wrapped(said)}" if said else text
+
+
+def _short(label: Any) -> str:
+    text = str(label)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

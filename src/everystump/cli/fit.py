@@ -215,7 +215,11 @@ def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if about.get("refit"):
         pairs.append(("No bound", "from held-out rows: none is left that the refit did not see"))
-    return pairs
+    return pairs + [
+        ("No bound", f"from held-out rows: {'; '.join(bound['violations'])}")
+        for bound in about["bounds"]
+        if bound["name"] == "validation_bound" and not bound["holds"]
+    ]
 
 
 def _kept(about: dict[str, Any]) -> str:

@@ -114,10 +114,12 @@ def table(
     rows: Sequence[Sequence[Any]],
     bars: Sequence[float] | None = None,
     right: Collection[int] = (),
+    colors: tuple[str, str] = ("", ""),
 ) -> str:
     """Return rows as text in columns, with a bar for each row if there are numbers for them.
 
-    Columns of numbers, and those of ``right``, end at one place.
+    Columns of numbers, and those of ``right``, end at one place.  ``colors`` are those of bars
+    above and below zero.
     """
     from rich import box
     from rich.console import Console
@@ -135,7 +137,7 @@ def table(
     for k, row in enumerate(rows):
         cells = [Text(_cell(value)) for value in row]
         if bars is not None:
-            style = "blue" if bars[k] > 0 else "dark_orange3"
+            style = colors[0 if bars[k] > 0 else 1]
             cells.append(Text("█" * round(_BAR * abs(bars[k]) / largest), style=style))
         grid.add_row(*cells)
     console = Console(width=None if in_a_terminal() else _WIDTH_IN_A_PIPE)

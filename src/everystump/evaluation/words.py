@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _SHARES = ("accuracy", "balanced_accuracy", "precision", "recall")
-_NEARLY_ALL = 0.99  # shares above this are told with one digit more
+_NEARLY_ALL = 0.99  # above this, shares of the model and of the baseline get one digit more
 
 
 def figure_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -20,14 +20,9 @@ def figure_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
     >>> figure_rows({"figures": {"auc": auc}, "positive": "yes"})
     [{'name': 'AUC', 'value': '0.800', 'interval': '0.700 to 0.870', 'baseline': '0.500'}]
     """
-    rows = []
-    for name, one in found["figures"].items():
-        low, high = one.get("low"), one.get("high")
-        limits = "" if low is None or high is None else _interval(name, low, high)
-        value, baseline = (_shown(name, one.get(key)) for key in ("value", "baseline"))
-        row = {"name": _title(name, found), "value": value, "interval": limits}
-        rows.append(row | {"baseline": baseline})
-    return rows
+    return [
+        {"name": _title(name, found), **_shown(name, one)} for name, one in found["figures"].items()
+    ]
 
 
 def _title(name: str, found: Mapping[str, Any]) -> str:
@@ -39,20 +34,24 @@ def _title(name: str, found: Mapping[str, Any]) -> str:
     return {"log_loss": "log-loss"}.get(name, name.replace("_", " "))
 
 
-def _shown(name: str, value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{_percentage(value)} %" if name in _SHARES else f"{value:.3f}"
-
-
-def _percentage(share: float) -> str:
-    return f"{100 * share:.{2 if _NEARLY_ALL < share < 1 else 1}f}"
-
-
-def _interval(name: str, low: float, high: float) -> str:
+def _shown(name: str, one: Mapping[str, Any]) -> dict[str, str]:
+    """Return a figure, its interval and its baseline in text."""
+    value, baseline, low, high = (one.get(key) for key in ("value", "baseline", "low", "high"))
     if name in _SHARES:
-        return f"{_percentage(low)} to {_percentage(high)} %"
-    return f"{low:.3f} to {high:.3f}"
+        digits = 2 if min(value or 0.0, baseline or 0.0) > _NEARLY_ALL else 1
+        scale, unit = 100, " %"
+    else:
+        digits, scale, unit = 3, 1, ""
+
+    def text(number: float | None) -> str:
+        return "–" if number is None else f"{scale * number:.{digits}f}"
+
+    known = low is not None and high is not None
+    return {
+        "value": "–" if value is None else text(value) + unit,
+        "interval": f"{text(low)} to {text(high)}{unit}" if known else "",
+        "baseline": "–" if baseline is None else text(baseline) + unit,
+    }
 
 
 def verdict(found: Mapping[str, Any]) -> str | None:

@@ -64,7 +64,7 @@ def fit_model(
         "n_held_out": 0 if test is None else len(test),
         "class_counts": count_classes(model, task.y[train]),
         "guesses": list(task.told),
-        "notes": notes,
+        "notes": list(dict.fromkeys(notes)),
         "dropped": [f"{name}: {why}" for name, why in task.dropped.items()],
         **measured,
         "origin": {
