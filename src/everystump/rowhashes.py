@@ -55,8 +55,7 @@ class RowHashes:
 
     def in_order(self) -> int:
         """Return a number for the whole table: all digits of its rows, in their order."""
-        place = np.arange(1, len(self) + 1, dtype=np.uint64) * _GOLD
-        return int(np.sum(_mixed(self.rows ^ _mixed(self.fine + place)), dtype=np.uint64))
+        return int(_sum_in_order(self.rows, self.fine))
 
     def in_any_order(self) -> int:
         """Return a number for the rows in whatever order, to about 7 digits."""
@@ -88,7 +87,7 @@ def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
     (True, False)
     """
     n_rows, n_features = X.shape
-    keys = _mixed(np.arange(1, 2 * n_features + 1, dtype=np.uint64) * _GOLD).reshape(2, -1)
+    keys = _keys(2 * n_features).reshape(2, -1)
     rough, fine = np.zeros((2, n_rows), dtype=np.uint64)
     if sparse.issparse(X):
         table = X.tocsr()
@@ -103,21 +102,50 @@ def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
             _add(cells, keys, rough[part], fine[part])
 
         share(work, range(0, n_rows, step), n_threads if X.size >= _MANY_CELLS else 1)
-    return RowHashes(_mixed(rough + _mixed(label.astype(np.uint64) * _GOLD + _ONE)), fine)
+    _add_labels(label, rough)
+    return RowHashes(rough, fine)
 
 
 def hash_numbers(values: np.ndarray) -> int:
     """Return a number for some numbers in their order, bit by bit."""
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    place = np.arange(1, len(bits) + 1, dtype=np.uint64) * _GOLD
-    return int(np.sum(_mixed(_mixed(bits) + place), dtype=np.uint64))
+    return int(_sum_in_order(bits, bits))
 
 
-def _mixed(values: np.ndarray) -> np.ndarray:
-    """Return numbers each bit of which depends on all bits of the given ones (SplitMix64)."""
-    values = (values ^ (values >> _S30)) * _FIRST
-    values = (values ^ (values >> _S27)) * _SECOND
-    return values ^ (values >> _S31)
+@kernel
+def _mix(value):
+    """Return a number each bit of which depends on all bits of the given one (SplitMix64)."""
+    value = (value ^ (value >> _S30)) * _FIRST
+    value = (value ^ (value >> _S27)) * _SECOND
+    return value ^ (value >> _S31)
+
+
+@kernel
+def _keys(n):
+    """Return the first numbers of SplitMix64's sequence."""
+    out = np.empty(n, dtype=np.uint64)
+    key = _ZERO
+    for k in range(n):
+        key += _GOLD
+        out[k] = _mix(key)
+    return out
+
+
+@kernel
+def _sum_in_order(rows, fine):
+    """Return a sum over rows that depends on their order."""
+    total, place = _ZERO, _ZERO
+    for i in range(len(rows)):
+        place += _GOLD
+        total += _mix(rows[i] ^ _mix(fine[i] + place))
+    return total
+
+
+@kernel
+def _add_labels(label, rough):
+    """Mix the number of each row's label into the hash of its row."""
+    for i in range(len(rough)):
+        rough[i] = _mix(rough[i] + _mix(np.uint64(label[i]) * _GOLD + _ONE))
 
 
 @kernel
