@@ -82,7 +82,7 @@ def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
     Examples
     --------
     >>> X = np.array([[0.1, 2.0], [0.3, 4.0], [0.1, 2.0]])
-    >>> first, second, third = hash_rows(X, np.array([0, 1, 0])).rows
+    >>> first, second, third = hash_rows(X, np.array([0, 1, 0])).rows.tolist()
     >>> first == third, first == second
     (True, False)
     """

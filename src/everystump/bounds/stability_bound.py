@@ -42,7 +42,7 @@ def stability_bound(
     ``E_delta + beta / delta + (4 n beta / delta + 1) sqrt(log(1 / eta) / (2 n))`` for n rows, where
     ``E_delta`` is the leave-one-out error with the soft margin ``delta`` and ``beta`` the
     `uniform_stability`.  For a vote it is the det-leave-one-out error, and ``beta`` shrinks by
-    ``r / n``.
+    ``r / n``.  The proven form allows for the machines' duality gaps.
 
     Parameters
     ----------
@@ -88,6 +88,8 @@ def stability_bound(
     vote = read_combination(fitted, X, y, "stability_bound")
     beta = stability_of(vote, constants)
     n, once = vote.n_rows, beta / delta if constants == "proven" else beta
+    if constants == "proven":
+        once += _distance(vote) / delta
     seen = _error(fitted, X, y, vote, delta, error, n_jobs)
     shift = 2 * once if error == "empirical" else once
     deviation = (_TIMES[constants] * n * beta / delta + 1) * np.sqrt(np.log(1 / eta) / (2 * n))
@@ -108,8 +110,14 @@ def _error(
     if error == "loo":
         measure = loo_error if vote.subsample is None else det_loo_error
         return measure(fitted, X, y, delta=delta, n_jobs=n_jobs)
-    margin = vote.margin if error == "empirical" else vote.margin - vote.influence
+    margin = vote.margin if error == "empirical" else vote.margin - vote.influence_within_gaps
     return float(soft_margin_loss(margin, delta).mean())
+
+
+def _distance(vote: Combination) -> float:
+    """Return how far any score can be from that of the machines at their optimum."""
+    reach = [np.sqrt(2.0 * machine.gap * machine.limit) for machine in vote.machines]
+    return float(vote.weights @ reach)
 
 
 def _violations(vote: Combination, constants: str) -> tuple[str, ...]:
