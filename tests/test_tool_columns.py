@@ -191,6 +191,25 @@ def test_dates_are_read_as_pythons_calendar_has_them():
     np.testing.assert_allclose(year, [2012 + 183 / 366, 2011 + 364.5 / 365], rtol=1e-15)
 
 
+def test_a_date_is_the_same_alone_and_among_others():
+    """Dates that are written alike are read at once, and others one by one."""
+    cells = [
+        *("2012-01-31", "2012-1-5", "2012/01/31", "31.1.2012", "1/2/2012", "1/2/12", "1-2-70"),
+        *("2012-01-31 12:30", "2012-01-31T12:30:59", "2012-01-31 12:30:59.75", "20120131T123059"),
+        *("2012-01-31T12:30:00Z", "1/2/2012 1:05 PM", "Jan 5, 2012", "5-Jan-12", "May 2012"),
+        *("2012-02-30", "13/13/2012", "2012-01", "1234-05-06", "9999-12-31", "0000-01-01"),
+        *("2012-01-31x", " 2012-01-31 ", "2012-01-31 25:00", "1/31/2012 12:30", "", "no", "2012"),
+    ]
+    for first in cells:
+        for day_first in (False, True):
+            together = read_dates([first, *cells], day_first=day_first)[1:]
+            alone = [read_dates([cell], day_first=day_first)[0] for cell in cells]
+            np.testing.assert_array_equal(together, np.array(alone))
+    assert (
+        np.isnat(read_dates(["2012-01-31", "2012-01-31x", "no", "2012"], day_first=True)).sum() == 3
+    )
+
+
 def test_parts_that_tell_nothing_are_not_made():
     def parts(days):
         return [name for name in task_of(days.astype(str)).X.columns if name != "other"]

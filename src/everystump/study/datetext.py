@@ -27,6 +27,8 @@ _TIME = (
     r"(?:\s?(?P<half>[AaPp])[Mm])?(?:\s?(?:Z|UTC|GMT|[-+]\d{2}:?\d{2}))?)?"
 )
 _PATTERNS = tuple(re.compile(day + _TIME, re.ASCII) for day in _DAYS)
+_PLAIN = re.compile(r"[\d/.-]+([T ][\d:]+)?", re.ASCII)  # neither words, zones nor fractions
+_FIRST = np.datetime64("0001-01-01", "s")
 _CENTURY = 69  # two digits from here on are of the 20th century, as POSIX has it
 YEAR, MONTH, WEEKDAY, HOUR = "year", "month", "weekday", "hour"
 
@@ -44,8 +46,39 @@ def read_dates(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
     ['2012-01-31T00:00:00', '2012-01-31T00:00:00', '2012-01-02T00:00:00', '2012-01-05T13:30:00',
      'NaT']
     """
-    known = [_read_date(cell.strip(), day_first) for cell in cells]
-    return np.array([np.datetime64("NaT") if one is None else one for one in known], "M8[s]")
+    out = _read_alike(cells, day_first)
+    out[out < _FIRST] = "NaT"
+    for k in np.flatnonzero(np.isnat(out)).tolist():
+        out[k] = _read_date(cells[k].strip(), day_first) or "NaT"
+    return out
+
+
+def _read_alike(cells: Sequence[str], day_first: bool) -> np.ndarray:
+    """Return the times in cells that are written as the first one is, which is quick."""
+    import pandas as pd
+
+    form = _strptime_format(cells[0].strip(), day_first) if len(cells) else None
+    if form is None:
+        return np.full(len(cells), "NaT", "M8[s]")
+    read = pd.to_datetime(pd.Series(cells, dtype=object), format=form, errors="coerce")
+    return read.to_numpy(dtype="M8[s]", copy=True)
+
+
+def _strptime_format(cell: str, day_first: bool) -> str | None:
+    """Return the format of a cell; None if it is no date, or has words, which go by the locale."""
+    found = next(filter(None, (pattern.fullmatch(cell) for pattern in _PATTERNS)), None)
+    if found is None or not _PLAIN.fullmatch(cell):
+        return None
+    order = ("%d", "%m") if day_first or found.groupdict().get("by") == "." else ("%m", "%d")
+    year = "%Y" if len(found["year"]) == 4 else "%y"
+    directives = {"year": year, "month": "%m", "day": "%d", "one": order[0], "two": order[1]}
+    directives |= {"hour": "%H", "minute": "%M", "second": "%S"}
+    spans = sorted((*found.span(name), name) for name in found.groupdict() if name in directives)
+    form, at = "", 0
+    for first, last, name in spans:
+        if first >= 0:
+            form, at = form + cell[at:first] + directives[name], last
+    return form + cell[at:]
 
 
 def _read_date(cell: str, day_first: bool) -> np.datetime64 | None:

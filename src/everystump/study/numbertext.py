@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from functools import cache
 import numpy as np
 
 LARGEST_EXACT = 2**53  # beyond which not every whole number is a double
+_DIGITS = len(str(LARGEST_EXACT))
 _CURRENCIES = "$\u00a2-\u00a5\u0e3f\u20a0-\u20cf"
 _BLANKS = " \u00a0\u2009\u202f"
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
@@ -48,19 +50,19 @@ def read_number(cell: str, decimal: str) -> tuple[float, str] | None:
     >>> read_number("(1,000)", "."), read_number("1,5", "."), read_number("0,125", ".")
     ((-1000.0, ''), None, None)
     """
-    found = _pattern(decimal).fullmatch(cell.strip())
-    if found is None or bool(found["open"]) != bool(found["close"]):
+    found = _pattern(decimal).fullmatch(cell)
+    if found is None:
         return None
-    signs = [sign for sign in (found["before"], found["after"]) if sign]
-    minuses = [found["open"], found["minus"].strip("+"), found["late"]]
-    if len(signs) > 1 or sum(map(bool, minuses)) > 1:
+    opened, minus, before, late, whole, by, part, power, after, closed = found.groups()
+    n_minuses = (opened is not None) + (minus not in ("", "+")) + (late != "")
+    if (opened is None) != (closed is None) or (before and after) or n_minuses > 1:
         return None
-    whole = found["whole"].replace(found["by"], "") if found["by"] else found["whole"]
-    part = (found["part"] or "").replace(decimal, ".", 1)
-    value = float(f"{whole}{part}{found['power'] or ''}" if whole or part else "nan")
-    if not np.isfinite(value):
-        return None
-    return (-value if any(minuses) else value), "".join(signs)
+    if by is not None:
+        whole = whole.replace(by, "")
+    if part is not None:
+        whole += "." + part[1:]
+    value = float(whole + (power or ""))
+    return ((-value if n_minuses else value), before or after) if value < math.inf else None
 
 
 def read_numbers(
@@ -71,7 +73,7 @@ def read_numbers(
     A column has one unit: where ``sign`` is not given, cells with another sign than the most
     frequent one are no numbers.
     """
-    read = [read_number(cell, decimal) for cell in cells]
+    read = [read_number(cell.strip(), decimal) for cell in cells]
     if sign is None:
         counts = Counter(one[1] for one in read if one is not None and one[1])
         sign = counts.most_common(1)[0][0] if counts else ""
@@ -117,5 +119,7 @@ def are_beyond_doubles(cells: Sequence[str]) -> bool:
     >>> are_beyond_doubles(["9007199254740993", "7"]), are_beyond_doubles(["1e30", "7"])
     (True, False)
     """
+    if not any(len(cell) >= _DIGITS for cell in cells):
+        return False
     whole = [int(cell) for cell in cells if _WHOLE.fullmatch(cell)]
     return 2 * len(whole) > len(cells) and max(map(abs, whole)) > LARGEST_EXACT

@@ -40,15 +40,18 @@ class Reading(ABC):
         """Return the features, or raise if a cell is neither read nor known as missing."""
 
     def _read(self, column: Any, readers: Iterable[Reader], what: str) -> Any:
-        """Return a column as the reader has it that reads most cells, the first of equals."""
+        """Return a column as the first reader has it that reads all cells, or raise."""
         if kind_of(column) != TEXT:
             raise _unread(column, column.notna(), what)
-        all_read = [by_cell(column, reader) for reader in readers]
-        best = max(all_read, key=lambda values: int(values.notna().sum()))
-        unread = best.isna() & column.notna() & ~column.astype(str).str.strip().isin(self.missing)
-        if unread.any():
-            raise _unread(column, unread, what)
-        return best
+        known = column.isna() | column.astype(str).str.strip().isin(self.missing)
+        unread = []
+        for reader in readers:
+            values = by_cell(column, reader)
+            bad = values.isna() & ~known
+            if not bad.any():
+                return values
+            unread.append(bad)
+        raise _unread(column, min(unread, key=lambda bad: int(bad.sum())), what)
 
 
 @dataclass(frozen=True, kw_only=True)

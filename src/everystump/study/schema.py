@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everystump.study import RefusedError
-from everystump.study.datetext import parts_of, telling_parts
+from everystump.study.datetext import parts_of, read_dates, telling_parts
 from everystump.study.kinds import TEXT, TIMES, kind_of
 from everystump.study.labels import as_number
 from everystump.study.numbertext import are_beyond_doubles, is_code, read_numbers
@@ -118,7 +118,7 @@ def seems_numeric(column: Any) -> bool:
 
 def _written(column: Any, reading: NumberReading) -> list[str]:
     """Return the longest cell with a sign or a separator, if there is one, and its number."""
-    odd = [cell for cell in cells_of(column) if as_number(cell) == cell]
+    odd = [cell for cell in cells_of(column)[:_SAMPLE] if as_number(cell) == cell]
     cell = max((cell for cell in odd if cell not in reading.missing), key=len, default=None)
     if cell is None:
         return []
@@ -137,9 +137,11 @@ def _order(column: Any, reading: DateReading) -> str:
     """Return which of day and month is taken to be first, if the column does not tell."""
     if as_times(column) is not None:
         return ""
-    one, other = (by_cell(column, date_reader(first)) for first in (False, True))
-    if one.equals(other) or one.notna().sum() != other.notna().sum():
-        return ""
+    cells = cells_of(column)
+    for some in (cells[:_SAMPLE], cells):  # the first few tell in most cases
+        one, other = (read_dates(some, day_first=first) for first in (False, True))
+        if np.array_equal(one, other, equal_nan=True) or (np.isnat(one) != np.isnat(other)).any():
+            return ""
     return "; the month is taken to be before the day"
 
 
@@ -195,9 +197,12 @@ def _best(
     likely = [one for one in candidates if 2 * len(_unread(few, one)) <= len(few)]
     if not cells or not likely:
         return None, []
-    unread = [_unread(cells, one) for one in likely]
-    k = min(range(len(likely)), key=lambda k: len(unread[k]))
-    return likely[k], unread[k]
+    best, fewest = likely[0], _unread(cells, likely[0])
+    for other in likely[1:]:
+        words = _unread(cells, other) if fewest else []
+        if len(words) < len(fewest):
+            best, fewest = other, words
+    return best, fewest
 
 
 def _unread(cells: Sequence[str], candidate: _Candidate) -> list[str]:
