@@ -744,7 +744,10 @@ LABELS_MISSING = {
 @pytest.mark.parametrize("y", LABELS_MISSING.values(), ids=LABELS_MISSING)
 def test_missing_labels(y):
     sentence = r"^y: the label of row 2 is missing .*; drop these rows, or give them a class"
-    assert_refused(lambda: StumpSVC().fit(np.arange(6.0)[:, None], y), sentence)
+    X = np.arange(6.0)[:, None]
+    vote = WeightedVoteClassifier([("one", StumpSVC())])
+    for model in (StumpSVC(), KernelSVC(), vote):
+        assert_refused(lambda model=model: model.fit(X, y), sentence)
 
 
 @pytest.mark.parametrize(

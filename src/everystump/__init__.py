@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from everystump import explain as explain
     from everystump import export as export
     from everystump import kernels as kernels
+    from everystump import measure as measure
     from everystump import report as report
     from everystump.estimators.bagging import StumpBaggingClassifier
     from everystump.estimators.boosted_svc import BoostedStumpSVC
@@ -69,7 +70,7 @@ __all__ = [
 ]
 
 
-_PACKAGES = ("bounds", "datasets", "explain", "export", "kernels", "report")
+_PACKAGES = ("bounds", "datasets", "explain", "export", "kernels", "measure", "report")
 
 
 def __getattr__(name: str) -> Any:

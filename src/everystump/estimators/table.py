@@ -287,8 +287,9 @@ def _read(
         given = np.asarray(X)
         X, y = validate_data(estimator, X, y, **_LOOSELY)
         features = (Feature(),) * X.shape[1]
-        for d in range(X.shape[1]) if given.dtype in (np.int64, np.uint64) else ():
-            warn_if_rounded(given[:, d], X[:, d], str(d))
+        if given.dtype in (np.int64, np.uint64) and np.abs([X.min(), X.max()]).max() >= 2.0**53:
+            for d in range(X.shape[1]):
+                warn_if_rounded(given[:, d], X[:, d], str(d))
     else:
         X, features = read_table(X, chosen)
         X, y = validate_data(estimator, X, y, **_LOOSELY)

@@ -23,7 +23,7 @@ from everystump.bounds.overlap import TrainingRecord
 from everystump.estimators.base import ScoreClassifier
 from everystump.estimators.table import check_sample_weight, refuse_one_class
 from everystump.estimators.weighted_rows import WeightedRows, fit_weighted, takes_weights
-from everystump.frames import SparseTable, is_frame, refuse_bad_names, reordered
+from everystump.frames import SparseTable, is_frame, read_labels, refuse_bad_names, reordered
 from everystump.labels import vote_shares
 from everystump.rowhashes import hash_numbers, hash_rows
 
@@ -117,7 +117,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         """
         self._validate_params()
         voters = self._voters()
-        y = validate_data(self, y=y)
+        y = validate_data(self, y=read_labels(y))
         X = self._rows(X)
         check_classification_targets(y)
         check_consistent_length(X, y)
