@@ -30,6 +30,6 @@ def against_lightgbm(settings: Settings) -> Iterator[Row]:
         ours.seconds,
         peer.seconds,
         "lightgbm.Dataset",
-        Amount(0.6, "s", times=1),
+        Amount(0.2, "s"),
         quality=f"{ours.result.sizes.max()} places at most",
     )

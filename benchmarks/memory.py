@@ -56,8 +56,8 @@ def in_own_process(module: str, *arguments: object) -> Any:
 def measure(n_rows: int) -> dict[str, int]:
     """Return the bytes of the input and the peaks of this process before and after a fit."""
     model = StumpSVC(n_jobs=N_JOBS)
-    model.fit(*_noisy_two_norm(1000))
-    X, y = _noisy_two_norm(n_rows)
+    model.fit(*noisy_two_norm(1000))
+    X, y = noisy_two_norm(n_rows)
     before = peak_bytes()
     model.fit(X, y)
     return {"input": X.nbytes, "before": before, "after": peak_bytes()}
@@ -78,7 +78,7 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
-def _noisy_two_norm(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def noisy_two_norm(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw the data block by block: drawing must not set the peak that the fit is held to."""
     X, y = np.empty((n_rows, N_FEATURES)), np.empty(n_rows, dtype=np.int64)
     for seed, start in enumerate(range(0, n_rows, _BLOCK)):

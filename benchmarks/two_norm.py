@@ -61,7 +61,7 @@ def against_lightgbm(settings: Settings) -> Iterator[Row]:
     )
     yield _row(svc, stumps, data, "LightGBM, 1,000 stumps", AtMost(0.25))
     yield _row(svc, trees, data, "LightGBM, 100 trees", AtMost(0.7))
-    yield _row(logistic, trees, data, "LightGBM, 100 trees", AtMost(0.4), no_worse=True)
+    yield _row(logistic, trees, data, "LightGBM, 100 trees", AtMost(0.1), no_worse=True)
 
 
 def against_itself(settings: Settings) -> Iterator[Row]:
