@@ -67,8 +67,8 @@ def test_cv_results_are_a_grid_searchs(path):
     assert model.cv_results_["params"] == search.cv_results_["params"]
     assert set(model.cv_results_) - set(search.cv_results_) == {"max_gap", "n_splits"}
     assert model.cv_results_["n_splits"] == 4
-    # folds are solved to three times tol
-    assert np.all(model.cv_results_["max_gap"] <= 3 * model.tol)
+    # folds are solved to a few times tol, coarsely enough to be quick
+    assert np.all(model.cv_results_["max_gap"] <= 10 * model.tol)
     assert np.all(model.cv_results_["mean_fit_time"] > 0)
     assert len(pd.DataFrame(model.cv_results_)) == 3
 
@@ -487,7 +487,7 @@ def test_folds_that_stop_early_are_told():
 
 
 def test_a_loose_tol_still_solves_the_folds():
-    """Three times tol, but never a gap above 0.02 unless tol itself is."""
+    """A few times tol, but never a gap above 0.02 unless tol itself is."""
     assert StumpSVCCV(Cs=CS, tol=0.01).fit(X0, Y0).cv_results_["max_gap"].max() <= 0.02
 
 

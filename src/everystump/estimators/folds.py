@@ -83,7 +83,13 @@ def stratified_folds(wanted: int, label: np.ndarray, random_state: Any) -> list[
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         parts = [several[test] for _, test in splitter.split(several, label[several])]
-    return [Fold(np.setdiff1d(np.arange(len(label)), part), part) for part in parts]
+    return [Fold(np.flatnonzero(_all_but(part, len(label))), part) for part in parts]
+
+
+def _all_but(part: np.ndarray, n_rows: int) -> np.ndarray:
+    mask = np.ones(n_rows, dtype=bool)
+    mask[part] = False
+    return mask
 
 
 def count_folds(wanted: int, counts: np.ndarray) -> int:

@@ -18,7 +18,6 @@ from everystump.bounds.reading import LOO_THEOREM, count_doubtful
 from everystump.estimators.base import (
     FixedCMachine,
     StumpMachine,
-    per_class,
     warn_unless_converged,
 )
 from everystump.estimators.design import Design
@@ -32,8 +31,8 @@ from everystump.progress import count_done
 from everystump.solvers import Solution
 from everystump.threads import count_threads, one_blas_thread, share
 
-# Choosing C needs less accuracy than the model that is kept: three times tol, but at most this.
-_ROUGHER, _ROUGHEST = 3.0, 0.02
+# Choosing C needs less accuracy than the model that is kept, but this much at least.
+_ROUGHEST = 0.02
 _CODES_WORTH_SHARING = 500_000
 
 
@@ -141,7 +140,7 @@ class PathMachine(StumpMachine):
     def _fold_tol(self) -> float:
         if self.selection == "loo-bound":
             return self.tol
-        return max(self.tol, min(_ROUGHER * self.tol, _ROUGHEST))
+        return max(self.tol, min(self._criterion().rougher * self.tol, _ROUGHEST))
 
     def _select(self, table: Table, design: Design, grid: Grid) -> None:
         """Walk the path until the grid says that it is complete, then choose."""
@@ -230,8 +229,9 @@ class PathMachine(StumpMachine):
         """Return a model of the path as scorers see it."""
         alike = self._at(C)
 
-        def scores(X: np.ndarray) -> np.ndarray:
-            return alike._scores(X, per_class([design.shape_model(one) for one in solutions]))
+        def scores(index: np.ndarray) -> np.ndarray:
+            columns = [design.scores(one, index) for one in solutions]
+            return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
         def model() -> StumpMachine:
             alike._store(table, design, solutions)

@@ -22,7 +22,7 @@ class Candidate:
     Attributes
     ----------
     scores : callable
-        Returns the scores of checked rows.
+        Returns the scores of rows of the training table, given by their numbers.
     model : callable
         Returns the model as a fitted estimator, which takes longer.
     """
@@ -62,14 +62,14 @@ def make_score(estimator: Any, scoring: Any, table: Table, test: np.ndarray) -> 
     The usual scorers, which need no more than scores, are computed here: they know all classes,
     even those that a fold lacks, and cost a fraction of scikit-learn's checks.
     """
-    X, label = table.X[test], table.label[test]
+    label = table.label[test]
     weight = None if table.sample_weight is None else table.sample_weight[test]
     known = isinstance(scoring, str) and scoring in _OF_SCORES
     if known and (scoring == "accuracy" or hasattr(estimator, "predict_proba")):
         measure = _OF_SCORES[scoring]
-        return lambda candidate: measure(candidate.scores(X), label, weight)
+        return lambda candidate: measure(candidate.scores(test), label, weight)
     scorer = check_scoring(estimator, scoring=scoring)
-    y, weights = table.classes[label], {}
+    X, y, weights = table.X[test], table.classes[label], {}
     if weight is not None and _takes_weights(scorer):
         weights = {"sample_weight": weight}
     rows = as_known_table(X)  # of a sparse table what users know

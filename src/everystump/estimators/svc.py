@@ -142,7 +142,7 @@ class StumpSVCCV(PathMachine):
     """`StumpSVC` with C chosen by cross-validation along a path.
 
     All folds and all values of C share one set of columns, each fit starts from its neighbor's
-    solution, folds are solved to three times ``tol``, and the path ends once it is past its best,
+    solution, folds are solved to a few times ``tol``, and the path ends once it is past its best,
     so the whole path costs some 10 fits.
 
     Parameters
