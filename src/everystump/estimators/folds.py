@@ -53,14 +53,14 @@ def make_folds(cv: Any, table: Table, random_state: Any, *, stacklevel: int) -> 
 def _stratified(cv: Any, table: Table, random_state: Any, stacklevel: int) -> list[Fold]:
     wanted = _DEFAULT if cv is None else int(cv)
     counts = np.bincount(table.label, minlength=len(table.classes))
-    for note in fold_notes(wanted, table.classes, counts):
-        warnings.warn(note, UserWarning, stacklevel=stacklevel)
     folds = stratified_folds(wanted, table.label, random_state)
     if not folds:
         raise ValueError(
             f"cv={cv!r}: every class has one row of positive weight, so that none can be held "
             f"out; add rows, or use an estimator with a given C."
         )
+    for note in fold_notes(wanted, table.classes, counts):
+        warnings.warn(note, UserWarning, stacklevel=stacklevel)
     return folds
 
 
