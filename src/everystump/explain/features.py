@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from everystump.estimators.table import check_rows
-from everystump.explain.colors import PLAIN, TEXT, class_colors
+from everystump.explain.colors import OF_NO_CLASS, TEXT, class_colors
 from everystump.explain.edits import of_training
 from everystump.explain.names import drawn_names, verbatim
 from everystump.explain.places import Places
@@ -165,7 +165,7 @@ class FeatureLearningDisplay:
         order = 1 + np.arange(len(self.boosting_weights))
         pairs = (
             ("AdaBoost, α", self.boosting_weights, _LINE, 12),
-            ("SVM, β", self.stumps.weight, PLAIN, 7),
+            ("SVM, β", self.stumps.weight, OF_NO_CLASS[1], 7),
         )
         for name, weights, color, size in pairs:
             share = weights / (np.abs(weights).sum() or 1.0)
