@@ -66,8 +66,9 @@ def main() -> None:
     _compare("Gaussian SVM, C and gamma by 5 folds", _gaussian_svm(), *split)
     proof = model.certificate_
     print(
-        f"\nC = {model.C_:.3g} by 5 folds.  Certificate: objective {proof.primal:.4f}, and no "
-        f"ensemble of stumps can do better than {proof.dual:.4f} (gap {proof.gap:.1e})."
+        f"\nC = {model.C_:.3g} by the log-loss in 5 folds.  Certificate: objective "
+        f"{proof.primal:.4f}, and no ensemble of stumps can do better than {proof.dual:.4f} "
+        f"(gap {proof.gap:.1e})."
     )
     bound = model.about_["bounds"][0]
     print(f"Bound: {bound['bounded']} is at most {percent(bound['value'])}.\n")
