@@ -291,7 +291,9 @@ def test_values_of_strange_types(path):
 def test_models_that_are_none(path):
     with pytest.raises(ModelFileError, match=r"^model=StumpSVC is not fitted; call fit"):
         save(everystump.StumpSVC(), path)
-    for other in (make_pipeline(everystump.StumpSVC()), OurChild().fit(*table(2)), {"a": 1}, None):
+    with pytest.raises(ModelFileError, match=r"^model=Pipeline is not fitted; call fit"):
+        save(make_pipeline(everystump.StumpSVC()), path)
+    for other in (OurChild().fit(*table(2)), {"a": 1}, None):
         with pytest.raises(ModelFileError, match=r"is no estimator of everystump; .* skops\.$"):
             save(other, path)
 
