@@ -227,10 +227,32 @@ class Rows(Blocks[RowBlock]):
 
         super().__init__(packing, n_rows, block, n_threads)
         self._is_plain = len(packing.members) == len(packing.homes)
+        self._given = index, positive, loss, weight
         self.C = C
         self.total_weight = float(weight.sum())
         self.passes = 0.0
         self.n_active = self.n_rows
+
+    def thinned(self, k: int) -> Rows:
+        """Return one row out of every ``k`` as a problem of their own, with ``k`` times the C."""
+        index, positive, loss, weight = self._given
+        n_rows = self.n_rows // k
+        some = k * np.arange(n_rows) + np.random.default_rng(0).integers(k, size=n_rows)
+        even = weight.strides == (0,)
+        return Rows(
+            self.packing,
+            some if index is None else index[some],
+            positive[some],
+            loss,
+            weight[:n_rows] if even else weight[some],
+            k * self.C,
+            self.n_threads,
+        )
+
+    def smaller_side(self) -> int:
+        """Return how many rows the smaller of the two classes has."""
+        n_positive = int(self._given[1].sum())
+        return min(n_positive, self.n_rows - n_positive)
 
     def slopes(self, *, refit: bool = True) -> Slopes:
         """Take the dual variables that fit the margins; return their tables and sums.

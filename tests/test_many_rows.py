@@ -1,0 +1,51 @@
+"""Hinge problems of very many rows start from the solution on some of them."""
+
+import numpy as np
+import pytest
+
+from everystump import StumpSVC
+from everystump.solvers import hinge
+
+TOL = 1e-6
+
+
+@pytest.fixture
+def table(monkeypatch):
+    """A thousand rows, which count as many: an eighth of them is solved first."""
+    monkeypatch.setattr(hinge, "_MANY_ROWS", 700)
+    monkeypatch.setattr(hinge, "_LEAST_SIDE", 10)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 5)).round(1)
+    y = X.sum(axis=1) + rng.standard_normal(1000) > 0
+    return X, y, rng.integers(1, 4, size=1000).astype(float)
+
+
+@pytest.mark.parametrize("more", [{}, {"fit_intercept": False}, {"class_weight": "balanced"}])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_optimum_is_the_same(table, C, more, weighted, monkeypatch):
+    X, y, weight = table
+    weight = weight if weighted else None
+    model = StumpSVC(C=C, tol=TOL, n_jobs=1, **more)
+    found = model.fit(X, y, sample_weight=weight).certificate_
+    n_steps = model.n_iter_
+    monkeypatch.setattr(hinge, "_MANY_ROWS", len(X) + 1)
+    plain = model.fit(X, y, sample_weight=weight).certificate_
+    assert found.converged
+    assert found.gap <= TOL
+    assert max(found.dual, plain.dual) <= min(found.primal, plain.primal) * (1 + 1e-9)
+    assert n_steps != model.n_iter_
+
+
+@pytest.mark.parametrize("n_positive", [1, 30])
+def test_a_rare_class_is_not_thinned_away(table, n_positive):
+    X, y, _ = table
+    y = np.arange(len(X)) < n_positive
+    assert StumpSVC(tol=TOL, n_jobs=1).fit(X, y).certificate_.gap <= TOL
+
+
+def test_labels_that_come_in_turns(table):
+    """Every eighth row is positive, the very rows that a plain stride would take."""
+    X, _, _ = table
+    y = np.arange(len(X)) % 8 == 0
+    assert StumpSVC(C=0.1, tol=TOL, n_jobs=1).fit(X, y).certificate_.gap <= TOL
