@@ -19,6 +19,8 @@ _LEAST_CELLS, _MOST_CELLS = 256, 65536
 # Sorting is quicker for fewer rows than these, or for more bins.
 _MANY_ROWS, _MOST_BINS = 40_000, 512
 _MOST_SAMPLED, _ROWS_PER_SAMPLED, _SAMPLED_PER_CELL = 16_384, 12, 2
+# For fewer rows than these, for each cut, a grid is not worth its making.
+_ROWS_PER_CUT = 4
 # A grid is too coarse if it leaves more halvings than these: to halve all cuts is quicker then.
 _MOST_HALVINGS = 2.0
 # In bins: far more than the rounding of sums, far less than a row.
@@ -121,6 +123,9 @@ class Values:
 
 def encode(x: np.ndarray, cuts: np.ndarray, missing: int, out: np.ndarray) -> None:
     """Write how many cuts are at most each ``x``, and ``missing`` where it is NaN."""
+    if len(x) <= _ROWS_PER_CUT * len(cuts):
+        rowloops.encode_by_halving(x, np.append(cuts, np.inf), missing, out)
+        return
     lookup = Lookup.over(cuts)
     if lookup.halvings <= _MOST_HALVINGS:
         rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, missing, out)

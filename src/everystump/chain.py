@@ -64,22 +64,18 @@ class Chains:
     @classmethod
     def of(cls, columns: Sequence[Column], masses: Sequence[Masses], *, centred: bool) -> Chains:
         """Return the chains of features with these places and masses."""
-        outside = [mass.outside if centred else 0.0 for mass in masses]
-        jumps = [np.sqrt(2 * np.append(o, m.inside)) for o, m in zip(outside, masses, strict=True)]
+        jumps = [np.append(mass.outside if centred else 0.0, mass.inside) for mass in masses]
         starts = np.concatenate([[0], np.cumsum([len(jump) for jump in jumps])])
-        parents = [column.parents + start for column, start in zip(columns, starts, strict=False)]
-        aside = [
-            (column.is_category & (place > 0)) | (place == column.missing_place)
-            for column in columns
-            for place in [np.arange(column.n_places)]
-        ]
-        return cls(
-            starts,
-            np.concatenate(parents),
-            np.concatenate(jumps),
-            np.concatenate(aside),
-            centred,
-        )
+        places = np.arange(starts[-1])
+        parents, aside = np.maximum(places - 1, 0), np.zeros(len(places), dtype=bool)
+        parents[starts[:-1]] = starts[:-1]
+        for column, start in zip(columns, starts, strict=False):
+            if column.is_category or column.missing > 0:
+                own = slice(start, start + column.n_places)
+                parents[own] = start + column.parents
+                place = np.arange(column.n_places)
+                aside[own] = column.is_category & (place > 0) | (place == column.missing_place)
+        return cls(starts, parents, np.sqrt(2 * np.concatenate(jumps)), aside, centred)
 
     def scaled(self, factors: np.ndarray) -> Chains:
         """Return the chains whose jumps are multiplied by ``factors``."""

@@ -84,6 +84,8 @@ class Measure(ABC):
 
         One that all rows answer alike is no stump: its column of zeros or ones has no gap.
         """
+        if not column.is_category and column.missing == 0:
+            return np.empty(0)
         weights = column.weights[column.first if column.is_category else column.missing_place :]
         total = column.weights.sum()
         return np.where((weights > 0) & (weights < total), self.question, 0.0)
@@ -145,11 +147,10 @@ class Mixed(Measure):
     def masses(self, column: Column, d: int) -> Masses:
         """Return the mean mass of the three."""
         parts = [part.masses(column, d) for part in self.parts]
-        return Masses(
-            np.mean([part.inside for part in parts], axis=0),
-            float(np.mean([part.left for part in parts])),
-            float(np.mean([part.right for part in parts])),
-        )
+        inside = parts[0].inside + parts[1].inside
+        inside += parts[2].inside
+        inside /= 3
+        return Masses(inside, sum(p.left for p in parts) / 3, sum(p.right for p in parts) / 3)
 
 
 class Middle(Measure):
@@ -315,12 +316,13 @@ def _check_one_each(what: str, n_given: int, n_features: int) -> None:
 
 def _lengths(column: Column, unit: float) -> Masses:
     """Return lengths in a unit; a feature without length has none."""
-    edges = np.concatenate([[column.low], column.values, [column.high]])
     if unit == 0.0:
         return Masses(np.zeros(len(column.values) - 1))
-    with np.errstate(over="ignore"):
-        length = np.diff(edges) / unit
-    if not np.all(np.isfinite(length)):
+    edges = np.empty(len(column.values) + 2)
+    edges[0], edges[1:-1], edges[-1] = column.low, column.values, column.high
+    if (column.high - column.low) / unit < np.inf:
+        length = (edges[1:] - edges[:-1]) / unit
+    else:
         length = np.diff(edges / 2 / unit) * 2
     return Masses(length[1:-1], float(length[0]), float(length[-1]))
 
