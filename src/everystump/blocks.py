@@ -20,6 +20,8 @@ _ROWS_PER_BLOCK = 65536
 _ROWS_ALONE = 2 * _ROWS_PER_BLOCK
 # Threads cost some 50 microseconds a call: below this many codes one does the work alone.
 _CODES_WORTH_SHARING = 400_000
+# Rows of fewer codes than these stay in one block, however many threads there are.
+_CODES_WORTH_SPLITTING = 2_000_000
 
 
 class Part:
@@ -155,6 +157,8 @@ class Blocks(Generic[B]):
         self.n_joint = len(packing.codes)
         self.n_threads = n_threads
         n_blocks = -(-n_rows // most_rows_of_a_block(n_threads))
+        if n_blocks < n_threads and n_rows * self.n_joint >= _CODES_WORTH_SPLITTING:
+            n_blocks = min(n_threads, n_rows)
         edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
         parts = [slice(a, b) for a, b in pairwise(edges)]
         self.blocks: list[B] = share(make, parts, self._threads_for(n_rows * self.n_joint))
