@@ -332,7 +332,7 @@ def test_few_different_rows_are_not_taken_for_the_table(tmp_path):
     assert "Error on 100 held-out rows" in run("bound", out, data).stdout
     frame.sample(frac=1, random_state=1).to_csv(data, index=False)
     done = run("bound", out, data)
-    assert "Error on 400 rows" in done.stdout and "about 100 %" in done.stderr
+    assert "Error on 400 rows" in done.stdout and "do so by chance" in done.stdout
 
 
 @pytest.mark.parametrize("family", ["stump-svm", "vote", "perceptron", "bag"])
@@ -343,9 +343,7 @@ def test_a_table_of_all_training_rows_in_another_order(family, tmp_path):
     run("fit", data, "--target", "y", "--model", family, "--cv", 3, "-o", out)
     assert "Error on 160 training rows" in run("bound", out, data).stdout
     frame.sample(frac=1, random_state=1).to_csv(data, index=False)
-    done = run("bound", out, data)
-    assert done.exit_code == 0 and "Error on 160 rows" in done.stdout
-    assert "about 100 %" in done.stderr
+    assert "Error on 160 training rows" in run("bound", out, data).stdout
 
 
 def test_rows_in_single_precision_are_known(tmp_path):
