@@ -14,6 +14,8 @@ from everystump.labels import scores_of
 from everystump.progress import count_done
 from everystump.threads import one_blas_thread, spread_out
 
+_TIE = 1e-12
+
 
 def det_loo_error(
     fitted: Any,
@@ -84,7 +86,8 @@ def left_out_margins(
         changes = spread_out(work, parts, n_jobs, lambda change: tick())
     for part, change in zip(parts, changes, strict=True):
         margin[part.rows] += part.weight * change
-    return margin
+    # A tie of signs is one whatever rounding makes of it.
+    return np.where(np.abs(margin) < _TIE, 0.0, margin) if fitted.combines_signs else margin
 
 
 def _changes(part: Member, votes: bool) -> np.ndarray:
