@@ -161,6 +161,16 @@ def test_the_best_bias_has_the_least_loss(loss, seed):
     assert found <= minimize_scalar(total, bounds=(-20, 20), method="bounded").fun * (1 + 1e-9)
 
 
+def test_rows_on_the_corner_do_not_confuse_the_best_bias():
+    """Of two classes that both lie on their corners, the rows of one used to be overlooked."""
+    X = np.array([1.0, 2, 0, 2, 0, 0, 0, 0, 2, 2, 2, 0])[:, None]
+    y = np.array([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0])
+    model = KernelSVC("linear", C=147257.15, loss="squared_hinge", tol=1e-12).fit(X, y)
+    assert model.certificate_.converged
+    separated = best_bias(SquaredHinge(np.ones(4)), np.array([1.0, 1, -1, -1]), np.r_[3, 4, -3, -5])
+    assert separated == 0.0
+
+
 def test_dual_variables_are_balanced_to_the_last_digit():
     rng = np.random.default_rng(0)
     sign = np.where(np.arange(40) % 2, 1.0, -1.0)

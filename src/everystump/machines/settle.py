@@ -6,14 +6,14 @@ from math import fsum
 
 import numpy as np
 
-from everystump.losses import Hinge
+from everystump.losses import Hinge, LeastSquares
 from everystump.machines.gram import Gram
 from everystump.machines.task import Loss, Task, Trained
 from everystump.solvers.evaluation import evaluate, judge, rounding_matters
 
 # An imbalance up to this share of the dual variables is rounding, and set right.
 _ROUNDED = 1e-9
-_MOST_STEPS, _MOST_TAKERS = 100, 8
+_MOST_TAKERS = 8
 
 
 def settle(gram: Gram, task: Task, a: np.ndarray) -> Trained:
@@ -56,22 +56,40 @@ def balanced(task: Task, a: np.ndarray) -> np.ndarray:
 
 
 def best_bias(loss: Loss, sign: np.ndarray, scores: np.ndarray) -> float:
-    """Return the bias of least loss for given scores, the middle one if there are several."""
+    """Return the bias of least loss for given scores, the middle one if there are several.
+
+    The loss of a row has its corner, or its lowest point, at the bias ``y - score``.
+    """
     corner = sign - scores
     if isinstance(loss, Hinge):
         return _best_hinge_bias(loss.cost, sign, corner)
-    low = loss.box().low
-    b = float(np.average(corner, weights=loss.cost))
-    for _ in range(_MOST_STEPS):
-        # Rows beyond the margin count only where the loss rises again there.
-        active = (sign * (corner - b) > 0) | np.isneginf(low)
-        if not active.any():
-            break
-        wanted = float(np.average(corner[active], weights=loss.cost[active]))
-        if wanted == b:
-            break
-        b = wanted
-    return b
+    if isinstance(loss, LeastSquares):
+        return float(np.average(corner, weights=loss.cost))
+    return _best_squared_hinge_bias(loss.cost, sign, corner)
+
+
+def _best_squared_hinge_bias(cost: np.ndarray, sign: np.ndarray, corner: np.ndarray) -> float:
+    """Return the root of the summed slope, which is straight between neighbouring corners.
+
+    Positive rows pull up until their corner, negative ones down from theirs on.
+    """
+    order = np.argsort(corner, kind="stable")
+    middle = corner[order[len(order) // 2]]  # around which sums keep their digits
+    at, own = corner[order] - middle, cost[order]
+    up = sign[order] > 0
+
+    def pulling(amount: np.ndarray) -> np.ndarray:
+        down = np.cumsum(np.where(up, 0.0, amount))
+        return down + amount[up].sum() - np.cumsum(np.where(up, amount, 0.0))
+
+    weight, moment = pulling(own), pulling(own * at)
+    slope = at * weight - moment
+    first = int(np.argmax(slope >= 0.0))
+    if slope[first] > 0.0 and first > 0:
+        root = moment[first - 1] / weight[first - 1]
+        return float(middle + np.clip(root, at[first - 1], at[first]))
+    last = first + int(np.count_nonzero(slope[first:] == 0.0)) - 1
+    return float(middle + (at[first] + at[max(first, last)]) / 2)
 
 
 def _best_hinge_bias(cost: np.ndarray, sign: np.ndarray, corner: np.ndarray) -> float:
