@@ -180,6 +180,10 @@ def test_dual_variables_are_balanced_to_the_last_digit():
     a[1::2] *= a[::2].sum() / a[1::2].sum()
     left = abs(sum(exact(balanced(task, a) * sign)))
     assert left <= 1e-17 < abs(sum(exact(a * sign)))
+    # Without a row between its limits there is nothing to move.
+    costs = np.append(np.full(10, 0.1), 1.0)
+    task = Task(np.append(np.ones(10), -1.0), Hinge(costs), True, 1e-6, 100)
+    np.testing.assert_array_equal(balanced(task, costs), costs)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

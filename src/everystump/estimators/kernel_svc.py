@@ -54,6 +54,8 @@ from everystump.threads import one_blas_thread
 
 _GIGABYTE = 10**9
 _FEW_ROWS = 3000
+# Products taken from a common matrix must be so many times those computed for it.
+_WORTH = 3
 
 
 class KernelSVC(ScoreClassifier):
@@ -209,10 +211,10 @@ class KernelSVC(ScoreClassifier):
         """Return the kernel matrix of a table for machines on ``r`` of its rows each, if it pays.
 
         None if their kernels depend on their rows, if LIBSVM computes its own products, or if the
-        matrix takes more memory or more products than theirs together.
+        matrix takes too much memory or saves too few of their products.
         """
         n_rows = len(table.X)
-        if n_machines * r**2 < n_rows**2 or bytes_needed(n_rows, n_rows) > self._bytes():
+        if n_machines * r**2 < _WORTH * n_rows**2 or bytes_needed(n_rows, n_rows) > self._bytes():
             return None
         rows = np.asarray(table.X, dtype=np.float64)
         gram = self._gram(table, rows, n_threads=n_threads)

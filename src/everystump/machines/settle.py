@@ -41,11 +41,11 @@ def balanced(task: Task, a: np.ndarray) -> np.ndarray:
     Larger ones come first, so that smaller ones take what these cannot hold.
     """
     _, low, high = task.loss.box()
+    free = np.flatnonzero((a > low) & (a < high))
     left = fsum(a * task.sign)
-    if left == 0.0 or abs(left) > _ROUNDED * np.abs(a).sum():
+    if left == 0.0 or abs(left) > _ROUNDED * np.abs(a).sum() or len(free) == 0:
         return a
     out = a.copy()
-    free = np.flatnonzero((a > low) & (a < high))
     order = free[np.argsort(-np.abs(a[free]), kind="stable")]
     for j in order[np.unique(np.linspace(0, len(order) - 1, _MOST_TAKERS).astype(int))]:
         taken = out[j] - task.sign[j] * left
