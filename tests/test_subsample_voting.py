@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
 from everystump.datasets import make_twonorm
+from everystump.estimators.table import check_table
 
 GAUSSIAN = KernelSVC(gamma=0.4, tol=1e-8)
 PLAIN = KernelSVC(gamma=0.4, fit_intercept=False, tol=1e-8)
@@ -348,6 +349,20 @@ def test_precomputed_products():
     named = [clone(PLAIN).fit(X0[rows], Y0[rows]) for rows in given.estimators_samples_]
     mean = np.mean([machine.decision_function(X0) for machine in named], axis=0)
     np.testing.assert_allclose(given.decision_function(K), mean, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "least_squares"])
+def test_machines_with_a_common_kernel_matrix_are_those_without(kernel, loss):
+    machine = KernelSVC(kernel, gamma=0.4, loss=loss, fit_intercept=False, tol=1e-8)
+    many = {"n_estimators": 16, "subsample": 0.5}
+    model = vote(machine, **many)
+    table = check_table(clone(machine), X0, Y0, None, None)
+    assert machine._common_gram(table, len(X0) // 2, 16, 1) is not None
+    np.testing.assert_allclose(model.machine_scores(X0), by_hand(model).T, rtol=1e-5, atol=1e-5)
+    tight = vote(clone(machine).set_params(memory_limit=2e-4), **many)
+    assert tight.estimator._common_gram(table, len(X0) // 2, 16, 1) is None
+    np.testing.assert_allclose(tight.decision_function(X0), model.decision_function(X0), atol=1e-5)
 
 
 # Bad input
