@@ -267,10 +267,16 @@ def make_columns(
 
     step = _COLUMNS_READ if n_features >= 2 * _COLUMNS_READ * n_threads else 1
 
+    # Memory that was used before costs less than new memory.
+    buffers: list[np.ndarray] = []
+
     def work(first: int) -> list[Column]:
-        numbers = np.empty((min(step, n_features - first), n_rows))
+        buffer = buffers.pop() if buffers else np.empty((step, n_rows))
+        numbers = buffer[: n_features - first]
         table.read(first, numbers)
-        return [code(first + k, x) for k, x in enumerate(numbers)]
+        columns = [code(first + k, x) for k, x in enumerate(numbers)]
+        buffers.append(buffer)
+        return columns
 
     parts = share(work, range(0, n_features, step), n_threads)
     columns = tuple(column for part in parts for column in part)
