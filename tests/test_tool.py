@@ -206,7 +206,21 @@ def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
     assert "Error on 50 held-out rows" in run("bound", out, data).output
     assert "Error on 200 rows" in run("bound", out, fresh).output
     pd.read_csv(data).sample(frac=1, random_state=0).to_csv(fresh, index=False)
-    assert "about 75 % of these rows equal" in run("bound", out, fresh).stderr
+    done = run("bound", out, fresh)
+    assert "about 75 % of these rows equal" in done.stderr
+    assert "assumptions violated: an estimate, not a bound" in done.stdout
+    (bound,) = json.loads(run("bound", out, fresh, "--json").stdout)["bounds"]
+    assert bound["holds"] is False
+    assert bound["violations"][0].startswith("about 75 % of these rows equal")
+
+
+def test_a_leave_one_out_bound_is_told_once(tmp_path):
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    sorted_table(data)
+    given = ("--target", "y", "--model", "stump-svm", "--C", 1, "--cv", 2, "-o", out)
+    run("fit", data, *given)
+    names = [one["name"] for one in json.loads(run("bound", out, data, "--json").stdout)["bounds"]]
+    assert names == ["loo_bound"]
 
 
 def test_rows_that_were_learned_from_are_told_of(tmp_path):
