@@ -40,7 +40,7 @@ def mean_of_proportions(n_hits: Sequence[int], n: Sequence[int]) -> Interval:
     --------
     >>> low, high = mean_of_proportions([9, 5], [10, 10])
     >>> round(low, 3), round(high, 3)
-    (0.527, 0.834)
+    (0.499, 0.838)
     """
     shares = np.array(n_hits) / np.array(n)
     ends = np.array([wilson(k, of) for k, of in zip(n_hits, n, strict=True)])

@@ -34,7 +34,7 @@ def fit_in_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
     >>> from everystump import StumpSVC
     >>> X, y = [[0], [1], [2], [3]], np.array(["sick", "sick", "well", "well"])
     >>> model = fit_in_order(StumpSVC(), X, y, np.array(["well", "sick"]))
-    >>> model.classes_.tolist(), model.predict(X).tolist(), model.decision_function(X)[0] > 0
+    >>> model.classes_.tolist(), model.predict(X).tolist(), float(model.decision_function(X)[0]) > 0
     (['well', 'sick'], ['sick', 'sick', 'well', 'well'], True)
     """
     if np.array_equal(np.unique(y), classes):
