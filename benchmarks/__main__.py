@@ -32,6 +32,7 @@ from benchmarks import (
     tables,
     tool,
     two_norm,
+    wide,
 )
 from benchmarks.report import HEADER, Absent, Grid, Row, machine, table
 from benchmarks.settings import Settings, say
@@ -41,6 +42,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Absent]]] = {
     "two-norm-ebm": two_norm.against_ebm,
     "two-norm-lightgbm": two_norm.against_lightgbm,
     "two-norm-scaling": two_norm.against_itself,
+    "wide": wide.against_lightgbm,
     "real-ebm": real_data.against_ebm,
     "real-svc": real_data.against_svc,
     "covers": real_data.covers,
