@@ -10,6 +10,8 @@ from everystump.solvers.certificate import Values, certify, relative_gap, sum_ro
 from everystump.solvers.problem import Problem, Solution
 from everystump.solvers.rows import Rows, Slopes
 
+_WIDER = 1.01
+
 
 @dataclass(frozen=True)
 class Bracket:
@@ -44,8 +46,8 @@ class Bracket:
 
     @property
     def gap(self) -> float:
-        """The relative duality gap."""
-        return relative_gap(self.primal, self.dual)
+        """The relative duality gap, a little wider: the certificate will allow for rounding."""
+        return _WIDER * relative_gap(self.primal, self.dual)
 
 
 def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
