@@ -31,8 +31,9 @@ from everystump.solvers.span import Effort, Gram, start_point
 _FIRST_SHARPNESS, _LEAST_DISTANCE = 0.3, 1e-3
 # Beyond so many times the first sharpness there is only rounding.
 _SHARPER = 1e15
-# The first box is no larger than this many typical dual variables, however large C is.
-_FIRST_BOX = 400.0
+# The first box is no larger than this many typical dual variables, however large C is; of so many
+# places for each row, which tell rows apart and leave few at the bound, no larger than a few.
+_FIRST_BOX, _FIRST_BOX_WIDE, _WIDE = 400.0, 20.0, 4
 # From another C's solution the search resumes at this share of its last sharpness.
 _RESUMED_SHARPNESS = 0.05
 # How the sharpness grows after a smoothed problem that took several Newton steps, one step, or one
@@ -142,7 +143,8 @@ class _Search:
         self.point.place(now.reach, bias)
         typical = float(now.dual_scale @ slopes.totals) / rows.total_weight
         level = float(slopes.totals.sum()) / rows.total_weight
-        share = _FIRST_BOX * typical / level
+        is_wide = len(self.problem.chains.jumps) > _WIDE * rows.n_rows
+        share = (_FIRST_BOX_WIDE if is_wide else _FIRST_BOX) * typical / level
         share = share if hard else min(1.0, share)
         distance = max(rows.mean_shortfall(), _LEAST_DISTANCE)
         self.sharpness = 2 * _FIRST_SHARPNESS * share * level / distance
