@@ -166,4 +166,5 @@ def figure(
         tasks=lambda runs: runs_on({dataset: evgeniou.FILES[dataset]}, runs),
         work=partial(work, C=C),
         report=partial(report, evgeniou.LOG_SIGMAS[dataset], claims),
+        edition=2,
     )

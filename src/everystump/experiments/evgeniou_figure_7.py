@@ -106,4 +106,5 @@ EXPERIMENT = Experiment(
     ),
     work=work,
     report=report,
+    edition=2,
 )

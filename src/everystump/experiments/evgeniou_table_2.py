@@ -70,4 +70,5 @@ EXPERIMENT = Experiment(
     tasks=lambda runs: runs_on({name: evgeniou.FILES[name] for name in DATASETS}, runs),
     work=partial(evgeniou_tuned.work, votes=(Vote("", evgeniou.MACHINES, evgeniou.SUBSAMPLE),)),
     report=report,
+    edition=2,
 )

@@ -96,4 +96,5 @@ EXPERIMENT = Experiment(
     tasks=lambda runs: runs_on({name: evgeniou.FILES[name] for name in DATASETS}, runs),
     work=partial(evgeniou_tuned.work, votes=VOTES),
     report=report,
+    edition=2,
 )
