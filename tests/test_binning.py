@@ -5,15 +5,15 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from oracles import search
 
 from everystump import binning
 from everystump.binning import bin_starts, find_values
 from everystump.columns import make_columns
 
 N = binning._MANY_ROWS + 5000
-QUICK = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
 @cache
@@ -152,7 +152,7 @@ def exact_starts(counts, max_bins):
     return starts
 
 
-@QUICK
+@search(60)
 @given(
     st.lists(st.sampled_from([1, 2, 3, 4, 7, 50, 1000]), min_size=9, max_size=60),
     st.integers(2, 8),

@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from oracles import search
 
 from everystump import BoostedStumpSVC, StumpBoostingClassifier, StumpSVC
 from everystump.bounds import boosting_training_bound, margin_distribution_bound
@@ -24,7 +25,7 @@ def random_rows(seed):
 
 
 @pytest.mark.filterwarnings("ignore:StumpBoostingClassifier stopped")
-@settings(max_examples=40)
+@search(40)
 @given(seed=SEEDS, n_estimators=st.integers(1, 60), features=st.sampled_from(["best", "random"]))
 def test_bounds_of_adaboost_hold(seed, n_estimators, features):
     X, y, rng = random_rows(seed)

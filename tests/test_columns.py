@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from oracles import search
 
 import everystump
 from everystump import rowloops
@@ -17,7 +18,7 @@ from everystump.columns import make_columns, middles
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TINY = 5e-324
-QUICK = settings(max_examples=60)
+QUICK = search(60)
 
 
 def one(x, max_bins=256, **more):
@@ -240,7 +241,7 @@ def test_places_of_any_numbers(numbers, max_bins):
     check_places(x, column, codes)
 
 
-@settings(QUICK, max_examples=300)
+@search(300)
 @given(FINITE, FINITE)
 def test_middles_lie_in_the_gap(a, b):
     """``low < middle <= high``, and strictly inside where a number lies between the two."""

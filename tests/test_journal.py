@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from oracles import search
 
 import everystump
 from everystump.datasets import NotHereError
@@ -189,7 +190,7 @@ def test_a_lost_end_of_line_costs_the_two_lines_that_it_parted(full, tmp_path):
     assert goes_on(journal)
 
 
-@settings(max_examples=50)
+@search(50)
 @given(st.data())
 def test_damage_never_changes_a_result(tmp_path_factory, data):
     """Whatever becomes of some bytes, a line is either as it was or dropped."""

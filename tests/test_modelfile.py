@@ -7,9 +7,10 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from oracles import search
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -174,7 +175,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=150)
+@search(150)
 def test_any_plain_value_comes_back(value):
     encoder = Encoder()
     text = json.dumps(encoder.encode(value, "value"), allow_nan=False)

@@ -124,11 +124,22 @@ HOSTILE = {
     "no type": (put({"items": []}), "unknown type 'None'"),
     "keys of one hash": (
         put({"type": "dict", "items": [[k * (2**61 - 1), 0] for k in range(1, 100)]}),
-        "more than 64 large integers of one hash",
+        "more than 64 keys of one hash",
+    ),
+    "tuples of one hash": (
+        put(
+            {
+                "type": "dict",
+                "items": [
+                    [{"type": "tuple", "items": [k * (2**61 - 1)]}, 0] for k in range(1, 100)
+                ],
+            }
+        ),
+        "more than 64 keys of one hash",
     ),
     "levels of one hash": (
         put({"type": "objects", "shape": [99], "items": [k * (2**61 - 1) for k in range(1, 100)]}),
-        "more than 64 large integers of one hash",
+        "more than 64 keys of one hash",
     ),
     "type is a list": (put({"type": []}), "unhashable"),
     "unknown parameter": (lambda i: i["model"]["with"].update(zzz=1), "zzz"),

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from oracles import search
 
 from everystump.export.scoring import _line
 from everystump.shapes import Shape, ShapeModel, average, combine
 
-QUICK = settings(max_examples=60)
+QUICK = search(60)
 
 
 def twin(shape, x):

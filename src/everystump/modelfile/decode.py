@@ -14,7 +14,7 @@ from everystump.modelfile.encode import MOST_LEVELS, plain_dtype
 from everystump.modelfile.records import put_together
 from everystump.modelfile.registry import CLASSES, FUNCTIONS
 
-# Integers from 2^61 on may be made to have one hash, and a dict of such keys takes quadratic time.
+# Keys may be made to have one hash, integers from 2^61 on, and a dict of such takes quadratic time.
 _LARGE, _MOST_OF_ONE_HASH = 2**61 - 1, 64
 _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -94,7 +94,7 @@ class Decoder:
 
     def _dict(self, level: int, items: list) -> dict:
         pairs = self._items(items, level)
-        _check_hashes([key for key, _ in pairs])
+        _check_hashes(hash(pair[0]) for pair in pairs if not isinstance(pair[0], str))
         return dict(pairs)
 
     def _float(self, level: int, value: str) -> float:
@@ -110,7 +110,7 @@ class Decoder:
         values = self._items(items, level)
         if math.prod(shape) != len(values):
             raise ValueError(f"an array of shape {shape} has {len(values)} items")
-        _check_hashes(values)
+        _check_hashes(hash(v) for v in values if isinstance(v, int) and abs(v) >= _LARGE)
         array = np.empty(len(values), dtype=object)
         for k, value in enumerate(values):
             array[k] = value
@@ -126,11 +126,10 @@ class Decoder:
         return tuple(self._items(items, level))
 
 
-def _check_hashes(values: Iterable[Any]) -> None:
-    """Raise if many large integers, which may be keys, have the same hash."""
-    large = [hash(v) for v in values if isinstance(v, int) and abs(v) >= _LARGE]
-    if large and max(Counter(large).values()) > _MOST_OF_ONE_HASH:
-        raise ValueError(f"it has more than {_MOST_OF_ONE_HASH} large integers of one hash")
+def _check_hashes(hashes: Iterable[int]) -> None:
+    """Raise if many keys, or integers that may become keys, have the same hash."""
+    if max(Counter(hashes).values(), default=0) > _MOST_OF_ONE_HASH:
+        raise ValueError(f"it has more than {_MOST_OF_ONE_HASH} keys of one hash")
 
 
 def _refuse_words(words: dict[str, Any]) -> NoReturn:

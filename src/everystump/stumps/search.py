@@ -10,6 +10,10 @@ weight of a side and ``W`` their sum, a criterion says what a stump gains:
 - gini: ``sqrt(W (S_before^2 / W_before + S_beyond^2 / W_beyond))``, the split of a decision tree of
   depth one, each side voting for its heavier class.  The root makes it a weight, as the error's
   gain is.
+
+Ties are decided up to ``ROUNDING`` of all weight, so that equal stumps are told apart by their
+order and not by how weights were summed: of equal gains the first stump is taken, and a side whose
+classes weigh the same votes with the other side.
 """
 
 from __future__ import annotations
