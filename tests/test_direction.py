@@ -9,7 +9,16 @@ import pytest
 from sklearn.base import clone
 from tool import run
 
-from everystump import KernelSVC, SubsampleVotingClassifier, bounds, load, save
+from everystump import (
+    KernelSVC,
+    LooBoundSearch,
+    StumpSVC,
+    SubsampleVotingClassifier,
+    WeightedVoteClassifier,
+    bounds,
+    load,
+    save,
+)
 from everystump.datasets import make_twonorm
 from everystump.export import to_json, to_onnx, to_sql
 from everystump.labels import class_numbers
@@ -71,6 +80,25 @@ def test_members_of_a_vote_know_the_labels(frame):
     vote = fitted(frame, "vote")
     assert {tuple(member.classes_) for member in vote.estimators_} == {("well", "ill")}
     assert fitted(frame, "perceptron").machine_.classes_.tolist() == ["well", "ill"]
+
+
+def test_candidates_of_a_search_know_the_labels(frame):
+    X, y = frame[["a", "b", "c"]][:20], frame["state"].to_numpy()[:20]
+    machine = KernelSVC("stump", fit_intercept=False)
+    search = LooBoundSearch(machine, {"C": [0.1, 1.0]})
+    fit_in_order(search, X, y, np.array(["well", "ill"]))
+    for one in (search, *search.candidates_):
+        assert one.classes_.tolist() == ["well", "ill"]
+    assert np.mean(search.predict(X) == y) > 0.7
+
+
+def test_voters_know_the_labels(frame):
+    X, y = frame[["a", "b", "c"]], frame["state"].to_numpy()
+    voters = [("one", StumpSVC(0.1)), ("other", StumpSVC(1.0))]
+    vote = WeightedVoteClassifier(voters, random_state=0)
+    fit_in_order(vote, X, y, np.array(["well", "ill"]))
+    assert {tuple(member.classes_) for member in vote.estimators_} == {("well", "ill")}
+    assert np.mean(vote.predict(X) == y) > 0.7
 
 
 def test_bounds_and_refits_do_not_mind_the_order(frame):

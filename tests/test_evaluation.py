@@ -128,7 +128,9 @@ def test_a_model_without_probabilities_has_no_log_loss():
 def test_scores_of_different_folds_are_not_ranked_together():
     one = outcome([0, 1, 0, 1], [0, 0, 0, 0], [-4, -3, -4, -3])
     other = outcome([0, 1, 0, 1], [1, 1, 1, 1], [3, 4, 3, 4])
-    found = evaluate(Outcome.joined([one, other]), ["no", "yes"], 1)["figures"]
+    joined = evaluate(Outcome.joined([one, other]), ["no", "yes"], 1)
+    assert joined["approximate"] and not evaluate(one, ["no", "yes"], 1)["approximate"]
+    found = joined["figures"]
     assert found["auc"]["value"] == 1.0 and found["auc"]["interval"] is None
     assert found["accuracy"]["value"] == 0.5
 

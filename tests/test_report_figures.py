@@ -34,6 +34,17 @@ def test_figures_of_the_page_are_those_of_the_fit():
     assert "recall of “bad”" in [row["name"] for row in told["rows"]]
 
 
+def test_intervals_of_folds_are_called_approximate():
+    model, _ = tool_model(cv=3)
+    words = summarise(model)["words"]
+    assert words["figures"]["interval"] == "approx. interval"
+    assert words["tiles"]["range"].startswith("likely about ")
+    assert any("(3 folds, approximate 95% interval)" in text for text in words["trained"])
+    words = summarise(tool_model()[0])["words"]
+    assert words["figures"]["interval"] == "95% interval"
+    assert not words["tiles"]["range"].startswith("likely about ")
+
+
 def test_importances_are_those_of_held_out_rows():
     model, trial = tool_model()
     wanted = model.explain_global(trial.X).set_index("feature")["importance"]

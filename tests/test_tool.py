@@ -78,10 +78,12 @@ def test_perceptrons_take_numbers_only(credit, tmp_path):
 
 def test_cross_validation_learns_from_all_rows(credit, tmp_path):
     out = tmp_path / "m.stump"
-    run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
+    done = run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
     about = package.load(out).about_
     assert about["n_rows"] == 400 and about["n_held_out"] == 0
-    assert about["error"]["how"] == "3 folds, 95% interval"
+    assert about["error"]["how"] == "3 folds, approximate 95% interval"
+    assert about["error"]["approximate"] and about["figures"]["approximate"]
+    assert "approx. interval" in done.stdout and " 95% interval  " not in done.stdout
 
 
 def test_predictions(credit, model, tmp_path):

@@ -27,7 +27,7 @@ def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
     assert (about["n_rows"], about["n_held_out"]) == (48, 17)
     about = json.loads(run(*fit, "--force", "--cv", 6, "--C", 1).stdout)
     assert about["notes"] == ["Measured by 5 folds instead of 6: y = rare is in 5 rows."]
-    assert about["error"]["how"] == "5 folds, 95% interval"
+    assert about["error"]["how"] == "5 folds, approximate 95% interval"
     text = run(*fit[:-1], "--force").stdout
     assert "Note         Class rare has 4 rows only" in text
 

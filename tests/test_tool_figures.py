@@ -121,3 +121,15 @@ def test_importances_are_those_of_the_held_out_rows(table, model):
     assert any(abs(one["importance"] - training[one["feature"]]) > 1e-3 for one in told["rows"])
     values = sorted(loaded.about_["importances"]["values"][0], reverse=True)
     assert [one["importance"] for one in told["rows"]] == pytest.approx(values)
+
+
+@pytest.mark.parametrize("family", ["stump-logistic", "stump-svm"])
+def test_the_seed_draws_the_folds_that_choose_c(table, tmp_path, family):
+    """With --cv all rows are learned from, so that only folds can differ."""
+    means = []
+    for seed in (0, 1):
+        given = ("--cv", 2, "--seed", seed, "--model", family, "-o", tmp_path / str(seed), "--json")
+        about = json.loads(run("fit", table, "--target", "state", *given).stdout)
+        means.append(about["path"]["mean"][:5])
+        assert package.load(tmp_path / str(seed)).random_state == seed
+    assert means[0] != means[1]

@@ -11,18 +11,18 @@ _LONGEST = 13  # letters of a label, so that a line of the table fits 80 columns
 
 def figures_text(found: dict[str, Any]) -> str:
     """Return the figures that `everystump.evaluation.evaluate` found, as a table for people."""
-    from everystump.evaluation import figure_rows, verdict
+    from everystump.evaluation import figure_rows, interval_title, verdict
 
     always = f"always “{_short(found['baseline']['answer'])}”"
     positive = found["positive"]
     shown = figure_rows(found | {"positive": None if positive is None else _short(positive)})
-    titles = {"name": "", "value": "model", "interval": "95% interval", "baseline": always}
+    titles = {"name": "", "value": "model", "interval": interval_title(found), "baseline": always}
     if not any(one["interval"] for one in shown):
         del titles["interval"]
     rows = [[one[key] for key in titles] for one in shown]
     text = table(list(titles.values()), rows, right=range(1, len(titles)))
-    said = verdict(found)
-    return f"{text}\n\n{wrapped(said)}" if said else text
+    warning = verdict(found)
+    return f"{text}\n\n{wrapped(warning)}" if warning else text
 
 
 def _short(label: Any) -> str:

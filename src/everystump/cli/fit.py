@@ -88,7 +88,7 @@ Examples:
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Draws the rows to hold out.",
+    help="Draws the rows to hold out, all folds, and what a model itself draws at random.",
 )
 @text_options
 @FORCE

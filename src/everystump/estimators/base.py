@@ -77,6 +77,29 @@ class ScoreClassifier(RemembersTraining, ClassifierMixin, BaseEstimator):
         """
         return as_labels(self.decision_function(X), self.classes_)
 
+    def _members(self) -> Sequence[Any]:
+        """Return the classifiers that a fit trained on the same labels and keeps: none here.
+
+        An estimator that holds others says so here, so that all of them can be told the names of
+        the classes; see `name_classes`.
+        """
+        return ()
+
+
+def name_classes(model: Any, names: np.ndarray) -> None:
+    """Name the classes of a classifier, and of its members, that was fitted on numbers of classes.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted on labels 0, 1, and so on.
+    names : ndarray of shape (n_classes,)
+        The name of each number.
+    """
+    model.classes_ = names[model.classes_]
+    for member in model._members() if isinstance(model, ScoreClassifier) else ():
+        name_classes(member, names)
+
 
 class ShapeClassifier(CurveReading, CurveEditing, ScoreClassifier):
     """A classifier whose fitted state is one shape model a class (one for two classes)."""

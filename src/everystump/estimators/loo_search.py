@@ -135,6 +135,9 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         self.classes_ = self.best_estimator_.classes_
         return self
 
+    def _members(self) -> list:
+        return self.candidates_
+
     def training_overlap(self, X: Any, y: Any) -> Overlap:
         """Compare labelled rows with those that the candidates learned from.
 

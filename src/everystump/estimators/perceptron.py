@@ -166,6 +166,9 @@ class PerceptronSVC(ScoreClassifier):
             self.axis_shapes_ = per_class([self._axis_shapes(model) for model in models])
         return self
 
+    def _members(self) -> list:
+        return [self.machine_]
+
     def _is_exact(self, n_rows: int) -> bool:
         if self.include_axes and self.exact is True:
             raise ValueError(

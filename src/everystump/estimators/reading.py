@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -42,8 +42,7 @@ class CurveReading:
             raise
         except ValueError as error:
             raise AttributeError(f"no feature_importances_: {error}") from None
-        moves = np.array([[spread(*part) for part in zip(m, seen, strict=True)] for m in models])
-        each = moves.sum(axis=0)
+        each = np.sum(spreads(models, seen), axis=0)
         return each / each.sum() if each.any() else each
 
     def explain_global(self, X: Any = None) -> Any:
@@ -309,6 +308,24 @@ def spread(shape: Shape, density: RowDensity) -> float:
     values, weights = over_rows(shape, density)
     mean = np.average(values, weights=weights)
     return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+
+
+def spreads(
+    models: Iterable[ShapeModel], density: Sequence[RowDensity | None]
+) -> list[list[float]]:
+    """Return how much each feature moves each score: a list per score, a number per feature.
+
+    Where no rows are known (None), it is the standard deviation over the points of the curve.
+    """
+    return [
+        [_move(shape, seen) for shape, seen in zip(model, density, strict=True)] for model in models
+    ]
+
+
+def _move(shape: Shape, seen: RowDensity | None) -> float:
+    if seen is not None:
+        return spread(shape, seen)
+    return float(np.std(shape.levels if shape.is_category else shape.values))
 
 
 def share_missing(density: RowDensity) -> float:

@@ -230,6 +230,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         self._remember(table)
         return self
 
+    def _members(self) -> list:
+        return self.estimators_
+
     def _train(self, table: Table, shares: list[Share]) -> list:
         """Train the machines, here or wherever joblib's workers are."""
         if shares_memory():

@@ -143,6 +143,9 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         self.weights_ = _shares(_find_weights(votes, label[index], self.C, own))
         return self
 
+    def _members(self) -> list:
+        return [] if self.prefit else self.estimators_
+
     def _split(self, rows: WeightedRows, label: np.ndarray) -> list[np.ndarray]:
         """Return the copies of rows that the voters see, and those that are held out."""
         copies = rows.copies()

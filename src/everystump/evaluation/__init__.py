@@ -1,15 +1,15 @@
 """How well a classifier predicts rows whose classes are known, beside a constant answer."""
 
-from everystump.evaluation.figures import evaluate, training_shares, without_intervals
+from everystump.evaluation.figures import evaluate, evaluate_model
 from everystump.evaluation.outcome import Outcome, positive_number
-from everystump.evaluation.words import figure_rows, verdict
+from everystump.evaluation.words import figure_rows, interval_title, verdict
 
 __all__ = [
     "Outcome",
     "evaluate",
+    "evaluate_model",
     "figure_rows",
+    "interval_title",
     "positive_number",
-    "training_shares",
     "verdict",
-    "without_intervals",
 ]

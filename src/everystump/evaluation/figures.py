@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, log_loss, precision_score, recall_score, roc_auc_score
 
 from everystump.evaluation.intervals import Interval, delong, mean_of_proportions, wilson
-from everystump.evaluation.outcome import Outcome
+from everystump.evaluation.outcome import Outcome, positive_number
 
 _BY_CHANCE = 0.05
 
@@ -23,7 +23,7 @@ def evaluate(
     outcome: Outcome,
     classes: Sequence[Any],
     positive: int | None = None,
-    shares: Sequence[float] | np.ndarray | None = None,
+    counts: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Return figures of merit as plain data.
 
@@ -35,17 +35,19 @@ def evaluate(
         The labels, by number.
     positive : int, optional
         The number of the positive class, of two.
-    shares : sequence of float, optional
-        Share of each class in the training rows; that in the rows themselves by default.
+    counts : sequence of int, optional
+        Number of training rows of each class; those of the rows themselves by default.
 
     Returns
     -------
     dict
         ``n_rows``, ``n_wrong``; ``baseline``: its ``answer`` and the rows that it was found
         ``from``; ``better``: whether the predictions beat it (True, False, or None if the
-        difference may be chance); ``figures``: for each name ``value``, ``low`` and ``high`` (95 %
-        confidence, None where no interval is known to be right), ``interval`` (the method) and
-        ``baseline``; ``classes``: precision and recall of each class.
+        difference may be chance); ``approximate``: whether the rows are of several folds, which
+        intervals and ``better`` take for independent though their models share training rows;
+        ``figures``: for each name ``value``, ``low`` and ``high`` (with 95% confidence, None
+        where no interval is known to be right), ``interval`` (the method) and ``baseline``;
+        ``classes``: precision and recall of each class.
 
     Examples
     --------
@@ -58,8 +60,8 @@ def evaluate(
     ('no', False)
     """
     n_classes = len(classes)
-    known = training_shares(np.bincount(outcome.actual, minlength=n_classes))
-    prior = known if shares is None else np.asarray(shares, dtype=np.float64)
+    of_rows = np.bincount(outcome.actual, minlength=n_classes)
+    prior = _shares(of_rows if counts is None else counts)
     answer = int(np.argmax(prior))
     constant = np.full(len(outcome.actual), answer)
     by_class = [_of_class(outcome.actual, outcome.predicted, k) for k in range(n_classes)]
@@ -79,16 +81,57 @@ def evaluate(
         "n_wrong": int(np.sum(outcome.actual != outcome.predicted)),
         "baseline": {
             "answer": classes[answer],
-            "from": "these rows" if shares is None else "training rows",
+            "from": "these rows" if counts is None else "training rows",
         },
         "better": _better(outcome, constant),
+        "approximate": len(outcome.folds) > 1,
         "positive": None if positive is None else classes[positive],
         "figures": {name: one for name, one in figures.items() if one is not None},
         "classes": [{"class": label} | one for label, one in zip(classes, by_class, strict=True)],
     }
 
 
-def without_intervals(found: dict[str, Any]) -> dict[str, Any]:
+def evaluate_model(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    positive: Any = None,
+    counts: Sequence[int] | None = None,
+    fresh: bool = True,
+) -> dict[str, Any]:
+    """Return the figures of a fitted classifier on rows of known classes; see `evaluate`.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier.
+    X : frame or array-like of shape (n_rows, n_features)
+        Rows.
+    y : array-like of shape (n_rows,)
+        Their classes.
+    positive : object, optional
+        The label of the positive class, of two; the second by default.
+    counts : sequence of int, optional
+        Number of training rows of each class.
+    fresh : bool, default=True
+        Whether the rows had no part in the training; there are no intervals otherwise.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> X, y = [[0], [1], [2]], ["no", "yes", "yes"]
+    >>> found = evaluate_model(DummyClassifier().fit(X, y), X, y, fresh=False)
+    >>> found["n_wrong"], found["positive"], found["figures"]["accuracy"]["low"]
+    (1, 'yes', None)
+    """
+    labels = model.classes_.tolist()
+    number = positive_number(labels, positive)
+    found = evaluate(Outcome.of(model, X, y), labels, number, counts)
+    return found if fresh else _without_intervals(found)
+
+
+def _without_intervals(found: dict[str, Any]) -> dict[str, Any]:
     """Return figures of rows that the model may have learned from: no interval is right there."""
     none = {"low": None, "high": None, "interval": None}
     classes = [
@@ -99,7 +142,7 @@ def without_intervals(found: dict[str, Any]) -> dict[str, Any]:
     return found | {"figures": figures, "classes": classes}
 
 
-def training_shares(counts: Any) -> np.ndarray:
+def _shares(counts: Any) -> np.ndarray:
     """Return the share of each class, given how many rows each has."""
     return np.asarray(counts, dtype=np.float64) / np.sum(counts)
 

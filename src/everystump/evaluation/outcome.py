@@ -40,19 +40,19 @@ class Outcome:
         scores = np.asarray(scores_of(model, X), dtype=np.float64)
         actual = class_numbers(y, model.classes_, len(scores))
         predicted = class_numbers(model.predict(X), model.classes_, len(scores))
-        chances = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-        return cls(actual, predicted, scores, chances, (slice(0, len(scores)),))
+        probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+        return cls(actual, predicted, scores, probabilities, (slice(0, len(scores)),))
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Return the outcome of folds, each predicted by a model of its own."""
         ends = np.cumsum([0, *(len(part.actual) for part in parts)]).tolist()
-        chances = [part.probabilities for part in parts if part.probabilities is not None]
+        probabilities = [part.probabilities for part in parts if part.probabilities is not None]
         return cls(
             np.concatenate([part.actual for part in parts]),
             np.concatenate([part.predicted for part in parts]),
             np.concatenate([part.scores for part in parts]),
-            np.concatenate(chances) if chances else None,
+            np.concatenate(probabilities) if probabilities else None,
             tuple(slice(a, b) for a, b in pairwise(ends)),
         )
 

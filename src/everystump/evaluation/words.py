@@ -25,6 +25,17 @@ def figure_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
+def interval_title(found: Mapping[str, Any]) -> str:
+    """Return the title of the intervals: those of folds are approximate.
+
+    Examples
+    --------
+    >>> interval_title({"approximate": False}), interval_title({"approximate": True})
+    ('95% interval', 'approx. interval')
+    """
+    return "approx. interval" if found.get("approximate") else "95% interval"
+
+
 def _title(name: str, found: Mapping[str, Any]) -> str:
     positive = found.get("positive")
     if name in ("precision", "recall"):

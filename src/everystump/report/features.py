@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from everystump.columns import RowDensity
-from everystump.estimators.reading import densities, kind_of, share_missing, spread
+from everystump.estimators.reading import densities, kind_of, share_missing, spreads
 from everystump.frames import Feature
 from everystump.report.plain import as_plain
 from everystump.shapes import Shape, ShapeModel
@@ -39,7 +39,7 @@ def measured_importances(
         return by_feature, counted(known["n_rows"], "held-out row")
     seen = densities(rows) if is_fresh and rows is not None else density
     each = seen or (None,) * len(models[0])
-    values = [[_importance(model[d], one) for model in models] for d, one in enumerate(each)]
+    values = np.transpose(spreads(models, each)).tolist()
     if is_fresh and rows is not None:
         kind = about.get("rows") or "given"
         return values, counted(len(rows), f"{kind} row")
@@ -67,13 +67,6 @@ def _values(feature: Feature, shapes: list[Shape], seen: RowDensity | None) -> d
     if feature.levels is None:
         return told | _number(shapes, seen)
     return told | _category(feature, seen)
-
-
-def _importance(shape: Shape, seen: RowDensity | None) -> float:
-    """Return how much a curve moves the score: over the rows, else over its own points."""
-    if seen is not None:
-        return spread(shape, seen)
-    return float(np.std(shape.levels if shape.is_category else shape.values))
 
 
 def _number(shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:

@@ -81,7 +81,7 @@ function drawAbout({ about, words, document: model }) {
 function drawFigures(figures) {
   if (!figures) return;
   const hasIntervals = figures.rows.some((row) => row.interval);
-  const columns = [["value", "model"], ...(hasIntervals ? [["interval", "95% interval"]] : []),
+  const columns = [["value", "model"], ...(hasIntervals ? [["interval", figures.interval]] : []),
     ["baseline", figures.always]];
   const head = html("tr", {}, html("td", {}),
     ...columns.map(([key, title]) => html("th", { scope: "col", class: `number ${key}` }, title)));

@@ -14,13 +14,7 @@ from everystump.estimators.base import each_class
 from everystump.estimators.pipelines import folded
 from everystump.estimators.proofs import proofs
 from everystump.estimators.table import check_rows
-from everystump.evaluation import (
-    Outcome,
-    evaluate,
-    positive_number,
-    training_shares,
-    without_intervals,
-)
+from everystump.evaluation import evaluate_model
 from everystump.export import to_json
 from everystump.report.features import known_density, measured_importances, tell_features
 from everystump.report.plain import as_plain
@@ -181,13 +175,11 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _figures(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
     """Return accuracy, AUC and the like on given rows, without intervals on training rows."""
-    counts = about.get("class_counts")
-    shares = training_shares(counts) if counts else None
-    labels = model.classes_.tolist()
-    positive = positive_number([as_plain(label) for label in labels], about.get("positive"))
-    found = evaluate(Outcome.of(model, X, y), labels, positive, shares)
+    labels, plain = model.classes_.tolist(), about.get("positive")
+    positive = next((label for label in labels if as_plain(label) == plain), None)
     fresh = about.get("rows") != "training" and not about.get("doubt")
-    return as_plain(found if fresh else without_intervals(found))
+    counts = about.get("class_counts") or None
+    return as_plain(evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh))
 
 
 def _title(target: Any, estimator: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump.evaluation import figure_rows, verdict
+from everystump.evaluation import figure_rows, interval_title, verdict
 from everystump.wording import counted, number, percent
 
 
@@ -99,9 +99,10 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
     Returns
     -------
     dict or None
-        ``title``: what they were measured on; ``always``: the answer of the baseline; ``rows``:
-        see `everystump.evaluation.figure_rows`; ``verdict``: a sentence if the baseline is not
-        beaten, else None.
+        ``title``: what they were measured on; ``always``: the answer of the baseline;
+        ``interval``: the title of the intervals; ``rows``: see
+        `everystump.evaluation.figure_rows`; ``verdict``: a sentence if the baseline is not beaten,
+        else None.
 
     Examples
     --------
@@ -124,6 +125,7 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
     return {
         "title": title,
         "always": f"always “{found['baseline']['answer']}”",
+        "interval": interval_title(found),
         "rows": figure_rows(found),
         "verdict": verdict(found),
     }
@@ -193,7 +195,8 @@ def tiles(about: Mapping[str, Any]) -> dict[str, str]:
     if isinstance(error, Mapping) and error.get("value") is not None:
         told["error"] = percent(error["value"])
         if error.get("low") is not None and error.get("high") is not None:
-            told["range"] = f"likely {percent(error['low'])} to {percent(error['high'])}"
+            likely = "likely about" if error.get("approximate") else "likely"
+            told["range"] = f"{likely} {percent(error['low'])} to {percent(error['high'])}"
     if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
         told["gap"] = percent(certificate["gap"])
     return told

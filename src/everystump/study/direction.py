@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from everystump.estimators.base import name_classes
 from everystump.labels import class_numbers
 
 
@@ -15,8 +14,8 @@ def fit_in_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
     """Fit a classifier whose ``classes_`` are in a given order, and return it.
 
     Scores, probabilities, curves and exports of two classes are about ``classes_[1]``, so that the
-    second of ``classes`` is the class that all of them speak of.  Labels in another order than
-    their own are fitted as numbers, and named afterwards.
+    second of ``classes`` is the positive one.  Labels in another order than the sorted one are
+    fitted as numbers, and named afterwards.
 
     Parameters
     ----------
@@ -40,22 +39,5 @@ def fit_in_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
     if np.array_equal(np.unique(y), classes):
         return model.fit(X, y)
     model.fit(X, class_numbers(y, classes, len(y)))
-    _name_classes(model, classes)
+    name_classes(model, classes)
     return model
-
-
-def _name_classes(model: BaseEstimator, classes: np.ndarray) -> None:
-    """Give the classes of a model, and of those that it is made of, their names for numbers."""
-    model.classes_ = classes[model.classes_]
-    for member in _members(model):
-        _name_classes(member, classes)
-
-
-def _members(model: BaseEstimator) -> Iterator[BaseEstimator]:
-    """Return the classifiers that a model fitted, which its parameters are not."""
-    given = model.get_params(deep=False)
-    found = [held for name, held in vars(model).items() if name not in given]
-    for held in found:
-        for one in held if isinstance(held, list | tuple) else [held]:
-            if isinstance(one, BaseEstimator) and "classes_" in vars(one):
-                yield one

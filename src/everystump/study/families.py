@@ -52,14 +52,14 @@ def _logistic(C: float | None, seed: int) -> Any:
     from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 
     if C is None:
-        return StumpLogisticRegressionCV()
+        return StumpLogisticRegressionCV(random_state=seed)
     return StumpLogisticRegression(C)
 
 
 def _svm(C: float | None, seed: int) -> Any:
     from everystump.estimators.svc import StumpSVC, StumpSVCCV
 
-    return StumpSVCCV() if C is None else StumpSVC(C)
+    return StumpSVCCV(random_state=seed) if C is None else StumpSVC(C)
 
 
 def _perceptron(C: float | None, seed: int) -> Any:

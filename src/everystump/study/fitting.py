@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from everystump.estimators.proofs import proofs
-from everystump.evaluation import Outcome
+from everystump.evaluation import Outcome, evaluate, positive_number
 from everystump.progress import fleeting
 from everystump.study import asking
 from everystump.study.dialect import Dialect
@@ -21,7 +21,6 @@ from everystump.study.measuring import (
     count_classes,
     cross_validated,
     error_in,
-    figures_of,
     importances_on,
 )
 from everystump.study.notes import noting
@@ -103,14 +102,16 @@ def _measured(
     known = _training_evidence(model, task, train)
     if test is None:
         outcome, n_folds = cross_validated(model, task, plan, progress)
-        how = f"{n_folds} folds, 95% interval"
+        how = f"{n_folds} folds, approximate 95% interval"
     else:
         X, y = task.X.iloc[test], task.y[test]
         outcome = Outcome.of(model, X, y)
         how = f"{counted(len(test), 'held-out row')}, 95% interval"
         known["bounds"] = bounds_on(model, X, y, fresh=True) + known["bounds"]
         known["importances"] = importances_on(model, X)
-    figures = figures_of(model, outcome, task.positive, count_classes(model, task.y[train]))
+    labels = model.classes_.tolist()
+    counts = count_classes(model, task.y[train])
+    figures = evaluate(outcome, labels, positive_number(labels, task.positive), counts)
     return known | {"error": error_in(figures, how), "figures": figures}
 
 

@@ -10,15 +10,9 @@ from sklearn.base import clone
 
 from everystump.estimators.base import each_class
 from everystump.estimators.folds import stratified_folds
-from everystump.estimators.reading import densities, spread
+from everystump.estimators.reading import densities, spreads
 from everystump.estimators.table import check_rows
-from everystump.evaluation import (
-    Outcome,
-    evaluate,
-    positive_number,
-    training_shares,
-    without_intervals,
-)
+from everystump.evaluation import Outcome, evaluate_model
 from everystump.evaluation.intervals import wilson
 from everystump.labels import class_numbers
 from everystump.study import asking
@@ -61,30 +55,21 @@ def figures_on(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> dict[str, A
 
     Unless the rows are ``fresh``, had no part in the training, there are no intervals.
     """
-    with asking():
-        outcome = Outcome.of(model, X, y)
     about = getattr(model, "about_", {})
-    found = figures_of(model, outcome, about.get("positive"), about.get("class_counts"))
-    return found if fresh else without_intervals(found)
-
-
-def figures_of(
-    model: Any, outcome: Outcome, positive: Any, counts: list[int] | None
-) -> dict[str, Any]:
-    """Return the figures of an outcome, beside the baseline of the model's training rows.
-
-    ``counts`` are those of the classes in the training rows, None if nobody knows.
-    """
-    shares = None if counts is None else training_shares(counts)
-    labels = model.classes_.tolist()
-    return evaluate(outcome, labels, positive_number(labels, positive), shares)
+    positive, counts = about.get("positive"), about.get("class_counts")
+    with asking():
+        return evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh)
 
 
 def error_in(figures: dict[str, Any], how: str) -> dict[str, Any]:
-    """Return the share of rows that are predicted wrongly, with Wilson's interval."""
+    """Return the share of rows that are predicted wrongly, with Wilson's interval.
+
+    Of folds it is approximate, see `everystump.evaluation.evaluate`.
+    """
     n_wrong, n_rows = figures["n_wrong"], figures["n_rows"]
     low, high = wilson(n_wrong, n_rows) or (None, None)
-    return {"value": n_wrong / n_rows, "low": low, "high": high, "how": how}
+    interval = {"low": low, "high": high, "approximate": figures["approximate"]}
+    return {"value": n_wrong / n_rows, **interval, "how": how}
 
 
 def importances_on(model: Any, X: Any) -> dict[str, Any] | None:
@@ -97,9 +82,5 @@ def importances_on(model: Any, X: Any) -> dict[str, Any] | None:
     """
     if getattr(model, "shapes_", None) is None:
         return None
-    seen = densities(check_rows(model, X))
-    values = [
-        [spread(shape, rows) for shape, rows in zip(shapes, seen, strict=True)]
-        for shapes in each_class(model.shapes_)
-    ]
+    values = spreads(each_class(model.shapes_), densities(check_rows(model, X)))
     return {"n_rows": len(X), "values": values}
