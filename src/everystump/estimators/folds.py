@@ -72,7 +72,7 @@ def stratified_folds(wanted: int, label: np.ndarray, random_state: Any) -> list[
     Examples
     --------
     >>> [fold.test.tolist() for fold in stratified_folds(2, np.array([0, 0, 1, 1, 2]), 0)]
-    [[0, 2], [1, 3]]
+    [[1, 2], [0, 3]]
     """
     counts = np.bincount(label)
     n_folds = count_folds(wanted, counts[counts > 0])

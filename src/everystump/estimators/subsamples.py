@@ -117,32 +117,35 @@ def fit_alone(task: tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]) -> An
 
 
 class ThreadTrainer:
-    """Trains machines by threads, which take turns at some rooms for a kernel matrix.
+    """Trains machines by threads, which take turns at some buffers for a kernel matrix.
 
-    Fresh memory is slow to come by, in threads above all: rooms for few rows are made here.
+    Fresh memory is slow to come by, in threads above all: buffers for few rows are made here.
     Machines of one kernel take their products from one matrix of all rows, if that pays.
     """
 
     def __init__(self, table: Table, shares: list[Share], n_threads: int) -> None:
         self._table = table
         r = max(len(share.rows) for share in shares)
-        self._rooms: SimpleQueue[np.ndarray | None] = SimpleQueue()
+        self._buffers: SimpleQueue[np.ndarray] = SimpleQueue()
         for _ in range(min(n_threads, len(shares))):
-            self._rooms.put(np.empty((r, r)) if r <= _FEW_ROWS else None)
+            self._buffers.put(np.empty(r * r if r <= _FEW_ROWS else 0))
         self._common = _common_grams(table, shares, n_threads)
 
     def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
         if not isinstance(share.machine, KernelSVC):
             return fit_alone(own_table(self._table, share))
-        room = self._rooms.get()
-        part = share.table(self._table)
+        part, n = share.table(self._table), len(share.rows)
         common = self._common.get(id(share.template))
+        buffer = self._buffers.get()
         try:
-            gram = None if common is None else common.part(share.rows, room)
-            room = share.machine._fit_part(part, gram, room).room
+            square = buffer[: n * n].reshape(n, n) if len(buffer) >= n * n else None
+            gram = None if common is None else common.part(share.rows, square)
+            used = share.machine._fit_part(part, gram, square).room
+            if square is None and used is not None:
+                buffer = used.reshape(-1)
         finally:
-            self._rooms.put(room)
+            self._buffers.put(buffer)
         return share.machine
 
 

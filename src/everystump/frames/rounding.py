@@ -22,9 +22,10 @@ def warn_if_rounded(column: Any, numbers: np.ndarray, shown: str) -> None:
     shown : str
         How the warning speaks of the column.
     """
-    with np.errstate(invalid="ignore"):
-        if not (np.fmax.reduce(numbers) >= _EXACT or np.fmin.reduce(numbers) <= -_EXACT):
-            return
+    with np.errstate(invalid="ignore"):  # signaling NaN
+        largest = np.fmax.reduce(np.abs(numbers), initial=0.0)
+    if not largest >= _EXACT:
+        return
     example = _rounded(np.asarray(_without_missing(column)))
     if example is not None:
         warnings.warn(
