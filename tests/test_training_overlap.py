@@ -7,8 +7,21 @@ import pytest
 from leave_out import PLAIN, rows
 from scipy.stats import beta
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -22,7 +35,13 @@ from everystump import (
 )
 from everystump.bounds import boosting_training_bound, loo_bound, validation_bound
 from everystump.bounds.overlap import TrainingRecord
-from everystump.bounds.protocol import KernelVote, OtherTableError, SubsampleVote, Trained
+from everystump.bounds.protocol import (
+    Boosted,
+    HasTrainingOverlap,
+    KernelVote,
+    OtherTableError,
+    SubsampleVote,
+)
 from everystump.rowhashes import hash_rows
 
 STUMPS = StumpSVC(n_jobs=1)
@@ -91,7 +110,11 @@ def test_every_estimator_keeps_to_the_protocol():
     own = [cls for cls in own if isinstance(cls, type) and hasattr(cls, "fit")]
     assert len(own) >= 13
     assert all(issubclass(cls, everystump.estimators.base.ScoreClassifier) for cls in own)
-    assert all(isinstance(model, Trained) for name, model in MODELS.items() if name[0].isupper())
+    ours = [model for name, model in MODELS.items() if name[0].isupper()]
+    assert all(isinstance(model, HasTrainingOverlap) for model in ours)
+    assert [type(model) for model in ours if isinstance(model, Boosted)] == [
+        StumpBoostingClassifier
+    ]
     assert isinstance(STUMPS, KernelVote) and isinstance(PLAIN, KernelVote)
     assert not isinstance(StumpBoostingClassifier(), KernelVote)
     assert isinstance(MODELS["SubsampleVotingClassifier"], SubsampleVote)
@@ -262,3 +285,85 @@ def test_the_bounds_of_boosting_are_for_the_boosted_rows():
     assert boosting_training_bound(model).holds
     bound = boosting_training_bound(model, FRESH, FRESH_Y)
     assert bound.violations[0] == "X and y are not the table that was boosted on"
+
+
+# Estimators inside others
+
+
+OTHERS = LogisticRegression()
+WRAPPED = {
+    "votes": VotingClassifier([("stumps", STUMPS), ("other", OTHERS)]),
+    "stacking": StackingClassifier([("stumps", STUMPS)], cv=2),
+    "bagging": BaggingClassifier(STUMPS, n_estimators=3, max_features=0.5, random_state=0),
+    "calibration": CalibratedClassifierCV(STUMPS, cv=2),
+    "calibration of one": CalibratedClassifierCV(STUMPS, cv=2, ensemble=False),
+    "a threshold": FixedThresholdClassifier(STUMPS, threshold=0.1, response_method="auto"),
+    "a tuned threshold": TunedThresholdClassifierCV(STUMPS, cv=2),
+    "calibrated pipelines": CalibratedClassifierCV(make_pipeline(StandardScaler(), STUMPS), cv=2),
+    "search of votes": GridSearchCV(
+        VotingClassifier([("stumps", STUMPS)]), {"stumps__C": [0.1]}, cv=2
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+@pytest.mark.parametrize("words", [False, True])
+def test_estimators_inside_others_are_asked(name, words):
+    of = np.array(["no", "yes"]) if words else np.arange(2)
+    model = clone(WRAPPED[name]).fit(X0, of[Y0])
+    bound = validation_bound(model, X0[::-1], of[Y0[::-1]])
+    assert not bound.holds and "the model learned from" in bound.violations[0]
+    fresh = validation_bound(model, FRESH, of[FRESH_Y])
+    assert fresh.holds and any("estimators inside it" in text for text in fresh.assumptions)
+
+
+def test_frames_reach_the_estimators_inside_others():
+    frame = pd.DataFrame(X0, columns=["a", "b"])
+    for name in ("votes", "bagging", "calibration", "a threshold"):
+        model = clone(WRAPPED[name]).fit(frame, Y0)
+        assert not validation_bound(model, frame, Y0).holds
+
+
+def test_of_a_forest_nothing_is_known_and_the_bound_says_so():
+    for model in (RandomForestClassifier(3, random_state=0), GradientBoostingClassifier()):
+        bound = validation_bound(model.fit(X0, Y0), X0, Y0)
+        assert bound.holds
+        name = type(model).__name__
+        assert f"they are new to {name}, which keeps no record" in bound.assumptions[-1]
+
+
+NEW, NEW_Y = rows(2, n=40)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+def test_rows_of_voters_that_were_fitted_before(frozen):
+    voter, other = clone(STUMPS).fit(X0, Y0), clone(PLAIN).fit(FRESH, FRESH_Y)
+    pairs = [("stumps", voter), ("other", other)]
+    if frozen:
+        pairs = [(name, FrozenEstimator(one)) for name, one in pairs]
+    model = WeightedVoteClassifier(pairs, prefit=not frozen, random_state=0).fit(NEW, NEW_Y)
+    for X, y in ((X0, Y0), (FRESH, FRESH_Y), (NEW, NEW_Y)):
+        bound = validation_bound(model, X, y)
+        assert not bound.holds and "rows that the model learned from" in bound.violations[0]
+    assert validation_bound(model, *rows(3, n=40)).holds
+
+
+@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+def test_a_voter_of_which_nothing_is_known_leaves_a_doubt():
+    pairs = [("stumps", clone(STUMPS).fit(X0, Y0)), ("other", clone(OTHERS).fit(FRESH, FRESH_Y))]
+    model = WeightedVoteClassifier(pairs, prefit=True).fit(NEW, NEW_Y)
+    bound = validation_bound(model, *rows(3, n=40))
+    assert not bound.holds and "of other packages have none" in bound.violations[0]
+    known = validation_bound(model, X0, Y0)
+    assert known.violations == ("these are the rows that the model learned from",)
+    anew = WeightedVoteClassifier(pairs, random_state=0).fit(NEW, NEW_Y)
+    assert validation_bound(anew, *rows(3, n=40)).holds
+
+
+def test_machines_that_were_fitted_before_a_vote_over_subsamples():
+    machine = FrozenEstimator(clone(STUMPS).fit(X0, Y0))
+    model = SubsampleVotingClassifier(machine, n_estimators=2, random_state=0).fit(NEW, NEW_Y)
+    for X, y in ((X0, Y0), (NEW, NEW_Y)):
+        assert not validation_bound(model, X, y).holds
+    assert validation_bound(model, FRESH, FRESH_Y).holds

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from everystump.bounds.bound import Bound, UnsuitedError
-from everystump.bounds.protocol import Trained
+from everystump.bounds.overlap import NO_RECORD
+from everystump.bounds.protocol import Boosted
 from everystump.labels import class_numbers
 
 _ROUNDING = 1e-9
@@ -61,7 +62,7 @@ def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     if not _is_adaboost(fitted):
         found += ("the stumps have other weights than AdaBoost's",)
-    if not isinstance(fitted, Trained):
+    if not isinstance(fitted, Boosted):
         return found
     if not fitted.learned_from_one_table:
         found += ("warm_start=True: the stumps were found on more than one table",)
@@ -72,8 +73,9 @@ def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
     overlap = fitted.training_overlap(X, y)
     if overlap.same_table:
         return found
-    other = "X and y are not the table that was boosted on"
-    return (*found, other if overlap.recorded or overlap.doubt is None else overlap.doubt)
+    if not overlap.recorded:
+        return (*found, NO_RECORD)
+    return (*found, "X and y are not the table that was boosted on")
 
 
 def _is_adaboost(fitted: Any) -> bool:

@@ -15,6 +15,11 @@ from everystump.wording import percent
 _MOST_STORED = 16_384
 # More known rows than equal rows of the training table explain: by chance so rarely.
 _RARELY = 0.001
+NO_RECORD = (
+    "the model, or one that it was built from, has no record of the rows that it learned from, as "
+    "those saved by earlier versions and those of other packages have none; fit it again with "
+    "estimators of everystump to have rows compared"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +168,7 @@ class Overlap:
     def doubt(self) -> str | None:
         """Why the rows may have had a part in training, None if nothing says so."""
         if not self.recorded:
-            return (
-                "the model has no record of the rows that it learned from, as models saved by "
-                "earlier versions have none; fit it again to have rows compared"
-            )
+            return NO_RECORD
         if self.same_rows:
             return "these are the rows that the model learned from"
         chance = max(self.chance, self.least_chance)

@@ -1,10 +1,10 @@
 """What bounds ask of an estimator.
 
-Every estimator of the package tells which of some rows it learned from (`Trained`).  Those that
-are kernel machines, or votes of them, show these (`KernelVote`), and the machines that a vote is
-made of show themselves (`KernelMachine`).  A vote over subsamples shows its members
-(`SubsampleVote`).
-Estimators of other packages may offer the same methods.
+Every estimator of the package tells which of some rows it learned from (`HasTrainingOverlap`).
+Boosted ensembles tell whether they did so at once (`Boosted`).  Kernel machines, or votes of them,
+show these (`KernelVote`), and the machines that a vote is made of show themselves
+(`KernelMachine`).  A vote over subsamples shows its members (`SubsampleVote`).  Estimators of other
+packages may offer the same methods.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.model_selection._search import BaseSearchCV
-from sklearn.pipeline import Pipeline
 
 from everystump.bounds.overlap import Overlap
 from everystump.machines import Combination, Machine
@@ -25,11 +23,16 @@ class OtherTableError(ValueError):
 
 
 @runtime_checkable
-class Trained(Protocol):
+class HasTrainingOverlap(Protocol):
     """A fitted estimator that knows its training rows again."""
 
     def training_overlap(self, X: Any, y: Any) -> Overlap:
         """Compare labelled rows with those that were learned from."""
+
+
+@runtime_checkable
+class Boosted(HasTrainingOverlap, Protocol):
+    """A fitted ensemble that was boosted, perhaps going on from an earlier fit."""
 
     @property
     def learned_from_one_table(self) -> bool:
@@ -58,20 +61,6 @@ class KernelMachine(Protocol):
         ``rows`` gives its training rows as numbers; ``signs`` are their labels as 1 and -1, a row
         for two classes, else one for each class against the rest.
         """
-
-
-def overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
-    """Compare rows with those that any fitted classifier learned from; None if nobody knows them.
-
-    A pipeline is asked for its last step, a search for its best estimator.
-    """
-    if isinstance(fitted, Trained):
-        return fitted.training_overlap(X, y)
-    if isinstance(fitted, Pipeline):
-        return overlap_of(fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X, y)
-    if isinstance(fitted, BaseSearchCV):
-        return overlap_of(fitted.best_estimator_, X, y)
-    return None
 
 
 class Member(NamedTuple):

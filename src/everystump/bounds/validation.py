@@ -10,8 +10,9 @@ from scipy.stats import beta
 
 from everystump.bounds.bound import Bound
 from everystump.bounds.overlap import Overlap
-from everystump.bounds.protocol import overlap_of
+from everystump.bounds.protocol import HasTrainingOverlap
 from everystump.bounds.reading import PAPER
+from everystump.bounds.wrapped import overlap_of
 from everystump.labels import class_numbers
 from everystump.wording import counted, percent
 
@@ -55,13 +56,17 @@ def validation_bound(
 
     Notes
     -----
-    Estimators of everystump remember a hash of each row that they learned from, also within a
-    pipeline or a search of scikit-learn, so that the bound does not hold on rows that had a part in
-    training, in whatever order they come.  Rows that equal training rows by chance are to be
-    expected where features have few values: as many are let pass as equal rows of the training
-    table explain, a few more count as wrong, and ``assumptions`` says so; many more are a
-    violation.  Of other estimators nothing is known, and that the rows are fresh is for the user
-    to know.
+    Estimators of everystump remember a hash of each row that they learned from, also within
+    scikit-learn's pipelines, searches, votes, calibration and thresholds, so that the bound does
+    not hold on rows that had a part in training, in whatever order they come.
+
+    Rows that equal training rows by chance are to be expected where features have few values: as
+    many are let pass as equal rows of the training table explain, a few more count as wrong, and
+    ``assumptions`` says so; many more are a violation.
+
+    Of other estimators nothing is known: that the rows are fresh is for the user to know, and
+    ``assumptions`` says so.  A `WeightedVoteClassifier` of voters that were fitted before is not
+    taken on trust: one voter without a record is a violation.
 
     Examples
     --------
@@ -88,9 +93,8 @@ def validation_bound(
     wrong = classes[class_numbers(y, classes, len(predicted))] != predicted
     if len(wrong) == 0:
         raise ValueError("X has no rows; validation_bound needs one at least.")
-    overlap = overlap_of(fitted, X, y) or Overlap(recorded=True)
-    # A row that the model may have learned from counts as wrong, which is the safe side.
-    suspect = int(np.ceil(overlap.excess * len(wrong) - _ROUNDING))
+    overlap = overlap_of(fitted, X, y)
+    suspect = 0 if overlap is None else _count_suspect(overlap, len(wrong))
     n_wrong = min(int(np.sum(wrong)) + suspect, len(wrong))
     value_of, reference = _METHODS[method]
     value = value_of(n_wrong, len(wrong), float(eta) / int(n_candidates))
@@ -101,11 +105,26 @@ def validation_bound(
     if getattr(fitted, "edits_", ()):
         assumptions += ("the edits of the model were not made by looking at them",)
     violations: tuple[str, ...] = ()
-    if overlap.doubt is not None:
+    if not isinstance(fitted, HasTrainingOverlap):
+        assumptions += (_of_no_record(fitted, overlap),)
+    if overlap is not None and overlap.doubt is not None:
         violations = (overlap.doubt,)
-    elif overlap.n_known:
+    elif overlap is not None and overlap.n_known:
         assumptions += (_of_known_rows(overlap, suspect),)
     return Bound.of(value, reference, assumptions, violations, float(np.mean(wrong)))
+
+
+def _count_suspect(overlap: Overlap, n_rows: int) -> int:
+    """Return how many rows the model may have learned from; they are to count as wrong."""
+    return int(np.ceil(overlap.excess * n_rows - _ROUNDING))
+
+
+def _of_no_record(fitted: Any, overlap: Overlap | None) -> str:
+    """Return what is assumed of an estimator that keeps no record of its training rows."""
+    name = type(fitted).__name__
+    if overlap is None:
+        return f"they are new to {name}, which keeps no record of its training rows"
+    return f"{name} learned from no other rows than the estimators inside it, which know theirs"
 
 
 def _of_known_rows(overlap: Overlap, suspect: int) -> str:

@@ -171,6 +171,12 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         self.validation_losses_ = per_class([np.array(watcher.losses) for watcher in watchers])
         self._warn_if_coins(runs)
 
+    @property
+    def learned_from_one_table(self) -> bool:
+        """Whether all fits that it goes on from were to one table with the same weights."""
+        record = self._training_record
+        return record is None or record.table is not None
+
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "stumps_")
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from everystump.bounds.overlap import TrainingRecord
 from everystump.bounds.protocol import Member
 from everystump.columns import RowDensity
 from everystump.estimators.classes import each_class
@@ -167,6 +168,7 @@ class BoundedVote(CurveEditing):
     estimators_features_: list[np.ndarray | None]
     weights_: np.ndarray
     _adaptive: bool
+    _training_record: TrainingRecord | None
     _problems: list[Combination] | None
 
     def _decide(self, X: np.ndarray) -> np.ndarray:
@@ -233,7 +235,7 @@ class BoundedVote(CurveEditing):
                 f"{type(self).__name__} was edited ({self.edits_[-1]}), and the bounds are for the "
                 f"machines as they were trained; ask the model before its edits."
             )
-        record = vars(self).get("_training_record")
+        record = self._training_record
         if record is not None and record.weights:
             raise ValueError(
                 "sample_weight: the bounds are for votes whose machines draw rows that count "

@@ -138,22 +138,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
     def _members(self) -> list:
         return self.candidates_
 
-    def training_overlap(self, X: Any, y: Any) -> Overlap:
-        """Compare labelled rows with those that the candidates learned from.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-        y : array-like of shape (n_rows,)
-            Their labels.
-
-        Returns
-        -------
-        Overlap
-            How many of them are known, and whether they are the training table itself.
-        """
-        check_is_fitted(self, "best_estimator_")
+    def _compare(self, X: Any, y: Any) -> Overlap:
         return self.best_estimator_.training_overlap(X, y)
 
     def _alike(self) -> Any:

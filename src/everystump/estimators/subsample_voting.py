@@ -9,11 +9,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from everystump.bounds.overlap import Overlap
+from everystump.bounds.wrapped import with_prefit_parts
 from everystump.columns import make_columns
 from everystump.estimators.base import ShapeClassifier, per_class
 from everystump.estimators.bounded import BoundedVote
@@ -232,6 +235,19 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
 
     def _members(self) -> list:
         return self.estimators_
+
+    def _compare(self, X: Any, y: Any) -> Overlap:
+        """Compare rows with those of the vote, and with those of machines that were fitted."""
+        own = super()._compare(X, y)
+        if not any(isinstance(template, FrozenEstimator) for template in self._templates()):
+            return own
+        rows = check_rows(self, X)
+        parts = [
+            (machine, rows if features is None else rows[:, features])
+            for machine, features in zip(self.estimators_, self.estimators_features_, strict=True)
+            if isinstance(machine, FrozenEstimator)
+        ]
+        return with_prefit_parts(own, parts, self.classes_, y)
 
     def _train(self, table: Table, shares: list[Share]) -> list:
         """Train the machines, here or wherever joblib's workers are."""

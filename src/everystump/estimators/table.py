@@ -181,7 +181,7 @@ def _remember(estimator: Any, table: Table, reset: bool) -> None:
     if reset:
         estimator._training_record = record
         return
-    before = vars(estimator).get("_training_record")
+    before = estimator._training_record
     estimator._training_record = None if before is None else before.and_also(record)
 
 

@@ -24,7 +24,7 @@ class RemembersTraining:
     """An estimator that knows the rows again that it learned from."""
 
     _mark_of_a_fit: ClassVar[str]
-    _training_record: TrainingRecord | None
+    _training_record: TrainingRecord | None = None
     classes_: np.ndarray
 
     def training_overlap(self, X: Any, y: Any) -> Overlap:
@@ -53,16 +53,12 @@ class RemembersTraining:
         0.5
         """
         check_is_fitted(self, self._mark_of_a_fit)
-        rows = as_known_table(self._rows_to_compare(X))
-        label = class_numbers(y, self.classes_, _num_samples(X))
-        record = vars(self).get("_training_record")
-        return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))
+        return self._compare(X, y)
 
-    @property
-    def learned_from_one_table(self) -> bool:
-        """Whether all fits that it goes on from were to one table with the same weights."""
-        record = vars(self).get("_training_record")
-        return record is None or record.table is not None
+    def _compare(self, X: Any, y: Any) -> Overlap:
+        rows = as_known_table(self._rows_to_compare(X))
+        label, record = class_numbers(y, self.classes_, _num_samples(X)), self._training_record
+        return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))
 
     def _rows_to_compare(self, X: Any) -> Any:
         """Return rows as the numbers by which they are known."""

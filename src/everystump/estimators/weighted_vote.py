@@ -13,13 +13,15 @@ from scipy.sparse import issparse
 from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from everystump.bounds.overlap import TrainingRecord
+from everystump.bounds.overlap import Overlap, TrainingRecord
+from everystump.bounds.wrapped import with_prefit_parts
 from everystump.estimators.base import ScoreClassifier
 from everystump.estimators.table import check_sample_weight, refuse_one_class
 from everystump.estimators.weighted_rows import WeightedRows, fit_weighted, takes_weights
@@ -183,6 +185,16 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             return SparseTable(X).by_rows
         columns = [X[name] for name in X.columns] if is_frame(X) else X.T
         return np.column_stack([_as_numbers(np.asarray(column)) for column in columns])
+
+    def _compare(self, X: Any, y: Any) -> Overlap:
+        """Compare rows with those of the weights, and with those of voters that were fitted."""
+        rows = self._rows(X, reset=False)
+        parts = [
+            (voter, rows)
+            for voter in self.estimators_
+            if self.prefit or isinstance(voter, FrozenEstimator)
+        ]
+        return with_prefit_parts(super()._compare(X, y), parts, self.classes_, y)
 
     def _votes(self, X: Any) -> np.ndarray:
         """Return 1 where a voter names a class, as (n_rows, n_classes, n_voters)."""

@@ -69,5 +69,5 @@ def _names(cls: Any) -> Iterable[str]:
 
 
 def is_attribute(cls: type, name: str) -> bool:
-    """Tell whether objects may hold an attribute: one that hides no method of their class."""
-    return name.isidentifier() and not name.startswith("__") and not hasattr(cls, name)
+    """Tell whether objects may hold an attribute: one that hides nothing of their class."""
+    return name.isidentifier() and not name.startswith("__") and getattr(cls, name, None) is None
