@@ -5,6 +5,7 @@ import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from stored_models import fitted, table
 from test_modelfile_refusals import contents, holds, npy, refusal, replace_array, rewrite, shape_of
@@ -31,6 +32,10 @@ def parameter(**words):
 
 def held(**words):
     return lambda index: holds(index).update(words)
+
+
+def recorded(**words):
+    return lambda index: holds(index)["_training_record"]["with"].update(words)
 
 
 def cut(name):
@@ -96,6 +101,14 @@ CONTRADICTORY = {
         held(estimators_features_=[[9], None, None]),
         "must name features",
     ),
+    "record of text": ("StumpSVC", held(_training_record="x"), "must be a TrainingRecord or None"),
+    "record, no rows": ("StumpSVC", recorded(n_given=0), "n_given of a TrainingRecord must be"),
+    "record, other rows": ("StumpSVC", recorded(n_given=9), "one hash for each row"),
+    "record, half a row": ("StumpSVC", recorded(n_given=120.5), "n_given of a TrainingR"),
+    "record, whole": ("StumpSVC", recorded(complete=1), "complete a truth value"),
+    "record, twins": ("StumpSVC", recorded(n_twins=-1), "n_twins of a TrainingRecord must be"),
+    "record, checksum": ("StumpSVC", recorded(table="x"), "checksums of a TrainingRecord must be"),
+    "record, a list": ("StumpSVC", recorded(hashes=[1, 2]), "hashes of a TrainingRecord must be"),
 }
 
 
@@ -140,6 +153,50 @@ def test_curves_of_other_floats(name, dtype, path):
     load(path)
     replace_array(path, file, npy(array.astype(dtype)))
     assert "must be arrays of floats of 64 bits" in refusal(path)
+
+
+HASHES = "one or more"
+KEPT = "numbers of its rows in ascending order"
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("hashes", np.zeros(0, dtype=np.uint64), HASHES),
+        ("hashes", np.zeros(80), HASHES),
+        ("hashes", np.zeros(80, dtype=np.int64), HASHES),
+        ("hashes", np.zeros((80, 1), dtype=np.uint64), HASHES),
+        ("hashes", np.zeros(79, dtype=np.uint64), "one hash for each row"),
+        ("kept", np.zeros(0, dtype=np.int64), KEPT),
+        ("kept", np.arange(80.0), KEPT),
+        ("kept", np.arange(80)[::-1].copy(), KEPT),
+        ("kept", np.arange(80) - 1, KEPT),
+        ("kept", np.arange(80) + 30, KEPT),
+        ("kept", np.arange(80).reshape(80, 1), KEPT),
+    ],
+)
+def test_records_of_training_rows_that_cannot_be(name, array, message, path):
+    X, y = table(2)
+    X, y = np.r_[X, X][:100], np.r_[y, y][:100]
+    save(everystump.StumpSVC().fit(X, y, np.repeat([1.0, 0.0], [80, 20])), path)
+    index = json.loads(contents(path)["model.json"])
+    assert load(path).training_overlap(X, y).same_table
+    replace_array(path, part(index["model"], "_training_record", name)["file"], npy(array))
+    assert message in refusal(path)
+
+
+@pytest.mark.parametrize("cls", ["StumpSVC", "StumpBoostingClassifier", "StumpLogisticRegression"])
+@pytest.mark.parametrize("categories", [[], ["clerk", "maid"]])
+def test_a_category_without_any_value_in_training(cls, categories, path):
+    a = np.linspace(-1, 1, 20)
+    job = pd.Categorical([None] * 20, categories=categories)
+    X, y = pd.DataFrame({"a": a, "job": job}), (a > 0).astype(int)
+    model = getattr(everystump, cls)().fit(X, y)
+    save(model, path)
+    again = load(path)
+    for rows in (X, X.assign(job="clerk")):
+        np.testing.assert_array_equal(again.decision_function(rows), model.decision_function(rows))
+    np.testing.assert_array_equal(again.predict(X), y)
 
 
 def test_values_that_are_no_numbers(path):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from everystump.bounds.overlap import TrainingRecord
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
@@ -89,6 +90,41 @@ def _check_feature(feature: Feature) -> None:
     )
 
 
+def _check_training_record(record: TrainingRecord) -> None:
+    """Raise unless a record is one that rows can be compared with."""
+    hashes, kept, n_given, n_twins = record.hashes, record.kept, record.n_given, record.n_twins
+    _require(
+        _is_array(hashes, 1) and hashes.dtype == np.uint64 and len(hashes),
+        "the hashes of a TrainingRecord must be an array of whole numbers of 64 bits, one or more.",
+    )
+    _require(
+        type(n_given) is int and n_given >= 1 and type(record.complete) is bool,
+        "n_given of a TrainingRecord must be a whole number above 0, and complete a truth value.",
+    )
+    _require(
+        kept is None or (_is_array(kept, 1) and kept.dtype.kind == "i" and _ascends(kept, n_given)),
+        "kept of a TrainingRecord must be numbers of its rows in ascending order, or None.",
+    )
+    _require(
+        len(hashes) == record.n_rows if record.complete else len(hashes) <= record.n_rows,
+        "a TrainingRecord must have one hash for each row, or fewer if it holds a sample.",
+    )
+    _require(
+        n_twins is None or (type(n_twins) is int and 0 <= n_twins <= record.n_rows),
+        "n_twins of a TrainingRecord must be a number of its rows, or None.",
+    )
+    _require(
+        all(type(part) is int for part in (record.unordered, record.weights))
+        and (record.table is None or type(record.table) is int),
+        "the checksums of a TrainingRecord must be whole numbers.",
+    )
+
+
+def _ascends(rows: np.ndarray, n: int) -> bool:
+    """Tell whether numbers of rows out of ``n`` ascend; there must be some."""
+    return bool(len(rows) and rows[0] >= 0 and rows[-1] < n and np.all(rows[1:] > rows[:-1]))
+
+
 def _check_expansion(expansion: Expansion) -> None:
     kept, coef, intercept = expansion.kept, expansion.coef, expansion.intercept
     ndim = 1 if isinstance(expansion.kernel, PrecomputedKernel) else 2
@@ -106,6 +142,11 @@ def _check_estimator(model: BaseEstimator) -> None:
     except ValueError as error:
         raise ModelFileError(str(error)) from error
     held = {name: part for name, part in vars(model).items() if name.endswith("_")}
+    record = vars(model).get("_training_record")
+    _require(
+        record is None or isinstance(record, TrainingRecord),
+        "_training_record must be a TrainingRecord or None.",
+    )
     if "n_features_in_" in held:
         _check_features(held, held["n_features_in_"])
     if "classes_" in held:
@@ -163,9 +204,11 @@ def _check_curves(held: dict[str, Any]) -> None:
 
 def _is_over(shape: Shape, feature: Feature) -> bool:
     """Tell whether a curve is one over the levels of a feature, or over its numbers."""
-    if feature.levels is None or not shape.is_category:
-        return feature.levels is None and not shape.is_category
-    return len(shape.levels) == feature.n_levels
+    if feature.levels is None:
+        return not shape.is_category
+    if feature.n_levels == 0:  # a category that training saw no value of adds nothing
+        return not np.any(shape.values)
+    return shape.is_category and len(shape.levels) == feature.n_levels
 
 
 def _check_kernel_machine(model: KernelSVC) -> None:
@@ -254,6 +297,7 @@ _CHECKS: dict[type, Callable[[Any], None]] = {
     Shape: _check_shape,
     ShapeModel: _check_shape_model,
     Feature: _check_feature,
+    TrainingRecord: _check_training_record,
     Expansion: _check_expansion,
     BaseEstimator: _check_estimator,
     KernelSVC: _check_kernel_machine,
