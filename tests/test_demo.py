@@ -38,7 +38,7 @@ def test_the_demo_runs(tmp_path, monkeypatch):
     assert [row.startswith(name) for row, name in zip(rows, names, strict=True)] == [True] * 4
     errors = [float(re.search(r"(\d+\.\d) \+-", row)[1]) for row in rows]
     assert 5 < errors[0] < 30
-    proof = re.search(r"objective (\S+), .* better than (\S+) \(gap (\S+)\)", run.stdout)
+    proof = re.search(r"objective (\S+), .* lower bound (\S+) \(gap (\S+)\)", run.stdout)
     primal, dual, gap = map(float, proof.groups())
     assert dual <= primal and gap <= 1e-3
     names = ["heart.html", "heart.png", "heart.sql", "heart.stump", "heart.csv"]

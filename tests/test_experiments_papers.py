@@ -108,7 +108,7 @@ def test_sugiyamas_constants():
 
 
 def test_no_such_experiment():
-    with pytest.raises(ValueError, match="'lin-li-table-9' is no experiment") as refused:
+    with pytest.raises(ValueError, match="'lin-li-table-9' is not an experiment") as refused:
         load_experiment("lin-li-table-9")
     assert all(name in str(refused.value) for name in NAMES)
 

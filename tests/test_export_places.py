@@ -67,22 +67,22 @@ def test_links_in_a_circle(write, tmp_path):
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     one.symlink_to(two)
     two.symlink_to(one)
-    assert "is no plain file" in refusal(write, one, ValueError)
+    assert "is not a plain file" in refusal(write, one, ValueError)
 
 
 @WRITERS
 def test_pipes_and_devices(write, tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
-    assert "is no plain file but a pipe" in refusal(write, tmp_path / "pipe.json", ValueError)
+    assert "is not a plain file but a pipe" in refusal(write, tmp_path / "pipe.json", ValueError)
     device = tmp_path / "device.json"
     device.symlink_to("/dev/null")
-    assert "is no plain file" in refusal(write, device, ValueError)
+    assert "is not a plain file" in refusal(write, device, ValueError)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
 def test_what_is_no_plain_file_is_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="is no plain file"):
+    with pytest.raises(ValueError, match="is not a plain file"):
         files.write_text(tmp_path / "pipe", "text")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert [file.name for file in tmp_path.iterdir()] == ["pipe"]

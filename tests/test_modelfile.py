@@ -236,15 +236,15 @@ UNSTORABLE = [
     ),
     (
         everystump.WeightedVoteClassifier([("k", KNeighborsClassifier())], random_state=0),
-        r"^estimators\[0\]\[1\]=KNeighborsClassifier\(\) is no estimator of everystump.*skops\.$",
+        r"^estimators\[0\]\[1\]=KNeighborsClassifier\(\) is not an estimator of .*skops\.$",
     ),
     (
         everystump.SubsampleVotingClassifier(KNeighborsClassifier(), n_estimators=2),
-        r"^estimator=KNeighborsClassifier\(\) is no estimator of everystump.*skops\.$",
+        r"^estimator=KNeighborsClassifier\(\) is not an estimator of everystump.*skops\.$",
     ),
     (
         everystump.SubsampleVotingClassifier(OurChild(), n_estimators=2),
-        r"^estimator=OurChild\(\) is no estimator of everystump.*skops\.$",
+        r"^estimator=OurChild\(\) is not an estimator of everystump.*skops\.$",
     ),
     (
         everystump.LooBoundSearch(KERNEL, {"kernel": [dot]}),
@@ -295,7 +295,7 @@ def test_models_that_are_none(path):
     with pytest.raises(ModelFileError, match=r"^model=Pipeline is not fitted; call fit"):
         save(make_pipeline(everystump.StumpSVC()), path)
     for other in (OurChild().fit(*table(2)), {"a": 1}, None):
-        with pytest.raises(ModelFileError, match=r"is no estimator of everystump; .* skops\.$"):
+        with pytest.raises(ModelFileError, match=r"is not an estimator of everystump; .* skops\.$"):
             save(other, path)
 
 

@@ -34,11 +34,14 @@ def refusal(path):
 
 
 NO_MODELS = {
-    "pickle": (pickle.dumps({"a": 1}), "is no everystump model; pass a file that everystump.save"),
-    "onnx": (b"\x08\x07\x12\x0bskl2onnx" + bytes(200), "is no everystump model"),
-    "text": (b"a,b\n1,2\n", "is no everystump model"),
+    "pickle": (
+        pickle.dumps({"a": 1}),
+        "is not an everystump model; pass a file that everystump.save",
+    ),
+    "onnx": (b"\x08\x07\x12\x0bskl2onnx" + bytes(200), "is not an everystump model"),
+    "text": (b"a,b\n1,2\n", "is not an everystump model"),
     "empty": (b"", "is empty"),
-    "two letters": (b"PK", "is no everystump model"),
+    "two letters": (b"PK", "is not an everystump model"),
 }
 
 
@@ -54,7 +57,7 @@ def test_no_file_and_folders(path, tmp_path):
         load(path)
     assert "is a folder" in refusal(tmp_path)
     os.mkfifo(path)
-    assert "is no file" in refusal(path)
+    assert "is not a file" in refusal(path)
 
 
 def test_other_archives(path):

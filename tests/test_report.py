@@ -114,8 +114,8 @@ def test_hard_rows(make):
     assert [row["row"] for row in hard["wrong"]] == worst.tolist()
     for row in hard["unsure"] + hard["wrong"]:
         assert model.classes_[row["truth"]] == y[row["row"]]
-        assert model.classes_[row["said"]] == model.predict(X.iloc[[row["row"]]])[0]
-        assert row["over"] != row["said"]
+        assert model.classes_[row["predicted"]] == model.predict(X.iloc[[row["row"]]])[0]
+        assert row["over"] != row["predicted"]
         adds = sum(row["contributions"])
         if score.ndim == 1:
             expected = score[row["row"]] - model.shapes_.intercept
@@ -124,7 +124,7 @@ def test_hard_rows(make):
             assert row["lead"] == pytest.approx(abs(score[row["row"]]))
         else:
             intercepts = [shapes.intercept for shapes in model.shapes_]
-            expected = intercepts[row["said"]] - intercepts[row["over"]] + adds
+            expected = intercepts[row["predicted"]] - intercepts[row["over"]] + adds
             assert row["lead"] == pytest.approx(expected, abs=1e-9)
             assert row["lead"] >= 0
 
@@ -430,7 +430,7 @@ def test_the_page_scores_its_own_rows():
         found = asked(page, rows)
         known = model.decision_function(X)[[start["row"] for start in starts]]
         assert np.abs(np.array([one["score"] for one in found]) - known).max() < 1e-9
-        assert [one["said"] for one in found] == [start["said"] for start in starts]
+        assert [one["predicted"] for one in found] == [start["predicted"] for start in starts]
 
 
 @needs_node

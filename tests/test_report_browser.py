@@ -269,7 +269,7 @@ def test_the_outcome_is_read_aloud_once(page):
     for key in ("Home", "End") * 5:
         page.keyboard.press(key)
     page.wait_for_function("() => window.heard.length > 0")
-    said = page.locator(".said").inner_text()
+    said = page.locator(".predicted").inner_text()
     assert [text.startswith(said) for text in page.evaluate("() => window.heard")] == [True]
     live = page.locator("#whatif :is([aria-live], [role=status], output)")
     assert live.locator("visible=true").count() <= 2  # it and the count of found features
@@ -412,7 +412,7 @@ def test_no_sideways_scrolling(page, width):
 def test_the_outcome_stays_visible_on_a_phone(page):
     page.set_viewport_size({"width": 390, "height": 800})
     page.locator("#whatif .field:not(.beyond)").last.scroll_into_view_if_needed()
-    box = page.locator("#whatif .said").bounding_box()
+    box = page.locator("#whatif .predicted").bounding_box()
     assert box["y"] >= 0 and box["y"] + box["height"] <= 800
 
 

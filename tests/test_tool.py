@@ -87,7 +87,7 @@ def test_cross_validation_learns_from_all_rows(credit, tmp_path):
 
 
 def test_predictions(credit, model, tmp_path):
-    out = tmp_path / "said.csv"
+    out = tmp_path / "predictions.csv"
     done = run("predict", model, credit, "--keep", "number", "-o", out)
     assert done.exit_code == 0, done.output
     said, loaded = pd.read_csv(out), package.load(model)
@@ -151,7 +151,7 @@ def test_other_refusals(credit, model, tmp_path):
     assert "The data lack 'age', which the model needs" in refused(
         "predict", model, tmp_path / "less.csv"
     )
-    assert "is no everystump model" in refused("predict", credit, credit)
+    assert "is not an everystump model" in refused("predict", credit, credit)
     assert "no column 'agge'; use 'age'" in refused("predict", model, credit, "--keep", "agge")
     assert "--row 400" in refused("explain", model, credit, "--row", 400)
     assert not out.exists()

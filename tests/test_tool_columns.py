@@ -59,7 +59,9 @@ WRITTEN = {
 def test_written_numbers_are_numbers(cells):
     task = task_of(cells)
     assert task.X["x"].tolist() == AMOUNTS.tolist()
-    assert any(re.fullmatch(r"Numbers, read from text: x \('.*' is \d+\)\.", s) for s in task.told)
+    assert any(
+        re.fullmatch(r"Numbers, read from text: x \('.*' is \d+\)\.", s) for s in task.messages
+    )
 
 
 def test_percents_keep_their_size():
@@ -126,7 +128,7 @@ def test_cells_of_another_currency_are_words():
     cells = [f"${x}" for x in range(100)] + ["€5"] * 20
     task = task_of(cells)
     assert task.X["x"].isna().sum() == 20
-    assert any("Words that count as missing: x ('€5' in 20 rows)" in one for one in task.told)
+    assert any("Words that count as missing: x ('€5' in 20 rows)" in one for one in task.messages)
     assert task_of(["$5", "€5"] * 60).X["x"].dtype.kind == "O"
 
 
@@ -139,7 +141,7 @@ def test_a_few_words_among_numbers():
     assert "x" in task_of(many).dropped
     forced = task_of(many, numeric=["x"])
     assert forced.X["x"].isna().sum() == 40
-    assert any("'w0', 'w3', 'w6' and 37 more in 40 rows" in one for one in forced.told)
+    assert any("'w0', 'w3', 'w6' and 37 more in 40 rows" in one for one in forced.messages)
     with pytest.raises(RefusedError, match="--numeric x: the column has no numbers"):
         task_of(["a", "b"] * 60, numeric=["x"])
 
@@ -150,7 +152,7 @@ def test_codes_and_levels_stay_categories():
     levels = ["0", "1", "2", "3+"] * 30
     assert set(task_of(levels).X["x"]) == set(levels)
     mixed = [str(k % 40) if k % 2 else f"w{k % 22}" for k in range(N)]
-    assert any("Mostly numbers, but with many words: x" in s for s in task_of(mixed).told)
+    assert any("Mostly numbers, but with many words: x" in s for s in task_of(mixed).messages)
 
 
 DATES = {
@@ -177,7 +179,7 @@ def test_dates_are_the_same_numbers_however_they_are_written(form):
     assert task.X["x_weekday"].tolist() == [day.isoweekday() for day in DAYS]
     assert task.X["x_year"].is_monotonic_increasing
     assert task.X["x_year"].astype(int).tolist() == DAYS.dt.year.tolist()
-    assert "Dates, turned into numbers: x (x_year, x_month, x_weekday)." in task.told
+    assert "Dates, turned into numbers: x (x_year, x_month, x_weekday)." in task.messages
 
 
 def test_dates_are_read_as_pythons_calendar_has_them():
@@ -227,16 +229,16 @@ def test_parts_that_tell_nothing_are_not_made():
 
 def test_dates_that_may_be_read_in_two_ways():
     days = pd.Series(pd.to_datetime([f"2012-{1 + k % 12}-{1 + k % 11}" for k in range(N)]))
-    told = " ".join(task_of(days.dt.strftime("%d/%m/%Y")).told)
+    told = " ".join(task_of(days.dt.strftime("%d/%m/%Y")).messages)
     assert "the month is taken to be before the day" in told
-    assert "taken to be" not in " ".join(task_of(DAYS.dt.strftime("%d/%m/%Y")).told)
+    assert "taken to be" not in " ".join(task_of(DAYS.dt.strftime("%d/%m/%Y")).messages)
 
 
 def test_times_are_hours():
     clock = [f"{k % 24}:{k % 60:02d}" for k in range(N)]
     task = task_of(clock)
     assert task.X["x"].tolist() == [k % 24 + k % 60 / 60 for k in range(N)]
-    assert "Times, turned into hours: x." in task.told
+    assert "Times, turned into hours: x." in task.messages
 
 
 def test_names_of_parts_do_not_collide_and_can_be_dropped():
@@ -386,7 +388,7 @@ def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
     said = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
     assert said.tolist() == ["yes" if b % 2 else "no" for b in big]
     task = make_task(read_file(data, text=["y"])[0], "y", Wishes(numeric=["big"]))
-    assert "Rounded, as whole numbers beyond 2^53: big." in task.told
+    assert "Rounded, as whole numbers beyond 2^53: big." in task.messages
     assert task.X["big"].nunique() == 1 and "big" not in task.dropped
     huge = read_text(text.replace("1152921504606846976", "1e300"))
     assert huge["o"].dtype.kind == "i"

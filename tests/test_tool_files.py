@@ -64,7 +64,7 @@ BAD = {
     "compressed twice": (gzip.compress(gzip.compress(b"a,y\n1,0\n")), r"is compressed twice"),
     "a damaged bz2": (bz2.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
     "a damaged xz": (lzma.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
-    "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is no text"),
+    "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is not text"),
     "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 1 \(0 is the first\)"),
     "labels that look missing": (b"a,y\n1,ok\n2,NA\n", r"'y' is 'ok' or missing .* --missing"),
     "no names, and values that are equal": (b"1.5,1.5,0\n2,3,1\n", r"line 1: .*; add a line of na"),
@@ -177,7 +177,7 @@ def test_parquet(tmp_path):
     said = pd.read_csv(io.StringIO(run("predict", out, plain).stdout))
     assert said["prediction"].tolist() == frame["y"].tolist()
     plain.write_bytes(plain.read_bytes()[:-50])
-    assert "is no Parquet file that can be read" in refused("predict", out, plain)
+    assert "is not a readable Parquet file" in refused("predict", out, plain)
 
 
 def test_ten_thousand_columns(tmp_path):
@@ -289,8 +289,8 @@ def test_numbers_first_and_text_much_later(tmp_path):
     ("given", "match"),
     [
         (("--seed", 2**40), "seed"),
-        (("--holdout", "nan"), "nan is no number of the range"),
-        (("--C", "inf"), "inf is no number of the range"),
+        (("--holdout", "nan"), "nan is not a number of the range"),
+        (("--C", "inf"), "inf is not a number of the range"),
         (("--cv", 1), "cv"),
     ],
 )

@@ -2,7 +2,7 @@
 
 Trains the vote of every stump on the heart data, with C chosen on the path, beside AdaBoost and a
 Gaussian SVM on the same split; shows the certificate, and writes the model, its report page, its
-SQL and a picture of its curves.
+SQL and a plot of its curves.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main() -> None:
     proof = model.certificate_
     print(
         f"\nC = {model.C_:.3g} by the log-loss in 5 folds.  Certificate: objective "
-        f"{proof.primal:.4f}, and no ensemble of stumps can do better than {proof.dual:.4f} "
+        f"{proof.primal:.4f}, proven lower bound {proof.dual:.4f} "
         f"(gap {proof.gap:.1e})."
     )
     bound = model.about_["bounds"][0]
@@ -91,9 +91,9 @@ def _write(model: Any, X: Any, y: Any, out: Path) -> dict[str, Path]:
         "The model in SQL:": out / "heart.sql",
         "The model file:": out / "heart.stump",
     }
-    page, picture, query, file = places.values()
+    page, plot, query, file = places.values()
     write_report(model, page, X, y, about={"rows": "held-out"})
-    _draw(model, picture)
+    _draw(model, plot)
     write(model, query)
     save(model, file)
     return places

@@ -77,7 +77,7 @@ def _refuse_other_kinds(out: Path, target: Path) -> None:
         raise IsADirectoryError(f"path={str(out)!r} is a folder; name a file in it.")
     if not plain:
         raise ValueError(
-            f"path={str(out)!r} is no plain file but a pipe, a device or the like; name another "
+            f"path={str(out)!r} is not a plain file but a pipe, a device or the like; name another "
             f"path."
         )
 

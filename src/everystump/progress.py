@@ -13,17 +13,17 @@ from typing import Self
 from everystump.solvers.certificate import relative_gap
 
 _PAUSE = 0.2
-_fleeting = ContextVar("fleeting", default=False)
+_transient = ContextVar("transient", default=False)
 
 
 @contextmanager
-def fleeting() -> Iterator[None]:
+def transient() -> Iterator[None]:
     """Let the progress of fits vanish from the terminal when they end."""
-    token = _fleeting.set(True)
+    token = _transient.set(True)
     try:
         yield
     finally:
-        _fleeting.reset(token)
+        _transient.reset(token)
 
 
 class _Line:
@@ -61,7 +61,7 @@ class _Line:
     def __exit__(self, *exc: object) -> None:
         self._print()
         if self.verbose and self._live:
-            print("\r\x1b[K" if _fleeting.get() else "\n", end="", file=sys.stderr, flush=True)
+            print("\r\x1b[K" if _transient.get() else "\n", end="", file=sys.stderr, flush=True)
 
 
 class Reporter(_Line):

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class RefusedError(ValueError):
-    """Something that the user can mend, said in one sentence."""
+    """Something that the user can fix, in one sentence."""
 
 
 def percent(share: float) -> str:
@@ -25,7 +25,7 @@ def percent(share: float) -> str:
 
 
 def short_percent(share: float) -> str:
-    """Return a share for a picture, where there is little room.
+    """Return a share for a plot, where there is little room.
 
     Examples
     --------

@@ -26,13 +26,13 @@ Examples:
 )
 @AS_JSON
 def bench(rows: int, as_json: bool) -> None:
-    """Time fits on drawn data beside scikit-learn's boosting, in one run on this machine.
+    """Time fits on synthetic data beside scikit-learn's boosting, in one run on this machine.
 
     The repository's `make bench` has all peers and all parts.
     """
     from everystump.study.timing import compare
 
-    with progress_bar("models", fleeting=True) as progress:
+    with progress_bar("models", transient=True) as progress:
         found = compare(rows, progress)
     title = f"Two-norm data, {rows:,} rows, 20 features, 10 % of the labels flipped.\n\n"
     lines = [(one["model"], one["seconds"], percent(one["error"])) for one in found]

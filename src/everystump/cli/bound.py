@@ -57,8 +57,8 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
 def _line(bound: dict[str, Any]) -> str:
     """Return what a bound says, and what it assumes."""
     value = percent(bound["value"]) + (" (vacuous)" if bound["vacuous"] else "")
-    said = f"{bound['name']}: {bound['bounded']} is at most {value}. {bound['reference']}"
+    line = f"{bound['name']}: {bound['bounded']} is at most {value}. {bound['reference']}"
     if not bound["holds"]:
-        said += "\n    assumptions violated: an estimate, not a bound"
+        line += "\n    assumptions violated: an estimate, not a bound"
     violated = [f"    violated: {text}" for text in bound["violations"]]
-    return "\n".join([said, *violated, *(f"    assumes {text}" for text in bound["assumptions"])])
+    return "\n".join([line, *violated, *(f"    assumes {text}" for text in bound["assumptions"])])

@@ -17,7 +17,7 @@ from everystump.wording import RefusedError
 
 MODEL = click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 DATA = click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
-FORCE = click.option("--force", is_flag=True, help="Replace the output file if it is there.")
+FORCE = click.option("--force", is_flag=True, help="Replace the output file if it exists.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 _TEXT_OPTIONS = (
     click.option("--delimiter", help="What separates cells.  [default: found in the file]"),
@@ -43,7 +43,7 @@ class FiniteRange(click.FloatRange):
         """Return the number, or say that it is none of the range."""
         number = super().convert(value, parameter, context)
         if not math.isfinite(number):
-            self.fail(f"{value} is no number of the range.", parameter, context)
+            self.fail(f"{value} is not a number of the range.", parameter, context)
         return number
 
 
@@ -79,7 +79,7 @@ def check_out(out: Path, force: bool, *inputs: Path | None) -> None:
     if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):
         raise RefusedError(f"--out {out} is an input as well; name another file to write.")
     if out.is_file() and not force:
-        raise RefusedError(f"--out {out} is there already; pass --force to replace it.")
+        raise RefusedError(f"--out {out} already exists; pass --force to replace it.")
     try:
         check_place(out)
     except (OSError, ValueError) as error:
@@ -97,7 +97,7 @@ def load_model(path: Path) -> Any:
 
 
 def read_data(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
-    """Return a table for a model, which knows what was said of its own, and what is guessed."""
+    """Return a table for a model, which remembers the options of its own, and what is guessed."""
     from everystump.study.contents import read_content
 
     return parse_data(path, read_content(path), dialect, model)
@@ -114,10 +114,10 @@ def parse_data(
     from everystump.study.sources import parse_file
 
     origin = getattr(model, "about_", {}).get("origin", {})
-    told_before = dialect.after(origin.get("dialect", {}))
-    told_before = replace(told_before, usual_decimal=origin.get("decimal"))
+    known = dialect.after(origin.get("dialect", {}))
+    known = replace(known, usual_decimal=origin.get("decimal"))
     text = text_columns(model) if text is None else text
-    return parse_file(path, content, told_before, text=text)
+    return parse_file(path, content, known, text=text)
 
 
 def check_curves(model: Any) -> None:

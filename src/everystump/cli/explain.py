@@ -95,15 +95,16 @@ def _of_rows(model: Any, X: Any, row: int, out: Path | None) -> Any:
     return parts
 
 
-def _outcome(model: Any, said: dict[str, Any]) -> str:
+def _outcome(model: Any, record: dict[str, Any]) -> str:
     """Return the predicted class of a row, its probability and what the signs mean."""
-    label, classes = said["prediction"], model.classes_.tolist()
-    chances = said.get("probability")
-    sure = f", probability {percent(chances[label])}" if chances else ""
+    label, classes = record["prediction"], model.classes_.tolist()
+    probabilities = record.get("probability")
+    sure = f", probability {percent(probabilities[label])}" if probabilities else ""
     if len(classes) > 2:
         return f"Predicted: “{label}”{sure}, as the class with the largest score."
     signs = f"above zero (blue) favor “{classes[1]}”, those below (orange) “{classes[0]}”."
-    return f"Predicted: “{label}”{sure}; score {said['score']:+.3f}.\n{wrapped(f'Numbers {signs}')}"
+    score = f"score {record['score']:+.3f}"
+    return f"Predicted: “{label}”{sure}; {score}.\n{wrapped(f'Numbers {signs}')}"
 
 
 def _shown(found: Any) -> str:

@@ -132,16 +132,16 @@ def fit(
             raise RefusedError("--cv learns from all rows already; leave --refit out.")
         share = HOLDOUT if holdout is None else holdout
         plan = Plan(family, cost, share, cv, seed, refit)
-        frame, told = read_file(data, dialect, text=[target])
+        frame, messages = read_file(data, dialect, text=[target])
         wishes = Wishes(drop, use, categorical, positive, numeric)
-        task = make_task(frame, target, wishes, told)
-        guesses = "\n".join(task.told) + "\n"
-        if in_a_terminal() and not as_json:  # elsewhere all is told at the end
+        task = make_task(frame, target, wishes, messages)
+        guesses = "\n".join(task.messages) + "\n"
+        if in_a_terminal() and not as_json:  # elsewhere all is printed at the end
             echo(guesses)
             guesses = ""
         watched = sys.stderr is not None and sys.stderr.isatty()
         live = int(watched and cv is None)  # else the bar tells of the fits
-        with progress_bar("fits", fleeting=True) if cv else nullcontext() as progress:
+        with progress_bar("fits", transient=True) if cv else nullcontext() as progress:
             model = fit_model(
                 task,
                 plan,
@@ -151,7 +151,7 @@ def fit(
                 progress=progress,
             )
         save(model, out)
-    about = {name: told for name, told in model.about_.items() if name != "origin"}
+    about = {name: value for name, value in model.about_.items() if name != "origin"}
     text = "\n".join(filter(None, [guesses, _text(model, data, out)]))
     say(about | {"out": str(out)}, text, as_json)
 

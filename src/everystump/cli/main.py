@@ -26,7 +26,7 @@ EXAMPLES = """\b
 Examples:
   everystump fit credit.csv --target default -o credit.stump
   everystump report credit.stump credit.csv -o credit.html
-  everystump predict credit.stump new.csv -o said.csv
+  everystump predict credit.stump new.csv -o predictions.csv
 
 Completion of commands and options, in bash: eval "$(_EVERYSTUMP_COMPLETE=bash_source everystump)";
 likewise zsh_source and fish_source.

@@ -1,4 +1,4 @@
-"""``everystump predict``: what a model says of new rows."""
+"""``everystump predict``: the predicted classes of new rows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from everystump.study.dialect import Dialect
 
 EXAMPLES = """\b
 Examples:
-  everystump predict credit.stump new.csv -o said.csv
+  everystump predict credit.stump new.csv -o predictions.csv
   everystump predict credit.stump new.csv --keep id | head
 """
 
 
-@click.command(epilog=EXAMPLES, short_help="Tell the classes of new rows.")
+@click.command(epilog=EXAMPLES, short_help="Predict the class of new rows.")
 @MODEL
 @DATA
 @out_option("The CSV to write.  [default: standard output]", required=False)
@@ -67,14 +67,14 @@ def predict(
                 list(dict.fromkeys(keep))
             ]
         X = features_of(fitted, frame)
-        said = predictions(fitted, X, kept)
+        predicted = predictions(fitted, X, kept)
         notes += unknown_levels(fitted, X)
         if out is not None:
-            write_text(out, said.to_csv(index=False))
+            write_text(out, predicted.to_csv(index=False))
     warn_of(notes)
     if out is not None:
-        say({"out": str(out), "rows": len(said)}, f"{len(said):,} rows: {out}", as_json)
+        say({"out": str(out), "rows": len(predicted)}, f"{len(predicted):,} rows: {out}", as_json)
     elif as_json:
-        say({"rows": said.to_dict("records")}, "", as_json)
+        say({"rows": predicted.to_dict("records")}, "", as_json)
     else:
-        echo(said.to_csv(index=False).removesuffix("\n"))
+        echo(predicted.to_csv(index=False).removesuffix("\n"))

@@ -24,10 +24,10 @@ def warn_of(sentences: Iterable[str], doubt: str | None = None) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, *, fleeting: bool = False) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(title: str, *, transient: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Yield a function to call with the number of finished tasks and of all.
 
-    A fleeting bar vanishes at the end.
+    A transient bar is removed at the end.
     """
     from rich.console import Console
     from rich.progress import (
@@ -40,7 +40,7 @@ def progress_bar(title: str, *, fleeting: bool = False) -> Iterator[Callable[[in
 
     console = Console(stderr=True) if sys.stderr is not None else None
     if console is None or not console.is_terminal:
-        yield _Lines(title, tells_end=not fleeting)
+        yield _Lines(title, tells_end=not transient)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -48,7 +48,7 @@ def progress_bar(title: str, *, fleeting: bool = False) -> Iterator[Callable[[in
         MofNCompleteColumn(),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
-    with Progress(*columns, console=console, transient=fleeting) as bars:
+    with Progress(*columns, console=console, transient=transient) as bars:
         bar = bars.add_task(title)
         yield lambda done, total: bars.update(bar, completed=done, total=total)
 

@@ -1,4 +1,4 @@
-"""``everystump report``: a page that one can read and play with."""
+"""``everystump report``: an interactive page."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def report(
         if data is not None:
             frame, notes = read_data(data, dialect, fitted)
             trial = trial_of(fitted, frame)
-        told = {"rows": trial.kind, "doubt": trial.doubt}
-        write_report(fitted, out, trial.X, trial.y, about=told)
+        about = {"rows": trial.kind, "doubt": trial.doubt}
+        write_report(fitted, out, trial.X, trial.y, about=about)
         figures = None
         if trial.y is not None:
             fresh = trial.fresh and not trial.doubt

@@ -33,7 +33,7 @@ def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> Non
         context.exit()
 
 
-@click.command(epilog=EXAMPLES, short_help="Make the papers' tables and figures again.")
+@click.command(epilog=EXAMPLES, short_help="Reproduce the tables and figures of the papers.")
 @click.argument("name", metavar="NAME|all")
 @click.option(
     "--list",
@@ -41,7 +41,7 @@ def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     is_eager=True,
     expose_value=False,
     callback=_list_names,
-    help="List the names, one a line.",
+    help="List the names, one per line.",
 )
 @click.option("--runs", type=click.IntRange(min=1), help="Runs.  [default: the paper's number]")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
@@ -57,12 +57,12 @@ def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     type=click.Path(path_type=Path),
     default="reproduction",
     show_default=True,
-    help="Folder for tables, pictures and finished work.",
+    help="Folder for tables, plots and finished work.",
 )
 def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Path) -> None:
-    """Make a table or figure of a paper again, or all of them.
+    """Reproduce a table or figure of a paper, or all of them.
 
-    Writes NAME.md and NAME.csv with the paper's numbers beside ours, and pictures, into the folder
+    Writes NAME.md and NAME.csv with the paper's numbers beside ours, and plots, into the folder
     of --out; `all` adds README.md with everything on one page.  Finished work is kept there: the
     same command goes on where an interrupted one stopped, and one with more --runs adds to it.
     """
@@ -82,12 +82,12 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
 
 
 def _prepare(out: Path) -> None:
-    """Make the folder, and find out now whether files can be written and pictures drawn."""
+    """Make the folder, and check now that files can be written and plots drawn."""
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()
     if find_spec("matplotlib") is None:
-        raise RefusedError("Pictures need matplotlib: pip install 'everystump[plot]'.")
+        raise RefusedError("Plots need matplotlib: pip install 'everystump[plot]'.")
 
 
 def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:

@@ -38,7 +38,7 @@ class OutputLostError(Exception):
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what a user can mend into one sentence and the exit code of bad input."""
+    """Turn what a user can fix into one sentence and the exit code of bad input."""
     try:
         yield
     except RefusedError as error:

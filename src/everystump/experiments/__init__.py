@@ -69,7 +69,9 @@ def load_experiment(name: str) -> Experiment:
     100
     """
     if name not in NAMES:
-        raise RefusedError(f"{name!r} is no experiment: choose all or one of {', '.join(NAMES)}.")
+        raise RefusedError(
+            f"{name!r} is not an experiment: choose all or one of {', '.join(NAMES)}."
+        )
     module = import_module(f"everystump.experiments.{name.replace('-', '_')}")
     experiment: Experiment = module.EXPERIMENT
     return experiment

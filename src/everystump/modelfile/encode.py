@@ -147,7 +147,7 @@ def _refuse(value: Any, where: str) -> None:
     name = where.rpartition(".")[2].partition("[")[0]
     if isinstance(value, BaseEstimator):
         raise ModelFileError(
-            f"{where}={shown} is no estimator of everystump, and a model file holds no others; "
+            f"{where}={shown} is not an estimator of everystump, and a model file holds no others; "
             f"keep this model with skops."
         )
     what = "a function" if callable(value) else f"of the type {type(value).__name__}"

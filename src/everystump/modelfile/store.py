@@ -122,7 +122,7 @@ def _as_one_model(model: Any) -> Any:
         raise ModelFileError(str(error)) from None
     if ESTIMATORS.get(type(model).__name__) is not type(model):
         raise ModelFileError(
-            f"model={type(model).__name__} is no estimator of everystump; {_remedy(model)}."
+            f"model={type(model).__name__} is not an estimator of everystump; {_remedy(model)}."
         )
     if not _is_fitted(model):
         raise ModelFileError(f"model={type(model).__name__} is not fitted; call fit before save.")
@@ -180,12 +180,16 @@ def _read(path: str | os.PathLike) -> bytes:
             f"everystump.save wrote."
         )
     if not place.is_file():
-        raise ModelFileError(f"{name} is no file; pass the path of a model file.")
+        raise ModelFileError(f"{name} is not a file; pass the path of a model file.")
     with place.open("rb") as file:
         head = file.read(_HEAD)
         if head.startswith(_ZIP) and head.endswith(_INDEX.encode()):
             return head + file.read()
-    what = "is a zip archive without a model" if head.startswith(_ZIP) else "is no everystump model"
+    what = (
+        "is a zip archive without a model"
+        if head.startswith(_ZIP)
+        else "is not an everystump model"
+    )
     if not head:
         what = "is empty"
     raise ModelFileError(f"{name} {what}; pass a file that everystump.save wrote.")

@@ -1,4 +1,4 @@
-// Pictures, drawn from plain data. Text of the data goes through textContent only.
+// Charts, drawn from plain data. Text of the data goes through textContent only.
 
 /** Return an HTML element with attributes and children, which are elements or text. */
 function html(tag, attributes = {}, ...children) {
@@ -84,30 +84,30 @@ function ticks(low, high, most = 5) {
 const FRAME = { width: 340, height: 206, left: 42, right: 10, top: 14, bottom: 26 };
 const STRIP = 48; // where what is missing stands apart
 
-/** Return a picture with axes, and the functions from data to places in it. */
+/** Return a chart with axes, and the functions from data to places in it. */
 function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTicks, xName = "",
   yName = "", frame = FRAME }) {
   const end = frame.width - frame.right - strip;
   const ground = frame.height - frame.bottom;
   const atX = (x) => frame.left + ((x - low) / (high - low)) * (end - frame.left);
   const atY = (y) => ground - ((y - bottom) / (top - bottom)) * (ground - frame.top);
-  const picture = svg("svg", {
+  const chart = svg("svg", {
     viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img", "aria-label": label, class: "chart",
   });
   for (const y of yTicks || ticks(bottom, top, 5)) {
-    picture.append(svg("line", { class: y === 0 ? "zero" : "rule", x1: frame.left, x2: end + strip,
+    chart.append(svg("line", { class: y === 0 ? "zero" : "rule", x1: frame.left, x2: end + strip,
       y1: atY(y), y2: atY(y) }));
-    picture.append(svg("text", { class: "tick", x: frame.left - 6, y: atY(y) + 3.5,
+    chart.append(svg("text", { class: "tick", x: frame.left - 6, y: atY(y) + 3.5,
       "text-anchor": "end" }, few(y)));
   }
   for (const [x, text] of xTicks || ticks(low, high, 5).map((x) => [x, few(x)])) {
-    picture.append(svg("text", { class: "tick", x: atX(x), y: ground + 16,
+    chart.append(svg("text", { class: "tick", x: atX(x), y: ground + 16,
       "text-anchor": "middle" }, text));
   }
-  picture.append(
+  chart.append(
     svg("text", { class: "tick", x: end, y: frame.height - 2, "text-anchor": "end" }, xName),
     svg("text", { class: "tick", x: 2, y: 10 }, yName));
-  return { picture, atX, atY, end, ground, frame };
+  return { chart, atX, atY, end, ground, frame };
 }
 
 /** Return the least and the most that curves add, zero among it. */
@@ -123,24 +123,24 @@ function rangeOf(curves) {
   return [low, high];
 }
 
-const COLOURS = 8; // of classes, in page.css
+const COLORS = 8; // of classes, in page.css
 
 /** Tell whether each class has a color of its own; of two, the sign of the score has. */
-const hasClassColours = (labels) => labels.length > 2 && labels.length <= COLOURS;
+const hasClassColors = (labels) => labels.length > 2 && labels.length <= COLORS;
 
 /**
  * Return the classes of style for what is above and below zero on the score of class k.
- * Of two classes the second is blue and the first orange, whatever the picture.
+ * Of two classes the second is blue and the first orange, whatever the chart.
  */
 function sidesOf(labels, k) {
   if (labels.length === 2) return ["positive", "negative"];
-  return [hasClassColours(labels) ? `c${k}` : "positive", "neutral"];
+  return [hasClassColors(labels) ? `c${k}` : "positive", "neutral"];
 }
 
 /** Return the class of style for text that favors class k. */
 function textOf(k, labels) {
   if (labels.length === 2) return k === 1 ? "text-positive" : "text-negative";
-  return hasClassColours(labels) ? `text-c${k}` : "";
+  return hasClassColors(labels) ? `text-c${k}` : "";
 }
 
 /** Return the curve of a number, with the rows' density at its foot and what is missing apart. */
@@ -156,19 +156,19 @@ function drawLine(feature, curve, limits, sides) {
     xTicks: ticks(low, high, 5).filter((x) => (!feature.whole || Number.isInteger(x))
       && !(hasMissing && x > high - 0.1 * spread))
       .map((x) => [x, few(x)]) });
-  const { picture, atX, atY, ground, frame } = plot;
+  const { chart, atX, atY, ground, frame } = plot;
   if (feature.density) drawDensity(plot, feature.density);
   const points = [[low, curve.values[0]], ...curve.knots.map((x, k) => [x, curve.values[k]]),
     [high, curve.values[curve.values.length - 1]]]
     .filter(([x]) => x >= low && x <= high);
   const path = points.map(([x, y], k) =>
     `${k ? "L" : "M"}${atX(x).toFixed(2)} ${atY(y).toFixed(2)}`);
-  picture.append(...halves(plot, path.join(""), sides));
+  chart.append(...halves(plot, path.join(""), sides));
   if (hasMissing) drawMissing(plot, curve.missing, feature.share_missing);
   const here = svg("circle", { class: "here", r: 4.5 });
   here.setAttribute("visibility", "hidden");
   const probe = svg("line", { class: "probe", y1: frame.top, y2: ground, visibility: "hidden" });
-  picture.append(probe, here);
+  chart.append(probe, here);
   const move = (x) => {
     here.setAttribute("visibility", "visible");
     const isMissing = Number.isNaN(x);
@@ -177,7 +177,7 @@ function drawLine(feature, curve, limits, sides) {
     here.setAttribute("cy", atY(curveAt(curve, x)));
     if (isMissing && !hasMissing) here.setAttribute("visibility", "hidden");
   };
-  return { picture, move, plot, probe, range: [low, high] };
+  return { chart, move, plot, probe, range: [low, high] };
 }
 
 /** Return a line in two colors: what is above zero, and what is below. */
@@ -189,23 +189,23 @@ function halves({ frame, atY }, path, sides) {
   svg("path", { class: `line line-${sides[k]}`, d: path })));
 }
 
-function drawDensity({ picture, atX, ground, frame }, density) {
+function drawDensity({ chart, atX, ground, frame }, density) {
   const most = Math.max(...density.share) || 1;
   const width = Math.max(1, atX(density.width) - atX(0) - 0.6);
   density.at.forEach((x, k) => {
     const height = 0.3 * (ground - frame.top) * (density.share[k] / most);
-    picture.append(svg("rect", { class: "density", x: atX(x) - width / 2, width,
+    chart.append(svg("rect", { class: "density", x: atX(x) - width / 2, width,
       y: ground - height, height }));
   });
 }
 
-function drawMissing({ picture, atY, end, ground, frame }, value, share) {
+function drawMissing({ chart, atY, end, ground, frame }, value, share) {
   const middle = end + STRIP / 2;
-  picture.append(svg("line", { class: "apart", x1: end, x2: end, y1: frame.top, y2: ground }));
+  chart.append(svg("line", { class: "apart", x1: end, x2: end, y1: frame.top, y2: ground }));
   const y = atY(value);
-  picture.append(svg("path", { class: "missing",
+  chart.append(svg("path", { class: "missing",
     d: `M${middle} ${y - 5}L${middle + 5} ${y}L${middle} ${y + 5}L${middle - 5} ${y}Z` }));
-  const tell = (height, text) => picture.append(svg("text", { class: "tick missing-text", x: middle,
+  const tell = (height, text) => chart.append(svg("text", { class: "tick missing-text", x: middle,
     y: height, "text-anchor": "middle" }, text));
   tell(ground + 16, "missing");
   if (share !== null) tell(frame.top - 3, percent(share));
@@ -256,7 +256,7 @@ function drawLevels(feature, levels, curve, limits, sides) {
   const move = (x) => items.forEach((item, k) => {
     item.classList.toggle("here", Number.isNaN(x) ? k === "missing" : k === x);
   });
-  return { picture: list, move };
+  return { chart: list, move };
 }
 
 /** Return the line of a level: its name, how many rows have it, and what it adds. */
@@ -290,7 +290,7 @@ function foldedLevels(lines, { share, value }, limits) {
   return [item, ...lines];
 }
 
-/** Return a histogram of margins; those of rows told wrong, below zero, are marked. */
+/** Return a histogram of margins; those of rows predicted wrongly, below zero, are marked. */
 function drawMargins({ edges, counts, lowest, highest, mean }) {
   const most = Math.max(...counts);
   const low = Math.min(edges[0], 0);
@@ -303,15 +303,15 @@ function drawMargins({ edges, counts, lowest, highest, mean }) {
   counts.forEach((count, k) => {
     if (!count) return;
     const isWrong = edges[k + 1] <= 1e-12;
-    plot.picture.append(svg("rect", { class: isWrong ? "margin wrong" : "margin",
+    plot.chart.append(svg("rect", { class: isWrong ? "margin wrong" : "margin",
       x: plot.atX(edges[k]) + 0.5,
       width: Math.max(1, plot.atX(edges[k + 1]) - plot.atX(edges[k]) - 1),
       y: plot.atY(count), height: plot.ground - plot.atY(count) },
     svg("title", {}, `${few(edges[k])} to ${few(edges[k + 1])}: ${count}`)));
   });
-  plot.picture.append(svg("line", { class: "apart", x1: plot.atX(0), x2: plot.atX(0),
+  plot.chart.append(svg("line", { class: "apart", x1: plot.atX(0), x2: plot.atX(0),
     y1: frame.top, y2: plot.ground }));
-  return plot.picture;
+  return plot.chart;
 }
 
 /** Return what the scores of a path are, in words. */
@@ -339,11 +339,11 @@ function drawPath({ C, mean, std, chosen, scoring }) {
   const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;
   const band = [...kept.map(([c, m, s]) => point([c, m + s])),
     ...[...kept].reverse().map(([c, m, s]) => point([c, m - s]))];
-  plot.picture.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
+  plot.chart.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
     svg("path", { class: "line line-plain", d: `M${kept.map(point).join("L")}` }));
   const nearest = kept.find(([c]) => chosen && Math.abs(c - Math.log10(chosen)) < 1e-9);
-  kept.forEach((one) => plot.picture.append(svg("circle", { class: one === nearest ? "here" : "dot",
+  kept.forEach((one) => plot.chart.append(svg("circle", { class: one === nearest ? "here" : "dot",
     cx: plot.atX(one[0]), cy: plot.atY(one[1]), r: one === nearest ? 6 : 3 },
   svg("title", {}, `C = ${few(10 ** one[0])}: ${few(one[1])}`))));
-  return plot.picture;
+  return plot.chart;
 }

@@ -77,11 +77,11 @@ function curveCard(feature, d, levels, curve, limits, markers, sides) {
   const readout = html("span", { class: "readout", "aria-hidden": "true" });
   if (!levels) probeCurve(feature, drawing, curve, readout);
   return html("article", { class: "card curve", id: `curve-${d}`, "aria-label": feature.name },
-    html("h3", { title: feature.name }, html("span", {}, feature.name), readout), drawing.picture);
+    html("h3", { title: feature.name }, html("span", {}, feature.name), readout), drawing.chart);
 }
 
 /** Tell what a curve adds where the pointer is, or where the arrow keys lead. */
-function probeCurve(feature, { picture, plot, probe, range: [low, high] }, curve, readout) {
+function probeCurve(feature, { chart, plot, probe, range: [low, high] }, curve, readout) {
   const hasMissing = curve.missing !== null;
   let at = feature.typical ?? feature.low;
 
@@ -92,8 +92,8 @@ function probeCurve(feature, { picture, plot, probe, range: [low, high] }, curve
     probe.setAttribute("x2", place);
     probe.setAttribute("visibility", "visible");
     readout.textContent = `${Number.isNaN(x) ? "missing" : few(x)}: ${signed(curveAt(curve, x))}`;
-    picture.setAttribute("aria-valuenow", Number.isNaN(x) ? feature.high : x);
-    picture.setAttribute("aria-valuetext", readout.textContent);
+    chart.setAttribute("aria-valuenow", Number.isNaN(x) ? feature.high : x);
+    chart.setAttribute("aria-valuetext", readout.textContent);
   }
   function leave() {
     probe.setAttribute("visibility", "hidden");
@@ -101,19 +101,19 @@ function probeCurve(feature, { picture, plot, probe, range: [low, high] }, curve
   }
   for (const [name, value] of Object.entries({ role: "slider", tabindex: 0,
     "aria-valuemin": feature.low, "aria-valuemax": feature.high, "aria-valuenow": at })) {
-    picture.setAttribute(name, value);
+    chart.setAttribute(name, value);
   }
-  picture.addEventListener("pointermove", (event) => {
-    const box = picture.getBoundingClientRect();
+  chart.addEventListener("pointermove", (event) => {
+    const box = chart.getBoundingClientRect();
     const place = ((event.clientX - box.left) / box.width) * plot.frame.width;
     const x = low + ((place - plot.frame.left) / (plot.end - plot.frame.left)) * (high - low);
     if (x >= low && x <= high) tell(x);
     else if (x > high && hasMissing) tell(NaN);
   });
-  picture.addEventListener("pointerleave", leave);
-  picture.addEventListener("focus", () => tell(at));
-  picture.addEventListener("blur", leave);
-  picture.addEventListener("keydown", (event) => {
+  chart.addEventListener("pointerleave", leave);
+  chart.addEventListener("focus", () => tell(at));
+  chart.addEventListener("blur", leave);
+  chart.addEventListener("keydown", (event) => {
     const next = afterKey(event.key, at, feature, hasMissing);
     if (next === null) return;
     event.preventDefault();

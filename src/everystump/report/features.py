@@ -63,10 +63,10 @@ def tell_features(
 
 def _values(feature: Feature, shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:
     """Return what values a feature has, and where the rows lie."""
-    told = {"share_missing": None if seen is None else share_missing(seen)}
+    found = {"share_missing": None if seen is None else share_missing(seen)}
     if feature.levels is None:
-        return told | _number(shapes, seen)
-    return told | _category(feature, seen)
+        return found | _number(shapes, seen)
+    return found | _category(feature, seen)
 
 
 def _number(shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:

@@ -98,7 +98,7 @@ function drawFigures(figures) {
 
 function drawBounds(notes, bounds, sentences) {
   if (!bounds.length) return;
-  const told = bounds.map((bound, k) => {
+  const shown = bounds.map((bound, k) => {
     const assumptions = [bound.assumptions || []].flat();
     const more = [...assumptions, bound.reference].filter(Boolean);
     const item = html("li", {}, unbroken(sentences[k]),
@@ -106,7 +106,7 @@ function drawBounds(notes, bounds, sentences) {
         html("ul", {}, ...more.map((text) => html("li", {}, String(text))))) : null);
     return { item, isWeak: bound.holds === false || bound.vacuous || bound.value === null };
   });
-  const those = (isWeak) => told.filter((one) => Boolean(one.isWeak) === isWeak)
+  const those = (isWeak) => shown.filter((one) => Boolean(one.isWeak) === isWeak)
     .map((one) => one.item);
   const weak = those(true);
   notes.append(html("h3", {}, "Bounds on the error"), html("ul", { class: "plain" },
@@ -131,22 +131,22 @@ function drawImportance({ features, order, labels, measured_on: measuredOn }, sh
     `${labels.length > 2 ? ", summed over the classes" : ""}. A name leads to its curve.`;
   const total = (d) => features[d].importance.reduce((sum, part) => sum + part, 0);
   const most = Math.max(...order.map(total)) || 1;
-  const hasColours = hasClassColours(labels);
+  const hasColors = hasClassColors(labels);
   const line = (d) => {
     const link = html("a", { class: "name", href: `#curve-${d}`, title: features[d].name },
       features[d].name);
     link.addEventListener("click", () => showCurve(d));
-    const parts = hasColours ? features[d].importance : [total(d)];
+    const parts = hasColors ? features[d].importance : [total(d)];
     return html("li", {}, link, html("span", { class: "track plain-track" },
       ...parts.map((part, k) => {
-        const bar = html("span", { class: `piece ${hasColours ? `c${k}` : "neutral"}` });
+        const bar = html("span", { class: `piece ${hasColors ? `c${k}` : "neutral"}` });
         bar.style.width = `${(100 * part) / most}%`;
         return bar;
       })), html("span", { class: "number" }, total(d).toFixed(3)));
   };
   const moving = order.filter((d) => total(d) > 0);
   const card = byId("importance-bars");
-  if (hasColours) {
+  if (hasColors) {
     card.append(html("ul", { class: "legend" }, ...labels.map((label, k) =>
       html("li", {}, html("span", { class: `swatch c${k}` }), label))));
   }
@@ -205,20 +205,21 @@ function drawHard(summary, panel, scorer) {
 function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
   const values = new Map(starts.map((start) => [start.row, start.values]));
   const isTwo = labels.length === 2;
-  const hasChances = scorer.document.log_odds !== null;
-  const titles = ["row", "predicted", "actual", ...(hasChances ? ["probability"] : []),
+  const hasProbabilities = scorer.document.log_odds !== null;
+  const titles = ["row", "predicted", "actual", ...(hasProbabilities ? ["probability"] : []),
     isTwo ? "score" : "ahead by",
     ...(isTwo ? [1, 0].map((k) => `evidence for \u201c${short(labels[k], 24)}\u201d`)
       : ["evidence for it", "evidence against"])];
-  const nNumbers = hasChances ? 2 : 1;
+  const nNumbers = hasProbabilities ? 2 : 1;
   const numbers = (row) => [
-    ...(hasChances ? [percent(scorer.explainCells(values.get(row.row)).probability[row.said])]
+    ...(hasProbabilities
+      ? [percent(scorer.explainCells(values.get(row.row)).probability[row.predicted])]
       : []), isTwo ? signed(row.score) : row.lead.toFixed(3)];
   const chips = (row, sign) => {
     const order = row.contributions.map((part, d) => [sign * part, d])
       .filter(([part]) => part > 0).sort((a, b) => b[0] - a[0]).slice(0, 3);
     const title = titles[titles.length - (sign > 0 ? 2 : 1)];
-    const favored = isTwo ? (sign > 0 ? 1 : 0) : (sign > 0 ? row.said : row.over);
+    const favored = isTwo ? (sign > 0 ? 1 : 0) : (sign > 0 ? row.predicted : row.over);
     return html("td", { "data-title": title }, ...order.map(([part, d]) =>
       html("span", { class: "chip", title: features[d].name },
         html("span", {}, `${short(features[d].name)} = ${short(shown(values.get(row.row)[d]))}`),
@@ -233,7 +234,7 @@ function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
     });
     return html("tr", {}, html("td", {}, button),
       html("td", { "data-title": titles[1] },
-        isTwo ? labels[row.said] : `${labels[row.said]} over ${labels[row.over]}`),
+        isTwo ? labels[row.predicted] : `${labels[row.predicted]} over ${labels[row.over]}`),
       html("td", { "data-title": titles[2] }, row.truth === null ? "not known" : labels[row.truth]),
       ...numbers(row).map((text, k) =>
         html("td", { "data-title": titles[3 + k], class: "number" }, text)),
@@ -254,7 +255,7 @@ function hardTable({ features, labels, starts }, rows, panel, scorer, name) {
 function drawChoice({ about: { path } }) {
   if (!path || !path.C || !path.mean || !path.C.length) return;
   reveal("path", "Choice of C");
-  byId("path-picture").append(drawPath(path), html("p", { class: "hint" },
+  byId("path-plot").append(drawPath(path), html("p", { class: "hint" },
     "C is the inverse regularization strength: a small C makes plain curves, a large one " +
     `curves that follow the training rows. The validation score (${scoreName(path)}) is the ` +
     "larger the better; the " +

@@ -1,4 +1,4 @@
-"""The page: one HTML file that needs nothing else, and that asks nobody for anything."""
+"""The page: one HTML file that needs nothing else, and works offline."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _edits(edits: list[str]) -> str:
     each = "".join(f"<li>{_escaped(edit)}</li>" for edit in edits)
     return (
         '<aside class="edited" role="note"><strong>This model was edited by hand after training.'
-        f"</strong> Its curves and scores are those after the edits; what is said below of its "
+        f"</strong> Its curves and scores are those after the edits; what is stated below of its "
         f"training, error, certificate and bounds was found before them.<ul>{each}</ul></aside>"
     )
 

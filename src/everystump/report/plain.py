@@ -10,7 +10,7 @@ from typing import Any
 
 
 def as_plain(value: Any) -> Any:
-    """Return a value as dicts, lists, text, finite numbers, truth values and None.
+    """Return a value as dicts, lists, text, finite numbers, booleans and None.
 
     A number that is not finite is None; what is none of these is told in words.
 

@@ -47,8 +47,8 @@ class HeldOut:
         return cls(table, X, both, truth)
 
     @property
-    def said(self) -> np.ndarray:
-        """The number of the class that each row is told to be: the first of equals."""
+    def predicted(self) -> np.ndarray:
+        """The number of the class that each row is predicted to be: the first of equals."""
         return self.scores.argmax(axis=1)
 
     def label(self, i: int) -> Any:
@@ -69,13 +69,13 @@ def tell_quality(rows: HeldOut, truth: np.ndarray) -> dict[str, Any]:
     """Return which rows are predicted right, and how safely."""
     n_classes = rows.scores.shape[1]
     confusion = np.zeros((n_classes, n_classes), dtype=int)
-    np.add.at(confusion, (truth, rows.said), 1)
+    np.add.at(confusion, (truth, rows.predicted), 1)
     totals = confusion.sum(axis=1, keepdims=True)
     rates = np.divide(confusion, totals, out=np.zeros(confusion.shape), where=totals > 0)
     margins, _ = rows.ahead(truth)
     return {
         "n": len(truth),
-        "n_wrong": int(np.count_nonzero(rows.said != truth)),
+        "n_wrong": int(np.count_nonzero(rows.predicted != truth)),
         "confusion": confusion.tolist(),
         "rates": rates.tolist(),
         "margins": _histogram(margins),
@@ -102,12 +102,12 @@ def _histogram(margins: np.ndarray) -> dict[str, Any]:
 
 def least_sure(rows: HeldOut) -> np.ndarray:
     """Return the rows whose class is least ahead of the next one, least first."""
-    return np.argsort(rows.ahead(rows.said)[0], kind="stable")[:_MOST_HARD]
+    return np.argsort(rows.ahead(rows.predicted)[0], kind="stable")[:_MOST_HARD]
 
 
 def worst_wrong(rows: HeldOut, truth: np.ndarray) -> np.ndarray:
-    """Return the rows that are told wrong, worst first."""
-    wrong = np.flatnonzero(rows.said != truth)
+    """Return the rows that are predicted wrongly, worst first."""
+    wrong = np.flatnonzero(rows.predicted != truth)
     margins = rows.ahead(truth)[0][wrong]
     return wrong[np.argsort(margins, kind="stable")][:_MOST_HARD]
 
@@ -121,28 +121,28 @@ def tell_hard(
     of several, what it adds for the predicted class over the one that this beats.
     """
     part = HeldOut(None, rows.X[chosen], rows.scores[chosen], None)
-    _, rival = part.ahead(part.said)
+    _, rival = part.ahead(part.predicted)
     two = len(models) == 1
     if against_truth and rows.truth is not None:
         rival = rows.truth[chosen]
     parts = [model.contributions(part.X) for model in models]
-    told = []
+    found = []
     for k, i in enumerate(chosen.tolist()):
-        said, other = int(part.said[k]), int(rival[k])
-        adds = parts[0][k] if two else parts[said][k] - parts[other][k]
-        told.append(
+        predicted, other = int(part.predicted[k]), int(rival[k])
+        adds = parts[0][k] if two else parts[predicted][k] - parts[other][k]
+        found.append(
             {
                 "row": i,
                 "label": rows.label(i),
-                "said": said,
+                "predicted": predicted,
                 "over": other,
                 "truth": None if rows.truth is None else int(rows.truth[i]),
-                "score": float(part.scores[k, 1] if two else part.scores[k, said]),
-                "lead": float(part.scores[k, said] - (0.0 if two else part.scores[k, other])),
+                "score": float(part.scores[k, 1] if two else part.scores[k, predicted]),
+                "lead": float(part.scores[k, predicted] - (0.0 if two else part.scores[k, other])),
                 "contributions": adds.tolist(),
             }
         )
-    return told
+    return found
 
 
 def starting_rows(
@@ -157,7 +157,7 @@ def starting_rows(
             "row": i,
             "label": rows.label(i),
             "truth": None if rows.truth is None else int(rows.truth[i]),
-            "said": int(rows.said[i]),
+            "predicted": int(rows.predicted[i]),
             "values": [_value(rows, i, d, feature) for d, feature in enumerate(features)],
         }
         for i in sorted(kept)

@@ -70,12 +70,12 @@ function makeScorer(model) {
     });
     const scores = model.scores.map((score, k) =>
       unread ? NaN : contributions[k].reduce((sum, part) => sum + part, score.intercept));
-    const said = unread ? null : numberOfClass(scores);
+    const predicted = unread ? null : numberOfClass(scores);
     return {
       scores,
       contributions,
-      said,
-      label: said === null ? null : model.classes[said],
+      predicted,
+      label: predicted === null ? null : model.classes[predicted],
       probability: model.log_odds === null ? null
         : probabilities(scores.map((score) => score * model.log_odds)),
     };
@@ -136,7 +136,7 @@ function probabilities(logOdds) {
   if (logOdds.length === 1) return [Math.exp(logOf(-logOdds[0])), Math.exp(logOf(logOdds[0]))];
   const logs = logOdds.map(logOf);
   const most = Math.max(...logs);
-  const chances = logs.map((one) => Math.exp(one - most));
-  const total = chances.reduce((sum, one) => sum + one, 0);
-  return chances.map((one) => one / total);
+  const probabilities = logs.map((one) => Math.exp(one - most));
+  const total = probabilities.reduce((sum, one) => sum + one, 0);
+  return probabilities.map((one) => one / total);
 }

@@ -192,10 +192,10 @@ def _words(
     labels: list[str],
     quality: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    told = {"estimator": document["estimator"], "features": len(document["features"])}
+    own = {"estimator": document["estimator"], "features": len(document["features"])}
     certificate = about.get("certificate")
     return {
-        "trained": paragraphs(about, told | {"classes": labels}, quality),
+        "trained": paragraphs(about, own | {"classes": labels}, quality),
         "figures": measured(about, quality),
         "certificate": certified(certificate) if certificate else None,
         "bounds": [bounded(bound) for bound in about.get("bounds") or []],

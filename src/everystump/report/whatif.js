@@ -33,7 +33,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
 
   function update() {
     const found = scorer.explainCells(state.cells);
-    if (state.score !== null && !state.pinned) state.score = found.said ?? 0;
+    if (state.score !== null && !state.pinned) state.score = found.predicted ?? 0;
     const adds = found.contributions[state.score ?? 0];
     const sides = sidesOf(labels, state.score ?? 0);
     fields.forEach((field) => {
@@ -76,8 +76,8 @@ function contributionLimits(model) {
 function startName(start, labels) {
   if (start.name) return start.name;
   const truth = start.truth === null ? "" : `, actual ${labels[start.truth]}`;
-  const mark = start.truth !== null && start.truth !== start.said ? " (wrong)" : "";
-  return `row ${start.label}${truth}, predicted ${labels[start.said]}${mark}`;
+  const mark = start.truth !== null && start.truth !== start.predicted ? " (wrong)" : "";
+  return `row ${start.label}${truth}, predicted ${labels[start.predicted]}${mark}`;
 }
 
 function buildStarts(summary, begin) {
@@ -146,8 +146,8 @@ function buildOutcome(labels, model, choose) {
   return { element, tell };
 }
 
-const saidBy = (found, labels) => (found.said === null ? "nothing: a value is missing"
-  : labels[found.said]);
+const predictedBy = (found, labels) => (found.predicted === null ? "nothing: a value is missing"
+  : labels[found.predicted]);
 
 function scoreElement() {
   return html("data", { class: "score" });
@@ -159,14 +159,14 @@ function tellScore(element, score) {
 }
 
 /** Return what tells of two classes: the likely one, both probabilities, and the score. */
-function outcomeOfTwo(labels, hasChances) {
-  const [said, chance, change] = ["strong", "span", "span"].map((tag) => html(tag, {}));
-  said.className = "said";
+function outcomeOfTwo(labels, hasProbabilities) {
+  const [predicted, chance, change] = ["strong", "span", "span"].map((tag) => html(tag, {}));
+  predicted.className = "predicted";
   const score = scoreElement();
   const ends = labels.map(() => html("span", {}));
   const gauge = html("div", { class: "gauge" }, html("span", { class: "level" }));
-  const elements = [html("p", {}, "Predicted: ", said, chance)];
-  if (hasChances) elements.push(gauge, html("div", { class: "ends" }, ...ends));
+  const elements = [html("p", {}, "Predicted: ", predicted, chance)];
+  if (hasProbabilities) elements.push(gauge, html("div", { class: "ends" }, ...ends));
   elements.push(html("p", { class: "hint" }, "Score ", score, change,
     html("span", { class: "key" }, html("span", { class: "swatch positive" }),
       `above zero favors “${labels[1]}”`),
@@ -176,24 +176,24 @@ function outcomeOfTwo(labels, hasChances) {
   function tell(found, before) {
     const share = found.probability;
     const moved = found.scores[0] - before.scores[0];
-    said.textContent = saidBy(found, labels);
+    predicted.textContent = predictedBy(found, labels);
     tellScore(score, found.scores[0]);
     change.textContent = Math.abs(moved) >= 1e-12 ? ` (${signed(moved)} by your changes)` : "";
-    if (share && found.said !== null) {
-      chance.textContent = `, probability ${percent(share[found.said])}`;
+    if (share && found.predicted !== null) {
+      chance.textContent = `, probability ${percent(share[found.predicted])}`;
       gauge.firstChild.style.width = `${100 * share[1]}%`;
       ends.forEach((end, k) => {
         end.textContent = `${labels[k]} ${percent(share[k])}`;
       });
     } else chance.textContent = "";
-    return `${said.textContent}${chance.textContent}, score ${score.textContent}`;
+    return `${predicted.textContent}${chance.textContent}, score ${score.textContent}`;
   }
   return { elements, tell };
 }
 
 /** Return what tells of several classes: the likely one, and each with probability and score. */
 function outcomeOfMany(labels, choose) {
-  const said = html("strong", { class: "said" });
+  const predicted = html("strong", { class: "predicted" });
   const chance = html("span", {});
   const hint = html("p", { class: "hint" });
   const lines = labels.map((label, k) => {
@@ -201,7 +201,7 @@ function outcomeOfMany(labels, choose) {
     radio.addEventListener("change", () => choose(k));
     const share = html("strong", {});
     const score = scoreElement();
-    const swatch = hasClassColours(labels) ? html("span", { class: `swatch c${k}` }) : null;
+    const swatch = hasClassColors(labels) ? html("span", { class: `swatch c${k}` }) : null;
     const element = html("li", {}, radio, html("label", { for: radio.id }, swatch ?? "", label),
       share,
       html("span", { class: "number" }, "score ", score));
@@ -211,9 +211,9 @@ function outcomeOfMany(labels, choose) {
     "aria-label": "Class whose score is explained" }, ...lines.map((line) => line.element));
 
   function tell(found, before, shownScore) {
-    said.textContent = saidBy(found, labels);
-    chance.textContent = found.probability && found.said !== null
-      ? `, probability ${percent(found.probability[found.said])}` : "";
+    predicted.textContent = predictedBy(found, labels);
+    chance.textContent = found.probability && found.predicted !== null
+      ? `, probability ${percent(found.probability[found.predicted])}` : "";
     lines.forEach(({ radio, share, score }, k) => {
       radio.checked = k === shownScore;
       share.textContent = found.probability ? percent(found.probability[k]) : "";
@@ -224,9 +224,9 @@ function outcomeOfMany(labels, choose) {
       html("span", { class: "key" }, html("span", { class: `swatch ${above}` }),
         `for “${labels[shownScore]}”`),
       html("span", { class: "key" }, html("span", { class: `swatch ${below}` }), "against it"));
-    return said.textContent + chance.textContent;
+    return predicted.textContent + chance.textContent;
   }
-  return { elements: [html("p", {}, "Predicted: ", said, chance), list, hint], tell };
+  return { elements: [html("p", {}, "Predicted: ", predicted, chance), list, hint], tell };
 }
 
 /** Return the line of a feature: its input, whether it is missing, and what it adds. */

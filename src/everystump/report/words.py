@@ -30,20 +30,20 @@ def paragraphs(
     >>> paragraphs(about, model)[0]
     'The model predicts “paid” from 20 features. It was trained on 900 rows of loans.csv.'
     """
-    told = [_trained(about, model)]
+    sentences = [_trained(about, model)]
     error = about.get("error")
-    is_told = isinstance(error, Mapping) and error.get("value") is not None
-    if isinstance(error, Mapping) and is_told:
-        told.append(_error(error, about.get("refit")))
-    if quality is not None and not (is_told and about.get("rows") == "held-out"):
+    is_measured = isinstance(error, Mapping) and error.get("value") is not None
+    if isinstance(error, Mapping) and is_measured:
+        sentences.append(_error(error, about.get("refit")))
+    if quality is not None and not (is_measured and about.get("rows") == "held-out"):
         rows = counted(quality["n"], f"{about.get('rows') or ''} row".strip())
-        told.append(
+        sentences.append(
             f"Of the {rows} that this page was given, it predicts the wrong class for "
             f"{number(quality['n_wrong'])}, which is {percent(quality['n_wrong'] / quality['n'])}."
         )
     if about.get("doubt"):
-        told.append(f"Beware: {about['doubt']}")
-    return [*told, _decides(model["classes"]), _kind(about, model["estimator"])]
+        sentences.append(f"Beware: {about['doubt']}")
+    return [*sentences, _decides(model["classes"]), _kind(about, model["estimator"])]
 
 
 def _trained(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
@@ -191,12 +191,12 @@ def bounded(bound: Mapping[str, Any]) -> str:
 def tiles(about: Mapping[str, Any]) -> dict[str, str]:
     """Return the shares that stand out on the page, in the same words as in its sentences."""
     error, certificate = about.get("error"), about.get("certificate")
-    told = {}
+    shares = {}
     if isinstance(error, Mapping) and error.get("value") is not None:
-        told["error"] = percent(error["value"])
+        shares["error"] = percent(error["value"])
         if error.get("low") is not None and error.get("high") is not None:
             likely = "likely about" if error.get("approximate") else "likely"
-            told["range"] = f"{likely} {percent(error['low'])} to {percent(error['high'])}"
+            shares["range"] = f"{likely} {percent(error['low'])} to {percent(error['high'])}"
     if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
-        told["gap"] = percent(certificate["gap"])
-    return told
+        shares["gap"] = percent(certificate["gap"])
+    return shares

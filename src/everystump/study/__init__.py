@@ -17,7 +17,7 @@ __all__ = ["RefusedError", "asking"]
 
 @contextmanager
 def asking() -> Iterator[None]:
-    """Take what an estimator refuses, when asked about a user's table, for the user's to mend."""
+    """Take what an estimator refuses, when asked about a user's table, for the user's to fix."""
     try:
         yield
     except ValueError as error:

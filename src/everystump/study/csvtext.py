@@ -40,22 +40,22 @@ def parse_table(
     text = _without_blanks(text, cut)
     try:
         names = _names(path, text, cut, skipped + 1)
-        told = _refuse_ragged(path, text, cut, skipped)
+        messages = _check_ragged(path, text, cut, skipped)
         how = _How(names, replace(dialect, delimiter=cut), as_text)
         frame, decimal = _read(path, text, how)
     except (csv.Error, TypeError) as error:
         raise RefusedError(f"{path} cannot be read with --delimiter {cut!r}: {error}.") from None
     if _are_values(names):
-        told.append(
+        messages.append(
             "The first line is of numbers, and is taken for names; if not, add such a line."
         )
     if dialect.delimiter is None and cut != ",":
-        told.append(f"Cells are separated by {_DELIMITERS[cut]}.")
+        messages.append(f"Cells are separated by {_DELIMITERS[cut]}.")
     if dialect.decimal is None and decimal == ",":
-        told.append("Numbers have decimal commas; if they do not, pass --decimal '.'.")
+        messages.append("Numbers have decimal commas; if they do not, pass --decimal '.'.")
     other = "." if decimal == "," else ","
     frame.attrs[DECIMALS] = (decimal,) if dialect.decimal else (decimal, other)
-    return frame, told
+    return frame, messages
 
 
 def _without_blanks(text: str, cut: str) -> str:
@@ -79,7 +79,7 @@ def _rows(lines: Iterable[str], delimiter: str) -> Any:
 
 
 def _delimiter(path: Path, text: str, given: str | None, line: int) -> str:
-    """Return what separates cells: as told, or what splits the first lines best."""
+    """Return what separates cells: as given, or what splits the first lines best."""
     head = text[:_SAMPLE].splitlines()[:_SAMPLE_LINES]
     counts = {cut: [len(row) for row in _rows(head, cut)] for cut in _DELIMITERS}
     best = max(_DELIMITERS, key=lambda cut: (counts[cut][0] > 1, np.mean(counts[cut])))
@@ -120,20 +120,20 @@ def _are_values(names: Sequence[str]) -> bool:
     return not any(isinstance(one, str) for one in numbers) and numbers not in counting
 
 
-def _refuse_ragged(path: Path, text: str, delimiter: str, skipped: int) -> list[str]:
+def _check_ragged(path: Path, text: str, delimiter: str, skipped: int) -> list[str]:
     """Raise if a row has more or fewer cells than the first; tell of rows over several lines."""
     if '"' not in text and len(delimiter.encode()) == 1:
-        odd, told = _odd_line(text, delimiter), list[str]()
+        odd, messages = _odd_line(text, delimiter), list[str]()
     else:
-        odd, told = _odd_quoted_row(text, delimiter, skipped)
+        odd, messages = _odd_quoted_row(text, delimiter, skipped)
     if odd is None:
-        return told
+        return messages
     first, last, found, wanted = odd
     closes = "is never closed" if text.count('"') % 2 else f"closes in line {last + skipped}"
     why = "" if first == last else f" (a quote that opens there {closes})"
     raise RefusedError(
         f"{path}, line {first + skipped}: {counted(found, 'cell')} where the first line has "
-        f"{wanted:,}{why}; mend the line, or pass --delimiter."
+        f"{wanted:,}{why}; correct the line, or pass --delimiter."
     )
 
 
@@ -244,4 +244,4 @@ def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:
         if "Calling read" in str(error):  # how pandas tells that it was interrupted
             raise KeyboardInterrupt from error
         what = " ".join(str(error).split()).rstrip(".")
-        raise RefusedError(f"{path} cannot be read: {what}; mend it there.") from None
+        raise RefusedError(f"{path} cannot be read: {what}; correct the file.") from None

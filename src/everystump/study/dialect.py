@@ -11,7 +11,7 @@ DECIMALS = "decimals"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How cells of a text file are to be read; what is not told is found in the file.
+    """How cells of a text file are to be read; what is not given is found in the file.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Dialect:
     missing: tuple[str, ...] = ()
     usual_decimal: str | None = None
 
-    def told(self) -> dict[str, Any]:
-        """Return what is told, as plain data."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was given, as plain data."""
         return {name: value for name, value in asdict(self).items() if value}
 
     def after(self, earlier: dict[str, Any]) -> Dialect:
-        """Return the same with what was told earlier, where nothing is told now."""
-        both = {**earlier, **self.told()}
+        """Return the same with what was given earlier, where nothing is given now."""
+        both = {**earlier, **self.as_dict()}
         return Dialect(**{**both, "missing": tuple(both.get("missing", ()))})

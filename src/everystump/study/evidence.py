@@ -28,9 +28,9 @@ def bounds_on(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[st
     """
     wanted = _FRESH if fresh else _TRAINING
     found = [_bound(name, bounded, model, X, y) for name, bounded in wanted.items()]
-    told = [one for one in found if one and (one["holds"] or one["name"] in _ESTIMATES)]
-    # One machine is a vote of one: what is proven of it twice is told once.
-    return list({one["bounded"]: one for one in reversed(told)}.values())[::-1]
+    kept = [one for one in found if one and (one["holds"] or one["name"] in _ESTIMATES)]
+    # One machine is a vote of one: what is proven of it twice is given once.
+    return list({one["bounded"]: one for one in reversed(kept)}.values())[::-1]
 
 
 def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from everystump.estimators.proofs import proofs
 from everystump.evaluation import Outcome, evaluate, positive_number
-from everystump.progress import fleeting
+from everystump.progress import transient
 from everystump.study import asking
 from everystump.study.dialect import Dialect
 from everystump.study.direction import fit_in_order
@@ -62,14 +62,14 @@ def fit_model(
         "n_rows": len(train),
         "n_held_out": 0 if test is None else len(test),
         "class_counts": count_classes(model, task.y[train]),
-        "guesses": list(task.told),
+        "guesses": list(task.messages),
         "notes": list(dict.fromkeys(notes)),
         "dropped": [f"{name}: {why}" for name, why in task.dropped.items()],
         **measured,
         "origin": {
             "holdout": plan.holdout if test is not None else None,
             "seed": plan.seed,
-            "dialect": (dialect or Dialect()).told(),
+            "dialect": (dialect or Dialect()).as_dict(),
             **task.reading,
         },
     }
@@ -85,7 +85,7 @@ def _fitted(
     """
     model = FAMILIES[plan.family].make(C, plan.seed).set_params(verbose=verbose)
     classes = ordered_classes(task.y, task.positive)
-    with asking(), fleeting(), noting(notes):
+    with asking(), transient(), noting(notes):
         fit_in_order(model, task.X.iloc[rows], task.y[rows], classes)
     return model.set_params(verbose=0)
 

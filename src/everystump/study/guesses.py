@@ -1,4 +1,4 @@
-"""What a table's columns are: guesses that are told, each of which the user can overrule."""
+"""What a table's columns are, inferred and printed, for the user to overrule."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Task:
     target : str
         Their column.
     positive : object
-        The label that probabilities are told of, if there are two.
-    told : list of str
+        The label that probabilities are of, if there are two classes.
+    messages : list of str
         What was guessed, one sentence each.
     dropped : dict
         Columns left out, and why.
@@ -51,7 +51,7 @@ class Task:
     y: np.ndarray
     target: str
     positive: Any
-    told: list[str]
+    messages: list[str]
     dropped: dict[str, str]
     reading: dict[str, Any] = field(default_factory=dict)
 
@@ -70,14 +70,14 @@ class Wishes:
     numeric: Sequence[str] = ()
 
 
-def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ()) -> Task:
-    """Decide what to learn from, and say so, after what is ``told`` already."""
+def make_task(frame: Any, target: str, wishes: Wishes, messages: Sequence[str] = ()) -> Task:
+    """Decide what to learn from, and say so in messages, after those given."""
     check_columns(frame.columns, [target])
-    said = list(told)
+    found = list(messages)
     known = frame[target].notna().to_numpy()
     if not known.all():
         without = f"without a {target!r}"
-        said.append(f"Left out: {counted(int((~known).sum()), 'row')} {without}.")
+        found.append(f"Left out: {counted(int((~known).sum()), 'row')} {without}.")
     decimals = frame.attrs.get(DECIMALS, (".", ","))
     frame = frame.copy(deep=False)
     frame.attrs = {}  # which every column that is taken from it would copy
@@ -99,12 +99,12 @@ def make_task(frame: Any, target: str, wishes: Wishes, told: Sequence[str] = ())
     levels = {name: _levels(X[name]) for name in wishes.categorical if name in X.columns}
     X = X.astype(levels) if levels else X
     readings = {k: v for k, v in readings.items() if not dropped.keys() >= set(v.names(k))}
-    said += _told_of(X, dropped, tell_readings(raw, readings))
+    found += _describe(X, dropped, tell_readings(raw, readings))
     classes = np.unique(y).tolist()
     which = f" (positive class: {positive})" if len(classes) == 2 else ""
-    said.append(f"Classes: {listed(classes, _FEW_CLASSES)}{which}.")
+    found.append(f"Classes: {listed(classes, _FEW_CLASSES)}{which}.")
     reading = {"decimal": decimals[0], "columns": as_plain(readings)}
-    return Task(X, y, target, positive, said, dropped, reading)
+    return Task(X, y, target, positive, found, dropped, reading)
 
 
 def check_columns(known: Collection[str], names: Sequence[str]) -> None:
@@ -143,11 +143,11 @@ def _labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
         )
     if len(classes) == 1:
         raise RefusedError(f"{target!r} is {classes[0]!r} in every row; there is nothing to learn.")
-    _refuse_quantity(target, classes, len(y))
+    _check_quantity(target, classes, len(y))
     return y
 
 
-def _refuse_quantity(target: str, classes: list[Any], n_rows: int) -> None:
+def _check_quantity(target: str, classes: list[Any], n_rows: int) -> None:
     """Raise if values are too many to be classes, or the numbers of a measurement."""
     if len(classes) <= _FEW_CLASSES:
         return
@@ -166,7 +166,7 @@ def _refuse_quantity(target: str, classes: list[Any], n_rows: int) -> None:
 
 
 def _positive(y: np.ndarray, target: str, wanted: str | None) -> Any:
-    """Return the positive label: as told, else the one that sounds like it, or the rarest."""
+    """Return the positive label: as given, else the one that sounds like it, or the rarest."""
     classes, counts = np.unique(y, return_counts=True)
     labels = classes.tolist()
     shown = [str(label) for label in labels]
@@ -193,29 +193,29 @@ def _levels(column: Any) -> Any:
     return pd.CategoricalDtype(sorted(column.dropna().unique()))
 
 
-def _told_of(X: Any, dropped: dict[str, str], readings: Sequence[str]) -> list[str]:
+def _describe(X: Any, dropped: dict[str, str], readings: Sequence[str]) -> list[str]:
     """Return what a user should know of the columns."""
     categories = X.columns[[dtype.kind not in "iufb" for dtype in X.dtypes]].tolist()
-    told = [f"{counted(len(X), 'row')}, {counted(X.shape[1], 'feature')}."]
+    messages = [f"{counted(len(X), 'row')}, {counted(X.shape[1], 'feature')}."]
     if categories:
-        told.append(f"Categories: {listed(categories)}.")
-    told += readings
+        messages.append(f"Categories: {listed(categories)}.")
+    messages += readings
     large = [name for name in categories if are_beyond_doubles(cells_of(X[name]))]
     if large:
-        told.append(
+        messages.append(
             f"Categories, as whole numbers beyond 2^53 cannot be told apart as numbers: "
             f"{listed(large)}."
         )
     mixed = [name for name in categories if not hasattr(X[name], "cat") and seems_numeric(X[name])]
     if mixed:
-        told.append(
+        messages.append(
             f"Mostly numbers, but with many words: {listed(mixed)}; pass --numeric to count these "
             f"as missing."
         )
-    holes = X.columns[X.isna().any().to_numpy()].tolist()
-    if holes:
-        told.append(f"With missing values: {listed(holes)}.")
+    incomplete = X.columns[X.isna().any().to_numpy()].tolist()
+    if incomplete:
+        messages.append(f"With missing values: {listed(incomplete)}.")
     by_reason = defaultdict(list)
     for name, why in dropped.items():
         by_reason[why].append(name)
-    return told + [f"Left out, {why}: {listed(names)}." for why, names in by_reason.items()]
+    return messages + [f"Left out, {why}: {listed(names)}." for why, names in by_reason.items()]

@@ -8,7 +8,7 @@ NUMBERS, TEXT, TIMES, OTHER = "numbers", "text", "dates or times", "neither numb
 
 
 def kind_of(column: Any) -> str:
-    """Return what a column holds; truth values are numbers.
+    """Return what a column holds; booleans are numbers.
 
     Examples
     --------

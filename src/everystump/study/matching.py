@@ -72,13 +72,13 @@ def unknown_levels(model: Any, X: Any) -> list[str]:
     """Return a sentence for each category with levels that the model does not know."""
     with asking():
         rows = check_rows(model, X)
-    told = []
+    notes = []
     for d, (name, feature) in enumerate(zip(model.feature_names_in_, model.features_, strict=True)):
         n_unknown = int(np.sum(rows[:, d] == -1)) if feature.levels is not None else 0
         if n_unknown:
             there = counted(n_unknown, "row")
-            told.append(f"{name}: {there} with a level that the model does not know; it adds 0.")
-    return told
+            notes.append(f"{name}: {there} with a level that the model does not know; it adds 0.")
+    return notes
 
 
 def features_of(model: Any, frame: Any) -> Any:
@@ -99,7 +99,7 @@ def features_of(model: Any, frame: Any) -> Any:
             changed[name] = as_text(X[name])  # another file may have numbers only
     X = replaced(X, changed)
     if not model.__sklearn_tags__().input_tags.allow_nan:
-        _refuse_holes(X)
+        _check_complete(X)
     return X
 
 
@@ -115,13 +115,13 @@ def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
         )
 
 
-def _refuse_holes(X: Any) -> None:
+def _check_complete(X: Any) -> None:
     """Raise if a value is missing, for a model that needs all of them."""
-    holes = X.columns[X.isna().any().to_numpy()]
-    if len(holes):
-        row = X.index[X[holes[0]].isna()][0]
+    incomplete = X.columns[X.isna().any().to_numpy()]
+    if len(incomplete):
+        row = X.index[X[incomplete[0]].isna()][0]
         raise RefusedError(
-            f"{holes[0]!r} is missing in row {row} (0 is the first), and this model takes no "
+            f"{incomplete[0]!r} is missing in row {row} (0 is the first), and this model takes no "
             f"missing values; fill it in, or leave out the row."
         )
 
@@ -172,7 +172,7 @@ def _labels(model: Any, column: Any) -> np.ndarray:
     if unknown is not None:
         raise RefusedError(
             f"{column.name!r} is {unknown!r} in some rows, which is none of the labels that the "
-            f"model knows, {known}; mend or leave out the rows."
+            f"model knows, {known}; correct or leave out the rows."
         )
     place = {label: known.index(own) for label, own in of.items()}
     return model.classes_[column.astype(str).map(place).to_numpy(dtype=np.intp)]

@@ -51,37 +51,37 @@ class Plan:
                 f"--C {self.C:g}: {self.family} has no C; leave it out, or name another --model."
             )
         if family.numbers_only:
-            _refuse_words(task.X, self.family)
+            _check_words(task.X, self.family)
         train, test = np.arange(len(labels)), None
         if self.cv is None:
             train, test = split_rows(labels, self.holdout, self.seed)
         if family.share is not None:
-            self._refuse_few_rows(task.target, labels[train], family.share)
+            self._check_few_rows(task.target, labels[train], family.share)
         if family.chooses_C and self.C is None:
-            _refuse_no_folds(labels[train])
+            _check_no_folds(labels[train])
         return train, test
 
     def notes(self, task: Task) -> list[str]:
         """Return what a user should know of classes too rare to be measured well."""
         classes, counts = np.unique(task.y.astype(str), return_counts=True)
         single = classes[counts == 1].tolist()
-        told = []
+        messages = []
         by_path = FAMILIES[self.family].chooses_C and self.C is None  # whose folds tell it
         if single and not by_path:
             what = f"{task.target} = {listed(single, 5)}"
-            told.append(f"{what} is in one row only: learned from, but never measured on.")
+            messages.append(f"{what} is in one row only: learned from, but never measured on.")
         if self.cv is not None:
             n_folds = count_folds(self.cv, counts)
             if n_folds < self.cv:
                 rare = counts[counts > 1].argmin()
-                told.append(
+                messages.append(
                     f"Measured by {n_folds} folds instead of {self.cv}: {task.target} = "
                     f"{classes[counts > 1][rare]} is in "
                     f"{counted(int(counts[counts > 1][rare]), 'row')}."
                 )
-        return told
+        return messages
 
-    def _refuse_few_rows(self, target: str, labels: np.ndarray, share: float) -> None:
+    def _check_few_rows(self, target: str, labels: np.ndarray, share: float) -> None:
         """Raise if a class may be absent from every share of the rows that a machine gets."""
         classes, counts = np.unique(labels, return_counts=True)
         n_rows = int(counts.min())
@@ -129,7 +129,7 @@ def _split_loosely(number: np.ndarray, rows: np.ndarray, holdout: float, seed: i
     return np.delete(drawn, first)[:n_test]
 
 
-def _refuse_no_folds(labels: np.ndarray) -> None:
+def _check_no_folds(labels: np.ndarray) -> None:
     """Raise if no row can be held out to choose C by."""
     _, counts = np.unique(labels, return_counts=True)
     if count_folds(2, counts) < 2:
@@ -139,8 +139,8 @@ def _refuse_no_folds(labels: np.ndarray) -> None:
         )
 
 
-def _refuse_words(X: Any, family: str) -> None:
-    """Raise if a column is not of numbers, or has holes, and the family takes numbers only."""
+def _check_words(X: Any, family: str) -> None:
+    """Raise if a column has text or missing values, and the family takes numbers only."""
     for name in X.columns:
         kind = "categories" if hasattr(X[name], "cat") else kind_of(X[name])
         what = f"holds {kind}" if kind != NUMBERS else "has missing values"

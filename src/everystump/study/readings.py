@@ -208,5 +208,5 @@ def _unread(column: Any, bad: Any, what: str) -> RefusedError:
     row = int(where[0]) if len(where) else 0
     return RefusedError(
         f"{column.name!r} is {column.iloc[row]!r} in row {column.index[row]} (0 is the first), "
-        f"where the model wants {what}; mend it, or see --missing and --decimal."
+        f"where the model wants {what}; correct it, or see --missing and --decimal."
     )

@@ -20,29 +20,30 @@ def predictions(model: Any, X: Any, kept: Any) -> Any:
     import pandas as pd
 
     with asking():
-        said = {"prediction": model.predict(X)}
-        said |= _by_class("score", model, model.decision_function(X))
+        columns = {"prediction": model.predict(X)}
+        columns |= _by_class("score", model, model.decision_function(X))
         if hasattr(model, "predict_proba"):
-            chances = _by_class("probability", model, model.predict_proba(X))
-            said |= chances if len(model.classes_) > 2 else _positive_one(model, chances)
-    taken = next((name for name in kept.columns if name in said), None)
+            probabilities = _by_class("probability", model, model.predict_proba(X))
+            several = len(model.classes_) > 2
+            columns |= probabilities if several else _positive_one(model, probabilities)
+    taken = next((name for name in kept.columns if name in columns), None)
     if taken is not None:
         raise RefusedError(f"--keep {taken}: the output has a column of that name; rename it.")
-    return pd.DataFrame({name: kept[name].to_numpy() for name in kept.columns} | said)
+    return pd.DataFrame({name: kept[name].to_numpy() for name in kept.columns} | columns)
 
 
 def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return a column, or one a class."""
+    """Return a column, or one per class."""
     if values.ndim == 1:
         return {what: values}
     return {f"{what} {label}": values[:, k] for k, label in enumerate(model.classes_.tolist())}
 
 
-def _positive_one(model: Any, chances: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _positive_one(model: Any, probabilities: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the probabilities of the positive label."""
     wanted = f"probability {getattr(model, 'about_', {}).get('positive')}"
-    name = wanted if wanted in chances else list(chances)[1]
-    return {name: chances[name]}
+    name = wanted if wanted in probabilities else list(probabilities)[1]
+    return {name: probabilities[name]}
 
 
 def explanation(model: Any, X: Any) -> Any:
@@ -90,12 +91,14 @@ def predicted_row(model: Any, X: Any, row: int) -> dict[str, Any]:
     one, classes = X.iloc[[row]], model.classes_.tolist()
     with asking():
         scores = np.ravel(model.decision_function(one)).tolist()
-        said = {"prediction": model.predict(one).tolist()[0]}
-        said["score"] = scores[0] if len(classes) == 2 else dict(zip(classes, scores, strict=True))
+        record = {"prediction": model.predict(one).tolist()[0]}
+        record["score"] = (
+            scores[0] if len(classes) == 2 else dict(zip(classes, scores, strict=True))
+        )
         if hasattr(model, "predict_proba"):
-            chances = model.predict_proba(one)[0].tolist()
-            said["probability"] = dict(zip(classes, chances, strict=True))
-    return said
+            probabilities = model.predict_proba(one)[0].tolist()
+            record["probability"] = dict(zip(classes, probabilities, strict=True))
+    return record
 
 
 def importances(model: Any) -> tuple[Any, str]:

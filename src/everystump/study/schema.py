@@ -98,14 +98,14 @@ def tell_readings(frame: Any, readings: Mapping[str, Reading]) -> list[str]:
             hours.append(name)
         words += [_words(frame[name], reading)] if reading.missing else []
     keep = "pass --categorical to keep a column as it is written"
-    told = {
+    sentences = {
         f"Numbers, read from text: {listed(written)}.": written,
         f"Dates, turned into numbers: {listed(dates)}.": dates,
         f"Times, turned into hours: {listed(hours)}.": hours,
         f"Rounded, as whole numbers beyond 2^53: {listed(rounded)}.": rounded,
         f"Words that count as missing: {listed(words)}; {keep}.": words,
     }
-    return [sentence for sentence, of in told.items() if of]
+    return [sentence for sentence, of in sentences.items() if of]
 
 
 def seems_numeric(column: Any) -> bool:

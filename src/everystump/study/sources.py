@@ -49,19 +49,19 @@ def parse_file(
     """Do the same with the content of a file that has been read already."""
     dialect = dialect or Dialect()
     if content.startswith(_PARQUET) or path.suffix.lower() in (".parquet", ".pq"):
-        frame, told = _read_parquet(path, content), list[str]()
+        frame, messages = _read_parquet(path, content), list[str]()
         frame = without_words(frame, dialect.missing)
         whole = frame.columns[[dtype.kind in "iu" for dtype in frame.dtypes]]
         large = large_columns(frame[whole])
         frame = replaced(frame, {name: exact_text(frame[name]) for name in large})
     else:
         decoded = _decoded(path, content, dialect.encoding or "utf-8")
-        frame, told = parse_table(path, decoded, dialect, text)
+        frame, messages = parse_table(path, decoded, dialect, text)
     if len(frame) == 0:
         raise RefusedError(f"{path} has names but no rows; add some.")
     frame = as_plain_columns(frame, leave=text)
-    _refuse_infinite(path, frame)
-    return frame, told
+    _check_infinite(path, frame)
+    return frame, messages
 
 
 def _decoded(path: Path, content: bytes, encoding: str) -> str:
@@ -84,7 +84,7 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise RefusedError(
-            f"{path}, line {line}: this is no text in {encoding}; pass a CSV or Parquet file, or "
+            f"{path}, line {line}: this is not text in {encoding}; pass a CSV or Parquet file, or "
             f"--encoding utf-16-le if it is in that."
         )
     if not text.strip():
@@ -104,16 +104,16 @@ def _read_parquet(path: Path, content: bytes) -> Any:
         ) from None
     except Exception as error:
         what = " ".join(str(error).split())[:200].rstrip(".")
-        raise RefusedError(f"{path} is no Parquet file that can be read: {what}.") from None
+        raise RefusedError(f"{path} is not a readable Parquet file: {what}.") from None
     return with_names_of_text(path, frame)
 
 
-def _refuse_infinite(path: Path, frame: Any) -> None:
+def _check_infinite(path: Path, frame: Any) -> None:
     """Raise if a number is infinite, which no stump can stand on."""
     for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
         bad = np.flatnonzero(np.isinf(frame[name].to_numpy(dtype=np.float64, na_value=np.nan)))
         if len(bad):
             raise RefusedError(
-                f"{path}: {name!r} is infinite in row {bad[0]} (0 is the first); mend it, or leave "
-                f"the cell empty."
+                f"{path}: {name!r} is infinite in row {bad[0]} (0 is the first); correct it, or "
+                f"leave the cell empty."
             )

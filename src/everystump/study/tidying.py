@@ -21,9 +21,9 @@ MISSING = (
 
 
 def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
-    """Return a frame with numbers of NumPy, truth values with holes as numbers, and bare text.
+    """Return a frame with numbers of NumPy, booleans with missing values as numbers, and bare text.
 
-    Truth values in the columns of ``leave`` stay what they are.
+    Booleans in the columns of ``leave`` stay what they are.
     """
     import pandas as pd
 
