@@ -11,10 +11,11 @@ from everystump import KernelSVC, StumpLogisticRegression, StumpSVC
 from everystump.losses import Hinge, LeastSquares, SquaredHinge
 from everystump.machines import LOSSES, Gram, Task, make_kernel
 from everystump.machines.interior import interior_path
-from everystump.machines.settle import balanced, best_bias, settle
+from everystump.machines.settle import balanced, settle
 from everystump.solvers import WholeMatrix
 from everystump.solvers.certificate import Values, certify
-from everystump.solvers.products import linear_scores
+from everystump.solvers.evaluation import evaluate
+from everystump.solvers.products import RowSum, linear_scores
 
 
 def exact(values):
@@ -125,6 +126,36 @@ def test_rounding_is_on_the_safe_side():
     assert not found.converged and found.rounding == 0.5
 
 
+def test_values_that_contradict_each_other_are_no_proof():
+    """A dual value above the primal one shows that rounding, at least, was larger than stated."""
+    within = certify(Values(2.0, 0.0, 2.5, 2.0, primal_rounding=0.1, dual_rounding=0.3), tol=0.6)
+    assert within.dual > within.primal and within.gap == within.rounding == 0.6 / 1.1
+    beyond = certify(Values(2.0, 0.0, 2.0 + 2e-10, 2.0), tol=1e-3)
+    assert beyond.gap == np.inf and not beyond.converged
+
+
+@pytest.mark.parametrize("n_terms", [100, 10_000, 100_000])
+def test_sums_of_equal_terms_are_off_by_no_more_than_they_say(n_terms):
+    """Their roundings add up."""
+    for doubled in (False, True):
+        total = RowSum(1, doubled)
+        total.add(np.full((n_terms, 1), 0.1), np.arange(n_terms), np.ones(n_terms))
+        found = total.scores()
+        off = abs(n_terms * Fraction(0.1) - Fraction(float(found.value[0])))
+        assert off <= Fraction(float(found.rounding[0]))
+        assert found.rounding[0] <= 1e-12 * found.value[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_imbalance_is_rounded_to_the_safe_side(seed):
+    rng = np.random.default_rng(seed)
+    a, sign, b = rng.random(10), np.where(rng.random(10) < 0.5, 1.0, -1.0), 1e9 * rng.random()
+    loss = Hinge(np.ones(10))
+    claimed = evaluate(WholeMatrix(np.zeros((10, 10))), sign, loss, a, b, 1e-3).certificate
+    exact_dual = sum(exact(a)) - Fraction(b) * sum(exact(a * sign))
+    assert Fraction(claimed.dual) <= exact_dual
+
+
 @pytest.mark.parametrize("doubled", [False, True])
 def test_products_are_off_by_no_more_than_they_say(doubled):
     rng = np.random.default_rng(0)
@@ -157,7 +188,7 @@ def test_the_best_bias_has_the_least_loss(loss, seed):
     def total(b):
         return charged.total(sign * (scores + b))
 
-    found = total(best_bias(charged, sign, scores))
+    found = total(charged.best_bias(sign, scores))
     assert found <= minimize_scalar(total, bounds=(-20, 20), method="bounded").fun * (1 + 1e-9)
 
 
@@ -167,7 +198,7 @@ def test_rows_on_the_corner_do_not_confuse_the_best_bias():
     y = np.array([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0])
     model = KernelSVC("linear", C=147257.15, loss="squared_hinge", tol=1e-12).fit(X, y)
     assert model.certificate_.converged
-    separated = best_bias(SquaredHinge(np.ones(4)), np.array([1.0, 1, -1, -1]), np.r_[3, 4, -3, -5])
+    separated = SquaredHinge(np.ones(4)).best_bias(np.array([1.0, 1, -1, -1]), np.r_[3, 4, -3, -5])
     assert separated == 0.0
 
 

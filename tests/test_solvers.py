@@ -283,9 +283,10 @@ def test_solution_is_the_optimum_of_a_generic_minimiser(loss, bias):
 
 def test_relative_gap():
     assert relative_gap(2.0, 1.5) == 0.25
-    assert relative_gap(2.0, 2.0 + 1e-12) == 0.0
+    assert relative_gap(2.0, 2.0 + 1e-12) == pytest.approx(5e-13, rel=1e-3)
     assert relative_gap(2.0, 2.5) == np.inf  # a contradiction proves nothing
     assert relative_gap(0.0, 0.0) == 0.0
+    assert relative_gap(0.0, -1.0) == relative_gap(-1.0, -1.0) == np.inf
     assert relative_gap(np.inf, 1.0) == np.inf
 
 

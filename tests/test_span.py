@@ -41,7 +41,7 @@ def test_the_span_of_the_rows_holds_the_optimum(loss, bias, C):
     assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-8)
     objective = small.objective(found.weights, found.bias)
     assert found.certificate.primal == pytest.approx(objective, rel=1e-10)
-    assert found.certificate.passes == 3
+    assert found.certificate.passes <= 5  # its solution is evaluated, and no more
 
 
 @BIAS

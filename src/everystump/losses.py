@@ -5,7 +5,8 @@ is ``-d loss / d m``, never negative; at the optimum it is the row's dual variab
 ``dual(a)`` is the row's part of the dual problem, ``min over m of loss(m) + a m``.
 ``flat_beyond_one`` says whether a margin of 1 or more costs nothing, ``climbs`` whether a large C
 is best reached from smaller ones.  Where ``dual(a)`` is ``a - ridge a^2 / 2`` between two limits,
-``box`` gives these.
+``box`` gives these, ``each`` the loss of every row, ``worst_within`` the margins of highest loss
+nearby, and ``best_bias`` the bias of least loss for given scores.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from scipy.special import entr, xlog1py
 
 from everystump import logisticloops, rowloops
 
+# A slope up to this share of the largest cost is rounding.
+_ROUNDED = 1e-9
+
 
 class Box(NamedTuple):
     """A quadratic dual, ``a - ridge a^2 / 2`` for ``low <= a <= high``, of each row."""
@@ -25,6 +29,16 @@ class Box(NamedTuple):
     ridge: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the dual has no ridge, so that its optimum moves in jumps with the bias."""
+        return not self.ridge.any()
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether there are no limits, so that every dual variable differs from 0."""
+        return bool(np.isneginf(self.low).all())
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,28 @@ class Hinge:
         """Return the limits of ``a``."""
         none = np.zeros_like(self.cost)
         return Box(none, none, self.cost)
+
+    def each(self, margin: np.ndarray) -> np.ndarray:
+        """Return the loss of each row."""
+        return self.cost * _short(margin)
+
+    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """Return the margins of highest loss that are ``off`` from the given ones at most."""
+        return margin - off
+
+    def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
+        """Return the bias of least loss for given scores, the middle one if there are several.
+
+        The loss of a row has its corner at the bias ``y - score``; there the summed slope rises
+        by the row's cost, and the best bias is where it passes 0.
+        """
+        corner = sign - scores
+        order = np.argsort(corner, kind="stable")
+        slope = np.cumsum(self.cost[order]) - self.cost[sign > 0].sum()
+        slope[np.abs(slope) <= _ROUNDED * self.cost.max()] = 0.0
+        first = int(np.argmax(slope >= 0.0))
+        last = first + 1 if slope[first] == 0.0 and first + 1 < len(order) else first
+        return float(corner[order[first]] + corner[order[last]]) / 2
 
 
 @dataclass(frozen=True)
@@ -139,6 +175,39 @@ class SquaredHinge(_Smooth):
         """Return the limits of ``a`` and its ridge."""
         return Box(0.5 / self.cost, np.zeros_like(self.cost), np.full_like(self.cost, np.inf))
 
+    def each(self, margin: np.ndarray) -> np.ndarray:
+        """Return the loss of each row."""
+        return self.cost * _short(margin) ** 2
+
+    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """Return the margins of highest loss that are ``off`` from the given ones at most."""
+        return margin - off
+
+    def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
+        """Return the bias of least loss for given scores, the middle one if there are several.
+
+        It is the root of the summed slope, which is straight between neighbouring corners
+        ``y - score``.  Positive rows pull up until their corner, negative ones down from theirs on.
+        """
+        corner = sign - scores
+        order = np.argsort(corner, kind="stable")
+        middle = corner[order[len(order) // 2]]  # around which sums keep their digits
+        at, own = corner[order] - middle, self.cost[order]
+        up = sign[order] > 0
+
+        def pulling(amount: np.ndarray) -> np.ndarray:
+            down = np.cumsum(np.where(up, 0.0, amount))
+            return down + amount[up].sum() - np.cumsum(np.where(up, amount, 0.0))
+
+        weight, moment = pulling(own), pulling(own * at)
+        slope = at * weight - moment
+        first = int(np.argmax(slope >= 0.0))
+        if slope[first] > 0.0 and first > 0:
+            root = moment[first - 1] / weight[first - 1]
+            return float(middle + np.clip(root, at[first - 1], at[first]))
+        last = first + int(np.count_nonzero(slope[first:] == 0.0)) - 1
+        return float(middle + (at[first] + at[max(first, last)]) / 2)
+
 
 @dataclass(frozen=True)
 class LeastSquares:
@@ -158,6 +227,21 @@ class LeastSquares:
         """Return the ridge of ``a``, which has no limits."""
         free = np.full_like(self.cost, np.inf)
         return Box(0.5 / self.cost, -free, free)
+
+    def each(self, margin: np.ndarray) -> np.ndarray:
+        """Return the loss of each row."""
+        return self.cost * (1.0 - margin) ** 2
+
+    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """Return the margins below 1 of highest loss, ``off`` from the given ones at most.
+
+        The loss of a margin above 1 is that of its mirror image below.
+        """
+        return np.minimum(margin, 2.0 - margin) - off
+
+    def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
+        """Return the bias of least loss for given scores."""
+        return float(np.average(sign - scores, weights=self.cost))
 
 
 @dataclass(frozen=True)

@@ -196,10 +196,10 @@ class KernelSVC(ScoreClassifier):
         return self
 
     def _gram(
-        self, table: Table, rows: np.ndarray, room: np.ndarray | None = None, n_threads: int = 1
+        self, table: Table, rows: np.ndarray, buffer: np.ndarray | None = None, n_threads: int = 1
     ) -> Gram:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
-        return Gram(kernel, rows, self._bytes(), room, n_threads)
+        return Gram(kernel, rows, self._bytes(), buffer, n_threads)
 
     def _with_fixed_gamma(self, X: np.ndarray, weight: np.ndarray | None) -> KernelSVC:
         """Return an unfitted machine whose gamma is that of the rows ``X`` from now on."""
@@ -224,12 +224,12 @@ class KernelSVC(ScoreClassifier):
     def _bytes(self) -> float:
         return self.memory_limit * _GIGABYTE
 
-    def _fit_part(self, table: Table, gram: Gram | None, room: np.ndarray | None) -> Gram:
+    def _fit_part(self, table: Table, gram: Gram | None, buffer: np.ndarray | None) -> Gram:
         """Train on a checked table, perhaps with its products; return these for others to reuse."""
         table = table.weighed(self.class_weight)
         rows = self._training_rows(table)
         self.n_features_in_, self.features_ = rows.shape[1], table.features
-        gram = self._gram(table, rows, room) if gram is None else gram
+        gram = self._gram(table, rows, buffer) if gram is None else gram
         self._learn(table, rows, gram)
         warn_unless_converged(self)
         return gram

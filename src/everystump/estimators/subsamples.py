@@ -141,7 +141,7 @@ class ThreadTrainer:
         try:
             square = buffer[: n * n].reshape(n, n) if len(buffer) >= n * n else None
             gram = None if common is None else common.part(share.rows, square)
-            used = share.machine._fit_part(part, gram, square).room
+            used = share.machine._fit_part(part, gram, square).buffer
             if square is None and used is not None:
                 buffer = used.reshape(-1)
         finally:

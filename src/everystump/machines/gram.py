@@ -35,7 +35,7 @@ class Gram:
         The training rows.
     memory : float
         Bytes that may be used.
-    room : ndarray of shape (n_rows, n_rows), optional
+    buffer : ndarray of shape (n_rows, n_rows), optional
         Where to put the whole matrix.
     n_threads : int, default=1
         How many threads compute it.
@@ -51,11 +51,11 @@ class Gram:
         kernel: Kernel,
         X: np.ndarray,
         memory: float,
-        room: np.ndarray | None = None,
+        buffer: np.ndarray | None = None,
         n_threads: int = 1,
     ) -> None:
         self.kernel, self.X, self._n_threads = kernel, X, n_threads
-        self.n_rows, self.memory, self.room = len(X), memory, room
+        self.n_rows, self.memory, self.buffer = len(X), memory, buffer
         self.width = _width(self.n_rows, memory)
         self._square: np.ndarray | None = None
 
@@ -71,9 +71,9 @@ class Gram:
         if self._square is None:
             if self.width < self.n_rows:
                 _refuse(self.n_rows, self.memory, self.n_rows)
-            if self.room is None:
-                self.room = np.empty((self.n_rows, self.n_rows))
-            self._square = self._compute(np.arange(self.n_rows), self.room)
+            if self.buffer is None:
+                self.buffer = np.empty((self.n_rows, self.n_rows))
+            self._square = self._compute(np.arange(self.n_rows), self.buffer)
         return self._square
 
     @property
@@ -94,13 +94,13 @@ class Gram:
             return self._square[np.ix_(index, index)]
         return Gram(self.kernel, self.kernel.restrict(self.X, index), np.inf).square
 
-    def part(self, index: np.ndarray, room: np.ndarray | None) -> Gram:
-        """Return the matrix of some rows, whose products are taken from this one, in ``room``."""
-        out = Gram(self.kernel, self.kernel.restrict(self.X, index), self.memory, room)
-        if out.room is None:
-            out.room = np.empty((len(index), len(index)))
-        _take_block(self.square, index, out.room)
-        out._square = out.room
+    def part(self, index: np.ndarray, buffer: np.ndarray | None) -> Gram:
+        """Return the matrix of some rows, whose products are taken from this one, in ``buffer``."""
+        out = Gram(self.kernel, self.kernel.restrict(self.X, index), self.memory, buffer)
+        if out.buffer is None:
+            out.buffer = np.empty((len(index), len(index)))
+        _take_block(self.square, index, out.buffer)
+        out._square = out.buffer
         return out
 
     def centred(self, index: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ class _Point:
     """Dual variables, their distances to the upper limits, multipliers of both limits, the bias."""
 
     a: np.ndarray
-    room: np.ndarray
+    slack: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     b: float
@@ -41,7 +41,7 @@ class _Point:
         """Return the point after some of a step."""
         return _Point(
             self.a + length * step.a,
-            self.room + length * step.room,
+            self.slack + length * step.slack,
             self.lower + length * step.lower,
             self.upper + length * step.upper,
             self.b + length * step.b,
@@ -51,7 +51,7 @@ class _Point:
         """Return how much of a step stays within the limits, the whole of it at most."""
         pairs = (
             (self.a, step.a),
-            (self.room, step.room),
+            (self.slack, step.slack),
             (self.lower, step.lower),
             (self.upper, step.upper),
         )
@@ -61,8 +61,8 @@ class _Point:
     @property
     def gap(self) -> float:
         """The mean product of multipliers and distances."""
-        capped = np.isfinite(self.room)
-        total = self.a @ self.lower + self.room[capped] @ self.upper[capped]
+        capped = np.isfinite(self.slack)
+        total = self.a @ self.lower + self.slack[capped] @ self.upper[capped]
         return float(total) / (len(self.a) + int(capped.sum()))
 
 
@@ -71,9 +71,9 @@ def interior_path(gram: Gram, task: Task, max_iter: int) -> tuple[np.ndarray, in
     ridge, _, high = task.loss.box()
     unit = float(task.loss.cost.max())
     system = _System(gram, task, unit * ridge, unit)
-    room = high / unit
-    a = np.where(np.isinf(room), 1.0, 0.5 * room)
-    here = _Point(a, room - a, *system.multipliers(a, np.isfinite(room)), 0.0)
+    slack = high / unit
+    a = np.where(np.isinf(slack), 1.0, 0.5 * slack)
+    here = _Point(a, slack - a, *system.multipliers(a, np.isfinite(slack)), 0.0)
     n_iter = 0
     while n_iter < min(max_iter, _MOST_STEPS) and here.gap > _ENOUGH * float(here.a.mean()):
         n_iter += 1
@@ -86,7 +86,7 @@ def interior_path(gram: Gram, task: Task, max_iter: int) -> tuple[np.ndarray, in
         if length < _SHORTEST:
             break
     found = np.where(here.a < _CLEARLY * here.lower, 0.0, here.a)
-    return np.where(here.room < _CLEARLY * here.upper, high, unit * found), n_iter
+    return np.where(here.slack < _CLEARLY * here.upper, high, unit * found), n_iter
 
 
 class _System:
@@ -113,7 +113,7 @@ class _System:
         """Return the corrected step."""
         matrix = self._square.copy()
         matrix[np.diag_indices_from(matrix)] += (
-            here.lower / here.a + here.upper / here.room + self._jitter
+            here.lower / here.a + here.upper / here.slack + self._jitter
         )
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         ones = cho_solve(factor, self._sign, check_finite=False) if self._bias else None
@@ -121,14 +121,14 @@ class _System:
         ahead = self._solve(here, factor, ones, flat, -here.a * here.lower, _times(here, -1.0))
         gap = here.gap
         share = (here.moved(ahead, here.longest(ahead)).gap / gap) ** 3
-        capped = np.isfinite(here.room)
+        capped = np.isfinite(here.slack)
         return self._solve(
             here,
             factor,
             ones,
             flat,
             share * gap - here.a * here.lower - ahead.a * ahead.lower,
-            np.where(capped, share * gap - ahead.room * ahead.upper, 0.0) + _times(here, -1.0),
+            np.where(capped, share * gap - ahead.slack * ahead.upper, 0.0) + _times(here, -1.0),
         )
 
     def _solve(
@@ -141,21 +141,21 @@ class _System:
         upper: np.ndarray,
     ) -> _Point:
         """Return the step after which limits times multipliers change by ``lower``, ``upper``."""
-        rhs = lower / here.a - upper / here.room - flat
+        rhs = lower / here.a - upper / here.slack - flat
         da, db = cho_solve(factor, rhs, check_finite=False), 0.0
         if ones is not None:
             db = float(self._sign @ (here.a + da)) / float(self._sign @ ones)
             da = da - db * ones
         return _Point(
             da,
-            np.where(np.isinf(here.room), 0.0, -da),
+            np.where(np.isinf(here.slack), 0.0, -da),
             (lower - here.lower * da) / here.a,
-            (upper + here.upper * da) / here.room,
+            (upper + here.upper * da) / here.slack,
             db,
         )
 
 
 def _times(here: _Point, factor: float) -> np.ndarray:
     """Return the upper limits' distances times multipliers, 0 where there is no limit."""
-    capped = np.isfinite(here.room)
-    return factor * np.where(capped, np.where(capped, here.room, 0.0) * here.upper, 0.0)
+    capped = np.isfinite(here.slack)
+    return factor * np.where(capped, np.where(capped, here.slack, 0.0) * here.upper, 0.0)

@@ -29,9 +29,18 @@ class _Without:
     row: int
 
     def total(self, margin: np.ndarray) -> float:
+        return self.loss.total(self._met(margin))
+
+    def each(self, margin: np.ndarray) -> np.ndarray:
+        return self.loss.each(self._met(margin))
+
+    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
+        return self.loss.worst_within(margin, off)
+
+    def _met(self, margin: np.ndarray) -> np.ndarray:
         met = margin.copy()
         met[self.row] = 1.0  # where none of the losses costs anything
-        return self.loss.total(met)
+        return met
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         return self.loss.dual(a)

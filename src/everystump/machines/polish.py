@@ -32,7 +32,7 @@ def polish(gram: Gram, task: Task, rough: Trained) -> Trained:
     """Return the best machine on a few steps from a nearby one."""
     best = here = rough
     free = _free(task, rough.a)
-    system, waited, lean = None, 0, 0.0
+    system, waited, offset = None, 0, 0.0
     for _ in range(_MOST_STEPS):
         if not 0 < len(free) <= MOST_FREE:
             break
@@ -40,7 +40,7 @@ def polish(gram: Gram, task: Task, rough: Trained) -> Trained:
             system = _System.of(gram, task, free)
             if system is None:
                 break
-        here, hit = system.step(gram, task, here, lean)
+        here, hit = system.step(gram, task, here, offset)
         waited = 0 if here.certificate.gap < 0.5 * best.certificate.gap else waited + 1
         if here.certificate.gap < best.certificate.gap:
             best = here
@@ -52,7 +52,7 @@ def polish(gram: Gram, task: Task, rough: Trained) -> Trained:
         elif len(wanting):
             free, system = np.sort(np.append(free, wanting)), None
         elif waited:
-            lean = _lean(task, here, free)
+            offset = _offset(task, here, free)
     return replace(best, n_iter=rough.n_iter)
 
 
@@ -71,7 +71,7 @@ def _wanting(task: Task, here: Trained, free: np.ndarray) -> np.ndarray:
     return np.flatnonzero(away)
 
 
-def _lean(task: Task, here: Trained, free: np.ndarray) -> float:
+def _offset(task: Task, here: Trained, free: np.ndarray) -> float:
     """Return by how much margins should miss the hinge's corner that they cannot meet exactly.
 
     The dual variables are rounded, so the margins miss it anyway; below it that costs ``high - a``,
@@ -119,15 +119,15 @@ class _System:
         return cls(free, factor, ones)
 
     def step(
-        self, gram: Gram, task: Task, here: Trained, lean: float
+        self, gram: Gram, task: Task, here: Trained, offset: float
     ) -> tuple[Trained, np.ndarray]:
         """Return the machine after the step, and which rows reached a limit on the way.
 
-        Margins are to be ``lean`` above 1.
+        Margins are to be ``offset`` above 1.
         """
         free, sign = self._free, task.sign[self._free]
         ridge, low, high = (limit[free] for limit in task.loss.box())
-        aim = 1.0 + lean - ridge * here.a[free]
+        aim = 1.0 + offset - ridge * here.a[free]
         change = cho_solve(self._factor, sign * (aim - here.margin[free]))
         if self._ones is not None:
             left = float(change.sum()) + float(here.a @ task.sign)

@@ -6,14 +6,17 @@ from math import fsum
 
 import numpy as np
 
-from everystump.losses import Hinge, LeastSquares
 from everystump.machines.gram import Gram
-from everystump.machines.task import Loss, Task, Trained
-from everystump.solvers.evaluation import evaluate, judge, rounding_matters
+from everystump.machines.task import Task, Trained
+from everystump.solvers.certificate import UNIT, WIDER
+from everystump.solvers.evaluation import Imbalance, evaluate, judge, rounding_matters
+from everystump.solvers.products import Scores
 
 # An imbalance up to this share of the dual variables is rounding, and set right.
 _ROUNDED = 1e-9
 _MOST_TAKERS = 8
+# A row that takes the imbalance changes the dual value by an expression of fewer operations.
+_ROUNDED_OPERATIONS = 10
 
 
 def settle(gram: Gram, task: Task, a: np.ndarray) -> Trained:
@@ -27,8 +30,8 @@ def settle(gram: Gram, task: Task, a: np.ndarray) -> Trained:
     a = balanced(task, a)
     for doubled in (False, True):
         scores = gram.scores(a * task.sign, doubled)
-        b = best_bias(task.loss, task.sign, scores.value)
-        imbalance = _imbalance(gram, task, a, scores.value, b)
+        b = task.loss.best_bias(task.sign, scores.value)
+        imbalance = _imbalance(gram, task, a, scores, b)
         found = judge(scores, task.sign, task.loss, a, b, imbalance, task.tol)
         if not rounding_matters(found.certificate, task.tol):
             break
@@ -55,54 +58,7 @@ def balanced(task: Task, a: np.ndarray) -> np.ndarray:
     return out
 
 
-def best_bias(loss: Loss, sign: np.ndarray, scores: np.ndarray) -> float:
-    """Return the bias of least loss for given scores, the middle one if there are several.
-
-    The loss of a row has its corner, or its lowest point, at the bias ``y - score``.
-    """
-    corner = sign - scores
-    if isinstance(loss, Hinge):
-        return _best_hinge_bias(loss.cost, sign, corner)
-    if isinstance(loss, LeastSquares):
-        return float(np.average(corner, weights=loss.cost))
-    return _best_squared_hinge_bias(loss.cost, sign, corner)
-
-
-def _best_squared_hinge_bias(cost: np.ndarray, sign: np.ndarray, corner: np.ndarray) -> float:
-    """Return the root of the summed slope, which is straight between neighbouring corners.
-
-    Positive rows pull up until their corner, negative ones down from theirs on.
-    """
-    order = np.argsort(corner, kind="stable")
-    middle = corner[order[len(order) // 2]]  # around which sums keep their digits
-    at, own = corner[order] - middle, cost[order]
-    up = sign[order] > 0
-
-    def pulling(amount: np.ndarray) -> np.ndarray:
-        down = np.cumsum(np.where(up, 0.0, amount))
-        return down + amount[up].sum() - np.cumsum(np.where(up, amount, 0.0))
-
-    weight, moment = pulling(own), pulling(own * at)
-    slope = at * weight - moment
-    first = int(np.argmax(slope >= 0.0))
-    if slope[first] > 0.0 and first > 0:
-        root = moment[first - 1] / weight[first - 1]
-        return float(middle + np.clip(root, at[first - 1], at[first]))
-    last = first + int(np.count_nonzero(slope[first:] == 0.0)) - 1
-    return float(middle + (at[first] + at[max(first, last)]) / 2)
-
-
-def _best_hinge_bias(cost: np.ndarray, sign: np.ndarray, corner: np.ndarray) -> float:
-    """Return where the slope of the summed hinge passes 0: it rises by each cost at its corner."""
-    order = np.argsort(corner, kind="stable")
-    slope = np.cumsum(cost[order]) - cost[sign > 0].sum()
-    slope[np.abs(slope) <= _ROUNDED * cost.max()] = 0.0
-    first = int(np.argmax(slope >= 0.0))
-    last = first + 1 if slope[first] == 0.0 and first + 1 < len(order) else first
-    return float(corner[order[first]] + corner[order[last]]) / 2
-
-
-def _imbalance(gram: Gram, task: Task, a: np.ndarray, scores: np.ndarray, b: float) -> float:
+def _imbalance(gram: Gram, task: Task, a: np.ndarray, scores: Scores, b: float) -> Imbalance:
     """Return by how much the dual value falls at most when ``sum of y a`` is brought to 0.
 
     One row between its limits can take it all.  Without such a row, the dual value is a line in
@@ -111,12 +67,19 @@ def _imbalance(gram: Gram, task: Task, a: np.ndarray, scores: np.ndarray, b: flo
     ridge, low, high = task.loss.box()
     left = fsum(a * task.sign)
     if left == 0.0:
-        return 0.0
+        return Imbalance(0.0, 0.0)
     taken = a - left * task.sign
     able = np.flatnonzero((a > low) & (a < high) & (taken >= low) & (taken <= high))
     if len(able):
-        slope = task.sign * (1.0 - ridge * a) - scores
+        slope = task.sign * (1.0 - ridge * a) - scores.value
         bend = gram.diagonal + ridge
-        return float((left * slope + left**2 * bend / 2)[able].min())
-    primal = 0.5 * float((a * task.sign) @ scores) + task.loss.total(task.sign * (scores + b))
-    return abs(left) * (1.0 + float(np.sqrt(2.0 * max(primal, 0.0) * gram.largest)))
+        lost = left * slope + left**2 * bend / 2
+        size = abs(left) * (1.0 + 2 * ridge * np.abs(a) + np.abs(scores.value)) + left**2 * bend
+        off = abs(left) * scores.rounding + _ROUNDED_OPERATIONS * UNIT * size
+        best = able[np.argmin((lost + off)[able])]
+        return Imbalance(float(lost[best]), WIDER * float(off[best]))
+    primal = 0.5 * float((a * task.sign) @ scores.value)
+    primal += task.loss.total(task.sign * (scores.value + b))
+    most = abs(left) * (1.0 + float(np.sqrt(2.0 * max(primal, 0.0) * gram.largest)))
+    # The value itself is this much too high where its sums are off by as large a share.
+    return Imbalance(most, (WIDER - 1.0) * most)

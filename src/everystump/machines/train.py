@@ -15,7 +15,6 @@ from dataclasses import replace
 import numpy as np
 from sklearn.svm import SVC
 
-from everystump.losses import Hinge, LeastSquares
 from everystump.machines.gram import Gram
 from everystump.machines.interior import interior_path
 from everystump.machines.polish import polish
@@ -44,11 +43,12 @@ _FINER, _FINEST, _FINEST_BIAS = 0.01, 1e-13, 1e-4
 
 def train(gram: Gram, task: Task, progress: Progress) -> Trained:
     """Train a machine on the rows of a kernel matrix."""
-    if isinstance(task.loss, LeastSquares):
-        _ = gram.square  # no row is without a say: all of it is needed, or the fit refused
+    box = task.loss.box()
+    if box.is_unlimited:
+        _ = gram.square  # every row is a support vector: all of it is needed, or the fit refused
     if not task.bias:
         found = _without_bias(gram, task, progress)
-    elif isinstance(task.loss, Hinge):
+    elif box.is_linear:
         found = _with_hinge(gram, task, progress)
     else:
         if gram.width == gram.n_rows:
@@ -60,7 +60,7 @@ def train(gram: Gram, task: Task, progress: Progress) -> Trained:
 
 def _through_the_interior(gram: Gram, task: Task, rough: Trained, progress: Progress) -> Trained:
     """Train once more, by another way, where the usual one has stalled."""
-    if isinstance(task.loss, LeastSquares) or not _is_small(gram):
+    if task.loss.box().is_unlimited or not _is_small(gram):
         return rough  # no limits to stay within, or too many rows
     a, n_iter = interior_path(gram, task, task.max_iter - rough.n_iter)
     found = polish(gram, task, settle(gram, task, a))
@@ -85,7 +85,7 @@ def _best(machines: list[Trained], n_iter: int) -> Trained:
 
 def _without_bias(gram: Gram, task: Task, progress: Progress) -> Trained:
     # Where few steps more end at the optimum itself, leave-one-out bounds are proven by them.
-    quick = isinstance(task.loss, Hinge) and gram.kernel.own is not None
+    quick = task.loss.box().is_linear and gram.kernel.own is not None
     tol = min(task.tol, _NEAR) if quick and gram.width == gram.n_rows else task.tol
     box = solve_box(
         gram,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from everystump.solvers.certificate import Values, certify, relative_gap, sum_rounding
-from everystump.solvers.problem import Problem, Solution
-from everystump.solvers.rows import Rows, Slopes
+from everystump.solvers.certificate import relative_gap
+from everystump.solvers.problem import Problem
+from everystump.solvers.rows import Slopes
 
 _WIDER = 1.01
 
@@ -85,54 +85,4 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
         residual=sides[0] - sides[1] - weights,
         imbalance=float(slopes.totals[0] - slopes.totals[1]) if problem.bias else 0.0,
         total=float(slopes.totals.sum()),
-    )
-
-
-def finish(
-    problem: Problem, rows: Rows, weights: np.ndarray, bias: float, tol: float, n_iter: int
-) -> Solution:
-    """Return the solution at the current point, its certificate evaluated afresh.
-
-    Margins are free of the rounding of many moves; the dual variables stay what they were.
-    """
-    rows.place(problem.chains.spread(weights), bias)
-    slopes = rows.slopes(refit=False)
-    now = bracket(problem, weights, slopes)
-    return Solution(
-        weights=now.primal_scale * weights,
-        bias=now.primal_scale * bias,
-        dual_coef=rows.dual_coef(now.dual_scale),
-        certificate=certify(_values(problem, rows, weights, bias, slopes, now), tol, rows.passes),
-        n_iter=n_iter,
-        C=rows.C,
-    )
-
-
-def _values(
-    problem: Problem, rows: Rows, weights: np.ndarray, bias: float, slopes: Slopes, now: Bracket
-) -> Values:
-    """Return both values of the point as it is scaled, with bounds on their rounding.
-
-    Dual variables that balance up to rounding stand for ones that balance exactly, a rounding away.
-    """
-    chains, scale = problem.chains, now.primal_scale
-    size = float(chains.jumps @ np.abs(weights)) + abs(bias)
-    off = scale * size * sum_rounding(len(weights))
-    norm, loss = scale**2 * float(weights @ weights), slopes.loss if scale == 1.0 else 0.0
-    if problem.hard:
-        # What is a rounding short of the margin would meet it with weights that much larger.
-        short = norm * off
-    else:
-        worst = rows.each(lambda b: b.true_loss.total(scale * b.margin - off), rows.n_rows)
-        short = float(sum(worst)) - loss
-    reach, total = float(now.reach @ now.reach), float(now.dual_scale @ slopes.totals)
-    parts = float(now.dual_scale @ (slopes.totals + np.abs(slopes.duals)))
-    spread = total * float(chains.jumps @ np.abs(now.reach))
-    return Values(
-        norm=norm,
-        loss=loss,
-        gain=float(now.dual_scale @ slopes.duals),
-        reach=reach,
-        primal_rounding=max(short, 0.0) + sum_rounding(rows.n_rows) * (norm + loss),
-        dual_rounding=sum_rounding(rows.n_rows + len(weights)) * (parts + 2 * spread),
     )

@@ -2,20 +2,23 @@
 
 `certify` is the one place where certificates are made.  A solver returns coefficients; what they
 add up to is computed from them alone, never taken over from the search that found them, together
-with a bound on the rounding of these sums.
+with a bound on the rounding of these sums, which holds in whatever order they are taken (Higham,
+2002, Accuracy and Stability of Numerical Algorithms, chapters 3 and 4).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 
 UNIT = float(np.finfo(np.float64).eps) / 2  # the relative rounding of one operation
-# A sum of n terms is taken to round by at most so many times sqrt(n) units: the errors are of both
-# signs, and this is several standard deviations.
-_DEVIATIONS = 4.0
+# Bounds on rounding are sums themselves: by how much they are widened for their own rounding.
+WIDER = 1.01
+# By so much the values of a search, whose rounding is not known, may contradict each other.
 _CONTRADICTION = 1e-9
 
 
@@ -36,8 +39,7 @@ class Certificate:
     primal : float
         Value of the primal problem at the solution: the optimum is no higher.
     dual : float
-        Value of the dual problem at the solution's dual variables, or a little less where that is
-        quicker to prove: the optimum is no lower.
+        Value of the dual problem at the solution's dual variables: the optimum is no lower.
     gap : float
         ``(primal - dual) / primal``, the relative duality gap.
     converged : bool
@@ -80,7 +82,7 @@ class Values:
     imbalance : float
         By how much the dual value is too high at most because ``sum of y a`` is not 0.
     primal_rounding, dual_rounding : float
-        How far off these numbers may be by rounding, for each problem.
+        How far off these numbers may be by rounding, for each problem, that of their sum included.
     """
 
     norm: float
@@ -98,25 +100,43 @@ def certify(values: Values, tol: float, passes: float = 0.0) -> Certificate:
     The optimum is no higher than the primal value of the returned function, and by weak duality no
     lower than the dual value of the returned dual variables.
     """
-    primal = values.norm / 2 + values.loss + values.primal_rounding
-    dual = values.gain - values.reach / 2 - values.imbalance - values.dual_rounding
-    gap = relative_gap(primal, dual)
+    primal = exact_sum((values.norm / 2, values.loss, values.primal_rounding))
+    dual = exact_sum((values.gain, -values.reach / 2, -values.imbalance, -values.dual_rounding))
     # What was moved by its rounding to the safe side may have been off to that side before.
     off = 2 * max(values.primal_rounding, values.dual_rounding)
-    rounding = off / primal if 0.0 < primal < math.inf else 0.0
-    return Certificate(float(primal), float(dual), gap, bool(gap <= tol), passes, float(rounding))
+    rounding = float(off / primal) if 0.0 < primal < math.inf else 0.0
+    gap = relative_gap(primal, dual)
+    if dual > primal:  # rounding is all that is known, unless something else is wrong
+        gap = rounding if dual <= primal * (1.0 + rounding) else math.inf
+    return Certificate(primal, dual, gap, gap <= tol, passes, rounding)
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """Return ``(primal - dual) / primal``; the values of our problems are never negative.
+    """Return ``|primal - dual| / primal``; the values of our problems are never negative.
 
-    Values that are no finite numbers, or that contradict each other, prove nothing.
+    Values that are no finite numbers, or that contradict each other by more than rounding, prove
+    nothing.
     """
-    if not (math.isfinite(primal) and math.isfinite(dual)) or dual > primal * (1 + _CONTRADICTION):
+    if not (math.isfinite(primal) and math.isfinite(dual)) or primal < 0.0:
         return math.inf
-    return float(max(0.0, 1.0 - dual / primal)) if primal > 0.0 else 0.0
+    if primal == 0.0:
+        return 0.0 if dual == 0.0 else math.inf
+    gap = 1.0 - dual / primal
+    return abs(float(gap)) if gap >= -_CONTRADICTION else math.inf
 
 
-def sum_rounding(n_terms: float) -> float:
-    """Return the relative rounding of a plain sum of products, against its terms' sizes."""
-    return _DEVIATIONS * UNIT * math.sqrt(n_terms + 1.0)
+def exact_sum(terms: Iterable[float]) -> float:
+    """Return a sum that is rounded once, not a number where that is beyond all numbers."""
+    try:
+        return fsum(terms)
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def sum_rounding(n_operations: float) -> float:
+    """Return the most that a plain sum rounds by, relative to the sizes of its terms.
+
+    A term must go through no more than so many operations, the additions among them; a sum of n
+    products in any order takes n.
+    """
+    return WIDER * n_operations * UNIT

@@ -12,18 +12,18 @@ is free, what it takes at most to make ``sum of y a`` 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from everystump.losses import Box
-from everystump.solvers.certificate import UNIT, Certificate, Values, certify, sum_rounding
+from everystump.solvers.certificate import UNIT, WIDER, Certificate, Values, certify, exact_sum
 from everystump.solvers.products import Products, Scores
 
 # Sums are taken again in twice the precision where rounding is more than this share of the gap
 # that was asked for, or of the value itself.
 _SHARE_OF_GAP, _SHARE_OF_VALUE = 0.1, 1e-10
+_FEW = 4 * UNIT
 
 
 class QuadraticLoss(Protocol):
@@ -32,11 +32,24 @@ class QuadraticLoss(Protocol):
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
 
+    def each(self, margin: np.ndarray) -> np.ndarray:
+        """Return the loss of each row."""
+
+    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """Return the margins of highest loss that are ``off`` from the given ones at most."""
+
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return each row's part of the dual value."""
 
     def box(self) -> Box:
         """Return the limits of the dual variables."""
+
+
+class Imbalance(NamedTuple):
+    """By how much the dual value is too high because ``sum of y a`` is not 0, and its rounding."""
+
+    value: float
+    rounding: float
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,8 @@ def evaluate(
     """Evaluate a machine whose bias is fixed, in twice the precision where that matters."""
     for doubled in (False, True):
         scores = products.scores(a * sign, doubled)
-        found = judge(scores, sign, loss, a, b, b * fsum(a * sign), tol)
+        shift = b * exact_sum(a * sign)
+        found = judge(scores, sign, loss, a, b, Imbalance(shift, 2 * UNIT * abs(shift)), tol)
         if not rounding_matters(found.certificate, tol):
             break
     return found
@@ -76,31 +90,30 @@ def judge(
     loss: QuadraticLoss,
     a: np.ndarray,
     b: float,
-    imbalance: float,
+    imbalance: Imbalance,
     tol: float,
 ) -> Evaluated:
-    """Return the machine of ``a``, which is within its limits and has these scores."""
-    coef, rows = a * sign, len(a)
-    terms = coef * scores.value
-    norm = fsum(terms)
-    norm_rounding = float(np.abs(coef) @ scores.rounding) + 2 * UNIT * float(np.abs(terms).sum())
-    parts = loss.dual(a)
+    """Return the machine of ``a``, which is within its limits and has these scores.
+
+    Long sums are rounded once; each term, made by few operations, rounds by a few units more.
+    """
+    coef = a * sign
+    terms, parts = coef * scores.value, loss.dual(a)
+    norm = exact_sum(terms)
+    norm_rounding = float(np.abs(coef) @ scores.rounding) + _FEW * float(np.abs(terms).sum())
     margin = sign * (scores.value + b)
-    total = loss.total(margin)
-    worst = loss.total(_worst(loss, margin, scores.rounding + UNIT * np.abs(margin)))
+    total = exact_sum(loss.each(margin))
+    off = scores.rounding + _FEW * np.abs(margin)
+    worst = exact_sum(loss.each(loss.worst_within(margin, off)))
     values = Values(
         norm=norm,
         loss=total,
-        gain=fsum(parts),
+        gain=exact_sum(parts),
         reach=norm,
-        imbalance=imbalance,
-        primal_rounding=max(worst - total, 0.0) + sum_rounding(rows) * worst + norm_rounding / 2,
-        dual_rounding=4 * UNIT * float((np.abs(a) + np.abs(parts - a)).sum()) + norm_rounding / 2,
+        imbalance=imbalance.value,
+        primal_rounding=WIDER * (max(worst - total, 0.0) + 2 * _FEW * worst + norm_rounding / 2),
+        dual_rounding=WIDER
+        * (_FEW * float((np.abs(a) + np.abs(parts - a)).sum()) + norm_rounding / 2)
+        + imbalance.rounding,
     )
     return Evaluated(scores, margin, certify(values, tol))
-
-
-def _worst(loss: QuadraticLoss, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
-    """Return the margins of highest loss that are ``off`` from the given ones at most."""
-    two_sided = np.isneginf(loss.box().low)  # the loss of a margin above 1 rises again
-    return np.where(two_sided, 1.0 - np.abs(1.0 - margin), margin) - off

@@ -7,9 +7,10 @@ from typing import Protocol
 
 import numpy as np
 
-from everystump.solvers.bracket import Bracket, bracket, finish
+from everystump.solvers.bracket import Bracket, bracket
 from everystump.solvers.conjugate import Stop
 from everystump.solvers.edges import Edges
+from everystump.solvers.finish import finish
 from everystump.solvers.newton import Newton, line_search
 from everystump.solvers.problem import Problem, Solution
 from everystump.solvers.rows import Rows, Slopes

@@ -1,7 +1,9 @@
 """Products of a kernel matrix with coefficients, and how far rounding may put them off.
 
-Plain sums lose digits where large terms cancel.  Doubled ones carry the rounding of each product
-and each sum along in a second number (Ogita, Rump & Oishi, 2005), as if in twice the precision.
+Plain sums are taken of short runs of terms first and then of the runs, so that no term goes through
+many additions; they lose digits where large terms cancel.  Doubled ones carry the rounding of each
+product and each sum along in a second number (Ogita, Rump & Oishi, 2005), as if in twice the
+precision.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from everystump.jit import kernel
-from everystump.solvers.certificate import UNIT, sum_rounding
+from everystump.solvers.certificate import UNIT, WIDER, sum_rounding
 
+_RUN = 64  # terms that are summed by themselves
 _SPLITTER = 2.0**27 + 1.0  # cuts a number into two halves of its digits
 
 
@@ -76,12 +79,13 @@ class RowSum:
     """
 
     def __init__(self, length: int, doubled: bool) -> None:
-        self._doubled, self._n_terms = doubled, 0
+        self._doubled, self._n_terms, self._n_runs = doubled, 0, 0
         self.value, self.rest, self._size = np.zeros((3, length))
 
     def add(self, rows: np.ndarray, slots: np.ndarray, coef: np.ndarray) -> None:
         """Add ``coef[k] * rows[k]`` for each ``k`` in ``slots``."""
         self._n_terms += len(slots)
+        self._n_runs += -(-len(slots) // _RUN)
         if self._doubled:
             _add_doubled(rows, slots, coef, self.value, self.rest, self._size)
         else:
@@ -90,9 +94,15 @@ class RowSum:
     def scores(self) -> Scores:
         """Return the sum."""
         if not self._doubled:
-            return Scores(self.value, sum_rounding(self._n_terms) * self._size)
+            n_operations = min(self._n_terms, _RUN) + self._n_runs
+            return Scores(self.value, sum_rounding(n_operations) * self._size)
         value = self.value + self.rest
-        return Scores(value, UNIT * np.abs(value) + (self._n_terms * UNIT) ** 2 * self._size)
+        return Scores(value, UNIT * np.abs(value) + self.rest_rounding)
+
+    @property
+    def rest_rounding(self) -> np.ndarray:
+        """A bound on the rounding of ``value`` and ``rest`` together, if doubled."""
+        return sum_rounding(self._n_terms + 2) ** 2 * self._size
 
 
 def linear_scores(X: np.ndarray, coef: np.ndarray, doubled: bool = False) -> Scores:
@@ -100,27 +110,31 @@ def linear_scores(X: np.ndarray, coef: np.ndarray, doubled: bool = False) -> Sco
     chosen = np.flatnonzero(coef)
     weights = RowSum(X.shape[1], doubled)
     weights.add(X, chosen, coef)
-    off = weights.scores().rounding
+    off = weights.rest_rounding if doubled else weights.scores().rounding
     columns, every = np.ascontiguousarray(X.T), np.arange(X.shape[1])
     out = RowSum(len(X), doubled)
     out.add(columns, every, weights.value)
     if doubled:
         out.add(columns, every, weights.rest)
-        off = (len(chosen) * UNIT) ** 2 * (np.abs(X).T @ np.abs(coef))
     value, rounding = out.scores()
-    return Scores(value, rounding + np.abs(X) @ off)
+    return Scores(value, rounding + WIDER * (np.abs(X) @ off))
 
 
 @kernel
 def _add_plain(
     rows: np.ndarray, slots: np.ndarray, coef: np.ndarray, value: np.ndarray, size: np.ndarray
 ) -> None:
-    for k in slots:
-        c, row = coef[k], rows[k]
+    run = np.empty(len(value))
+    for first in range(0, len(slots), _RUN):
+        run[:] = 0.0
+        for k in slots[first : first + _RUN]:
+            c, row = coef[k], rows[k]
+            for j in range(len(value)):
+                term = c * row[j]
+                run[j] += term
+                size[j] += abs(term)
         for j in range(len(value)):
-            term = c * row[j]
-            value[j] += term
-            size[j] += abs(term)
+            value[j] += run[j]
 
 
 @kernel

@@ -254,6 +254,13 @@ class Rows(Blocks[RowBlock]):
         n_positive = int(self._given[1].sum())
         return min(n_positive, self.n_rows - n_positive)
 
+    @property
+    def n_additions(self) -> int:
+        """Through how many additions the number of a row goes at most in a sum or a table."""
+        longest = max(len(block.positive) for block in self.blocks)
+        joint = 0 if self._is_plain else int(np.diff(self.packing.starts).max())
+        return longest + len(self.blocks) + joint
+
     def slopes(self, *, refit: bool = True) -> Slopes:
         """Take the dual variables that fit the margins; return their tables and sums.
 

@@ -20,8 +20,9 @@ from scipy.linalg import LinAlgError
 
 from everystump.chain import Chains
 from everystump.packing import Packing
-from everystump.solvers.bracket import Bracket, finish
+from everystump.solvers.bracket import Bracket
 from everystump.solvers.conjugate import Stop
+from everystump.solvers.finish import finish
 from everystump.solvers.newton import multipliers
 from everystump.solvers.point import Point
 from everystump.solvers.problem import Loss, Problem, Solution, Span
