@@ -114,4 +114,5 @@ EXPERIMENT = Experiment(
     tasks=lambda runs: [Task(str(run), {"run": run}) for run in range(runs)],
     work=work,
     report=report,
+    edition=2,
 )

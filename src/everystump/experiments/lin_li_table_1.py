@@ -88,4 +88,5 @@ EXPERIMENT = Experiment(
     tasks=lambda runs: runs_on(lin_li.DATASETS, runs),
     work=work,
     report=report,
+    edition=2,
 )
