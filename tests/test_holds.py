@@ -54,6 +54,15 @@ def test_a_kernel_that_follows_the_rows_has_no_proof(machine, case):
         assert any(why in text for text in bound.violations)
 
 
+def test_features_that_follow_the_rows_are_named_together():
+    X = np.column_stack([WITH_LEVELS[:, [0, 0]], WITH_HOLES])
+    model = StumpSVC(0.01, measure="lebesgue", categorical_features=[0, 1], **KNOWN).fit(X, Y0)
+    assert loo_bound(model, X, Y0).violations == (
+        "features 0, 1: a category's levels are those of the rows",
+        "feature 3: a missing value counts as the rows' median",
+    )
+
+
 def test_what_is_known_beforehand_has_one():
     for measure in ("lebesgue", "uniform", Lebesgue()):
         model = StumpSVC(0.01, measure=measure, **KNOWN).fit(X0, Y0)

@@ -10,7 +10,7 @@ import click
 from everystump.cli.common import AS_JSON, DATA, MODEL, load_model, read_data, text_options
 from everystump.cli.figures import figures_text
 from everystump.cli.progress import warn_of
-from everystump.cli.speech import refusing, say
+from everystump.cli.speech import refusing, say, wrapped
 from everystump.study.dialect import Dialect
 from everystump.wording import counted, percent
 
@@ -57,8 +57,9 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
 def _line(bound: dict[str, Any]) -> str:
     """Return what a bound says, and what it assumes."""
     value = percent(bound["value"]) + (" (vacuous)" if bound["vacuous"] else "")
-    line = f"{bound['name']}: {bound['bounded']} is at most {value}. {bound['reference']}"
-    if not bound["holds"]:
-        line += "\n    assumptions violated: an estimate, not a bound"
-    violated = [f"    violated: {text}" for text in bound["violations"]]
-    return "\n".join([line, *violated, *(f"    assumes {text}" for text in bound["assumptions"])])
+    name, what, reference = (bound[key] for key in ("name", "bounded", "reference"))
+    lines = [wrapped(f"{name}: {what} is at most {value}. {reference}")]
+    more = [] if bound["holds"] else ["assumptions violated: an estimate, not a bound"]
+    more += [f"violated: {text}" for text in bound["violations"]]
+    more += [f"assumes {text}" for text in bound["assumptions"]]
+    return "\n".join(lines + [f"    {wrapped(text, 4)}" for text in more])

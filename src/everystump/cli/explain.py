@@ -74,7 +74,7 @@ def explain(
             found = _of_rows(fitted, X, row or 0, out)
             if out is None:
                 record = predicted_row(fitted, X, row or 0)
-                title = f"Row {row or 0} of {data}, 0 being the first.\n{_outcome(fitted, record)}"
+                title = f"Row {row or 0} of {data} (0 is the first).\n{_outcome(fitted, record)}"
     warn_of(notes)
     if out is not None:
         text = f"{len(found):,} rows: {out}"

@@ -135,7 +135,7 @@ def fit(
         frame, messages = read_file(data, dialect, text=[target])
         wishes = Wishes(drop, use, categorical, positive, numeric)
         task = make_task(frame, target, wishes, messages)
-        guesses = "\n".join(task.messages) + "\n"
+        guesses = "\n".join(map(wrapped, task.messages)) + "\n"
         if in_a_terminal() and not as_json:  # elsewhere all is printed at the end
             echo(guesses)
             guesses = ""
@@ -185,7 +185,8 @@ def _training(about: dict[str, Any]) -> list[tuple[str, str]]:
     pairs = []
     if "path" in about:
         path = about["path"]
-        how = f"the best of a path of {len(path['C'])} by {path['scoring']}"
+        scoring = {"neg_log_loss": "log-loss"}.get(path["scoring"], path["scoring"])
+        how = f"the best of a path of {len(path['C'])} by {scoring}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}"))
     proof = about.get("certificate")
     if proof:
@@ -230,7 +231,7 @@ def _kept(about: dict[str, Any]) -> str:
         return f"a model trained again on all {n_rows} {how}, not measured itself"
     if about["n_held_out"]:
         every = f"{about['n_rows'] + about['n_held_out']:,}"
-        return f"the model that was measured, of {n_rows} out of {every} (all of them: --refit)"
+        return f"the measured model, of {about['n_rows']:,} of {every} rows (all of them: --refit)"
     return f"a model of all {n_rows}; the figures are those of the folds' models"
 
 

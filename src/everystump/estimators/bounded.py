@@ -32,6 +32,7 @@ from everystump.frames import Feature
 from everystump.machines import Combination, Machine
 from everystump.measure import as_measure
 from everystump.solvers import Certificate
+from everystump.wording import listed
 
 _SCALED = 'gamma="scale": the kernel follows the training rows'
 
@@ -96,8 +97,7 @@ class BoundedStumps:
 
     def _follows_rows(self) -> tuple[str, ...]:
         """Return why the kernel or the costs were not known before the training rows were."""
-        measure, seen = as_measure(self.measure), zip(self.features_, self.density_, strict=True)
-        found = []
+        measure, found = as_measure(self.measure), []
         if self.feature_range is None:
             found.append("feature_range=None: the ranges are those of the training rows")
         if not self.exact_:
@@ -106,14 +106,26 @@ class BoundedStumps:
             found.append(f"measure={self.measure!r}: the masses of stumps may follow the rows")
         elif not measure.straight:
             found.append(f"measure={self.measure!r}: between training rows scores are approximate")
-        for d, (feature, density) in enumerate(seen):
-            if feature.levels is not None:
-                found.append(f"{feature.shown(d)}: a category's levels are those of the rows")
-            elif density.missing > 0:
-                found.append(f"{feature.shown(d)}: a missing value counts as the rows' median")
+        found += self._features_that_follow_rows()
         if not self._C_is_given:
             found.append("C was chosen on the training rows")
         return (*found, BALANCED) if self.class_weight == "balanced" else tuple(found)
+
+    def _features_that_follow_rows(self) -> list[str]:
+        """Return why the stumps of some features were not known before, a sentence per reason."""
+        by_reason: dict[str, list[str]] = {}
+        for d, (feature, density) in enumerate(zip(self.features_, self.density_, strict=True)):
+            if feature.levels is not None:
+                why = "a category's levels are those of the rows"
+            elif density.missing > 0:
+                why = "a missing value counts as the rows' median"
+            else:
+                continue
+            by_reason.setdefault(why, []).append(feature.shown(d))
+        return [
+            f"feature{'s' if len(names) > 1 else ''} {listed(names)}: {why}"
+            for why, names in by_reason.items()
+        ]
 
     def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
         """Return the fitted machine as theorems see it, for votes of which it is a part.

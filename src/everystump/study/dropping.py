@@ -56,7 +56,7 @@ def _useless(column: Any) -> str | None:
     if len(there) <= _FEW_ROWS or n_distinct <= _MOST_LEVELS * len(there):
         return None
     if kind_of(column) == TEXT:
-        return "text that is another in most rows, as identifiers, names and notes are"
+        return "text that differs in most rows (identifiers, names, notes)"
     whole = column.dtype.kind in "iu" or bool(np.all(there % 1 == 0))
     in_order = n_distinct == len(column) and there.is_monotonic_increasing
     if whole and in_order and there.diff().max() == 1:
