@@ -179,6 +179,26 @@ def test_fresh_rows_of_few_values_pass_and_the_bound_says_so():
     assert not validation_bound(model, X[::-1], y[::-1]).holds
 
 
+def test_fresh_rows_of_few_values_rarely_raise_a_doubt():
+    """However many more there are than training rows, whose equals are the measure of chance."""
+    rng, label = np.random.default_rng(5), np.zeros(20_000, dtype=int)
+    doubts = 0
+    for _ in range(60):
+        X = np.floor(rng.exponential(60.0, size=(20_200, 2)))
+        record = TrainingRecord.of(hash_rows(X[:200], label[:200]), 200, None, 0)
+        doubts += record.compare(hash_rows(X[200:], label)).doubt is not None
+    assert doubts <= 1
+
+
+def test_training_rows_that_a_file_holds_with_seven_digits():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 20)), np.tile([0, 1], 30)
+    model = clone(STUMPS).fit(X, y)
+    for digits in (7, 8, 9, 12):
+        again = np.array([float(f"{x:.{digits}g}") for x in X.ravel()]).reshape(X.shape)
+        assert not validation_bound(model, again, y).holds
+
+
 def test_more_known_rows_than_chance_explains_do_not_pass():
     rng = np.random.default_rng(0)
     wide = rng.integers(0, 60, size=(400, 2)).astype(float)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import betabinom
 
 from everystump.rowhashes import RowHashes
 from everystump.wording import percent
@@ -36,7 +36,7 @@ class TrainingRecord:
         A number by which they are known in their order, bit by bit; None if they were the rows of
         more than one table.
     unordered : int
-        One by which they are known in any order, to 7 digits.
+        One by which they are known in any order, their values rounded.
     weights : int
         One for their weights.
     hashes : ndarray of uint64
@@ -123,7 +123,7 @@ class TrainingRecord:
             n_known=int(np.sum(self._sorted[place] == tried)),
             n_compared=len(tried),
             chance=self.twins / self.n_rows,
-            least_chance=1.0 / self.n_rows,
+            n_learned=self.n_rows,
         )
 
 
@@ -141,14 +141,14 @@ class Overlap:
         Whether they are all rows that were learned from, in any order.
     n_known : int
         How many of the rows that were compared equal one that was learned from: the same label, and
-        the same values to about 7 digits.
+        the same values as rounded to about 5 digits.
     n_compared : int
         How many were compared: all, or a sample if the model remembers a sample.
     chance : float
         The share of training rows that equal another one, which is about the share of fresh rows
         that equal one by chance (Good & Turing).
-    least_chance : float
-        One over the number of training rows: that none of them equals another rules no less out.
+    n_learned : int
+        How many rows were learned from, which is what ``chance`` was estimated from.
     """
 
     recorded: bool
@@ -157,7 +157,7 @@ class Overlap:
     n_known: int = 0
     n_compared: int = 0
     chance: float = 0.0
-    least_chance: float = 0.0
+    n_learned: int = 0
 
     @property
     def share(self) -> float:
@@ -171,14 +171,20 @@ class Overlap:
             return NO_RECORD
         if self.same_rows:
             return "these are the rows that the model learned from"
-        chance = max(self.chance, self.least_chance)
-        if self.n_known and binom.sf(self.n_known - 1, self.n_compared, chance) < _RARELY:
+        if self.n_known and self._probability_by_chance() < _RARELY:
             by_chance = f", where {percent(self.chance)} would by chance" if self.chance else ""
             return (
                 f"about {percent(self.share)} of these rows equal rows that the model learned from"
                 f"{by_chance}"
             )
         return None
+
+    def _probability_by_chance(self) -> float:
+        """Return how probable so many known rows are, given how many training rows had an equal."""
+        # Equal rows come in twos at least, so that they tell as much as half of them alone would.
+        n_told = self.n_learned / 2 if self.chance else self.n_learned
+        twins, others = self.chance * n_told, (1.0 - self.chance) * n_told
+        return float(betabinom.sf(self.n_known - 1, self.n_compared, twins + 0.5, others + 0.5))
 
     @property
     def excess(self) -> float:
