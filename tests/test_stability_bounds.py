@@ -90,7 +90,7 @@ def test_half_of_it_is_contradicted_by_two_rows():
 @pytest.mark.parametrize("constants", ["proven", "paper"])
 @pytest.mark.parametrize("share", [None, 0.5])
 def test_stability_bounds_are_their_formulas(error, constants, share):
-    X, y = rows(7)
+    X, y = rows(6)
     delta, eta, C, n = 0.7, 0.1, 0.5, 16
     model = clone(PLAIN).fit(X, y) if share is None else vote(X, y, subsample=share)
     margin = as_signs(y) * model.decision_function(X)

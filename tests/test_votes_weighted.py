@@ -54,8 +54,11 @@ def test_whole_weights_are_copies(name, n_classes, combine):
     weighed = vote(MACHINES[name], X, y, weight, **options)
     again = np.random.default_rng(1).permutation(np.repeat(np.arange(40), weight))
     copied = vote(MACHINES[name], X[again], y[again], **options)
+    # Learned weights are those of an SVM up to its tolerance.
     np.testing.assert_allclose(
-        weighed.decision_function(new), copied.decision_function(new), atol=1e-4
+        weighed.decision_function(new),
+        copied.decision_function(new),
+        atol=1e-4 if combine == "mean" else 2e-3,
     )
     assert all(weight[rows].all() for rows in weighed.estimators_samples_)
 
