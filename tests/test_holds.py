@@ -1,5 +1,8 @@
 """Where a bound says that it holds, it does; where it cannot know, it says why not."""
 
+import sys
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -120,7 +123,7 @@ def test_within_its_gap_no_margin_falls_further_than_is_proven(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_no_bound_that_holds_is_below_what_it_bounds(seed):
     """Machines of all kinds at all accuracies; refits are at their optimum."""
-    rng = np.random.default_rng(seed)
+    rng, n_holding = np.random.default_rng(seed), 0
     for _ in range(6):
         X, y = rows(int(rng.integers(10**6)), n=int(rng.integers(8, 14)))
         X = X.round(int(rng.integers(0, 3)))
@@ -138,6 +141,8 @@ def test_no_bound_that_holds_is_below_what_it_bounds(seed):
         for bound in (loo_bound, ensemble_margin_bound, radius_margin_bound):
             found = bound(model, X, y)
             assert wrong <= found.value or not found.holds
+            n_holding += found.holds
+    assert n_holding >= 6  # a third of them: the others are fits too rough for a proof
 
 
 # Columns go by name
@@ -203,3 +208,23 @@ def _check_progress(capsys):
     many = vote(X0, Y0)
     assert det_loo_error(many, X0, Y0, n_jobs=1) == det_loo_error(many, X0, Y0, verbose=1)
     assert "det_loo_error: machines, 4 of 4\n" in capsys.readouterr().err
+
+
+def test_progress_of_processes_is_told_part_by_part(monkeypatch):
+    module, told = sys.modules["everystump.bounds.loo_error"], []
+
+    @contextmanager
+    def count(verbose, title, total):
+        yield lambda: told.append("row")
+
+    def in_turn(work, items, n_jobs, done):
+        for item in items:
+            told.append("part")
+            done(work(item))
+
+    monkeypatch.setattr(module, "count_done", count)
+    monkeypatch.setattr(module, "spread_out", in_turn)
+    monkeypatch.setattr(module, "effective_n_jobs", lambda n_jobs: 2)
+    model = clone(PLAIN).fit(X0, Y0)
+    loo_error(model, X0, Y0, n_jobs=2)
+    assert told == ["part", "row"] * int(np.count_nonzero(model.dual_coef_))

@@ -230,7 +230,7 @@ def test_rows_that_were_learned_from_are_told_of(tmp_path):
     sorted_table(data)
     sorted_table(more, seed=1)
     run("fit", data, "--target", "y", "--C", 1, "-o", out)
-    assert json.loads(run("bound", out, more, "--json").stdout)["doubt"] is None
+    assert json.loads(run("bound", out, more, "--json").stdout)["violations"] == []
     pd.concat([pd.read_csv(data), pd.read_csv(more)]).to_csv(more, index=False)
     done = run("bound", out, more)
     share = 150 / 400  # learned from, of all

@@ -67,7 +67,7 @@ def test_bound_and_report_measure_as_fit_does(table, model, tmp_path):
     rows = pd.read_csv(table)
     rows.iloc[::-1].to_csv(tmp_path / "known.csv", index=False)
     told = json.loads(run("bound", model, tmp_path / "known.csv", "--json").stdout)
-    assert told["doubt"] and told["figures"]["figures"]["accuracy"]["interval"] is None
+    assert told["violations"] and told["figures"]["figures"]["accuracy"]["interval"] is None
     assert "95% interval" not in run("bound", model, tmp_path / "known.csv").stdout
 
 

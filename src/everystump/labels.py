@@ -86,7 +86,7 @@ def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarr
 
 
 def one_against_the_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """Return which rows are positive: one problem for two classes, else one a class.
+    """Return which rows are positive: one problem for two classes, else one per class.
 
     Examples
     --------

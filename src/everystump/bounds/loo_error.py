@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,8 @@ from everystump.progress import count_done
 from everystump.threads import one_blas_thread, spread_out
 
 _TITLE = "loo_error: rows left out,"
+# Each process takes so many parts one after the other, which progress is told after.
+_PARTS_PER_PROCESS = 16
 
 
 def loo_error(
@@ -79,21 +80,19 @@ def _quick_margins(machine: Machine, n_jobs: int | None, verbose: int) -> np.nda
     """Return the margins of the rows that a machine has not seen, each process taking some."""
     margin, rows = machine.margin.copy(), np.flatnonzero(machine.a)
     with one_blas_thread, count_done(verbose, _TITLE, len(rows)) as tick:
-        for row, value in _left_out(machine, rows, n_jobs):
-            margin[row] = value
-            tick()
+
+        def keep(some: Iterable[tuple[int, float]]) -> None:
+            for row, value in some:
+                margin[row] = value
+                tick()
+
+        n_processes = effective_n_jobs(n_jobs)
+        if n_processes == 1:
+            keep(_margins(machine, rows))
+        else:
+            parts = np.array_split(rows, min(len(rows), _PARTS_PER_PROCESS * n_processes) or 1)
+            spread_out(partial(_list_margins, machine), parts, n_jobs, keep)
     return margin
-
-
-def _left_out(
-    machine: Machine, rows: np.ndarray, n_jobs: int | None
-) -> Iterable[tuple[int, float]]:
-    """Return each row with its margin without itself; one process gives them as they come."""
-    n_parts = effective_n_jobs(n_jobs)
-    if n_parts == 1:
-        return _margins(machine, rows)
-    parts = spread_out(partial(_list_margins, machine), np.array_split(rows, n_parts), n_jobs)
-    return chain.from_iterable(parts)
 
 
 def _margins(machine: Machine, rows: np.ndarray) -> Iterator[tuple[int, float]]:

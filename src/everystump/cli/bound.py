@@ -50,7 +50,8 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
     rows = counted(len(trial.y), f"{trial.kind} row".strip())
     parts = [f"Error on {rows}: {percent(error)}.", figures_text(figures), *map(_line, found)]
     record = {"error": error, "rows": len(trial.y), "kind": trial.kind or "given"}
-    record |= {"doubt": trial.doubt, "figures": figures, "bounds": found}
+    record |= {"violations": [trial.doubt] if trial.doubt else []}
+    record |= {"figures": figures, "bounds": found}
     say(record, "\n\n".join(parts), as_json)
 
 

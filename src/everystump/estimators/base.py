@@ -43,7 +43,7 @@ class ScoreClassifier(RemembersTraining, ClassifierMixin, BaseEstimator):
     _mark_of_a_fit: ClassVar[str] = "classes_"
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row: one number for two classes, else one a class.
+        """Return the score of each row: one number for two classes, else one per class.
 
         Parameters
         ----------

@@ -21,6 +21,7 @@ from everystump.estimators.table import check_rows
 from everystump.estimators.training import (
     BALANCED,
     BIASED,
+    ReadsAsKernelVotes,
     absolute_gap,
     check_training_table,
     one_by_one,
@@ -37,7 +38,7 @@ from everystump.wording import listed
 _SCALED = 'gamma="scale": the kernel follows the training rows'
 
 
-class BoundedStumps:
+class BoundedStumps(ReadsAsKernelVotes):
     """The methods of an infinite ensemble of stumps that bounds ask for."""
 
     # Whether C was known before the rows were.
@@ -66,19 +67,7 @@ class BoundedStumps:
     def _directions(self) -> np.ndarray | None:
         raise NotImplementedError
 
-    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
-        """Return the fitted machine as theorems see it, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The very table of the training.
-
-        Returns
-        -------
-        list of Combination
-            One for two classes, else one for each class against the rest.
-        """
+    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
         check_is_fitted(self, "shapes_")
         n_given = np.atleast_2d(self.dual_coef_).shape[1]
         doubts = check_training_table(self, X, y, n_given)
@@ -86,7 +75,7 @@ class BoundedStumps:
         signs = training_signs(self, y, n_given)[:, self._kept]
         return one_by_one(self.kernel_machines(lambda: rows, signs), doubts)
 
-    def _refuse_monotone(self) -> None:
+    def _check_not_monotone(self) -> None:
         """Raise if the machine is more than a sum of kernels, which is all that bounds know."""
         if self._directions() is not None:
             raise ValueError(
@@ -135,14 +124,14 @@ class BoundedStumps:
         rows : callable
             Gives the training rows of positive weight as numbers.
         signs : ndarray of shape (n_problems, n_rows)
-            Their labels as 1 and -1: one problem for two classes, else one a class.
+            Their labels as 1 and -1: one problem for two classes, else one per class.
 
         Returns
         -------
         list of Machine
             One for each problem.
         """
-        self._refuse_monotone()
+        self._check_not_monotone()
         margins = signs * np.atleast_2d(self._decide(rows()).T)
         duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
         lacks = ((BIASED,) if self.fit_intercept else ()) + self._follows_rows()
@@ -168,7 +157,7 @@ class BoundedStumps:
         ]
 
 
-class BoundedVote(CurveEditing):
+class BoundedVote(ReadsAsKernelVotes, CurveEditing):
     """The methods of a vote over subsamples that bounds ask for."""
 
     classes_: np.ndarray
@@ -255,19 +244,7 @@ class BoundedVote(CurveEditing):
             )
         return check_training_table(self, X, y, self.n_rows_)
 
-    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
-        """Return the vote as theorems see it, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The very table of the training.
-
-        Returns
-        -------
-        list of Combination
-            One for two classes, else one for each class against the rest.
-        """
+    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
         doubts = self._check_bounded(X, y)
         if self._problems is None:
             self._problems = self._read(check_rows(self, X), training_signs(self, y, self.n_rows_))

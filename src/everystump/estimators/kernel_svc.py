@@ -26,6 +26,7 @@ from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
     BALANCED,
     BIASED,
+    ReadsAsKernelVotes,
     absolute_gap,
     check_training_table,
     one_by_one,
@@ -58,7 +59,7 @@ _FEW_ROWS = 3000
 _WORTH = 3
 
 
-class KernelSVC(ScoreClassifier):
+class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
     """Support vector machine with any kernel, with or without a bias, and proven optimal.
 
     Solves ``min |f|^2 / 2 + C sum of loss(y f(x))`` over the functions of a kernel.  Without a
@@ -281,19 +282,7 @@ class KernelSVC(ScoreClassifier):
         scores = self.expansion_.evaluate(np.asarray(X, dtype=np.float64))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
-        """Return the fitted machine as theorems see it, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            The very table of the training.
-
-        Returns
-        -------
-        list of Combination
-            One for two classes, else one for each class against the rest.
-        """
+    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
         check_is_fitted(self, "expansion_")
         doubts = check_training_table(self, X, y, len(self.row_costs_))
         numbers = np.asarray(check_rows(self, X), dtype=np.float64)
@@ -316,7 +305,7 @@ class KernelSVC(ScoreClassifier):
         rows : callable
             Gives the training rows as numbers.
         signs : ndarray of shape (n_problems, n_rows)
-            Their labels as 1 and -1: one problem for two classes, else one a class.
+            Their labels as 1 and -1: one problem for two classes, else one per class.
 
         Returns
         -------

@@ -162,7 +162,7 @@ class PathMachine(StumpMachine):
     def _walks(self, table: Table) -> list[_Walk]:
         """Return the folds, each with what scores a model on it."""
         if self.selection == "loo-bound":
-            self._refuse_monotone()
+            self._check_not_monotone()
             self.scoring_ = "1 - leave-one-out bound"
             every = np.arange(len(table.label))
             return [_Walk(Fold(every, every), _by_loo_bound(table))]

@@ -40,7 +40,6 @@ from everystump.estimators.subsamples import (
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.weighted_rows import WeightedRows, takes_weights
 from everystump.labels import log_probabilities, scores_of, vote_shares
-from everystump.rowhashes import hash_rows
 from everystump.shapes import combine
 from everystump.threads import count_threads, one_blas_thread, shares_memory, spread
 
@@ -264,7 +263,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         templates = [self._known(template, table) for template in self._templates()]
         given = zip(templates, self._templates(), strict=True)
         self._adaptive = any(known is not template for known, template in given)
-        drawn_from = WeightedRows.of(hash_rows(table.X, table.label), table.sample_weight)
+        drawn_from = WeightedRows.of(table.hashes, table.sample_weight)
         r = count_rows(self.subsample, drawn_from.n_copies, len(table.classes))
         for template in templates:
             drawn_from.check_takes(template)

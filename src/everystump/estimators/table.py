@@ -31,7 +31,7 @@ from everystump.frames import (
     warn_if_rounded,
 )
 from everystump.labels import code_labels, one_against_the_rest
-from everystump.rowhashes import hash_numbers, hash_rows
+from everystump.rowhashes import RowHashes, hash_numbers, hash_rows
 from everystump.threads import count_threads
 
 # Of more rows than these a few labels say what kind they are.
@@ -63,6 +63,8 @@ class Table:
         The row of the user's table that each row is.
     n_given : int
         How many rows the user's table has.
+    hashes : RowHashes
+        By which the rows are known again.
     """
 
     X: Any
@@ -73,6 +75,7 @@ class Table:
     class_factor: np.ndarray
     kept: np.ndarray
     n_given: int
+    hashes: RowHashes
 
     @property
     def n_levels(self) -> list[int]:
@@ -95,6 +98,7 @@ class Table:
             sample_weight=None if self.sample_weight is None else self.sample_weight[index],
             class_factor=self.class_factor[index],
             kept=self.kept[index],
+            hashes=self.hashes.take(index),
         )
 
     def alone(self, index: np.ndarray, features: np.ndarray | None) -> Table:
@@ -133,7 +137,7 @@ class Table:
         return np.where(self.problems(), 1.0, -1.0)
 
     def problems(self) -> list[np.ndarray]:
-        """Return which rows are positive: one problem for two classes, else one a class."""
+        """Return which rows are positive: one problem for two classes, else one per class."""
         return one_against_the_rest(self.label, len(self.classes))
 
 
@@ -165,19 +169,18 @@ def check_table(
     refuse_one_class(classes, estimator)
     by_class = _class_factors(class_weight, classes, label, weight)
     factor = _by_row(by_class, label)
-    table = Table(X, features, label, classes, weight, factor, kept, n_given)
+    hashes = hash_rows(as_known_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
+    table = Table(X, features, label, classes, weight, factor, kept, n_given, hashes)
     _remember(estimator, table, reset)
     return table
 
 
 def _remember(estimator: Any, table: Table, reset: bool) -> None:
     """Let the estimator know its training rows again, those of fits that it goes on from too."""
-    n_threads = count_threads(getattr(estimator, "n_jobs", 1))
-    hashes = hash_rows(as_known_table(table.X), table.label, n_threads)
     kept = None if len(table.kept) == table.n_given else table.kept
     plain = table.sample_weight is None and np.all(table.class_factor == 1.0)
     weights = 0 if plain else hash_numbers(table.weight)
-    record = TrainingRecord.of(hashes, table.n_given, kept, weights)
+    record = TrainingRecord.of(table.hashes, table.n_given, kept, weights)
     if reset:
         estimator._training_record = record
         return

@@ -65,6 +65,28 @@ class RemembersTraining:
         return check_rows(self, X)
 
 
+class ReadsAsKernelVotes:
+    """An estimator that is a kernel machine, or a vote of such."""
+
+    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
+        """Return the fitted machine, or vote of machines, as `everystump.bounds` reads it.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The very table of the training.
+
+        Returns
+        -------
+        list of Combination
+            One for two classes, else one for each class against the rest.
+        """
+        return self._as_votes(X, y)
+
+    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
+        raise NotImplementedError
+
+
 def check_training_table(fitted: Any, X: Any, y: Any, n_given: int) -> tuple[str, ...]:
     """Raise unless a table is the one of the training; return why it may not be, if nobody knows.
 
