@@ -44,14 +44,15 @@ def fitted(frame, family="stump-logistic", positive="ill"):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_scores_of_either_positive_class_are_opposite(frame, family):
-    """Up to the tolerance of the training, and ties of stumps, which are not symmetric."""
+    """Up to the tolerance of training, ties of stumps, and rows that a vote draws by the labels."""
     X = frame[["a", "b", "c"]]
     ill, well = fitted(frame, family, "ill"), fitted(frame, family, "well")
     assert ill.classes_.tolist() == ["well", "ill"]
     assert well.classes_.tolist() == ["ill", "well"]
     score = ill.decision_function(X)
     assert set(ill.predict(X)[score > 0]) == {"ill"}
-    np.testing.assert_allclose(score, -well.decision_function(X), atol=0.1 * np.abs(score).max())
+    share = 0.3 if family == "vote" else 0.1
+    np.testing.assert_allclose(score, -well.decision_function(X), atol=share * np.abs(score).max())
     assert np.mean(ill.predict(X) == frame["state"]) > 0.7
     if hasattr(ill, "predict_proba"):
         assert np.array_equal(ill.predict_proba(X)[:, 1] > 0.5, score > 0)
