@@ -106,9 +106,14 @@ def test_max_iter_bounds_the_work_of_libsvm():
 
 def test_a_gap_below_rounding_is_not_claimed():
     X, y = whole_numbers(1345)
-    with pytest.warns(ConvergenceWarning, match="gap"):
+    told = r"rounding \(.e-.. of the objective\) keeps one of tol=1e-18 .* or scale the features"
+    with pytest.warns(ConvergenceWarning, match=told):
         model = KernelSVC("linear", C=1e6, tol=1e-18).fit(X, y)
     assert not model.certificate_.converged and model.certificate_.gap > 1e-18
+    with pytest.warns(ConvergenceWarning, match="rounding .* or lower C"):
+        KernelSVC("precomputed", C=1e6, tol=1e-18).fit(X @ X.T, y)
+    with pytest.warns(ConvergenceWarning, match="rounding .* or lower C"):
+        StumpSVC(tol=1e-18, max_iter=20).fit(X, y)
 
 
 @pytest.mark.parametrize("model", [StumpSVC, StumpLogisticRegression])

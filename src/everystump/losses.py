@@ -103,7 +103,7 @@ class SmoothedHinge:
     sharpness: np.ndarray
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
-        """Return the maximising ``a``."""
+        """Return the maximizing ``a``."""
         out = np.empty_like(margin)
         rowloops.smoothed_hinge_slope(margin, self.cost, self.anchor, self.sharpness, out)
         return out
@@ -186,7 +186,7 @@ class SquaredHinge(_Smooth):
     def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
         """Return the bias of least loss for given scores, the middle one if there are several.
 
-        It is the root of the summed slope, which is straight between neighbouring corners
+        It is the root of the summed slope, which is straight between neighboring corners
         ``y - score``.  Positive rows pull up until their corner, negative ones down from theirs on.
         """
         corner = sign - scores

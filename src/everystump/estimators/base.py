@@ -343,16 +343,24 @@ class FixedCMachine(StumpMachine):
 def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:
     """Warn if a fit stopped short of its tolerance."""
     worst = max(each_class(estimator.certificate_), key=lambda certificate: certificate.gap)
-    if not worst.converged:
-        short = estimator.n_iter_ >= estimator.max_iter
-        more = f"raise max_iter={estimator.max_iter}" if short else "scale the features alike"
-        remedy = f"{more} or raise tol"
-        warnings.warn(
-            f"{type(estimator).__name__} stopped after {estimator.n_iter_} steps at a "
-            f"relative duality gap of {worst.gap:.1e}, above tol={estimator.tol:g}; {remedy}.",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
+    if worst.converged:
+        return
+    kernel = estimator.get_params(deep=False).get("kernel", "precomputed")
+    other = "lower C" if kernel == "precomputed" else "scale the features of X alike"
+    reached = f"a relative duality gap of {worst.gap:.1e}"
+    if worst.rounding > estimator.tol:
+        told = (
+            f"reached {reached}, and rounding ({worst.rounding:.0e} of the objective) keeps one of "
+            f"tol={estimator.tol:g} from being shown; raise tol or {other}."
         )
+    else:
+        short = estimator.n_iter_ >= estimator.max_iter
+        more = f"raise max_iter={estimator.max_iter}" if short else other
+        told = (
+            f"stopped after {estimator.n_iter_} steps at {reached}, above tol={estimator.tol:g}; "
+            f"{more} or raise tol."
+        )
+    warnings.warn(f"{type(estimator).__name__} {told}", ConvergenceWarning, stacklevel=stacklevel)
 
 
 def check_cost(C: float, weight: np.ndarray) -> None:

@@ -87,7 +87,7 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
     max_iter : int, default=1000
         Iterations at most: groups of rows to solve for, steps of the interior-point method, or
         for LIBSVM, which trains the hinge with a bias, as many pairs as there are rows (1000 at
-        least).
+        least).  The active-set steps that follow, 30 at most each time, are not counted.
     memory_limit : float, default=2.0
         Gigabytes that may be used beside the table.  If the kernel matrix does not fit, parts of it
         are computed again and again, or the fit is refused where that cannot be.

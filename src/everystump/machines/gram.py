@@ -103,7 +103,7 @@ class Gram:
         out._square = out.buffer
         return out
 
-    def centred(self, index: np.ndarray) -> np.ndarray:
+    def centered(self, index: np.ndarray) -> np.ndarray:
         """Return `block` up to what vanishes where coefficients sum to 0, and definite."""
         if self.kernel.linear:
             rows = self.X[index] - self.X.mean(axis=0)  # whose products keep their digits

@@ -94,7 +94,7 @@ class _System:
 
     def __init__(self, gram: Gram, task: Task, ridge: np.ndarray, unit: float) -> None:
         everything = np.arange(gram.n_rows)
-        square = gram.centred(everything) if task.bias else gram.block(everything)
+        square = gram.centered(everything) if task.bias else gram.block(everything)
         square *= unit * task.sign
         square *= task.sign[:, None]
         square[np.diag_indices_from(square)] += ridge

@@ -185,8 +185,8 @@ def has_gamma(name: Any) -> bool:
 
 def gamma_scale(X: np.ndarray, weight: np.ndarray | None) -> float:
     """Return one over the number of features times their variance, 1 if that is 0."""
-    centre = np.average(X, axis=0, weights=weight).mean()
-    variance = np.average((X - centre) ** 2, axis=0, weights=weight).mean()
+    center = np.average(X, axis=0, weights=weight).mean()
+    variance = np.average((X - center) ** 2, axis=0, weights=weight).mean()
     return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
 
@@ -224,8 +224,8 @@ def _middle(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
 
 
 def _perceptron(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
-    centre = (X.min(axis=0) + X.max(axis=0)) / 2
-    radius = float(np.linalg.norm(X - centre, axis=1).max())
+    center = (X.min(axis=0) + X.max(axis=0)) / 2
+    radius = float(np.linalg.norm(X - center, axis=1).max())
     own = radius / products.mean_abs_cosine(X.shape[1])
     return PairKernel(partial(products.perceptron, constant=own), False, own, writes=True)
 

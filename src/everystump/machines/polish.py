@@ -108,7 +108,7 @@ class _System:
     @classmethod
     def of(cls, gram: Gram, task: Task, free: np.ndarray) -> _System | None:
         """Factor the system; None where rounding leaves it singular."""
-        square = gram.centred(free) if task.bias else gram.block(free)
+        square = gram.centered(free) if task.bias else gram.block(free)
         ridge, diagonal = task.loss.box().ridge[free], np.einsum("ii->i", square)
         jitter = JITTER * float(diagonal.mean())
         diagonal += ridge

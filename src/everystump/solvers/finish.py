@@ -49,7 +49,7 @@ def finish(
 def _margin_rounding(problem: Problem, weights: np.ndarray, bias: float) -> float:
     """Return by how much a margin may be off.
 
-    A weight goes through the sums of its feature, twice if votes are centred, then through those of
+    A weight goes through the sums of its feature, twice if votes are centered, then through those of
     all features.
     """
     chains, n_features = problem.chains, len(problem.chains.starts) - 1
