@@ -68,8 +68,8 @@ def _imbalance(gram: Gram, task: Task, a: np.ndarray, scores: Scores, b: float) 
     left = fsum(a * task.sign)
     if left == 0.0:
         return Imbalance(0.0, 0.0)
-    taken = a - left * task.sign
-    able = np.flatnonzero((a > low) & (a < high) & (taken >= low) & (taken <= high))
+    taken = a - WIDER * left * task.sign
+    able = np.flatnonzero((a > low) & (a < high) & (taken > low) & (taken < high))
     if len(able):
         slope = task.sign * (1.0 - ridge * a) - scores.value
         bend = gram.diagonal + ridge
@@ -78,8 +78,8 @@ def _imbalance(gram: Gram, task: Task, a: np.ndarray, scores: Scores, b: float) 
         off = abs(left) * scores.rounding + _ROUNDED_OPERATIONS * UNIT * size
         best = able[np.argmin((lost + off)[able])]
         return Imbalance(float(lost[best]), WIDER * float(off[best]))
-    primal = 0.5 * float((a * task.sign) @ scores.value)
-    primal += task.loss.total(task.sign * (scores.value + b))
+    primal = 0.5 * float((a * task.sign) @ scores.value + np.abs(a) @ scores.rounding)
+    margin = task.sign * (scores.value + b)
+    primal += task.loss.total(task.loss.worst_within(margin, scores.rounding))
     most = abs(left) * (1.0 + float(np.sqrt(2.0 * max(primal, 0.0) * gram.largest)))
-    # The value itself is this much too high where its sums are off by as large a share.
     return Imbalance(most, (WIDER - 1.0) * most)

@@ -49,8 +49,8 @@ def finish(
 def _margin_rounding(problem: Problem, weights: np.ndarray, bias: float) -> float:
     """Return by how much a margin may be off.
 
-    A weight goes through the sums of its feature, twice if votes are centered, then through those of
-    all features.
+    A weight goes through the sums of its feature, twice if votes are centered, then through those
+    of all features.
     """
     chains, n_features = problem.chains, len(problem.chains.starts) - 1
     n_operations = 2 * int(np.diff(chains.starts).max()) + n_features + 8
