@@ -489,7 +489,7 @@ def test_boundaries_need_two_features():
 
 
 def test_boundaries_need_numbers_without_holes():
-    drawn = "a boundary is drawn for two features of numbers without holes"
+    drawn = "a boundary is drawn for two features of numbers without missing values"
     X, y = table()
     for columns, fault in [
         (["age", "income"], r"X contains nan in row \d+, feature 'income'"),

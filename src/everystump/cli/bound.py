@@ -16,8 +16,8 @@ from everystump.wording import counted, percent
 
 EXAMPLES = """\b
 Examples:
-  everystump bound credit.stump fresh.csv   # labelled rows that had no part in training
-  everystump bound credit.stump credit.csv  # those of its own table that were held out
+  everystump bound credit.stump fresh.csv   # labelled rows, not trained on
+  everystump bound credit.stump credit.csv  # the held-out rows of its table
 """
 
 

@@ -31,8 +31,9 @@ HOLDOUT = 0.25
 EXAMPLES = """\b
 Examples:
   everystump fit credit.csv --target default -o credit.stump
-  everystump fit credit.csv.gz --target default --model stump-svm --cv 10 -o credit.stump
-  everystump fit credit.csv --target default --drop id --categorical zip --C 0.5 -o credit.stump
+  everystump fit credit.csv --target default --cv 10 -o credit.stump
+  everystump fit credit.csv --target default --model stump-svm -o svm.stump
+  everystump fit credit.csv --target default --drop id --C 0.5 -o credit.stump
 """
 
 

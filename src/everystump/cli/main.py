@@ -47,7 +47,7 @@ class _Tool(click.Group):
 )
 @click.version_option(package_name="everystump")
 def everystump() -> None:
-    """Every stump votes: models of tabular data that are exact, certified and readable."""
+    """Every stump votes: models of tabular data that are exact, certified and interpretable."""
 
 
 for command in (fit, predict, explain, report, export, bound, reproduce, bench):

@@ -31,7 +31,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES, short_help="Write a page to read and to play with.")
+@click.command(epilog=EXAMPLES, short_help="Write an interactive HTML page.")
 @MODEL
 @click.argument("data", metavar="[DATA]", required=False, type=click.Path(path_type=Path))
 @out_option("The page to write.")

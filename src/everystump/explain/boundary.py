@@ -14,7 +14,7 @@ from everystump.frames import Feature, is_frame, read_table, reordered
 from everystump.labels import class_numbers, scores_of
 
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
-_DRAWN = "a boundary is drawn for two features of numbers without holes"
+_DRAWN = "a boundary is drawn for two features of numbers without missing values"
 
 
 @dataclass
