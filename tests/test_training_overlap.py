@@ -22,6 +22,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
 )
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -36,11 +37,11 @@ from everystump import (
 from everystump.bounds import boosting_training_bound, loo_bound, validation_bound
 from everystump.bounds.overlap import TrainingRecord
 from everystump.bounds.protocol import (
-    Boosted,
     HasTrainingOverlap,
     KernelVote,
     OtherTableError,
     SubsampleVote,
+    WarmStartable,
 )
 from everystump.rowhashes import hash_rows
 
@@ -112,7 +113,7 @@ def test_every_estimator_keeps_to_the_protocol():
     assert all(issubclass(cls, everystump.estimators.base.ScoreClassifier) for cls in own)
     ours = [model for name, model in MODELS.items() if name[0].isupper()]
     assert all(isinstance(model, HasTrainingOverlap) for model in ours)
-    assert [type(model) for model in ours if isinstance(model, Boosted)] == [
+    assert [type(model) for model in ours if isinstance(model, WarmStartable)] == [
         StumpBoostingClassifier
     ]
     assert isinstance(STUMPS, KernelVote) and isinstance(PLAIN, KernelVote)
@@ -335,6 +336,14 @@ def test_estimators_inside_others_are_asked(name, words):
     assert not bound.holds and "the model learned from" in bound.violations[0]
     fresh = validation_bound(model, FRESH, of[FRESH_Y])
     assert fresh.holds and any("estimators inside it" in text for text in fresh.assumptions)
+
+
+@pytest.mark.parametrize("wrapper", [OneVsRestClassifier, OneVsOneClassifier])
+def test_problems_of_two_classes_each_are_asked(wrapper):
+    X, y = rows(4, n=60, n_classes=3)
+    model = wrapper(clone(STUMPS)).fit(X, y)
+    assert not validation_bound(model, X, y).holds
+    assert validation_bound(model, *rows(5, n=60, n_classes=3)).holds
 
 
 def test_frames_reach_the_estimators_inside_others():

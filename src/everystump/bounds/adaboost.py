@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from everystump.bounds.bound import Bound, UnsuitedError
 from everystump.bounds.overlap import NO_RECORD
-from everystump.bounds.protocol import Boosted
+from everystump.bounds.protocol import WarmStartable
 from everystump.labels import class_numbers
 
 _ROUNDING = 1e-9
@@ -62,7 +62,7 @@ def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     if not _is_adaboost(fitted):
         found += ("the stumps have other weights than AdaBoost's",)
-    if not isinstance(fitted, Boosted):
+    if not isinstance(fitted, WarmStartable):
         return found
     if not fitted.learned_from_one_table:
         found += ("warm_start=True: the stumps were found on more than one table",)

@@ -1,10 +1,10 @@
 """What bounds ask of an estimator.
 
 Every estimator of the package tells which of some rows it learned from (`HasTrainingOverlap`).
-Boosted ensembles tell whether they did so at once (`Boosted`).  Kernel machines, or votes of them,
-show these (`KernelVote`), and the machines that a vote is made of show themselves
-(`KernelMachine`).  A vote over subsamples shows its members (`SubsampleVote`).  Estimators of other
-packages may offer the same methods.
+Those that may go on from an earlier fit tell whether it was to the same table (`WarmStartable`).
+Kernel machines, or votes of them, show these (`KernelVote`), and the machines that a vote is made
+of show themselves (`KernelMachine`).  A vote over subsamples shows its members (`SubsampleVote`).
+Estimators of other packages may offer the same methods.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class HasTrainingOverlap(Protocol):
 
 
 @runtime_checkable
-class Boosted(HasTrainingOverlap, Protocol):
-    """A fitted ensemble that was boosted, perhaps going on from an earlier fit."""
+class WarmStartable(HasTrainingOverlap, Protocol):
+    """A fitted estimator that may have gone on from an earlier fit."""
 
     @property
     def learned_from_one_table(self) -> bool:

@@ -36,7 +36,8 @@ def overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
 def overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
     """Compare rows with those that a part of a classifier learned from; None if nothing is known.
 
-    A part may have been given the labels, or their numbers in ``classes``.
+    A part may have been given the labels, their numbers in ``classes``, or 1 for one class and 0
+    for another or all others.
     """
     own, classes = getattr(part, "classes_", None), np.asarray(classes)
     if own is None:
@@ -44,7 +45,12 @@ def overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap |
     number = class_numbers(y, classes, len(y))
     if np.all(np.isin(classes, own)):
         return overlap_of(part, X, classes[number])
-    return overlap_of(part, X, number) if np.array_equal(own, np.arange(len(classes))) else None
+    if np.array_equal(own, np.arange(len(classes))):
+        return overlap_of(part, X, number)
+    if not np.array_equal(own, [0, 1]):
+        return None
+    either = (overlap_of(part, X, np.full(len(number), label)) for label in (0, 1))
+    return largest_overlap(overlap for overlap in either if overlap is not None)
 
 
 def largest_overlap(overlaps: Iterable[Overlap]) -> Overlap | None:

@@ -103,7 +103,7 @@ class Design:
             positive, weight = positive[index], weight[index]
         if np.isinf(C):
             weight = np.broadcast_to(1.0, weight.shape)
-            self._refuse_equal_rows(positive, index)
+            self._check_distinct_rows(positive, index)
         if self._is_one_sided(positive):
             return self._constant(positive, C)
         problem = Problem(
@@ -125,7 +125,7 @@ class Design:
             gram=self.gram,
         )
 
-    def _refuse_equal_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:
+    def _check_distinct_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:
         """Raise if equal rows have different labels: no margin is hard enough for them."""
         codes = self.packing.codes if index is None else self.packing.codes[:, index]
         rows = np.ascontiguousarray(codes.T)

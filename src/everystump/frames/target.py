@@ -26,10 +26,10 @@ def read_labels(y: Any) -> Any:
         return y
     if cells.dtype.kind == "T":
         cells = cells.astype(object)
-        _refuse_missing(cells)
+        _check_not_missing(cells)
         return cells.astype(str)
     if cells.dtype == object:
-        _refuse_missing(cells)
+        _check_not_missing(cells)
     return y
 
 
@@ -45,7 +45,7 @@ def _of_extension(y: Any) -> np.ndarray:
     return np.asarray(cells.tolist()) if cells.dtype == object else cells
 
 
-def _refuse_missing(cells: np.ndarray) -> None:
+def _check_not_missing(cells: np.ndarray) -> None:
     for row, label in enumerate(cells.tolist()):
         if is_missing(label):
             _refuse(label, row)
