@@ -26,9 +26,9 @@ from everystump.wording import percent
 _IMPORTANCE = "How much each feature moves the score: standard deviation of what it adds"
 EXAMPLES = """\b
 Examples:
-  everystump explain credit.stump                       # features by importance
-  everystump explain credit.stump new.csv --row 0       # why a row got its score
-  everystump explain credit.stump new.csv -o parts.csv  # the same of all rows
+  everystump explain credit.stump                       # by importance
+  everystump explain credit.stump new.csv --row 0       # why this score
+  everystump explain credit.stump new.csv -o parts.csv  # of all rows
 """
 
 
