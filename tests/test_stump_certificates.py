@@ -102,3 +102,12 @@ def test_claims_hold_for_rows_repeated_thousands_of_times(loss):
     y = np.repeat([0, 1, 1, 0], 3000)
     y[::10] = 1 - y[::10]
     check(loss, X, y, np.full(len(y), 0.1), 0.7, True, 1e-3)
+
+
+@pytest.mark.parametrize("gap", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize("bias", [True, False])
+def test_hard_margins_are_met_by_the_curves_themselves(gap, bias):
+    X, y = np.array([[0.0], [gap]]), [0, 1]
+    model = StumpSVC(C=np.inf, measure="lebesgue", fit_intercept=bias).fit(X, y)
+    assert model.certificate_.primal == pytest.approx(1 / gap, rel=1e-12)
+    assert model.decision_function(X) @ [-1, 1] >= 2.0

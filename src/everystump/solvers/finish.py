@@ -28,10 +28,10 @@ def finish(
     rows.place(problem.chains.spread(weights), bias)
     now = bracket(problem, weights, rows.slopes(refit=False))
     dual_coef = rows.dual_coef(now.dual_scale)
-    if now.primal_scale != 1.0:
-        # No row is to be short of the margin, not by a rounding.
+    if problem.hard or now.primal_scale != 1.0:
+        # No row is to be short of the margin, not even by a rounding.
         off = now.primal_scale * _margin_rounding(problem, weights, bias)
-        scale = now.primal_scale * (1.0 + 3.0 * off)
+        scale = now.primal_scale * (1.0 + 4.0 * off)
         weights, bias = scale * weights, scale * bias
         rows.place(problem.chains.spread(weights), bias)
     rows.take_duals(dual_coef)
