@@ -403,3 +403,16 @@ def test_a_tie_within_a_side_is_no_matter_of_rounding():
     np.testing.assert_allclose(
         weighted, model.fit(X[repeated], y[repeated]).decision_function(X), atol=1e-9
     )
+
+
+@pytest.mark.parametrize("criterion", ["error", "gini"])
+def test_a_side_with_just_the_least_weight_is_no_matter_of_rounding(criterion):
+    """3 of 12 rows are a quarter of them, as weights and as copies."""
+    X = np.array([[2.0], [3.0], [4.0], [3.0], [4.0]])
+    y, weight = np.array([0, 1, 0, 1, 1]), np.array([3, 2, 1, 3, 3])
+    model = StumpBoostingClassifier(
+        n_estimators=1, criterion=criterion, min_weight_fraction_leaf=0.25
+    )
+    weighted = clone(model).fit(X, y, sample_weight=weight).stumps_
+    repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).stumps_
+    assert weighted.threshold == repeated.threshold == 2.5

@@ -1,6 +1,7 @@
 """KernelSVC against LIBSVM, SciPy, closed forms and the chain solver; and what it refuses."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -453,3 +454,25 @@ def test_silence_by_default_and_progress_on_demand(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("KernelSVC, 90 rows, C=1")
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_linear_scores_keep_their_digits_beside_a_large_offset(offset, loss):
+    """A column of timestamps, say: scores are those of exact arithmetic to the digits they have."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)).round(3)
+    y = X.sum(axis=1) + 0.3 * rng.normal(size=40) > 0
+    X[:, 1] += offset
+    model = KernelSVC("linear", C=100.0, loss=loss).fit(X, y)
+    rows = [[Fraction(v) for v in row] for row in X.tolist()]
+    coef = [Fraction(c) for c in model.dual_coef_.tolist()]
+    weights = [sum(c * row[d] for c, row in zip(coef, rows, strict=True)) for d in range(2)]
+    exact = [
+        float(sum(w * v for w, v in zip(weights, row, strict=True)) + Fraction(model.intercept_[0]))
+        for row in rows
+    ]
+    size = np.abs(np.array(weights, dtype=float) * X).sum(axis=1).max()
+    np.testing.assert_allclose(model.decision_function(X), exact, rtol=0, atol=1e-15 * size + 1e-9)
+    loaded = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

@@ -21,7 +21,7 @@ from everystump import (
 )
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.estimators.folds import make_folds
-from everystump.estimators.path_grid import has_passed_best
+from everystump.estimators.path_grid import choose, has_passed_best
 from everystump.estimators.table import check_table
 from everystump.explain import CurvesDisplay, PathDisplay
 
@@ -591,3 +591,8 @@ def test_curves_display_of_steps_and_constants():
     flat = CurvesDisplay.from_estimator(StumpSVC().fit(X[:, 1:], Y0), X[:, 1:])
     flat.figure_.canvas.draw()
     assert flat.names == ["x0"]
+
+
+def test_equal_scores_up_to_rounding_choose_the_smallest_C():
+    mean = np.array([0.7, 0.7761904761904762, 0.75, 0.7761904761904763])
+    assert choose(mean, np.zeros(4), 5, "cv") == 1

@@ -187,10 +187,11 @@ def test_cells_are_counted_and_found():
     x, weights = rng.normal(size=300), rng.uniform(size=300)
     cells = rng.integers(0, 9, size=300).astype(np.uint16)
     counts, sums = np.zeros(10), np.zeros(10)
-    rowloops.count_cells(x, weights, 0.5, cells, counts, sums)
+    origins = rng.normal(size=10)
+    rowloops.count_cells(x, weights, origins, cells, counts, sums)
     expected = np.bincount(cells, weights=weights, minlength=10)
     np.testing.assert_allclose(counts, expected, rtol=1e-12)
-    expected = np.bincount(cells, weights=weights * (x - 0.5), minlength=10)
+    expected = np.bincount(cells, weights=weights * (x - origins[cells]), minlength=10)
     np.testing.assert_allclose(sums, expected, rtol=1e-9, atol=1e-12)
     flags = np.arange(10) % 3 == 0
     index = np.empty(rowloops.count_flagged(cells, flags), dtype=np.int64)

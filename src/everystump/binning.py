@@ -240,16 +240,16 @@ def _find_in_cells(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> V
     cells = Cells(edges, np.empty(len(x), dtype=np.uint16))
     w = np.broadcast_to(1.0, x.shape) if weight is None else weight
     counts, sums = np.zeros(n_cells + 1), np.zeros(n_cells + 1)
-    # Sums of differences from a typical value keep the digits in which the values differ.
-    typical = float(edges[len(edges) // 2]) if len(edges) else 0.0
+    # Sums of differences from where a cell begins keep the digits in which its values differ.
+    origins = np.concatenate([edges[:1], edges, [0.0]]) if len(edges) else np.zeros(n_cells + 1)
     encode(x, edges, n_cells, cells.rows)
-    rowloops.count_cells(x, w, typical, cells.rows, counts, sums)
+    rowloops.count_cells(x, w, origins, cells.rows, counts, sums)
     sums[-1] = 0.0
     if not np.isfinite(sums).all():
         return None
     where = np.flatnonzero(counts[:-1])
     lower, upper = (np.concatenate(part) for part in (([-np.inf], edges), (edges, [np.inf])))
-    means = np.clip(typical + sums[where] / counts[where], lower[where], upper[where])
+    means = np.clip(origins[where] + sums[where] / counts[where], lower[where], upper[where])
     with np.errstate(over="ignore"):
         single = (np.nextafter(lower, np.inf) == upper)[where]
     values = np.where(single, lower[where], means)

@@ -244,12 +244,12 @@ def encode_by_halving(x, cuts, missing, out):
 
 
 @kernel
-def count_cells(x, weights, typical, cells, counts, sums):
-    """Add up the weights and the weighted values of each cell, as differences from ``typical``."""
+def count_cells(x, weights, origins, cells, counts, sums):
+    """Add up the weights and the weighted values of each cell, as differences from its origin."""
     for i in range(x.shape[0]):
         cell = cells[i]
         counts[cell] += weights[i]
-        sums[cell] += weights[i] * (x[i] - typical)
+        sums[cell] += weights[i] * (x[i] - origins[cell])
 
 
 @kernel

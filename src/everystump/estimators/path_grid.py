@@ -17,6 +17,8 @@ _FIRST, _AT_A_TIME = 0.45, 2
 _WORTH = 1e-3
 # A path has passed its best when it is this many standard errors below it.
 _CLEARLY = 2.0
+# Mean scores nearer to each other than this share are equal but for rounding.
+_ROUNDING = 1e-12
 
 
 class Grid:
@@ -72,9 +74,9 @@ def has_passed_best(scores: np.ndarray) -> bool:
 def choose(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> int:
     """Return the number of the chosen C: the best, or the smallest within a standard error.
 
-    Among equals the smallest C wins, the simplest model.
+    Among equals up to rounding the smallest C wins, the simplest model.
     """
-    best = int(np.argmax(mean))
+    best = int(np.flatnonzero(mean >= mean.max() - _ROUNDING * np.abs(mean).max())[0])
     if selection != "cv-1se":
         return best
     error = std[best] / np.sqrt(max(n_folds - 1, 1))

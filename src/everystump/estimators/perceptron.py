@@ -74,7 +74,11 @@ class PerceptronSVC(ScoreClassifier):
     axis_shapes_ : ShapeModel, or a list of them for several classes
         The features' own part of the score, if `include_axes`: the rest is that of other
         directions.
-    certificate_, dual_coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+    certificate_ : Certificate, or a list of them for several classes
+        As in `StumpSVC`, for the projections that were trained on, which are stored in single
+        precision; scores are computed in double precision, and with a very large C (1e4 and more)
+        their loss may differ from the certified one by more than the gap.
+    dual_coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 
     Examples

@@ -299,7 +299,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         inputs = np.concatenate(self._outputs(table.X), axis=1)
         judge = KernelSVC("linear", C=self.C)
         judge.fit(inputs, table.classes[table.label], table.sample_weight)
-        coef = judge.expansion_.coef.T @ judge.expansion_.kept
+        coef = judge.expansion_.weights.T
         self.weights_ = coef[0] if len(coef) == 1 else coef
         self.certificate_, self.intercept_ = judge.certificate_, judge.intercept_
 

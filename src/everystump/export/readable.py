@@ -301,7 +301,7 @@ def _expanded(expansion: Expansion) -> Body:
         return body
     rows, weights = np.asarray(expansion.kept)[voting], expansion.coef[voting]
     if name == "linear":  # its rows add up to one for each score
-        rows, weights = weights.T @ rows, np.eye(body.n_scores)
+        rows, weights = expansion.weights.T, np.eye(body.n_scores)
     features = np.arange(rows.shape[1])
     return replace(body, sums=(KernelSum(name, parameters, features, rows, weights),))
 

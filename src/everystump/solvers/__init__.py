@@ -5,7 +5,7 @@ from everystump.solvers.certificate import Certificate, InseparableError
 from everystump.solvers.evaluation import QuadraticLoss
 from everystump.solvers.hinge import solve_hinge
 from everystump.solvers.problem import Problem, Progress, Solution
-from everystump.solvers.products import Products, WholeMatrix
+from everystump.solvers.products import Products, WholeMatrix, weighted_sum
 from everystump.solvers.rows import Rows
 from everystump.solvers.smooth import solve_smooth
 from everystump.solvers.span import Gram
@@ -25,4 +25,5 @@ __all__ = [
     "solve_box",
     "solve_hinge",
     "solve_smooth",
+    "weighted_sum",
 ]

@@ -105,6 +105,13 @@ class RowSum:
         return sum_rounding(self._n_terms + 2) ** 2 * self._size
 
 
+def weighted_sum(rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """Return ``rows' coef``, computed in twice the precision."""
+    total = RowSum(rows.shape[1], doubled=True)
+    total.add(rows, np.flatnonzero(coef), coef)
+    return total.scores().value
+
+
 def linear_scores(X: np.ndarray, coef: np.ndarray, doubled: bool = False) -> Scores:
     """Return ``X (X' coef)``, whose terms are far smaller than those of ``(X X') coef``."""
     chosen = np.flatnonzero(coef)

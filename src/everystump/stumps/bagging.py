@@ -74,7 +74,7 @@ def bag(
 
     ``sample_weight`` says how often a row is drawn, ``cost`` what it counts once drawn.
     """
-    order = _order_of_their_own(packing)
+    order = _order_of_their_own(packing, sample_weight)
     block = Block(packing, order, positive[order])
     draw = _drawer(len(order), None if sample_weight is None else sample_weight[block.index])
     cost = cost[block.index]
@@ -123,7 +123,7 @@ class _Lane:
             self.votes += self._vote
 
 
-def _order_of_their_own(packing: Packing) -> np.ndarray:
+def _order_of_their_own(packing: Packing, weight: np.ndarray | None) -> np.ndarray:
     """Return the rows in an order that depends on what they are, not on how they came.
 
     So a bootstrap sample of shuffled rows, or of rows given as weights, is the same sample.
@@ -131,7 +131,7 @@ def _order_of_their_own(packing: Packing) -> np.ndarray:
     key = np.empty(packing.codes.shape[1])
     marks = np.random.default_rng(0).random(packing.starts[-1])
     rowloops.gather(packing.codes, packing.starts, marks, key)
-    return np.argsort(key, kind="stable")
+    return np.argsort(key, kind="stable") if weight is None else np.lexsort((weight, key))
 
 
 def _drawer(n_rows: int, weight: np.ndarray | None) -> Callable[[np.random.Generator], np.ndarray]:

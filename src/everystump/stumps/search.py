@@ -216,7 +216,7 @@ class Search:
         self._gains(tables[0], tables[1], starts, parents, gains)
         weight = tables[:, : starts[1]].sum()
         if self._least_share > 0:
-            least = self._least_share * weight
+            least = (self._least_share - ROUNDING) * weight
             refuse_thin(tables[0], tables[1], starts, parents, least, gains)
         return int(first_at_least(gains, gains.max() - ROUNDING * weight))
 
