@@ -593,6 +593,6 @@ def test_curves_display_of_steps_and_constants():
     assert flat.names == ["x0"]
 
 
-def test_equal_scores_up_to_rounding_choose_the_smallest_C():
+def test_equal_scores_up_to_rounding_choose_the_simplest_model():
     mean = np.array([0.7, 0.7761904761904762, 0.75, 0.7761904761904763])
     assert choose(mean, np.zeros(4), 5, "cv") == 1
