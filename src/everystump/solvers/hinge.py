@@ -37,8 +37,9 @@ _FIRST_BOX, _FIRST_BOX_WIDE, _WIDE = 400.0, 20.0, 4
 # From another C's solution the search resumes at this share of its last sharpness.
 _RESUMED_SHARPNESS = 0.05
 # How the sharpness grows after a smoothed problem that took several Newton steps, one step, or one
-# step of at most _TRIVIAL_PRODUCTS products.
-_GROWTH_HARD, _GROWTH_EASY, _GROWTH_TRIVIAL = 1.5, 3.0, 10.0
+# step of at most _TRIVIAL_PRODUCTS products.  Wide problems stay easy for long, then turn hard at
+# once: a leap into the hard ones takes more steps than it saves.
+_GROWTH_HARD, _GROWTH_EASY, _GROWTH_TRIVIAL, _GROWTH_TRIVIAL_WIDE = 1.5, 3.0, 10.0, 4.0
 _TRIVIAL_PRODUCTS = 3
 # A smoothed problem is solved when the residual is at most this many times the slack, and the two
 # sides balance up to this share; linear systems are solved a little more tightly.
@@ -121,6 +122,7 @@ class _Search:
     def __init__(self, point: Point) -> None:
         self.point = point
         self.problem, self.rows = point.problem, point.rows
+        self._is_wide = len(self.problem.chains.jumps) > _WIDE * self.rows.n_rows
         self.sharpness, self.sharpest = 0.0, np.inf
         self.n_iter = 0
         self._steps = 0
@@ -143,8 +145,7 @@ class _Search:
         self.point.place(now.reach, bias)
         typical = float(now.dual_scale @ slopes.totals) / rows.total_weight
         level = float(slopes.totals.sum()) / rows.total_weight
-        is_wide = len(self.problem.chains.jumps) > _WIDE * rows.n_rows
-        share = (_FIRST_BOX_WIDE if is_wide else _FIRST_BOX) * typical / level
+        share = (_FIRST_BOX_WIDE if self._is_wide else _FIRST_BOX) * typical / level
         share = share if hard else min(1.0, share)
         distance = max(rows.mean_shortfall(), _LEAST_DISTANCE)
         self.sharpness = 2 * _FIRST_SHARPNESS * share * level / distance
@@ -180,7 +181,11 @@ class _Search:
             return _GROWTH_HARD
         # Next to edges with a sign few products say little.
         trivial = self._products <= _TRIVIAL_PRODUCTS and not self.point.edges
-        return _GROWTH_TRIVIAL if trivial else _GROWTH_EASY
+        if not trivial:
+            return _GROWTH_EASY
+        # In the span of the rows systems are solved exactly: no step is long.
+        leaps = self.problem.span is not None or not self._is_wide
+        return _GROWTH_TRIVIAL if leaps else _GROWTH_TRIVIAL_WIDE
 
     def sharpen(self) -> None:
         """Anchor the smoothing at the current dual variables and make it sharper."""
