@@ -181,3 +181,13 @@ def test_the_area_of_delong_is_that_of_scikit_learn_with_ties():
     label, score = rng.random(90) < 0.4, rng.integers(0, 5, 90)
     low, high = delong(label, score)
     assert low < roc_auc_score(label, score) < high
+
+
+def test_probabilities_worse_than_the_frequencies_are_named():
+    figures = {"log_loss": {"value": 3.784, "baseline": 0.693}}
+    assert verdict({"better": True, "figures": figures}) == (
+        "Its probabilities are worse than the class frequencies: the log-loss is 3.784, that of "
+        "the frequencies 0.693."
+    )
+    figures["log_loss"]["value"] = 0.69304  # which the table shows as the same number
+    assert verdict({"better": True, "figures": figures}) is None

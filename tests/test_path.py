@@ -430,8 +430,8 @@ def with_rare(*counts):
     ("counts", "n_folds", "note"),
     [
         ((4,), 4, "Class 2 has 4 rows only, so that C is chosen by 4 folds instead of 5"),
-        ((2,), 3, "Class 2 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
-        ((4, 2), 3, "Class 3 has 2 rows only, so that C is chosen by 3 folds instead of 5"),
+        ((2,), 3, "Class 2 has 2 rows only, so that C is chosen by 3 folds instead of 5, one of"),
+        ((4, 2), 3, "Class 3 has 2 rows only, so that C is chosen by 3 folds instead of 5, one of"),
         ((1,), 5, "Class 2 in one row only: learned from, but never held out"),
         ((1, 1), 5, "Classes 2, 3 in one row only"),
     ],

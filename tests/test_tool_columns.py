@@ -346,7 +346,7 @@ def test_readings_are_plain_data():
 
 def test_identifiers_and_free_text_are_left_out():
     words = [f"word {k % 70}" for k in range(N)]
-    assert "identifiers, names and notes" in task_of(words).dropped["x"]
+    assert "identifiers, names, notes" in task_of(words).dropped["x"]
     assert set(task_of(words, use=["x"]).X["x"]) == set(words)
     assert "x" in task_of([f"word {k % 50}" for k in range(N)]).X
     assert "x" in task_of([f"word {k}" for k in range(20)]).X  # too few to tell
@@ -383,6 +383,7 @@ def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
     data.write_text(text)
     told = run("fit", data, "--target", "y", "--C", 10, "-o", out).stdout
     assert "whole numbers beyond 2^53 cannot be told apart as numbers: big, gap." in told
+    assert "Categories: " not in told
     model = package.load(out)
     assert model.features_[0].levels.tolist() == [str(2**60 + k) for k in range(5)]
     said = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
@@ -402,3 +403,16 @@ def test_whole_numbers_beyond_doubles_in_parquet(tmp_path):
     read = read_file(tmp_path / "t.parquet")[0]
     assert read["big"].tolist() == big.astype(str).tolist()
     assert read["gap"].isna().sum() == 24 and read["gap"].nunique() == 4
+
+
+@pytest.mark.parametrize("name", ["number", "Unnamed: 0"])
+def test_numbers_of_rows_are_known_though_labels_are_missing(name):
+    frame = pd.DataFrame({name: np.arange(1, N + 1), "x": AMOUNTS, "y": Y})
+    frame.loc[50, "y"] = None
+    task = make_task(frame, "y", Wishes())
+    assert task.dropped == {name: "numbering the rows"} and list(task.X) == ["x"]
+
+
+def test_numbers_of_rows_may_have_gaps_in_a_column_without_a_name():
+    frame = pd.DataFrame({"Unnamed: 0": 2 * np.arange(N), "time": 2 * np.arange(N), "y": Y})
+    assert list(make_task(frame, "y", Wishes()).dropped) == ["Unnamed: 0"]

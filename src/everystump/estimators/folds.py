@@ -115,6 +115,9 @@ def fold_notes(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     --------
     >>> fold_notes(5, ["a", "b"], np.array([100, 4]))
     ['Class b has 4 rows only, so that C is chosen by 4 folds instead of 5.']
+    >>> fold_notes(5, ["a", "b"], np.array([100, 2]))
+    ['Class b has 2 rows only, so that C is chosen by 3 folds instead of 5, one of which has no row
+    of it to score.']
     """
     notes, n_folds = [], count_folds(wanted, counts)
     names = np.asarray(classes).tolist()
@@ -122,7 +125,12 @@ def fold_notes(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     if rare:
         which = f"Class {names[rare[0]]} has {counted(int(counts[rare[0]]), 'row')} only"
         if n_folds < wanted:
-            notes.append(f"{which}, so that C is chosen by {n_folds} folds instead of {wanted}.")
+            text = f"{which}, so that C is chosen by {n_folds} folds instead of {wanted}"
+            n_without = n_folds - int(counts[rare[0]])
+            if n_without > 0:
+                text += ", one of which has" if n_without == 1 else f", {n_without} of which have"
+                text += " no row of it to score"
+            notes.append(f"{text}.")
         else:
             notes.append(f"{which}, so that some of the {n_folds} folds hold none of it out.")
     single = [str(name) for name, count in zip(names, counts, strict=True) if count == 1]

@@ -66,13 +66,33 @@ def _shown(name: str, one: Mapping[str, Any]) -> dict[str, str]:
 
 
 def verdict(found: Mapping[str, Any]) -> str | None:
-    """Return a sentence if the predictions are no better than one and the same answer.
+    """Return what a user must know if a constant answer does as well, None if none does.
+
+    One sentence is of the predictions, one of the probabilities.
 
     Examples
     --------
     >>> verdict({"better": False, "baseline": {"answer": "No"}, "figures": {}})
     'Its predictions are no better than always answering “No”.'
     """
+    sentences = filter(None, (_of_predictions(found), _of_probabilities(found)))
+    return " ".join(sentences) or None
+
+
+def _of_probabilities(found: Mapping[str, Any]) -> str | None:
+    """Return a sentence if the log-loss is above that of the class frequencies."""
+    loss = found["figures"].get("log_loss") or {}
+    value, baseline = loss.get("value"), loss.get("baseline")
+    if value is None or baseline is None or round(value, 3) <= round(baseline, 3):
+        return None
+    return (
+        f"Its probabilities are worse than the class frequencies: the log-loss is {value:.3f}, "
+        f"that of the frequencies {baseline:.3f}."
+    )
+
+
+def _of_predictions(found: Mapping[str, Any]) -> str | None:
+    """Return a sentence if the predictions are no better than one and the same answer."""
     if found["better"]:
         return None
     answer = found["baseline"]["answer"]

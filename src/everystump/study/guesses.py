@@ -12,7 +12,7 @@ import numpy as np
 from everystump.estimators.reading import hint
 from everystump.study import RefusedError
 from everystump.study.dialect import DECIMALS
-from everystump.study.dropping import dropped_columns
+from everystump.study.dropping import dropped_columns, numbering_columns
 from everystump.study.labels import as_labels, as_number
 from everystump.study.numbertext import are_beyond_doubles
 from everystump.study.readings import as_plain, cells_of
@@ -81,6 +81,7 @@ def make_task(frame: Any, target: str, wishes: Wishes, messages: Sequence[str] =
     decimals = frame.attrs.get(DECIMALS, (".", ","))
     frame = frame.copy(deep=False)
     frame.attrs = {}  # which every column that is taken from it would copy
+    numbering = numbering_columns(frame)
     labels, raw = frame.loc[known, target], frame.loc[known].drop(columns=target)
     as_it_is = {*wishes.drop, *wishes.categorical}
     readings = find_readings(raw, decimals, as_it_is=as_it_is, numeric=wishes.numeric)
@@ -89,7 +90,7 @@ def make_task(frame: Any, target: str, wishes: Wishes, messages: Sequence[str] =
     y = _labels(labels, target, not known.all())
     positive = _positive(y, target, wishes.positive)
     wanted = {*wishes.use, *wishes.categorical, *wishes.numeric}
-    dropped = dropped_columns(features, wishes.drop, wanted)
+    dropped = dropped_columns(features, wishes.drop, wanted, numbering)
     X = features[[name for name in features.columns if name not in dropped]]
     if X.shape[1] == 0:
         raise RefusedError(
@@ -197,10 +198,11 @@ def _describe(X: Any, dropped: dict[str, str], readings: Sequence[str]) -> list[
     """Return what a user should know of the columns."""
     categories = X.columns[[dtype.kind not in "iufb" for dtype in X.dtypes]].tolist()
     messages = [f"{counted(len(X), 'row')}, {counted(X.shape[1], 'feature')}."]
-    if categories:
-        messages.append(f"Categories: {listed(categories)}.")
-    messages += readings
     large = [name for name in categories if are_beyond_doubles(cells_of(X[name]))]
+    plain = [name for name in categories if name not in large]
+    if plain:
+        messages.append(f"Categories: {listed(plain)}.")
+    messages += readings
     if large:
         messages.append(
             f"Categories, as whole numbers beyond 2^53 cannot be told apart as numbers: "
