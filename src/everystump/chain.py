@@ -287,17 +287,56 @@ def solve(starts, parents, jumps, price, damp, rhs, out):
     are ``pull[parent] += damp (pull + s price rhs)`` and
     ``value[k] = damp (value[parent] + s (rhs - s pull))``.
     """
-    pull = np.zeros(rhs.shape[0])
-    value = np.empty(rhs.shape[0])
+    longest = 0
+    for d in range(starts.shape[0] - 1):
+        longest = max(longest, starts[d + 1] - starts[d])
+    pull = np.empty(longest)
+    value = np.empty(longest)
     for d in range(starts.shape[0] - 1):
         first = starts[d]
         last = starts[d + 1] - 1
-        for k in range(last, first, -1):
-            pull[parents[k]] += damp[k] * (pull[k] + price[k] * jumps[k] * rhs[k])
-        value[first] = -pull[first] / price[first] if price[first] > 0.0 else 0.0
-        out[first] = rhs[first]
-        for k in range(first + 1, last + 1):
-            before = value[parents[k]]
-            asked = damp[k] * (rhs[k] - jumps[k] * pull[k])
-            out[k] = asked - damp[k] * jumps[k] * price[k] * before
-            value[k] = before * damp[k] + jumps[k] * asked
+        if _is_path(parents, first, last):
+            _solve_path(first, last, jumps, price, damp, rhs, pull, out)
+        else:
+            _solve_tree(first, last, parents, jumps, price, damp, rhs, pull, value, out)
+
+
+@kernel
+def _is_path(parents, first, last):
+    strays = 0
+    for k in range(first + 1, last + 1):
+        strays += parents[k] != k - 1
+    return strays == 0
+
+
+@kernel
+def _solve_path(first, last, jumps, price, damp, rhs, pull, out):
+    """Do what `_solve_tree` does where every place hangs on the one before.
+
+    Pull and value are carried along, which spares the wait for what was just stored.
+    """
+    carried = 0.0
+    for k in range(last, first, -1):
+        pull[k - first] = carried
+        carried = damp[k] * price[k] * jumps[k] * rhs[k] + damp[k] * carried
+    before = -carried / price[first] if price[first] > 0.0 else 0.0
+    out[first] = rhs[first]
+    for k in range(first + 1, last + 1):
+        asked = damp[k] * (rhs[k] - jumps[k] * pull[k - first])
+        out[k] = asked - damp[k] * jumps[k] * price[k] * before
+        before = before * damp[k] + jumps[k] * asked
+
+
+@kernel
+def _solve_tree(first, last, parents, jumps, price, damp, rhs, pull, value, out):
+    pull[: last - first + 1] = 0.0
+    for k in range(last, first, -1):
+        asked = pull[k - first] + price[k] * jumps[k] * rhs[k]
+        pull[parents[k] - first] += damp[k] * asked
+    value[0] = -pull[0] / price[first] if price[first] > 0.0 else 0.0
+    out[first] = rhs[first]
+    for k in range(first + 1, last + 1):
+        before = value[parents[k] - first]
+        asked = damp[k] * (rhs[k] - jumps[k] * pull[k - first])
+        out[k] = asked - damp[k] * jumps[k] * price[k] * before
+        value[k - first] = before * damp[k] + jumps[k] * asked
