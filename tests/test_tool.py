@@ -210,7 +210,8 @@ def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
     pd.read_csv(data).sample(frac=1, random_state=0).to_csv(fresh, index=False)
     done = run("bound", out, fresh)
     assert "about 75 % of these rows equal" in done.stderr
-    assert "assumptions violated: an estimate, not a bound" in done.stdout
+    assert "validation_bound, an estimate as assumptions are violated:" in done.stdout
+    assert "is at most" not in done.stdout
     (bound,) = json.loads(run("bound", out, fresh, "--json").stdout)["bounds"]
     assert bound["holds"] is False
     assert bound["violations"][0].startswith("about 75 % of these rows equal")

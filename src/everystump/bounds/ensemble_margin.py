@@ -8,10 +8,8 @@ import numpy as np
 
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import (
-    FIXED_KERNEL,
-    NO_BIAS,
-    OPTIMAL,
     PAPER,
+    assumptions_of,
     read_combination,
     violations_of,
 )
@@ -55,7 +53,7 @@ def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = 
     # Between two margins the bound falls, so one of the margins is best.
     least = float(values.min(initial=1.0))
     value = least if delta is None else _at(delta, vote, deltas, values)
-    assumptions = ("two classes", "fixed weights of the vote", NO_BIAS, FIXED_KERNEL, OPTIMAL)
+    assumptions = ("two classes", *assumptions_of([vote]))
     reference = f"{PAPER}, Corollary 3.1, eq. 11"
     return Bound.of(value, reference, assumptions, violations_of([vote], value))
 

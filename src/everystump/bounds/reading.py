@@ -60,9 +60,16 @@ def count_doubtful(problems: list[Combination], theorem: str, sample_weight: Any
     wrong = _doubtful(problems)
     weight = _check_weight(sample_weight, len(wrong))
     value = float(np.average(wrong, weights=weight))
-    assumptions = ("fixed weights of the vote", NO_BIAS, FIXED_KERNEL, OPTIMAL)
+    assumptions = assumptions_of(problems)
     violations = violations_of(problems, value, weight)
     return Bound.of(value, f"{PAPER}, {theorem}", assumptions, violations)
+
+
+def assumptions_of(problems: list[Combination]) -> tuple[str, ...]:
+    """Return what a bound on the error on left-out rows asks for; a machine has no weights."""
+    is_vote = any(len(one.machines) > 1 or one.subsample is not None for one in problems)
+    fixed = ("fixed weights of the vote",) if is_vote else ()
+    return (*fixed, NO_BIAS, FIXED_KERNEL, OPTIMAL)
 
 
 def _doubtful(problems: list[Combination], within_gaps: bool = False) -> np.ndarray:

@@ -59,8 +59,10 @@ def _line(bound: dict[str, Any]) -> str:
     """Return what a bound says, and what it assumes."""
     value = percent(bound["value"]) + (" (vacuous)" if bound["vacuous"] else "")
     name, what, reference = (bound[key] for key in ("name", "bounded", "reference"))
-    lines = [wrapped(f"{name}: {what} is at most {value}. {reference}")]
-    more = [] if bound["holds"] else ["assumptions violated: an estimate, not a bound"]
-    more += [f"violated: {text}" for text in bound["violations"]]
+    says = f"{name}: {what} is at most {value}"
+    if not bound["holds"]:
+        says = f"{name}, an estimate as assumptions are violated: {what} would be at most {value}"
+    lines = [wrapped(f"{says}. {reference}")]
+    more = [f"violated: {text}" for text in bound["violations"]]
     more += [f"assumes {text}" for text in bound["assumptions"]]
     return "\n".join(lines + [f"    {wrapped(text, 4)}" for text in more])

@@ -19,9 +19,8 @@ from everystump.cli.common import (
 )
 from everystump.cli.figures import figures_text
 from everystump.cli.progress import warn_of
-from everystump.cli.speech import refusing, say
+from everystump.cli.speech import refusing, say, wrapped
 from everystump.study.dialect import Dialect
-from everystump.wording import counted
 
 _LARGE = 3.0  # megabytes
 EXAMPLES = """\b
@@ -49,6 +48,7 @@ def report(
     with refusing():
         check_out(out, force, model, data)
         from everystump.report import write_report
+        from everystump.report.words import chosen_figures
         from everystump.study.matching import Trial, trial_of
         from everystump.study.measuring import figures_on
 
@@ -64,13 +64,15 @@ def report(
         if trial.y is not None:
             fresh = trial.fresh and not trial.doubt
             figures = figures_on(fitted, trial.X, trial.y, fresh=fresh)
+        # The same table as on the page.
+        shown, title = chosen_figures({**getattr(fitted, "about_", {}), **about}, figures)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
             notes.append(f"the page has {size:.0f} MB, for the model has many features or classes.")
     warn_of(notes, trial.doubt)
     n_rows = 0 if trial.X is None else len(trial.X)
     text = f"Page: {out}"
-    if figures is not None:
-        rows = counted(n_rows, f"{trial.kind} row".strip())
-        text = f"Measured on {rows}:\n\n{figures_text(figures)}\n\n{text}"
-    say({"out": str(out), "rows": n_rows, "figures": figures}, text, as_json)
+    if shown is not None:
+        text = f"{wrapped(title)}:\n\n{figures_text(shown)}\n\n{text}"
+    record = {"out": str(out), "rows": n_rows, "measured": title or None, "figures": shown}
+    say(record, text, as_json)

@@ -112,15 +112,8 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
     >>> measured({"figures": found, "n_held_out": 80}, None)["title"]
     'Measured on 80 held-out rows'
     """
-    is_training = about.get("rows") == "training"
-    found, known = (quality or {}).get("figures"), about.get("figures")
-    if known and (found is None or is_training):
-        found, title = known, _measured_by(about)
-    elif found:
-        kind = about.get("rows") or "given"
-        title = f"Measured on {counted(found['n_rows'], f'{kind} row')}"
-        title += ", which flatters the model" if is_training or about.get("doubt") else ""
-    else:
+    found, title = chosen_figures(about, (quality or {}).get("figures"))
+    if found is None:
         return None
     return {
         "title": title,
@@ -129,6 +122,30 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
         "rows": figure_rows(found),
         "verdict": verdict(found),
     }
+
+
+def chosen_figures(
+    about: Mapping[str, Any], found: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any] | None, str]:
+    """Return the figures to show, and what they were measured on.
+
+    These are the ones found on given rows, unless the model learned from the rows and knows better
+    ones; None if there are none.
+
+    Examples
+    --------
+    >>> chosen_figures({"rows": "held-out"}, {"n_rows": 80})
+    ({'n_rows': 80}, 'Measured on 80 held-out rows')
+    """
+    is_training, known = about.get("rows") == "training", about.get("figures")
+    if known and (found is None or is_training):
+        return known, _measured_by(about)
+    if not found:
+        return None, ""
+    rows = counted(found["n_rows"], f"{about.get('rows') or 'given'} row")
+    title = f"Measured on {rows}"
+    flatters = is_training or about.get("doubt")
+    return found, f"{title}, which flatters the model" if flatters else title
 
 
 def _measured_by(about: Mapping[str, Any]) -> str:
@@ -179,10 +196,12 @@ def bounded(bound: Mapping[str, Any]) -> str:
     if bound.get("value") is None:
         return f"{name}: no number."
     what = bound.get("bounded") or "the error"
-    text = f"{name}: {what} is at most {percent(max(0.0, bound['value']))}"
+    value = percent(max(0.0, bound["value"]))
     if bound.get("holds") is False:
         why = "; ".join(str(one) for one in bound.get("violations") or [])
-        return f"{text}. Assumptions violated: an estimate, not a bound{why and f' ({why})'}."
+        text = f"{name}, an estimate as assumptions are violated: {what} would be at most {value}"
+        return f"{text}{why and f' ({why})'}."
+    text = f"{name}: {what} is at most {value}"
     if bound.get("vacuous"):
         return f"{text}, which is vacuous: no error is larger than 100 %."
     return f"{text}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import everystump.bounds as bounds
 from everystump.bounds.bound import UnsuitedError
 from everystump.bounds.protocol import OtherTableError
 
+_PARAMETERS = re.compile(r"\b(tol|max_iter)\b")
 _LEFT_OUT = "the error on training rows that are left out one at a time"
 _FRESH = {"validation_bound": "with 95% confidence, the error on new rows"}
 _TRAINING = {
@@ -47,5 +49,17 @@ def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[s
         "vacuous": bool(bound.vacuous),
         "reference": str(bound.reference),
         "assumptions": [str(one) for one in bound.assumptions],
-        "violations": [str(one) for one in bound.violations],
+        "violations": [_without_advice(one) for one in bound.violations],
     }
+
+
+def _without_advice(violation: str) -> str:
+    """Return a violation without the advice to pass ``tol`` or the like, which is no option here.
+
+    Examples
+    --------
+    >>> _without_advice("the fit stopped above its tolerance; raise max_iter or tol")
+    'the fit stopped above its tolerance'
+    """
+    text, _, advice = violation.rpartition("; ")
+    return text if text and _PARAMETERS.search(advice) else violation
