@@ -416,3 +416,49 @@ def test_numbers_of_rows_are_known_though_labels_are_missing(name):
 def test_numbers_of_rows_may_have_gaps_in_a_column_without_a_name():
     frame = pd.DataFrame({"Unnamed: 0": 2 * np.arange(N), "time": 2 * np.arange(N), "y": Y})
     assert list(make_task(frame, "y", Wishes()).dropped) == ["Unnamed: 0"]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Return a table of numbers, dates and percents, and a model of it."""
+    folder = tmp_path_factory.mktemp("mixed")
+    frame = pd.DataFrame({"n": AMOUNTS, "when": DAYS.dt.strftime("%Y-%m-%d"), "share": SHARES})
+    frame["share"] = frame["share"].astype(str) + "%"
+    data, out = folder / "t.csv", folder / "m.stump"
+    frame.assign(y=Y).to_csv(data, index=False)
+    assert run("fit", data, "--target", "y", "--C", 1, "-o", out).exit_code == 0
+    return frame, out
+
+
+@pytest.mark.parametrize(("name", "word"), [("n", "none yet"), ("when", "hello")])
+def test_a_few_new_words_at_prediction_are_missing(mixed, tmp_path, name, word):
+    frame, out = mixed
+    new, empty = tmp_path / "new.csv", tmp_path / "empty.csv"
+    frame.astype(object).assign(**{name: [word, *frame[name][1:]]}).to_csv(new, index=False)
+    frame.astype(object).assign(**{name: ["", *frame[name][1:]]}).to_csv(empty, index=False)
+    done, same = run("predict", out, new), run("predict", out, empty)
+    assert done.exit_code == 0 and done.stdout == same.stdout
+    assert f"{name}: '{word}' in 1 row taken as missing." in " ".join(done.stderr.split())
+    assert same.stderr == ""
+    words = [f"{word} {k}" for k in range(N)]
+    frame.assign(**{name: words}).to_csv(new, index=False)
+    assert ("--decimal" in refused("predict", out, new)) == (name == "n")
+
+
+def test_na_with_points_is_missing(mixed, tmp_path):
+    frame, out = mixed
+    frame.head(2).astype(object).assign(n=["n.a.", 5]).to_csv(tmp_path / "t.csv", index=False)
+    assert run("predict", out, tmp_path / "t.csv").exit_code == 0
+
+
+def test_percents_without_the_sign_are_told(mixed, tmp_path):
+    frame, out = mixed
+    new = tmp_path / "new.csv"
+    for cells in (SHARES / 100, [0.35, *frame["share"][1:]]):
+        frame.assign(share=cells).to_csv(new, index=False)
+        assert "share: numbers without a percent sign" in run("predict", out, new).stderr
+    frame.to_csv(new, index=False)
+    assert run("predict", out, new).stderr == ""
+    some = task_of([0.35, *frame["share"][1:]])
+    assert any(one.startswith("Percents, of which some are without") for one in some.messages)
+    assert not any(one.startswith("Percents") for one in task_of(frame["share"]).messages)

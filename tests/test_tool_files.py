@@ -124,16 +124,16 @@ def test_a_model_knows_what_stood_for_missing(tmp_path):
     data, new, out = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.stump"
     rng = np.random.default_rng(0)
     a = rng.normal(size=200).round(2).astype(str)
-    a[::4] = "n.a."
+    a[::4] = "unk."
     pd.DataFrame({"a": a, "b": rng.normal(size=200), "y": rng.integers(2, size=200)}).to_csv(
         data, index=False
     )
     told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "Words that count as missing: a ('n.a.' in 50 rows)" in told
-    given = ("--missing", "n.a.", "-o", out, "--force")
+    assert "Words that count as missing: a ('unk.' in 50 rows)" in told
+    given = ("--missing", "unk.", "-o", out, "--force")
     told = run("fit", data, "--target", "y", "--C", 1, *given).stdout
     assert "With missing values: a." in told and "Words that count" not in told
-    pd.DataFrame({"a": ["n.a.", "0.5"], "b": [0.0, 0.0]}).to_csv(new, index=False)
+    pd.DataFrame({"a": ["unk.", "0.5"], "b": [0.0, 0.0]}).to_csv(new, index=False)
     said = pd.read_csv(io.StringIO(run("predict", out, new).stdout))["score"]
     rows = pd.DataFrame({"a": [np.nan, 0.5], "b": [0.0, 0.0]})
     np.testing.assert_allclose(said, package.load(out).decision_function(rows), rtol=1e-12)

@@ -110,14 +110,15 @@ def parse_data(
 
     ``text`` names the columns that stay text, by default those that the model knows as such.
     """
-    from everystump.study.matching import text_columns
+    from everystump.study.matching import reading_notes, text_columns
     from everystump.study.sources import parse_file
 
     origin = getattr(model, "about_", {}).get("origin", {})
     known = dialect.after(origin.get("dialect", {}))
     known = replace(known, usual_decimal=origin.get("decimal"))
     text = text_columns(model) if text is None else text
-    return parse_file(path, content, known, text=text)
+    frame, notes = parse_file(path, content, known, text=text)
+    return frame, notes + reading_notes(model, frame)
 
 
 def check_curves(model: Any) -> None:

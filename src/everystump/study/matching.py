@@ -89,7 +89,7 @@ def features_of(model: Any, frame: Any) -> Any:
     frame = frame[[name for name in frame.columns if name in looked_at]]
     _check_features(model, frame, names)
     X = apply_readings(frame, readings)[names]
-    plain = NumberReading(decimal=_origin(model).get("decimal", "."))
+    plain = _plain(model)
     changed: dict[str, Any] = {}
     for name, feature in zip(names, model.features_, strict=True):
         kind = kind_of(X[name])
@@ -101,6 +101,39 @@ def features_of(model: Any, frame: Any) -> Any:
     if not model.__sklearn_tags__().input_tags.allow_nan:
         _check_complete(X)
     return X
+
+
+def _plain(model: Any) -> NumberReading:
+    """Return how a column of numbers is read where a file has text in it."""
+    return NumberReading(decimal=_origin(model).get("decimal", "."))
+
+
+def reading_notes(model: Any, frame: Any) -> list[str]:
+    """Return a sentence for each column whose cells are not written as the model knows them.
+
+    There are none for a table that the model cannot look at, which is refused elsewhere.
+    """
+    features = zip(model.feature_names_in_, model.features_, strict=True)
+    numbers = [str(name) for name, feature in features if feature.levels is None]
+    readings: dict[str, Reading] = dict.fromkeys(numbers, _plain(model)) | readings_of(model)
+    notes = []
+    for name, reading in readings.items():
+        if name not in frame.columns or not frame[name].notna().any():
+            continue
+        try:
+            words = reading.read(frame[name])[1]
+        except RefusedError:
+            continue
+        if words:
+            n_rows = counted(int(frame[name].astype(str).str.strip().isin(words).sum()), "row")
+            shown = listed([repr(word) for word in words], 3)
+            notes.append(f"{name}: {shown} in {n_rows} taken as missing.")
+        if isinstance(reading, NumberReading) and reading.lacks_percent(frame[name]):
+            notes.append(
+                f"{name}: numbers without a percent sign are taken for percents, as in training: "
+                f"35.8 is 35.8%, and 0.358 is 0.358%."
+            )
+    return notes
 
 
 def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:

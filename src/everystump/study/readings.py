@@ -14,6 +14,7 @@ from everystump.study.datetext import parts_of, read_dates
 from everystump.study.kinds import NUMBERS, TEXT, kind_of
 from everystump.study.numbertext import read_clock, read_numbers
 
+_MOST_WORDS, _WORD_SHARE, _FEWEST = 10, 0.2, 10
 Reader = Callable[[Sequence[str]], np.ndarray]
 """Reads cells; what it cannot read is NaN or NaT."""
 
@@ -36,22 +37,33 @@ class Reading(ABC):
         """Return what the features are called that a column becomes."""
 
     @abstractmethod
-    def features(self, column: Any) -> dict[str, Any]:
-        """Return the features, or raise if a cell is neither read nor known as missing."""
+    def read(self, column: Any) -> tuple[dict[str, Any], list[str]]:
+        """Return the features, and the words that count as missing but are not known as such.
 
-    def _read(self, column: Any, readers: Iterable[Reader], what: str) -> Any:
-        """Return a column as the first reader has it that reads all cells, or raise."""
+        Raise if these are not few.
+        """
+
+    def features(self, column: Any) -> dict[str, Any]:
+        """Return the features, or raise if more than a few cells are words."""
+        return self.read(column)[0]
+
+    def _read(self, column: Any, readers: Iterable[Reader], what: str) -> tuple[Any, list[str]]:
+        """Return a column as the reader has it that reads most cells, and words, or raise."""
         if kind_of(column) != TEXT:
             raise _unread(column, column.notna(), what)
         known = column.isna() | column.astype(str).str.strip().isin(self.missing)
-        unread = []
+        found = []
         for reader in readers:
             values = by_cell(column, reader)
             bad = values.isna() & ~known
             if not bad.any():
-                return values
-            unread.append(bad)
-        raise _unread(column, min(unread, key=lambda bad: int(bad.sum())), what)
+                return values, []
+            found.append((values, bad))
+        values, bad = min(found, key=lambda one: int(one[1].sum()))
+        words = cells_of(column[bad])
+        if not are_few(words, cells_of(column[~known])):
+            raise _unread(column, bad, what)
+        return values, words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +86,23 @@ class NumberReading(Reading):
         """Return the name of the column."""
         return [name]
 
-    def features(self, column: Any) -> dict[str, Any]:
+    def read(self, column: Any) -> tuple[dict[str, Any], list[str]]:
         """Return the column as numbers."""
         if kind_of(column) != NUMBERS:
             decimals = dict.fromkeys((self.decimal, ".", ","))
             readers = [number_reader(decimal, self.sign) for decimal in decimals]
-            return {column.name: self._read(column, readers, "a number")}
-        return {column.name: column}
+            values, words = self._read(column, readers, "a number")
+            return {column.name: values}, words
+        return {column.name: column}, []
+
+    def lacks_percent(self, column: Any) -> bool:
+        """Tell whether numbers of a column of percents are without the sign, all or some."""
+        if self.sign != "%":
+            return False
+        if kind_of(column) == NUMBERS:
+            return bool(column.notna().any())
+        cells = [cell for cell in cells_of(column) if cell not in self.missing]
+        return any("%" not in cell and any(map(str.isdecimal, cell)) for cell in cells)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,14 +115,15 @@ class ClockReading(Reading):
         """Return the name of the column."""
         return [name]
 
-    def features(self, column: Any) -> dict[str, Any]:
+    def read(self, column: Any) -> tuple[dict[str, Any], list[str]]:
         """Return the column as hours."""
         if column.dtype.kind == "m":
-            return {column.name: column.dt.total_seconds() / 3600}
+            return {column.name: column.dt.total_seconds() / 3600}, []
         if kind_of(column) != NUMBERS:  # such as datetime.time
             column = column.astype(str).astype(object).where(column.notna(), None)
-            return {column.name: self._read(column, [clocks], "a time")}
-        return {column.name: column}
+            values, words = self._read(column, [clocks], "a time")
+            return {column.name: values}, words
+        return {column.name: column}, []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,18 +146,19 @@ class DateReading(Reading):
         """Return the names of the parts."""
         return list(self.parts.values())
 
-    def features(self, column: Any) -> dict[str, Any]:
+    def read(self, column: Any) -> tuple[dict[str, Any], list[str]]:
         """Return the numbers of the dates, however this column writes them."""
         import pandas as pd
 
-        dates = as_times(column)
+        dates, words = as_times(column), list[str]()
         if dates is None:
             readers = [date_reader(self.day_first), date_reader(not self.day_first)]
-            dates = self._read(column, readers, "a date")
+            dates, words = self._read(column, readers, "a date")
         numbers = parts_of(dates)
-        return {
+        features = {
             name: pd.Series(numbers[part], index=column.index) for part, name in self.parts.items()
         }
+        return features, words
 
 
 _KINDS: dict[str, Any] = {one.kind: one for one in (NumberReading, ClockReading, DateReading)}
@@ -202,11 +226,19 @@ def as_times(column: Any) -> Any:
     return None
 
 
+def are_few(words: Sequence[str], cells: Sequence[str]) -> bool:
+    """Tell whether words are so few among the different cells that the column is none of words."""
+    n_read = len(cells) - len(words)
+    few = len(words) <= min(_MOST_WORDS, _WORD_SHARE * len(cells)) and n_read >= _FEWEST
+    return not words or few
+
+
 def _unread(column: Any, bad: Any, what: str) -> RefusedError:
     """Return what to raise for cells that are not what a model wants."""
     where = np.flatnonzero(bad.to_numpy())
     row = int(where[0]) if len(where) else 0
+    options = "--missing and --decimal" if what == "a number" else "--missing"
     return RefusedError(
         f"{column.name!r} is {column.iloc[row]!r} in row {column.index[row]} (0 is the first), "
-        f"where the model wants {what}; correct it, or see --missing and --decimal."
+        f"where the model wants {what}; correct it, or see {options}."
     )

@@ -18,6 +18,7 @@ from everystump.study.readings import (
     NumberReading,
     Reader,
     Reading,
+    are_few,
     as_times,
     by_cell,
     cells_of,
@@ -28,7 +29,6 @@ from everystump.study.readings import (
 from everystump.wording import counted, listed
 
 _SAMPLE, _MANY = 200, 20
-_MOST_WORDS, _WORD_SHARE, _FEWEST = 10, 0.2, 10
 
 
 class _Candidate(NamedTuple):
@@ -85,10 +85,11 @@ def apply_readings(frame: Any, readings: Mapping[str, Reading]) -> Any:
 
 def tell_readings(frame: Any, readings: Mapping[str, Reading]) -> list[str]:
     """Return what a user should know of how columns are read."""
-    written, words, dates, hours, rounded = [], [], [], [], []
+    written, words, dates, hours, rounded, unsigned = [], [], [], [], [], []
     for name, reading in readings.items():
         if isinstance(reading, NumberReading):
             written += _written(frame[name], reading)
+            unsigned += [name] if reading.lacks_percent(frame[name]) else []
             rounded += [name] if are_beyond_doubles(cells_of(frame[name])) else []
         elif isinstance(reading, DateReading):
             dates.append(
@@ -103,6 +104,8 @@ def tell_readings(frame: Any, readings: Mapping[str, Reading]) -> list[str]:
         f"Dates, turned into numbers: {listed(dates)}.": dates,
         f"Times, turned into hours: {listed(hours)}.": hours,
         f"Rounded, as whole numbers beyond 2^53: {listed(rounded)}.": rounded,
+        f"Percents, of which some are without the sign, and taken to be percents as well: "
+        f"{listed(unsigned)}.": unsigned,
         f"Words that count as missing: {listed(words)}; {keep}.": words,
     }
     return [sentence for sentence, of in sentences.items() if of]
@@ -170,7 +173,7 @@ def _find_reading(column: Any, decimals: Sequence[str], taken: Collection[str]) 
         *(_Candidate("date", date_reader(first), first) for first in (False, True)),
     ]
     best, words = _best(cells, candidates)
-    if best is None or not _are_few(words, cells) or are_beyond_doubles(cells):
+    if best is None or not are_few(words, cells) or are_beyond_doubles(cells):
         return None
     if best.kind == "number" and any(map(is_code, cells)):
         return None
@@ -208,13 +211,6 @@ def _best(
 def _unread(cells: Sequence[str], candidate: _Candidate) -> list[str]:
     missing = np.isnat if candidate.kind == "date" else np.isnan
     return [cells[k] for k in np.flatnonzero(missing(candidate.reader(cells))).tolist()]
-
-
-def _are_few(words: Sequence[str], cells: Sequence[str]) -> bool:
-    """Tell whether words are so few among the different cells that the column is none of words."""
-    n_read = len(cells) - len(words)
-    few = len(words) <= min(_MOST_WORDS, _WORD_SHARE * len(cells)) and n_read >= _FEWEST
-    return not words or few
 
 
 def _number_reading(column: Any, decimal: str, words: Sequence[str]) -> NumberReading:

@@ -15,7 +15,22 @@ from everystump.study.numbertext import LARGEST_EXACT
 
 # What stands for a missing value, if the user does not say it.
 MISSING = (
-    *("", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan"),
+    *(
+        "",
+        "?",
+        "NA",
+        "N/A",
+        "n/a",
+        "n.a.",
+        "N.A.",
+        "<NA>",
+        "#N/A",
+        "#NA",
+        "NaN",
+        "nan",
+        "-NaN",
+        "-nan",
+    ),
     *("None", "NULL", "null", "#N/A N/A", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
 
