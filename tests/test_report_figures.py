@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from everystump.datasets import load_dataset
+from everystump import DecisionStumpClassifier
+from everystump.datasets import load_dataset, make_twonorm
 from everystump.evaluation import figure_rows
+from everystump.modelfile import load, save
 from everystump.report import summarise
 from everystump.report.plain import as_plain
 from everystump.study.fitting import fit_model
@@ -88,3 +92,35 @@ def test_figures_by_folds():
     words = summarise(model)["words"]
     assert words["figures"]["title"] == "Measured by cross-validation on 200 rows"
     assert model.about_["figures"]["figures"]["auc"]["interval"] is None
+
+
+@pytest.mark.parametrize("steps", [(), (StandardScaler(),)])
+def test_training_rows_given_in_python_are_called_so(steps):
+    X, y = make_twonorm(200, random_state=0)
+    model = make_pipeline(*steps, DecisionStumpClassifier()).fit(X[:100], y[:100])
+    for given in (slice(0, 100), slice(0, 30)):
+        words = summarise(model, X[given], y[given])["words"]
+        n = given.stop
+        assert words["figures"]["title"] == f"Measured on {n} training rows, which flatters the model"
+        assert not any(row["interval"] for row in words["figures"]["rows"])
+    partly = summarise(model, X[60:160], y[60:160])["words"]
+    assert partly["figures"]["title"] == "Measured on 100 given rows, which may flatter the model"
+    assert not any(row["interval"] for row in partly["figures"]["rows"])
+    assert any("about 40 % of these rows equal rows" in text for text in partly["trained"])
+    fresh = summarise(model, X[100:], y[100:])["words"]
+    assert fresh["figures"]["title"] == "Measured on 100 given rows"
+    assert any(row["interval"] for row in fresh["figures"]["rows"])
+
+
+def test_what_the_caller_says_of_rows_goes_first():
+    X, y = make_twonorm(50, random_state=0)
+    model = DecisionStumpClassifier().fit(X, y)
+    words = summarise(model, X, y, about={"rows": "held-out"})["words"]
+    assert words["figures"]["title"] == "Measured on 50 held-out rows"
+
+
+def test_a_saved_pipeline_is_named_as_a_cause_of_no_record(tmp_path):
+    X, y = make_twonorm(50, random_state=0)
+    save(make_pipeline(StandardScaler(), DecisionStumpClassifier()).fit(X, y), tmp_path / "a.stump")
+    doubt = load(tmp_path / "a.stump").training_overlap(X, y).doubt
+    assert "those saved from pipelines that change columns" in doubt

@@ -12,7 +12,19 @@ def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name}={value!r} must be {wanted}.") from None
+        raise ValueError(f"{name}={shown(value)} must be {wanted}.") from None
+
+
+def shown(value: Any, most: int = 200) -> str:
+    """Return an argument as an error message shows it: no more than its first characters.
+
+    Examples
+    --------
+    >>> shown([1, "a"]), shown([1.5] * 100, 12)
+    ("[1, 'a']", '[1.5, 1.5, 1...')
+    """
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def check_range(feature_range: Any, n_features: int) -> np.ndarray:

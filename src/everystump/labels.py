@@ -164,10 +164,12 @@ def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     array([1, 0, 1])
     """
     y = np.asarray(y)
-    if y.shape != (n_rows,) or not np.all(np.isin(y, classes)):
-        raise ValueError(
-            f"y must hold one of the classes {classes.tolist()} for each of the {n_rows} rows of "
-            f"X; it has shape {y.shape}."
-        )
+    wanted = f"y must hold one of the classes {classes.tolist()} for each of the {n_rows} rows of X"
+    if y.shape != (n_rows,):
+        raise ValueError(f"{wanted}; it has shape {y.shape}.")
+    foreign = np.flatnonzero(~np.isin(y, classes))
+    if len(foreign):
+        row = int(foreign[0])
+        raise ValueError(f"{wanted}; row {row} has {y[row:row + 1].tolist()[0]!r}.")
     order = np.argsort(classes, kind="stable")
     return order[np.searchsorted(classes, y, sorter=order)]

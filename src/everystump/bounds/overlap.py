@@ -17,8 +17,9 @@ _MOST_STORED = 16_384
 _RARELY = 0.001
 NO_RECORD = (
     "the model, or one that it was built from, has no record of the rows that it learned from, as "
-    "those saved by earlier versions and those of other packages have none; fit it again with "
-    "estimators of everystump to have rows compared"
+    "those saved by earlier versions, those saved from pipelines that change columns, and those of "
+    "other packages have none; fit it again with estimators of everystump, without such steps if "
+    "it is to be saved, to have rows compared"
 )
 
 
@@ -178,6 +179,13 @@ class Overlap:
                 f"{by_chance}"
             )
         return None
+
+    @property
+    def caution(self) -> str | None:
+        """What the doubt means for an error on these rows; None if there is no doubt."""
+        if self.doubt is None:
+            return None
+        return f"{self.doubt}; the error may be too low, and bounds do not hold."
 
     def _probability_by_chance(self) -> float:
         """Return how probable so many known rows are, given how many training rows had an equal."""

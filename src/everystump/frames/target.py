@@ -30,6 +30,8 @@ def read_labels(y: Any) -> Any:
         return cells.astype(str)
     if cells.dtype == object:
         _check_not_missing(cells)
+    if cells.dtype.kind == "f" and np.isnan(cells).any():
+        _refuse(float("nan"), int(np.flatnonzero(np.isnan(cells))[0]))
     return y
 
 

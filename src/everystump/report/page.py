@@ -39,7 +39,8 @@ def write_report(
     path : str or Path
         The HTML file, which is replaced if it is there.
     X, y : array-like, optional
-        Rows that it was not trained on, and their classes.
+        Rows that it was not trained on, and their classes.  If they are training rows, the page
+        says so and shows no intervals; if some are, or nobody knows, it warns.
     about : dict, optional
         What else is known; see `summarise`.
 

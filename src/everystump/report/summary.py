@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from everystump.bounds.wrapped import overlap_of
 from everystump.columns import RowDensity
 from everystump.estimators.base import each_class
 from everystump.estimators.pipelines import folded
@@ -41,12 +42,14 @@ def summarise(
         Fitted, with curves (``shapes_``); of a pipeline that scales, fills or selects columns, its
         last step.
     X : frame or array-like of shape (n_rows, n_features), optional
-        Rows that it was not trained on, to start a what-if from.
+        Rows that it was not trained on, to start a what-if from; training rows are called so, and
+        have no intervals.
     y : array-like of shape (n_rows,), optional
         Their classes, for margins, the confusion matrix and the rows that are hard.
     about : dict, optional
         What else is known, each entry optional: ``rows`` (what ``X`` is: ``"held-out"``,
-        ``"training"`` or ``""``), ``doubt`` (why that may not be so), ``data``, ``target``,
+        ``"training"`` or ``""``), ``doubt`` (why that may not be so; if neither is given, ``X`` is
+        compared with the rows that the model learned from), ``data``, ``target``,
         ``n_rows``, ``n_held_out``, ``class_counts`` (of the training rows), ``positive`` (a
         label), ``refit`` (``n_rows`` and ``n_held_out`` of the model that was measured, if it is
         another one), ``model`` (its family in words), ``guesses`` and ``dropped`` (sentences),
@@ -70,13 +73,15 @@ def summarise(
     >>> summary["features"][0]["importance"], summary["quality"]["confusion"]
     ([1.0], [[1, 1], [0, 0]])
     """
-    model = folded(model)
+    fitted, model = model, folded(model)
     models = _curves(model)
     if X is None and y is not None:
         raise ValueError("y was given without X; pass the rows that it belongs to as well.")
     document = json.loads(to_json(model))
     numbers = None if X is None else check_rows(model, X)
     known = _about(model, about)
+    if y is not None and not {"rows", "doubt"} & {*known}:
+        known |= _kind_of_rows(fitted, X, y)
     density = known_density(model, numbers)
     names = [feature["name"] for feature in document["features"]]
     importances, measured_on = measured_importances(models, numbers, density, known)
@@ -171,6 +176,16 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
     if getattr(model, "edits_", ()):
         known.pop("importances", None)  # which was measured before
     return as_plain(known)
+
+
+def _kind_of_rows(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Return what the model's record of its training rows says of given rows, for ``about``."""
+    overlap = overlap_of(fitted, X, y)
+    if overlap is None or overlap.doubt is None:
+        return {}
+    if overlap.same_rows or (overlap.recorded and overlap.n_known == overlap.n_compared):
+        return {"rows": "training"}
+    return {"doubt": overlap.caution}
 
 
 def _figures(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:

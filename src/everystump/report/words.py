@@ -144,8 +144,9 @@ def chosen_figures(
         return None, ""
     rows = counted(found["n_rows"], f"{about.get('rows') or 'given'} row")
     title = f"Measured on {rows}"
-    flatters = is_training or about.get("doubt")
-    return found, f"{title}, which flatters the model" if flatters else title
+    if is_training or about.get("doubt"):
+        title += f", which {'flatters' if is_training else 'may flatter'} the model"
+    return found, title
 
 
 def _measured_by(about: Mapping[str, Any]) -> str:

@@ -192,9 +192,7 @@ def _placed(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> Trial:
             train = test = np.arange(0)
         if len(train) and model.training_overlap(X.iloc[train], y[train]).same_rows:
             return Trial(X.iloc[test], y[test], HELD_OUT)
-    if overlap.doubt is None:
-        return Trial(X, y)
-    return Trial(X, y, doubt=f"{overlap.doubt}; the error may be too low, and bounds do not hold.")
+    return Trial(X, y, doubt=overlap.caution)
 
 
 def _labels(model: Any, column: Any) -> np.ndarray:
