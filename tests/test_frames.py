@@ -525,7 +525,7 @@ PANDAS_REFUSED = {
     ),
     "text later": (
         pd.DataFrame(changed(a=[1, "x", 2, 3, 4, 5])),
-        r"X has 'x' in column 'a', .* pass numbers there, or text throughout",
+        r"X has 'x' in column 'a', which holds numbers too; pass numbers there, or text throughout",
     ),
     "days as objects": (
         pd.DataFrame(changed(a=np.array(DAYS, dtype=object))),
@@ -611,7 +611,10 @@ AT_PREDICTION = {
         changed(c=Y),
         r"X: the levels of column 'c' were text in training, and now it holds 0(\.0)?; pass text",
     ),
-    "text for numbers": (changed(a=GOOD["c"]), r"X has 'x' in column 'a', which held numbers"),
+    "text for numbers": (
+        changed(a=GOOD["c"]),
+        r"X has 'x' in column 'a', where the model takes num",
+    ),
     "digits for numbers": (changed(a=list("123456")), r"X has '1' in column 'a'"),
     "infinity": (changed(a=[1.0, 2.0, 3.0, 4.0, 5.0, -np.inf]), r"infinity in row 5, feature 'a'"),
     "dates": (changed(a=[datetime.datetime(2020, 1, 1)] * 6), r"column 'a' holds dates or times"),
@@ -813,3 +816,23 @@ def test_integers_that_floats_hold_need_no_warning(X):
         warnings.simplefilter("always")
         StumpSVC().fit(X, Y)
     assert not caught
+
+
+def test_one_row_of_a_frame_is_refused_without_a_warning_about_names():
+    X = pd.DataFrame({"a": Y, "b": Y})
+    model = StumpSVC().fit(X, Y)
+    for row in (X.iloc[0], X.to_numpy()[0], X.to_numpy()[0].tolist()):
+        assert_refused(lambda row=row: model.explain_local(row), r"Expected 2D.*X\.iloc\[\[0\]\]")
+
+
+@pytest.mark.parametrize("wrap", [np.array, pd.Series, list])
+def test_a_float_label_that_is_missing_is_named(wrap):
+    y = wrap([0.0, 1.0, np.nan, 1.0, 0.0, 1.0])
+    assert_refused(lambda: StumpSVC().fit(pd.DataFrame(GOOD), y), r"the label of row 2 is missing")
+
+
+def test_long_arguments_are_cut_short_in_errors():
+    X = np.arange(400.0)[:, None]
+    with pytest.raises(ValueError, match=r"weight=\['a', .*\.\.\. must be numbers") as caught:
+        StumpSVC().fit(X, X[:, 0] > 9, sample_weight=["a"] * 400)
+    assert len(str(caught.value)) < 200

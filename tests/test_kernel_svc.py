@@ -394,7 +394,10 @@ def test_bad_kernels_are_refused(kernel, match, bias):
 
 
 BAD_PARAMETERS = {
-    "kernel": (KernelSVC("rbf"), r"'kernel' parameter of KernelSVC .*'gaussian'.* Got 'rbf'"),
+    "kernel": (
+        KernelSVC("gauss"),
+        r"'kernel' parameter of KernelSVC .*\{'gaussian', 'laplacian', 'linear', .* Got 'gauss'",
+    ),
     "C": (KernelSVC(C=0), r"'C' parameter of KernelSVC .* Got 0"),
     "C=inf": (KernelSVC(C=np.inf), r"'C' parameter of KernelSVC .* Got inf"),
     "huge C": (KernelSVC(C=1e100), r"C=1e\+100 times the weights .* keep it between"),
@@ -476,3 +479,9 @@ def test_linear_scores_keep_their_digits_beside_a_large_offset(offset, loss):
     np.testing.assert_allclose(model.decision_function(X), exact, rtol=0, atol=1e-15 * size + 1e-9)
     loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("gamma", ["scale", 0.3])
+def test_rbf_is_the_gaussian_kernel(gamma):
+    one, other = (KernelSVC(name, gamma=gamma).fit(X0, Y0) for name in ("gaussian", "rbf"))
+    assert np.array_equal(one.decision_function(X0), other.decision_function(X0))

@@ -101,7 +101,9 @@ def test_training_rows_given_in_python_are_called_so(steps):
     for given in (slice(0, 100), slice(0, 30)):
         words = summarise(model, X[given], y[given])["words"]
         n = given.stop
-        assert words["figures"]["title"] == f"Measured on {n} training rows, which flatters the model"
+        assert (
+            words["figures"]["title"] == f"Measured on {n} training rows, which flatters the model"
+        )
         assert not any(row["interval"] for row in words["figures"]["rows"])
     partly = summarise(model, X[60:160], y[60:160])["words"]
     assert partly["figures"]["title"] == "Measured on 100 given rows, which may flatter the model"

@@ -15,7 +15,7 @@ def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
         raise ValueError(f"{name}={shown(value)} must be {wanted}.") from None
 
 
-def shown(value: Any, most: int = 200) -> str:
+def shown(value: Any, most: int = 80) -> str:
     """Return an argument as an error message shows it: no more than its first characters.
 
     Examples

@@ -170,6 +170,6 @@ def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     foreign = np.flatnonzero(~np.isin(y, classes))
     if len(foreign):
         row = int(foreign[0])
-        raise ValueError(f"{wanted}; row {row} has {y[row:row + 1].tolist()[0]!r}.")
+        raise ValueError(f"{wanted}; row {row} has {y[row : row + 1].tolist()[0]!r}.")
     order = np.argsort(classes, kind="stable")
     return order[np.searchsorted(classes, y, sorter=order)]

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.arguments import check_range
@@ -22,6 +22,7 @@ from everystump.estimators.criteria import Criterion
 from everystump.estimators.design import Design
 from everystump.estimators.editing import CurveEditing
 from everystump.estimators.monotone import check_monotonic
+from everystump.estimators.options import one_of
 from everystump.estimators.reading import CurveReading
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import RemembersTraining
@@ -142,7 +143,7 @@ class StumpMachine(TableClassifier, BoundedStumps):
     _parameter_constraints: ClassVar[dict] = {
         "measure": [str, callable, Measure],
         "max_bins": [Interval(Integral, 2, None, closed="left")],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_features": ["array-like", one_of("from_dtype"), None],
         "fit_intercept": ["boolean"],
         "feature_range": ["array-like", None],
         "monotonic_cst": ["array-like", dict, None],

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.estimators.base import per_class
 from everystump.estimators.finite import BoostedEnsemble
 from everystump.estimators.logistic import ProbabilityMixin
+from everystump.estimators.options import one_of
 from everystump.estimators.table import Table, check_rows
 from everystump.labels import class_numbers
 from everystump.stumps import (
@@ -111,7 +112,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
 
     _parameter_constraints: ClassVar[dict] = {
         **BoostedEnsemble._parameter_constraints,
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [one_of(*LOSSES)],
         "learning_rate": [Interval(Real, 0, 2, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.columns import Columns, make_columns
 from everystump.estimators.base import TableClassifier, per_class
+from everystump.estimators.options import one_of
 from everystump.estimators.table import Table, check_table
 from everystump.labels import as_labels
 from everystump.packing import Packing, pack
@@ -54,10 +55,10 @@ class FiniteEnsemble(TableClassifier):
     """A vote of finitely many stumps, found feature by feature on the codes of the rows."""
 
     _parameter_constraints: ClassVar[dict] = {
-        "features": [StrOptions({"best", "random"})],
-        "criterion": [StrOptions(set(GAINS))],
+        "features": [one_of("best", "random")],
+        "criterion": [one_of(*GAINS)],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
-        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "categorical_features": ["array-like", one_of("from_dtype"), None],
         "class_weight": [dict, str, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -170,7 +171,7 @@ class BinnedEnsemble(FiniteEnsemble):
     _parameter_constraints: ClassVar[dict] = {
         **FiniteEnsemble._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "max_bins": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"})],
+        "max_bins": [Interval(Integral, 2, None, closed="left"), one_of("auto")],
         "verbose": ["verbose"],
     }
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.estimators.base import (
@@ -21,6 +21,7 @@ from everystump.estimators.base import (
     per_class,
     warn_unless_converged,
 )
+from everystump.estimators.options import one_of
 from everystump.estimators.precomputed import check_function, check_products
 from everystump.estimators.table import Table, check_rows, check_table
 from everystump.estimators.training import (
@@ -68,8 +69,8 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
     Parameters
     ----------
     kernel : str or callable, default="gaussian"
-        "gaussian", "stump", "middle", "perceptron", "laplacian", "linear", "precomputed", or a
-        function of two tables that returns the matrix of their rows' products.
+        "gaussian" (or "rbf", the same), "stump", "middle", "perceptron", "laplacian", "linear",
+        "precomputed", or a function of two tables that returns the matrix of their rows' products.
     C : float, default=1.0
         What a unit of loss costs.
     gamma : float, "scale" or "auto", default="scale"
@@ -126,11 +127,11 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
     _mark_of_a_fit: ClassVar[str] = "expansion_"
 
     _parameter_constraints: ClassVar[dict] = {
-        "kernel": [StrOptions({*KERNELS, "precomputed"}), callable],
+        "kernel": [one_of(*KERNELS, "precomputed"), callable],
         "C": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [one_of("scale", "auto"), Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean"],
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [one_of(*LOSSES)],
         "class_weight": [dict, str, None],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from everystump.bounds.reading import LOO_THEOREM, count_doubtful
 from everystump.estimators.base import (
@@ -22,6 +22,7 @@ from everystump.estimators.base import (
 )
 from everystump.estimators.design import Design
 from everystump.estimators.folds import Fold, make_folds
+from everystump.estimators.options import one_of
 from everystump.estimators.path_grid import Grid, choose
 from everystump.estimators.scorers import Candidate, Score, make_score
 from everystump.estimators.table import Table
@@ -61,7 +62,7 @@ class PathMachine(StumpMachine):
         "Cs": [Interval(Integral, 2, None, closed="left"), "array-like"],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
-        "selection": [StrOptions({"cv", "cv-1se", "loo-bound"})],
+        "selection": [one_of("cv", "cv-1se", "loo-bound")],
         "random_state": ["random_state"],
     }
 

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump.estimators.base import ScoreClassifier, each_class, per_class
 from everystump.estimators.kernel_svc import KernelSVC
+from everystump.estimators.options import one_of
 from everystump.estimators.svc import StumpSVC
 from everystump.estimators.table import check_rows, check_table
 from everystump.kernels.products import mean_abs_cosine
@@ -98,7 +99,7 @@ class PerceptronSVC(ScoreClassifier):
         "n_directions": [Interval(Integral, 1, None, closed="left")],
         "scale": ["boolean"],
         "include_axes": ["boolean"],
-        "exact": ["boolean", StrOptions({"auto"})],
+        "exact": ["boolean", one_of("auto")],
         "max_bins": [Interval(Integral, 2, None, closed="left")],
         "class_weight": [dict, str, None],
         "tol": [Interval(Real, 0, None, closed="neither")],

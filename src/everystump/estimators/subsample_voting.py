@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from everystump.estimators.base import ShapeClassifier, per_class
 from everystump.estimators.bounded import BoundedVote
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
+from everystump.estimators.options import one_of
 from everystump.estimators.subsamples import (
     Share,
     ThreadTrainer,
@@ -133,9 +134,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
             Interval(Real, 0, 1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
         ],
-        "combine": [StrOptions({"mean", "svm"})],
+        "combine": [one_of("mean", "svm")],
         "weights": ["array-like", None],
-        "outputs": [StrOptions({"scores", "votes"})],
+        "outputs": [one_of("scores", "votes")],
         "feature_subsets": [
             Interval(Real, 0, 1, closed="right"),
             Interval(Integral, 1, None, closed="left"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from everystump.estimators.base import FixedCMachine
 from everystump.estimators.criteria import CRITERIA, Criterion
+from everystump.estimators.options import one_of
 from everystump.estimators.path import PathMachine
 
 
@@ -97,7 +97,7 @@ class StumpSVC(FixedCMachine):
 
     _parameter_constraints: ClassVar[dict] = {
         **FixedCMachine._parameter_constraints,
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "loss": [one_of("hinge", "squared_hinge")],
     }
 
     def __init__(
@@ -202,7 +202,7 @@ class StumpSVCCV(PathMachine):
 
     _parameter_constraints: ClassVar[dict] = {
         **PathMachine._parameter_constraints,
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "loss": [one_of("hinge", "squared_hinge")],
     }
 
     def __init__(

@@ -27,6 +27,7 @@ from everystump.frames import (
     read_table,
     refuse_bad_names,
     refuse_no_table,
+    refuse_one_row,
     reordered,
     warn_if_rounded,
 )
@@ -258,6 +259,7 @@ def check_rows(estimator: BaseEstimator, X: Any) -> Any:
     elif _is_sparse(X, estimator):
         X = SparseTable(validate_data(estimator, X, reset=False, **_SPARSELY))
     else:
+        refuse_one_row(X)
         X = validate_data(estimator, X, reset=False, **_LOOSELY)
     refuse_unreadable(X, estimator)
     return X

@@ -221,7 +221,12 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         return score[:, 1] - score[:, 0] if len(self.classes_) == 2 else score
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the weight of the voters that name each class, for each row.
+        """Return the share of the vote's weight that names each class, for each row.
+
+        These shares agree with ``predict``, but they are no calibrated probabilities: each voter
+        counts by the class that it names, whether or not it has probabilities of its own, so that
+        a row on which all agree gets 0 and 1.  For probabilities calibrate the vote, for example
+        with `sklearn.calibration.CalibratedClassifierCV`.
 
         Parameters
         ----------

@@ -16,6 +16,7 @@ from everystump.frames.table import (
     read_table,
     refuse_bad_names,
     refuse_no_table,
+    refuse_one_row,
     reordered,
 )
 from everystump.frames.target import read_labels
@@ -31,6 +32,7 @@ __all__ = [
     "read_table",
     "refuse_bad_names",
     "refuse_no_table",
+    "refuse_one_row",
     "reordered",
     "warn_if_rounded",
 ]

@@ -256,9 +256,14 @@ def _not_numbers(column: Any, shown: str) -> Exception:
     words = [value for value in values if isinstance(value, str)]
     if words:
         text = next((word for word in words if not _is_number(word)), words[0])
+        if any(not isinstance(value, str) and not is_missing(value) for value in values):
+            return ValueError(
+                f"X has {text!r} in column {shown}, which holds numbers too; pass numbers there, "
+                f"or text throughout."
+            )
         return ValueError(
-            f"X has {text!r} in column {shown}, which held numbers in training or holds others "
-            f"now; pass numbers there, or text throughout."
+            f"X has {text!r} in column {shown}, where the model takes numbers; pass numbers there, "
+            f"or fit it with text there."
         )
     there = [value for value in values if not is_missing(value)]
     odd = next((value for value in there if _kind(value) == OTHER), None)

@@ -93,9 +93,19 @@ def refuse_no_table(X: Any) -> None:
             "Sparse data was passed for X, but dense data is required for categories and for "
             "drawing boundaries: use X.toarray()."
         )
-    if np.ndim(X) != 2:
+    refuse_one_row(X)
+
+
+def refuse_one_row(X: Any) -> None:
+    """Raise if ``X`` has no rows and columns, as one row of a table has not."""
+    if isinstance(X, list) and X:
+        n_dimensions = 1 + np.ndim(X[0])
+    else:
+        n_dimensions = (X if hasattr(X, "ndim") else np.asarray(X)).ndim
+    if n_dimensions != 2:
         raise ValueError(
-            f"Expected 2D array, got {np.ndim(X)}D array instead: reshape X into rows and columns."
+            f"Expected 2D array, got {n_dimensions}D array instead. Reshape your data: X must have "
+            f"rows and columns; a single row of a frame is X.iloc[[0]]."
         )
 
 

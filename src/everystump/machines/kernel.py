@@ -180,7 +180,7 @@ def make_kernel(
 
 def has_gamma(name: Any) -> bool:
     """Tell whether a kernel has a gamma."""
-    return name in ("gaussian", "laplacian")
+    return name in ("gaussian", "laplacian", "rbf")
 
 
 def gamma_scale(X: np.ndarray, weight: np.ndarray | None) -> float:
@@ -237,4 +237,5 @@ KERNELS: dict[str, Callable[[np.ndarray, tuple[float, bool]], PairKernel]] = {
     "middle": _middle,
     "perceptron": _perceptron,
     "stump": _stump,
+    "rbf": _gaussian,
 }
