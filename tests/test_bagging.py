@@ -25,7 +25,7 @@ def table():
 def draws(X, y, random_state, n_estimators, n_levels=None):
     """Yield the rows of each bootstrap sample, and what goes on drawing for its stump."""
     columns = make_columns(X, max_bins=len(X), n_levels=n_levels)
-    order = _order_of_their_own(pack(columns.codes, columns.sizes))
+    order = _order_of_their_own(pack(columns.codes, columns.sizes), None)
     order = np.concatenate([order[y[order] == side] for side in (1, 0)])
     seed = np.random.RandomState(random_state).randint(np.iinfo(np.int32).max)
     for child in np.random.SeedSequence(int(seed)).spawn(n_estimators):

@@ -225,7 +225,7 @@ def test_for_separating_machines_radius_over_margin_is_above(seed):
 def test_separating_votes_have_the_mean_of_radius_over_margin(seed):
     """Corollary 3.2."""
     X, y = rows(seed)
-    model = vote(X, y, KernelSVC(C=1e6, gamma=2.0, fit_intercept=False, tol=1e-9))
+    model = vote(X, y, KernelSVC(C=1e6, gamma=2.0, fit_intercept=False, tol=1e-8))
     short = np.mean(as_signs(y) * model.decision_function(X) < 0.99)
     norms = [np.abs(machine.dual_coef_).sum() for machine in model.estimators_]
     bound = radius_margin_bound(model, X, y)

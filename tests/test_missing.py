@@ -23,8 +23,8 @@ from everystump.columns import make_columns
 
 MACHINES = {
     "hinge": StumpSVC(0.5, tol=1e-9, n_jobs=1),
-    "squared hinge": StumpSVC(0.5, loss="squared_hinge", tol=1e-11, n_jobs=1),
-    "logistic": StumpLogisticRegression(0.5, tol=1e-11, n_jobs=1),
+    "squared hinge": StumpSVC(0.5, loss="squared_hinge", tol=5e-11, n_jobs=1),
+    "logistic": StumpLogisticRegression(0.5, tol=5e-11, n_jobs=1),
 }
 LEARNERS = {
     **MACHINES,
