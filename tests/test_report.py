@@ -187,7 +187,7 @@ def test_what_is_known_is_told():
         "within 0.05 % of the optimum."
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
-    assert "likely between 20 % and 31 % (300 held-out rows)" in " ".join(words["trained"])
+    assert "likely between 20.0 % and 31.0 % (300 held-out rows)" in " ".join(words["trained"])
     assert "rows that this page was given" in " ".join(words["trained"])
     words = summarise(model, X, y, about=ABOUT | {"rows": "held-out"})["words"]
     assert "rows that this page was given" not in " ".join(words["trained"])
@@ -195,7 +195,11 @@ def test_what_is_known_is_told():
     words = summarise(model, X, y, about=doubtful)["words"]
     assert "Of the 300 training rows that this page was given" in " ".join(words["trained"])
     assert "Beware: they may be known." in words["trained"]
-    assert words["tiles"] == {"error": "25 %", "range": "likely 20 % to 31 %", "gap": "0.05 %"}
+    assert words["tiles"] == {
+        "error": "25.0 %",
+        "range": "likely 20.0 % to 31.0 %",
+        "gap": "0.05 %",
+    }
     assert "is vacuous" in words["bounds"][0] and "no number" in words["bounds"][1]
     path = summarise(model, about=ABOUT)["about"]["path"]
     assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}

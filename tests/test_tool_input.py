@@ -13,9 +13,11 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from tool import ENVIRONMENT, PROGRAM, refused, run
 
 import everystump as package
+from everystump.cli.main import everystump
 from everystump.study import RefusedError
 from everystump.study.sources import read_file
 
@@ -202,3 +204,18 @@ def test_archives_are_named_in_refusals(tmp_path):
     assert "is compressed twice; decompress it once" in refused(
         "fit", tmp_path / "t.gz", "--target", "y", "-o", tmp_path / "m"
     )
+
+
+def test_a_dash_is_standard_input(fitted):
+    data, out = fitted
+    done = CliRunner().invoke(everystump, ["predict", str(out), "-"], input=data.read_bytes())
+    assert done.exit_code == 0 and done.stdout == run("predict", out, data).stdout
+    assert "--out -: name a file" in refused("predict", out, data, "-o", "-")
+
+
+@POSIX
+def test_standard_output_is_no_plain_file(fitted):
+    command = [*PROGRAM, "export", str(fitted[1]), "--to", "sql", "-o", "/dev/stdout"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert "is not a plain file but a pipe" in " ".join(done.stderr.split())

@@ -70,7 +70,8 @@ def _about(error: OSError, out: Path) -> OSError:
 def _refuse_other_kinds(out: Path, target: Path) -> None:
     """Raise if something other than a plain file is there, which a move would replace."""
     try:
-        plain = target.is_file() or not os.path.lexists(target)
+        # The user's own path: that of a pipe such as /dev/stdout leads to no name.
+        plain = out.is_file() or not (out.exists() or os.path.lexists(target))
     except OSError as error:
         raise _about(error, out) from error
     if target.is_dir():

@@ -24,6 +24,19 @@ def percent(share: float) -> str:
     return f"{float(f'{shown:.3g}' if shown >= 1 else f'{shown:.2g}'):g} %"
 
 
+def percents(*shares: float) -> list[str]:
+    """Return shares that are read together, with the same digits after the point.
+
+    Examples
+    --------
+    >>> percents(0.25, 0.186, 0.328), percents(0.004, 0.0, 0.0217), percents(0.0, 0.05)
+    (['25.0 %', '18.6 %', '32.8 %'], ['0.40 %', '0.00 %', '2.17 %'], ['0.0 %', '5.0 %'])
+    """
+    least = min((share for share in shares if share > 0.0), default=1.0)
+    digits = next((n for n in (1, 2, 3) if least >= 10.0 ** (-1 - n)), 4)
+    return [f"{100 * share:.{digits}f} %" for share in shares]
+
+
 def short_percent(share: float) -> str:
     """Return a share for a plot, where there is little room.
 

@@ -12,7 +12,7 @@ from everystump.cli.figures import figures_text
 from everystump.cli.progress import warn_of
 from everystump.cli.speech import refusing, say, wrapped
 from everystump.study.dialect import Dialect
-from everystump.wording import counted, percent
+from everystump.wording import counted, percents
 
 EXAMPLES = """\b
 Examples:
@@ -48,7 +48,7 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
         found = bounds_on(fitted, trial.X, trial.y, fresh=trial.fresh)
     warn_of(notes, trial.doubt)
     rows = counted(len(trial.y), f"{trial.kind} row".strip())
-    parts = [f"Error on {rows}: {percent(error)}.", figures_text(figures), *map(_line, found)]
+    parts = [f"Error on {rows}: {percents(error)[0]}.", figures_text(figures), *map(_line, found)]
     record = {"error": error, "rows": len(trial.y), "kind": trial.kind or "given"}
     record |= {"violations": [trial.doubt] if trial.doubt else []}
     record |= {"figures": figures, "bounds": found}
@@ -57,7 +57,7 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
 
 def _line(bound: dict[str, Any]) -> str:
     """Return what a bound says, and what it assumes."""
-    value = percent(bound["value"]) + (" (vacuous)" if bound["vacuous"] else "")
+    value = percents(bound["value"])[0] + (" (vacuous)" if bound["vacuous"] else "")
     name, what, reference = (bound[key] for key in ("name", "bounded", "reference"))
     says = f"{name}: {what} is at most {value}"
     if not bound["holds"]:

@@ -76,6 +76,8 @@ def out_option(help: str, *, required: bool = True) -> Callable:
 
 def check_out(out: Path, force: bool, *inputs: Path | None) -> None:
     """Raise before any work if the output cannot be written, or is one of the inputs."""
+    if str(out) == "-":
+        raise RefusedError("--out -: name a file; predict prints its rows without --out.")
     if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):
         raise RefusedError(f"--out {out} is an input as well; name another file to write.")
     if out.is_file() and not force:

@@ -25,7 +25,7 @@ from everystump.cli.speech import echo, in_a_terminal, in_two_columns, refusing,
 from everystump.files import as_unicode
 from everystump.study.dialect import Dialect
 from everystump.study.families import FAMILIES
-from everystump.wording import counted, percent
+from everystump.wording import counted, percents
 
 HOLDOUT = 0.25
 EXAMPLES = """\b
@@ -199,8 +199,8 @@ def _training(about: dict[str, Any]) -> list[tuple[str, str]]:
 def _measured_by(about: dict[str, Any]) -> str:
     """Return which rows the figures were measured on, and whose figures they are."""
     error = about["error"]
-    text = f"Error {percent(error['value'])}, likely {percent(error['low'])} to "
-    text += f"{percent(error['high'])} ({error['how']})"
+    value, low, high = percents(error["value"], error["low"], error["high"])
+    text = f"Error {value}, likely {low} to {high} ({error['how']})"
     refit = about.get("refit")
     if not refit:
         return wrapped(f"{text}:")
@@ -211,7 +211,7 @@ def _measured_by(about: dict[str, Any]) -> str:
 def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the bounds that say something of the model that is kept."""
     pairs = [
-        ("Bound", f"{bound['bounded']} is at most {percent(bound['value'])} ({bound['name']})")
+        ("Bound", f"{bound['bounded']} is at most {percents(bound['value'])[0]} ({bound['name']})")
         for bound in about["bounds"]
         if bound["holds"] and not bound["vacuous"]
     ]

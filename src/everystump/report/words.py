@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from everystump.evaluation import figure_rows, interval_title, verdict
-from everystump.wording import counted, number, percent
+from everystump.wording import counted, number, percent, percents
 
 
 def paragraphs(
@@ -86,11 +86,17 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
             f"the others; error, figures and path of C are those of the first model, which "
             f"predicts the wrong class for"
         )
-    text = f"{who} {percent(error['value'])} of the rows it was not trained on"
-    low, high = error.get("low"), error.get("high")
-    if low is not None and high is not None:
-        text += f"; on new rows, this is likely between {percent(low)} and {percent(high)}"
+    value, *interval = _error_shares(error)
+    text = f"{who} {value} of the rows it was not trained on"
+    if interval:
+        text += f"; on new rows, this is likely between {interval[0]} and {interval[1]}"
     return f"{text} ({error['how']})." if error.get("how") else f"{text}."
+
+
+def _error_shares(error: Mapping[str, Any]) -> list[str]:
+    """Return an error in text, then the ends of its interval, if it has one."""
+    low, high = error.get("low"), error.get("high")
+    return percents(error["value"], *(() if low is None or high is None else (low, high)))
 
 
 def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -190,14 +196,14 @@ def bounded(bound: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> bounded({"name": "loo_bound", "value": 0.31, "holds": True, "vacuous": False})
-    'Loo bound: the error is at most 31 %.'
+    'Loo bound: the error is at most 31.0 %.'
     """
     name = str(bound.get("name") or "bound").replace("_", " ")
     name = name[:1].upper() + name[1:]
     if bound.get("value") is None:
         return f"{name}: no number."
     what = bound.get("bounded") or "the error"
-    value = percent(max(0.0, bound["value"]))
+    value = percents(max(0.0, bound["value"]))[0]
     if bound.get("holds") is False:
         why = "; ".join(str(one) for one in bound.get("violations") or [])
         text = f"{name}, an estimate as assumptions are violated: {what} would be at most {value}"
@@ -213,10 +219,10 @@ def tiles(about: Mapping[str, Any]) -> dict[str, str]:
     error, certificate = about.get("error"), about.get("certificate")
     shares = {}
     if isinstance(error, Mapping) and error.get("value") is not None:
-        shares["error"] = percent(error["value"])
-        if error.get("low") is not None and error.get("high") is not None:
+        shares["error"], *interval = _error_shares(error)
+        if interval:
             likely = "likely about" if error.get("approximate") else "likely"
-            shares["range"] = f"{likely} {percent(error['low'])} to {percent(error['high'])}"
+            shares["range"] = f"{likely} {interval[0]} to {interval[1]}"
     if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
         shares["gap"] = percent(certificate["gap"])
     return shares

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -35,10 +36,10 @@ def read_content(path: Path) -> bytes:
     """Return what is in a file, read once and decompressed.
 
     Files of gzip, bzip2, xz and Zstandard, and zip archives of one file, are decompressed, whatever
-    they are called.
+    they are called.  The path ``-`` is standard input, unless there is a file of that name.
     """
     try:
-        content = path.read_bytes()
+        content = _read_bytes(path)
         unpack = _unpacker(content)
         if unpack is None:
             return _check_kind(path, content)
@@ -53,6 +54,13 @@ def read_content(path: Path) -> bytes:
     if _unpacker(content) is not None:
         raise RefusedError(f"{path} is compressed twice; decompress it once, and pass that file.")
     return _check_kind(path, content)
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file or of standard input."""
+    if str(path) == "-" and sys.stdin is not None and not path.exists():
+        return sys.stdin.buffer.read()
+    return path.read_bytes()
 
 
 def _unpacker(content: bytes) -> Callable[[Path, bytes], bytes] | None:
