@@ -28,6 +28,8 @@ from everystump.threads import share
 _BARS = 30
 # How much of a table is read at a time.
 _COLUMNS_READ, _ROWS_READ = 2, 4096
+# Columns of fewer rows are mostly Python, at which threads only wait for each other.
+_ROWS_WORTH_SHARING = 5000
 _MOST_SHOWN = 256
 
 
@@ -265,6 +267,7 @@ def make_columns(
         encode(x, cuts, len(column.values), codes[d])
         return _count(column, codes[d], sample_weight)
 
+    n_threads = n_threads if n_rows >= _ROWS_WORTH_SHARING else 1
     step = _COLUMNS_READ if n_features >= 2 * _COLUMNS_READ * n_threads else 1
 
     # Memory that was used before costs less than new memory.
