@@ -236,10 +236,16 @@ def _spread(starts, parents, jumps, centred, weights, table):
         total = 0.0
         first = starts[d]
         table[first] = 0.0
-        for k in range(first + 1, starts[d + 1]):
-            change = jumps[k] * weights[k]
-            total += change
-            table[k] = table[parents[k]] + change
+        # Along a path sums are carried, which spares the wait for what was just stored.
+        if _is_path(parents, first, starts[d + 1] - 1):
+            for k in range(first + 1, starts[d + 1]):
+                total += jumps[k] * weights[k]
+                table[k] = total
+        else:
+            for k in range(first + 1, starts[d + 1]):
+                change = jumps[k] * weights[k]
+                total += change
+                table[k] = table[parents[k]] + change
         if centred:
             base = (jumps[first] * weights[first] - total) / 2
             for k in range(first, starts[d + 1]):
@@ -248,13 +254,20 @@ def _spread(starts, parents, jumps, centred, weights, table):
 
 @kernel
 def _collect(starts, parents, jumps, centred, sums, out):
-    out[:] = sums
     for d in range(starts.shape[0] - 1):
         first = starts[d]
-        for k in range(starts[d + 1] - 1, first, -1):
-            total = out[k]
-            out[parents[k]] += total
-            out[k] = jumps[k] * total
+        if _is_path(parents, first, starts[d + 1] - 1):
+            total = 0.0
+            for k in range(starts[d + 1] - 1, first, -1):
+                total += sums[k]
+                out[k] = jumps[k] * total
+            out[first] = sums[first] + total
+        else:
+            out[first : starts[d + 1]] = sums[first : starts[d + 1]]
+            for k in range(starts[d + 1] - 1, first, -1):
+                total = out[k]
+                out[parents[k]] += total
+                out[k] = jumps[k] * total
         half = 0.0
         if centred:
             half = out[first] / 2
