@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 Operator = Callable[[np.ndarray], np.ndarray]
 
@@ -41,8 +42,8 @@ def conjugate_gradients(
         if not 0.0 < bend < np.inf:  # rounding has the better of us; what we have still descends
             return x, n_iter
         length = rz / bend
-        x += length * p
-        r -= length * q
+        daxpy(p, x, a=length)  # in place
+        daxpy(q, r, a=-length)
         z = precondition(r)
         previous, rz = rz, float(r @ z)
         p *= rz / previous

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import daxpy
 
 from everystump.chain import Chains
 from everystump.solvers.bracket import Bracket
@@ -112,8 +113,7 @@ class Newton:
         def product(v: np.ndarray) -> np.ndarray:
             out = chains.collect(self.rows.product(chains.spread(v)))
             out += v
-            out -= tilt * (float(tilt @ v) / total)
-            return out
+            return daxpy(tilt, out, a=-float(tilt @ v) / total)
 
         dw, self.products = conjugate_gradients(
             product,

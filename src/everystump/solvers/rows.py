@@ -290,7 +290,10 @@ class Rows(Blocks[RowBlock]):
         """Return ``scatter(W gather(table))``."""
         self.passes += 2 * self.n_active / self.n_rows
         joint = self._expand(table)
-        return self._fold(sum(self.each(lambda block: block.product(joint), self.n_active)))
+        total, *others = self.each(lambda block: block.product(joint), self.n_active)
+        for other in others:
+            total += other
+        return self._fold(total)
 
     def _expand(self, table: np.ndarray) -> np.ndarray:
         """Return the joint table of a table."""
