@@ -259,7 +259,7 @@ def test_labels_are_written_as_in_the_file(tmp_path):
         assert "Classes: " in told and all(label in told for label in wanted)
         said = pd.read_csv(io.StringIO(run("predict", out, data).stdout), dtype=str)["prediction"]
         assert set(said) == wanted
-        assert "Error on 20 held-out rows: 0 %." in run("bound", out, data).stdout
+        assert "Error on 20 held-out rows: 0.0 %." in run("bound", out, data).stdout
 
 
 def test_cells_over_several_lines_are_told_of(tmp_path):
@@ -367,7 +367,7 @@ def test_labels_written_in_other_ways(labels, others, tmp_path):
     k = np.arange(120) % len(labels)
     data, out = fitted(tmp_path, pd.DataFrame({"a": k, "y": np.array(labels)[k]}))
     pd.DataFrame({"a": k, "y": np.array(others)[k]}).to_csv(data, index=False)
-    assert "Error on 30 held-out rows: 0 %" in run("bound", out, data).stdout
+    assert "Error on 30 held-out rows: 0.0 %" in run("bound", out, data).stdout
 
 
 def test_blanks_after_cells(tmp_path):
