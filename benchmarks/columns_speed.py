@@ -10,7 +10,7 @@ from benchmarks.report import Row
 from benchmarks.settings import N_JOBS, Settings, say
 from benchmarks.targets import Amount
 from benchmarks.timing import timed
-from everystump.columns import make_columns
+from everystump._core.columns import make_columns
 
 
 def against_lightgbm(settings: Settings) -> Iterator[Row]:

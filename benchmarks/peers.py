@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.settings import N_JOBS, Settings, say
 from benchmarks.timing import timed
-from everystump.columns import make_columns
+from everystump._core.columns import make_columns
 
 MAX_BINS = 256
 

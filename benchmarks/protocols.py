@@ -18,11 +18,11 @@ from benchmarks.data import real, those_there
 from benchmarks.report import Grid
 from benchmarks.settings import N_JOBS, Settings, say
 from everystump import StumpBoostingClassifier
+from everystump._experiments import lin_li, lin_li_table_1, wang, wang_tables
+from everystump._experiments.published import published
+from everystump._experiments.splits import Split, split_rows
+from everystump._experiments.statistics import mean_of
 from everystump.datasets import load_dataset
-from everystump.experiments import lin_li, lin_li_table_1, wang, wang_tables
-from everystump.experiments.published import published
-from everystump.experiments.splits import Split, split_rows
-from everystump.experiments.statistics import mean_of
 
 HEADER = ("question", "data", "method", "variant", "runs", "ours (%)", "spread", "paper (%)")
 STARTS = (-17, -15, -13, -9, -5)

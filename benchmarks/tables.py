@@ -23,9 +23,9 @@ from benchmarks.settings import N_JOBS, Settings, say
 from benchmarks.targets import Amount, AtMost, Faster, Told
 from benchmarks.timing import Timed, describe, seconds_in_turns, timed, timed_fit
 from everystump import StumpBoostingClassifier, StumpLogisticRegression, StumpSVC
-from everystump.columns import make_columns
+from everystump._core.columns import make_columns
+from everystump._tables import read_table
 from everystump.export import to_sql
-from everystump.frames import read_table
 
 _MODELS = {
     "StumpSVC": StumpSVC(n_jobs=N_JOBS),

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from oracles import axis, chosen_axis, density
 
-from everystump.measure import ChosenStumps
+from everystump._core.measures import ChosenStumps
 
 NAMED = ("lebesgue", "uniform", "rank", "mixed", "middle", "density")
 KINDS = {

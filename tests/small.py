@@ -3,12 +3,12 @@
 import numpy as np
 from trees import paths
 
-from everystump.chain import Chains
-from everystump.columns import make_columns
-from everystump.losses import Hinge, Logistic, SquaredHinge
-from everystump.measure import Masses, Mixed
-from everystump.packing import pack
-from everystump.solvers import Problem, Rows, solve_hinge, solve_smooth
+from everystump._core.chains import Chains
+from everystump._core.columns import make_columns
+from everystump._core.losses import Hinge, Logistic, SquaredHinge
+from everystump._core.measures import Masses, Mixed
+from everystump._core.packing import pack
+from everystump._core.solvers import Problem, Rows, solve_hinge, solve_smooth
 
 SOLVERS = {Hinge: solve_hinge, SquaredHinge: solve_smooth, Logistic: solve_smooth}
 

@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import everystump
+from everystump._core.measures import ChosenStumps, Rank
 from everystump.datasets import make_twonorm
 from everystump.kernels import gaussian_kernel
-from everystump.measure import ChosenStumps, Rank
 
 KERNEL = everystump.KernelSVC(C=0.5, gamma=0.1, fit_intercept=False)
 TWO = {

@@ -6,10 +6,10 @@ from oracles import every_stump, least_error
 from sklearn.datasets import load_iris
 
 from everystump import DecisionStumpClassifier, StumpBaggingClassifier
-from everystump.columns import make_columns
+from everystump._core.boosting.bagging import _drawer, _order_of_their_own
+from everystump._core.columns import make_columns
+from everystump._core.packing import pack
 from everystump.datasets import make_twonorm
-from everystump.packing import pack
-from everystump.stumps.bagging import _drawer, _order_of_their_own
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import search
 
-from everystump import binning
-from everystump.binning import bin_starts, find_values
-from everystump.columns import make_columns
+from everystump._core import binning
+from everystump._core.binning import bin_starts, find_values
+from everystump._core.columns import make_columns
 
 N = binning._MANY_ROWS + 5000
 

@@ -5,7 +5,8 @@ import pytest
 from oracles import BOOSTING_LOSSES, assert_same_stumps, noisy_table
 from sklearn.model_selection import train_test_split
 
-from everystump import StumpBoostingClassifier, blocks
+from everystump import StumpBoostingClassifier
+from everystump._core import blocks
 
 
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)

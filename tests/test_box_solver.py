@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from everystump.losses import Hinge, LeastSquares, SquaredHinge
-from everystump.solvers import WholeMatrix, solve_box
-from everystump.solvers.box import climb
+from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
+from everystump._core.solvers import WholeMatrix, solve_box
+from everystump._core.solvers.box import climb
 
 LOSSES = [Hinge, SquaredHinge, LeastSquares]
 

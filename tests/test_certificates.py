@@ -8,14 +8,14 @@ from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
 from everystump import KernelSVC, StumpLogisticRegression, StumpSVC
-from everystump.losses import Hinge, LeastSquares, SquaredHinge
-from everystump.machines import LOSSES, Gram, Task, make_kernel
-from everystump.machines.interior import interior_path
-from everystump.machines.settle import balanced, settle
-from everystump.solvers import WholeMatrix
-from everystump.solvers.certificate import Values, certify
-from everystump.solvers.evaluation import evaluate
-from everystump.solvers.products import RowSum, linear_scores
+from everystump._core.kernel_machines import LOSSES, Gram, Task, make_kernel
+from everystump._core.kernel_machines.interior import interior_path
+from everystump._core.kernel_machines.settle import balanced, settle
+from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
+from everystump._core.solvers import WholeMatrix
+from everystump._core.solvers.certificate import Values, certify
+from everystump._core.solvers.evaluation import evaluate
+from everystump._core.solvers.products import RowSum, linear_scores
 
 
 def exact(values):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from trees import category, numbers, paths
 
-from everystump import chain
-from everystump.chain import Chains
-from everystump.measure import Masses
+from everystump._core.chains import Chains
+from everystump._core.measures import Masses
 
 BOTH = pytest.mark.parametrize("centred", [True, False])
 # The form of each feature's column, the masses of its edges, and the mass outside.
@@ -174,8 +173,8 @@ def dense_block(column, s, d):
 
 def chain_solve(chains, d, rhs):
     price, damp, out = np.empty_like(d), np.empty_like(d), np.full_like(d, np.nan)
-    chain.factor(chains.starts, chains.parents, chains.jumps, d, price, damp)
-    chain.solve(chains.starts, chains.parents, chains.jumps, price, damp, rhs, out)
+    chains.factor(chains.starts, chains.parents, chains.jumps, d, price, damp)
+    chains.solve(chains.starts, chains.parents, chains.jumps, price, damp, rhs, out)
     return out
 
 

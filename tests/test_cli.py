@@ -22,11 +22,11 @@ import rich.console
 from click.testing import CliRunner
 
 import everystump as package
+from everystump._experiments import NAMES
 from everystump.cli import main
 from everystump.cli.main import everystump
 from everystump.cli.progress import progress_bar
 from everystump.datasets import NotHereError, packaged
-from everystump.experiments import NAMES
 
 SOURCES = str(Path(package.__file__).parents[1])
 PROGRAM = "from everystump.cli import main; main()"
@@ -279,7 +279,7 @@ def test_a_bug_is_not_called_bad_input(tmp_path, run_here, monkeypatch, error):
     def work(seed, run):
         raise error
 
-    module = import_module(f"everystump.experiments.{QUICK.replace('-', '_')}")
+    module = import_module(f"everystump._experiments.{QUICK.replace('-', '_')}")
     monkeypatch.setattr(module, "EXPERIMENT", replace(module.EXPERIMENT, work=work))
     with pytest.raises(ValueError, match="broken") as raised:
         run_here("reproduce", QUICK, "--runs", 1, "--jobs", 1, "--out", tmp_path)

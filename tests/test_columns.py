@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from oracles import search
 
 import everystump
-from everystump import rowloops
-from everystump.binning import Lookup
-from everystump.columns import make_columns, middles
+from everystump._core import rowloops
+from everystump._core.binning import Lookup
+from everystump._core.columns import make_columns, middles
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TINY = 5e-324
@@ -98,7 +98,7 @@ def test_many_spikes_leave_the_rest_their_bins():
 
 HEAVY_BY_ROUNDING = """
 import numpy as np
-from everystump.columns import make_columns
+from everystump._core.columns import make_columns
 weight = np.array([4.4, 3.1, 0.5, 0.2, 3.4, 1.6])
 columns = make_columns(np.arange(6.0)[:, None], max_bins=3, sample_weight=weight)
 print(*columns.columns[0].counts.round(9))

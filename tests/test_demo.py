@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import everystump
-from everystump.files import write_whole
+from everystump._files import write_whole
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -19,14 +19,14 @@ from everystump import (
     load,
     save,
 )
+from everystump._tables.labels import class_numbers
+from everystump._workflow.direction import fit_in_order
+from everystump._workflow.fitting import fit_model
+from everystump._workflow.guesses import Wishes, make_task
+from everystump._workflow.plan import Plan
+from everystump._workflow.presets import FAMILIES
 from everystump.datasets import make_twonorm
 from everystump.export import to_json, to_onnx, to_sql
-from everystump.labels import class_numbers
-from everystump.study.direction import fit_in_order
-from everystump.study.families import FAMILIES
-from everystump.study.fitting import fit_model
-from everystump.study.guesses import Wishes, make_task
-from everystump.study.plan import Plan
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from everystump.bounds import (
     uniform_stability,
     validation_bound,
 )
-from everystump.estimators.editing import EditedModelError
+from everystump.estimators._editing import EditedModelError
 
 X, Y = table()
 X3, Y3 = table(3)

@@ -19,9 +19,9 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
-from everystump.measure import ChosenStumps
-from everystump.shapes import ShapeModel
-from everystump.solvers import Certificate
+from everystump._core.measures import ChosenStumps
+from everystump._core.shapes import ShapeModel
+from everystump._core.solvers import Certificate
 
 KINDS = {
     "hinge": StumpSVC(n_jobs=1),

@@ -13,9 +13,9 @@ from sklearn.metrics import (
 )
 
 from everystump import StumpLogisticRegression, StumpSVC
+from everystump._evaluation import Outcome, evaluate, figure_rows, positive_number, verdict
+from everystump._evaluation.intervals import delong, mean_of_proportions, wilson
 from everystump.datasets import make_twonorm
-from everystump.evaluation import Outcome, evaluate, figure_rows, positive_number, verdict
-from everystump.evaluation.intervals import delong, mean_of_proportions, wilson
 
 
 def outcome(actual, predicted, scores=None, probabilities=None):

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from everystump.experiments.experiment import Cell, Claim, Experiment, Picture, Report
-from everystump.experiments.page import Finished, summary, write_experiment, write_index
-from everystump.experiments.statistics import (
+from everystump._experiments.experiment import Cell, Claim, Experiment, Picture, Report
+from everystump._experiments.page import Finished, summary, write_experiment, write_index
+from everystump._experiments.statistics import (
     count_verdicts,
     mean_of,
     paired,

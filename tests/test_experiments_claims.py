@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from everystump.experiments import (
+from everystump._experiments import (
     evgeniou,
     evgeniou_bounds,
     evgeniou_figure_7,
@@ -19,8 +19,8 @@ from everystump.experiments import (
     wang_figures,
     wang_tables,
 )
-from everystump.experiments.published import published
-from everystump.experiments.statistics import verdict
+from everystump._experiments.published import published
+from everystump._experiments.statistics import verdict
 
 RUNS = 6
 SETS = ("twonorm", "heart", "sonar")

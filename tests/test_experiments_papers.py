@@ -10,8 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from everystump import StumpBoostingClassifier
-from everystump.datasets.folder import user_files
-from everystump.experiments import (
+from everystump._experiments import (
     NAMES,
     evgeniou,
     evgeniou_bounds,
@@ -28,7 +27,8 @@ from everystump.experiments import (
     wang_figures,
     wang_tables,
 )
-from everystump.experiments.published import published
+from everystump._experiments.published import published
+from everystump.datasets.folder import user_files
 from everystump.kernels import middle_stump_kernel, simplified_stump_kernel
 
 SEED = 3

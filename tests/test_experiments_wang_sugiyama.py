@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.random import RandomState
 
+from everystump._experiments import sugiyama, wang, wang_claims, wang_figures, wang_tables
+from everystump._experiments.experiment import Task
+from everystump._experiments.page import write_experiment
+from everystump._experiments.runner import run_experiment
+from everystump._experiments.statistics import verdict
 from everystump.datasets import load_dataset
-from everystump.experiments import sugiyama, wang, wang_claims, wang_figures, wang_tables
-from everystump.experiments.experiment import Task
-from everystump.experiments.page import write_experiment
-from everystump.experiments.runner import run_experiment
-from everystump.experiments.statistics import verdict
 
 PNG = b"\x89PNG\r\n\x1a\n"
 DATASETS = {2: "fourclass", 3: "ionosphere", 4: "chess", 5: "monk1"}
@@ -33,7 +33,7 @@ def needs(dataset):
 
 
 def run(name, out, runs=1):
-    experiment = import_module(f"everystump.experiments.{name.replace('-', '_')}").EXPERIMENT
+    experiment = import_module(f"everystump._experiments.{name.replace('-', '_')}").EXPERIMENT
     assert experiment.name == name
     return run_experiment(experiment, out, runs=runs, seed=0, jobs=1)
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from everystump.datasets import load_dataset
-from everystump.experiments import (
+from everystump._experiments import (
     NAMES,
     evgeniou,
     evgeniou_bounds,
@@ -31,9 +30,10 @@ from everystump.experiments import (
     wang_figures,
     wang_tables,
 )
-from everystump.experiments.experiment import Task
-from everystump.experiments.page import write_experiment
-from everystump.experiments.published import number, published
+from everystump._experiments.experiment import Task
+from everystump._experiments.page import write_experiment
+from everystump._experiments.published import number, published
+from everystump.datasets import load_dataset
 
 RUNS = 2
 LOG_SIGMAS = (0.5, 1.5)

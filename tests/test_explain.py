@@ -18,6 +18,7 @@ from everystump import (
     StumpLogisticRegression,
     StumpSVC,
 )
+from everystump._text import short_percent
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import (
     BoundaryDisplay,
@@ -31,7 +32,6 @@ from everystump.explain import (
     MarginsDisplay,
 )
 from everystump.explain.names import drawn_names, shortened, verbatim
-from everystump.wording import short_percent
 
 matplotlib.use("Agg")
 HEART = load_dataset("heart")

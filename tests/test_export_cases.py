@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
 import everystump as es
+from everystump._core.shapes import Shape, pieces_of
 from everystump.export import score_json, to_json
 from everystump.export.readable import readable
-from everystump.shapes import Shape, pieces_of
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import everystump as es
-from everystump import export, files
+from everystump import _files as files
+from everystump import export
 
 MODEL = es.DecisionStumpClassifier().fit([[0.0], [1.0]], ["no", "yes"])
 WRITERS = pytest.mark.parametrize("write", [es.save, export.write])

@@ -18,6 +18,7 @@ from everystump import (
     StumpSVC,
     SubsampleVotingClassifier,
 )
+from everystump._core.measures import Lebesgue
 from everystump.bounds import (
     det_loo_bound,
     det_loo_error,
@@ -28,7 +29,6 @@ from everystump.bounds import (
     radius_margin_bound,
     stability_bound,
 )
-from everystump.measure import Lebesgue
 
 KNOWN = {"feature_range": (-9, 9), "fit_intercept": False, "tol": 1e-9, "n_jobs": 1}
 X0, Y0 = rows(0)

@@ -3,7 +3,7 @@
 import numba
 import pytest
 
-from everystump import jit
+from everystump._core import jit
 
 
 @pytest.mark.parametrize("compiler", [jit.kernel, jit.sum_kernel])

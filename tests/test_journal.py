@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from oracles import search
 
 import everystump
+from everystump._experiments import RefusedError
+from everystump._experiments.experiment import Experiment, Report, Task
+from everystump._experiments.journal import Journal, alone
+from everystump._experiments.runner import MissingDataError, run_experiment
+from everystump._files import write_text, write_whole
 from everystump.datasets import NotHereError
-from everystump.experiments import RefusedError
-from everystump.experiments.experiment import Experiment, Report, Task
-from everystump.experiments.journal import Journal, alone
-from everystump.experiments.runner import MissingDataError, run_experiment
-from everystump.files import write_text, write_whole
 
 # Files that are whole or not there
 
@@ -242,7 +242,7 @@ def test_a_result_that_is_no_number_is_refused(tmp_path):
 HOLDER = """
 import sys
 from pathlib import Path
-from everystump.experiments.journal import alone
+from everystump._experiments.journal import alone
 with alone(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

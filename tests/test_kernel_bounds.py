@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
+from everystump._core.kernel_machines import LOSSES, Task, leave_each_out
 from everystump.bounds import (
     det_loo_bound,
     det_loo_error,
@@ -27,7 +28,6 @@ from everystump.bounds import (
     radius_margin_bound,
     soft_margin_loss,
 )
-from everystump.machines import LOSSES, Task, leave_each_out
 
 KERNELS = ["gaussian", "laplacian", "linear"]
 

@@ -16,8 +16,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, StumpSVC
+from everystump._core.kernel_machines import Gram
 from everystump.kernels import perceptron_kernel, simplified_stump_kernel, stump_kernel
-from everystump.machines import Gram
 
 S0 = np.where(Y0 == 1, 1.0, -1.0)
 WEIGHT = np.random.default_rng(3).uniform(0.3, 3.0, size=90)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from everystump import StumpSVC, labels
-from everystump.labels import code_labels
+from everystump import StumpSVC
+from everystump._tables import labels
+from everystump._tables.labels import code_labels
 
 N = labels._MANY_ROWS + 1
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import entr, expit
 
-from everystump import logisticloops
-from everystump.losses import Logistic
+from everystump._core import logisticloops
+from everystump._core.losses import Logistic
 
 # Some units of the last digit.
 CLOSE = {"rtol": 4e-15, "atol": 0.0}

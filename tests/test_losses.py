@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from everystump.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
+from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
 
 COST = np.array([0.25, 1.0, 7.0])
 MARGINS = np.array([-30.0, -2.0, -0.3, 0.0, 0.4, 0.9, 1.2, 5.0, 30.0])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from everystump import StumpSVC
-from everystump.solvers import hinge
-from everystump.solvers.rows import Rows
+from everystump._core.solvers import hinge
+from everystump._core.solvers.rows import Rows
 
 TOL = 1e-6
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from everystump.columns import make_columns
-from everystump.measure import (
+from everystump._core.columns import make_columns
+from everystump._core.measures import (
     ChosenStumps,
     Density,
     EqualShare,

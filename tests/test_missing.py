@@ -19,7 +19,7 @@ from everystump import (
     StumpSVCCV,
     SubsampleVotingClassifier,
 )
-from everystump.columns import make_columns
+from everystump._core.columns import make_columns
 
 MACHINES = {
     "hinge": StumpSVC(0.5, tol=1e-9, n_jobs=1),

@@ -19,8 +19,8 @@ from stored_models import CASES, KERNEL, TWO, fitted, table
 
 import everystump
 from everystump import bounds
+from everystump._core.measures import Density
 from everystump.bounds.bound import Bound
-from everystump.measure import Density
 from everystump.modelfile import ModelFileError, container, load, registry, save
 from everystump.modelfile.decode import Decoder
 from everystump.modelfile.encode import Encoder

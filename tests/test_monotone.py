@@ -20,16 +20,16 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
+from everystump._core.chains import Chains
+from everystump._core.losses import Hinge, Logistic, SquaredHinge
+from everystump._core.measures import Masses
+from everystump._core.solvers import InseparableError
+from everystump._core.solvers.bracket import bracket
+from everystump._core.solvers.edges import Edges
+from everystump._core.solvers.newton import Newton
+from everystump._tables import Feature
+from everystump._tables.monotonic import check_monotonic, edge_signs
 from everystump.bounds import loo_bound
-from everystump.chain import Chains
-from everystump.estimators.monotone import check_monotonic, edge_signs
-from everystump.frames import Feature
-from everystump.losses import Hinge, Logistic, SquaredHinge
-from everystump.measure import Masses
-from everystump.solvers import InseparableError
-from everystump.solvers.bracket import bracket
-from everystump.solvers.edges import Edges
-from everystump.solvers.newton import Newton
 
 MACHINES = {
     "hinge": (StumpSVC(tol=1e-8, n_jobs=1), Hinge),

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from everystump import rowloops
-from everystump.packing import _FEW_PLACES, _MOST_PLACES, pack
+from everystump._core import rowloops
+from everystump._core.packing import _FEW_PLACES, _MOST_PLACES, pack
 
 
 def random_codes(sizes, n=500, dtype=np.uint8, seed=0):

@@ -19,10 +19,10 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
+from everystump._selection.folds import make_folds
+from everystump._selection.grid import choose, has_passed_best
+from everystump._tables.validation import check_table
 from everystump.datasets import load_dataset, make_twonorm
-from everystump.estimators.folds import make_folds
-from everystump.estimators.path_grid import choose, has_passed_best
-from everystump.estimators.table import check_table
 from everystump.explain import CurvesDisplay, PathDisplay
 
 PATHS = {

@@ -31,8 +31,8 @@ from everystump import (
     StumpSVCCV,
     SubsampleVotingClassifier,
 )
-from everystump.estimators.columns_before import smallest_reaching
-from everystump.estimators.pipelines import folded
+from everystump._pipelines.columns import smallest_reaching
+from everystump._pipelines.folding import folded
 from everystump.export import score_json, to_json, write
 from everystump.report import write_report
 

@@ -14,8 +14,8 @@ from test_export_json import as_rows
 
 import everystump as es
 from everystump.datasets import load_dataset, make_twonorm
-from everystump.estimators.base import each_class
-from everystump.estimators.reading import densities, density_of
+from everystump.estimators._base import each_class
+from everystump.estimators._reading import densities, density_of
 from everystump.report import render, summarise, write_report
 from everystump.report.coding import coded_numbers, pack
 

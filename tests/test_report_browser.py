@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from everystump import StumpBoostingClassifier, StumpLogisticRegression
+from everystump._text import short_percent
 from everystump.datasets import load_dataset
-from everystump.estimators.base import each_class
+from everystump.estimators._base import each_class
 from everystump.report import write_report
-from everystump.wording import short_percent
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="the page is tried in a browser by playwright, not installed here"

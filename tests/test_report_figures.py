@@ -6,15 +6,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from everystump import DecisionStumpClassifier
+from everystump._evaluation import figure_rows
+from everystump._workflow.fitting import fit_model
+from everystump._workflow.guesses import Wishes, make_task
+from everystump._workflow.matching import trial_of
+from everystump._workflow.plan import Plan
 from everystump.datasets import load_dataset, make_twonorm
-from everystump.evaluation import figure_rows
 from everystump.modelfile import load, save
 from everystump.report import summarise
 from everystump.report.plain import as_plain
-from everystump.study.fitting import fit_model
-from everystump.study.guesses import Wishes, make_task
-from everystump.study.matching import trial_of
-from everystump.study.plan import Plan
 
 
 def tool_model(refit=False, **plan):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from everystump.rowhashes import hash_numbers, hash_rows
+from everystump._tables.row_hashes import hash_numbers, hash_rows
 
 
 def table(seed=0, n=50, d=4):

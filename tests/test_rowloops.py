@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from everystump import rowloops
-from everystump.binning import Lookup
+from everystump._core import rowloops
+from everystump._core.binning import Lookup
 
 BLOCK = rowloops._BLOCK
 ROWS = [1, 2, 3, 17, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3]

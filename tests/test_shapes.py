@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import search
 
+from everystump._core.shapes import Shape, ShapeModel, average, combine
 from everystump.export.scoring import _line
-from everystump.shapes import Shape, ShapeModel, average, combine
 
 QUICK = search(60)
 

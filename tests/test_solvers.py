@@ -6,18 +6,18 @@ from scipy.optimize import minimize
 from small import SOLVERS, Small
 from trees import paths
 
-from everystump import blocks
-from everystump.chain import Chains
-from everystump.columns import make_columns
-from everystump.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
-from everystump.measure import Masses
-from everystump.packing import pack
-from everystump.solvers import Problem, Rows, solve_hinge
-from everystump.solvers.bracket import bracket
-from everystump.solvers.certificate import Values, certify, relative_gap
-from everystump.solvers.conjugate import Stop, conjugate_gradients
-from everystump.solvers.newton import Newton, line_search
-from everystump.solvers.preconditioner import BlockPreconditioner
+from everystump._core import blocks
+from everystump._core.chains import Chains
+from everystump._core.columns import make_columns
+from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
+from everystump._core.measures import Masses
+from everystump._core.packing import pack
+from everystump._core.solvers import Problem, Rows, solve_hinge
+from everystump._core.solvers.bracket import bracket
+from everystump._core.solvers.certificate import Values, certify, relative_gap
+from everystump._core.solvers.conjugate import Stop, conjugate_gradients
+from everystump._core.solvers.newton import Newton, line_search
+from everystump._core.solvers.preconditioner import BlockPreconditioner
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)

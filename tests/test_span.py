@@ -6,13 +6,13 @@ import pytest
 from small import Small
 
 from everystump import StumpLogisticRegression, StumpSVC, StumpSVCCV
-from everystump.chain import Chains, add_minima, mirror
-from everystump.losses import Hinge, Logistic, SquaredHinge
-from everystump.solvers import Gram, hinge, smooth
-from everystump.solvers.conjugate import Stop
-from everystump.solvers.newton import Newton
-from everystump.solvers.point import Point
-from everystump.solvers.span import SpanPoint, start_point
+from everystump._core.chains import Chains, add_minima, mirror
+from everystump._core.losses import Hinge, Logistic, SquaredHinge
+from everystump._core.solvers import Gram, hinge, smooth
+from everystump._core.solvers.conjugate import Stop
+from everystump._core.solvers.newton import Newton
+from everystump._core.solvers.point import Point
+from everystump._core.solvers.span import SpanPoint, start_point
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)

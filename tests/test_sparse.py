@@ -26,9 +26,9 @@ from everystump import (
     SubsampleVotingClassifier,
     WeightedVoteClassifier,
 )
+from everystump._tables import SparseTable
 from everystump.bounds import loo_bound, validation_bound
 from everystump.explain import ContributionsDisplay
-from everystump.frames import SparseTable
 from everystump.report import write_report
 
 matplotlib.use("Agg")

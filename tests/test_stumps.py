@@ -8,10 +8,8 @@ from oracles import every_stump, least_error
 from scipy.optimize import minimize_scalar
 from trees import category, numbers
 
-from everystump import rowloops
-from everystump.columns import make_columns
-from everystump.packing import pack
-from everystump.stumps import (
+from everystump._core import rowloops
+from everystump._core.boosting import (
     LOSSES,
     BoostedRows,
     Ending,
@@ -22,7 +20,15 @@ from everystump.stumps import (
     best_of_random,
     boost,
 )
-from everystump.stumps.search import COIN, error_gains, first_at_least, gini_gains, refuse_thin
+from everystump._core.boosting.search import (
+    COIN,
+    error_gains,
+    first_at_least,
+    gini_gains,
+    refuse_thin,
+)
+from everystump._core.columns import make_columns
+from everystump._core.packing import pack
 
 SEEDS = range(8)
 

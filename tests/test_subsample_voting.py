@@ -16,8 +16,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
+from everystump._tables.validation import check_table
 from everystump.datasets import make_twonorm
-from everystump.estimators.table import check_table
 
 GAUSSIAN = KernelSVC(gamma=0.4, tol=1e-8)
 PLAIN = KernelSVC(gamma=0.4, fit_intercept=False, tol=1e-8)

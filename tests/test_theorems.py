@@ -9,9 +9,9 @@ from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
 
 from everystump import StumpSVC
-from everystump.chain import Chains
-from everystump.columns import make_columns
-from everystump.measure import ChosenStumps, as_measure
+from everystump._core.chains import Chains
+from everystump._core.columns import make_columns
+from everystump._core.measures import ChosenStumps, as_measure
 
 NAMED = ["lebesgue", "uniform", "rank", "mixed", "middle", "density"]
 THRESHOLDS = [[-0.5, 0.0, 0.0, 0.7], [0.1], [-9.0, 1.0, 9.0]]

@@ -8,7 +8,7 @@ import joblib
 import pytest
 from threadpoolctl import threadpool_info
 
-from everystump.threads import count_threads, one_blas_thread, share
+from everystump._core.threads import count_threads, one_blas_thread, share
 
 
 def test_none_is_all_cores(monkeypatch):

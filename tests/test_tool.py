@@ -15,9 +15,9 @@ from tool import refused, run, write_credit
 
 import everystump as package
 from everystump import export
+from everystump._workflow.guesses import Wishes, make_task
+from everystump._workflow.presets import FAMILIES
 from everystump.cli.main import everystump
-from everystump.study.families import FAMILIES
-from everystump.study.guesses import Wishes, make_task
 
 
 @pytest.fixture(scope="module")

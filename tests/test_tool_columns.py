@@ -11,14 +11,14 @@ import pytest
 from tool import refused, run
 
 import everystump as package
-from everystump.study import RefusedError
-from everystump.study.datetext import parts_of, read_dates
-from everystump.study.guesses import Wishes, make_task
-from everystump.study.matching import features_of
-from everystump.study.numbertext import read_number
-from everystump.study.readings import as_plain, from_plain
-from everystump.study.schema import find_readings
-from everystump.study.sources import read_file
+from everystump._workflow import RefusedError
+from everystump._workflow.datetext import parts_of, read_dates
+from everystump._workflow.guesses import Wishes, make_task
+from everystump._workflow.matching import features_of
+from everystump._workflow.numbertext import read_number
+from everystump._workflow.readings import as_plain, from_plain
+from everystump._workflow.schema import find_readings
+from everystump._workflow.sources import read_file
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -39,8 +39,8 @@ def task_of(cells, *, decimal=None, y=Y, **wishes):
 def read_text(text, decimal=None):
     from pathlib import Path
 
-    from everystump.study.dialect import Dialect
-    from everystump.study.sources import parse_file
+    from everystump._workflow.dialect import Dialect
+    from everystump._workflow.sources import parse_file
 
     return parse_file(Path("t.csv"), text.encode(), Dialect(decimal=decimal), text=["y"])[0]
 

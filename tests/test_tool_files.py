@@ -13,9 +13,9 @@ import pytest
 from tool import refused, run
 
 import everystump as package
-from everystump.study import RefusedError
-from everystump.study.dialect import Dialect
-from everystump.study.sources import read_file
+from everystump._workflow import RefusedError
+from everystump._workflow.dialect import Dialect
+from everystump._workflow.sources import read_file
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from tool import ENVIRONMENT, PROGRAM, refused, run
 
 import everystump as package
+from everystump._workflow import RefusedError
+from everystump._workflow.sources import read_file
 from everystump.cli.main import everystump
-from everystump.study import RefusedError
-from everystump.study.sources import read_file
 
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full here")
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="names and pipes of POSIX")

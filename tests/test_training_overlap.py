@@ -34,8 +34,9 @@ from everystump import (
     SubsampleVotingClassifier,
     WeightedVoteClassifier,
 )
+from everystump._tables.overlap import TrainingRecord
+from everystump._tables.row_hashes import hash_rows
 from everystump.bounds import boosting_training_bound, loo_bound, validation_bound
-from everystump.bounds.overlap import TrainingRecord
 from everystump.bounds.protocol import (
     HasTrainingOverlap,
     KernelVote,
@@ -43,7 +44,6 @@ from everystump.bounds.protocol import (
     SubsampleVote,
     WarmStartable,
 )
-from everystump.rowhashes import hash_rows
 
 STUMPS = StumpSVC(n_jobs=1)
 MODELS = {
@@ -110,7 +110,7 @@ def test_every_estimator_keeps_to_the_protocol():
     own = [getattr(everystump, name) for name in everystump.__all__]
     own = [cls for cls in own if isinstance(cls, type) and hasattr(cls, "fit")]
     assert len(own) >= 13
-    assert all(issubclass(cls, everystump.estimators.base.ScoreClassifier) for cls in own)
+    assert all(issubclass(cls, everystump.estimators._base.ScoreClassifier) for cls in own)
     ours = [model for name, model in MODELS.items() if name[0].isupper()]
     assert all(isinstance(model, HasTrainingOverlap) for model in ours)
     assert [type(model) for model in ours if isinstance(model, WarmStartable)] == [

@@ -17,10 +17,10 @@ from everystump import (
     SubsampleVotingClassifier,
     WeightedVoteClassifier,
 )
+from everystump._tables import weighted_rows
+from everystump._tables.row_hashes import hash_rows
+from everystump._tables.weighted_rows import WeightedRows
 from everystump.bounds import det_loo_bound
-from everystump.estimators import weighted_rows
-from everystump.estimators.weighted_rows import WeightedRows
-from everystump.rowhashes import hash_rows
 
 MACHINES = {
     "kernel": KernelSVC(gamma=0.4, tol=1e-10),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from everystump.columns import Column
+from everystump._core.columns import Column
 
 
 def numbers(n_values, missing=0.0, counts=None):

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from everystump import explain as explain
     from everystump import export as export
     from everystump import kernels as kernels
-    from everystump import measure as measure
+    from everystump import measures as measures
     from everystump import report as report
+    from everystump import shapes as shapes
     from everystump.estimators.bagging import StumpBaggingClassifier
     from everystump.estimators.boosted_svc import BoostedStumpSVC
     from everystump.estimators.boosting import StumpBoostingClassifier
@@ -70,7 +71,7 @@ __all__ = [
 ]
 
 
-_PACKAGES = ("bounds", "datasets", "explain", "export", "kernels", "measure", "report")
+_PACKAGES = ("bounds", "datasets", "explain", "export", "kernels", "measures", "report", "shapes")
 
 
 def __getattr__(name: str) -> Any:

@@ -20,16 +20,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
+from everystump._files import write_text, write_whole
+from everystump._text import percent
+from everystump._workflow.fitting import fit_model
+from everystump._workflow.guesses import Wishes, make_task
+from everystump._workflow.plan import Plan, split_rows
 from everystump.datasets import load_dataset
 from everystump.estimators.svc import StumpSVCCV
 from everystump.export import write
-from everystump.files import write_text, write_whole
 from everystump.modelfile import save
 from everystump.report import write_report
-from everystump.study.fitting import fit_model
-from everystump.study.guesses import Wishes, make_task
-from everystump.study.plan import Plan, split_rows
-from everystump.wording import percent
 
 TARGET = "disease"
 HELD_OUT = 0.4

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from everystump._tables.labels import class_numbers
+from everystump._tables.overlap import NO_RECORD
 from everystump.bounds.bound import Bound, UnsuitedError
-from everystump.bounds.overlap import NO_RECORD
 from everystump.bounds.protocol import WarmStartable
-from everystump.labels import class_numbers
 
 _ROUNDING = 1e-9
 _ASSUMPTIONS = (

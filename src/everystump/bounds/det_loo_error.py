@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.progress import count_done
+from everystump._core.threads import one_blas_thread, spread_out
+from everystump._tables.labels import scores_of
 from everystump.bounds.protocol import KernelMachine, Member, SubsampleVote
 from everystump.bounds.refitting import check_two_classes, margin_without, margins_of
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
-from everystump.labels import scores_of
-from everystump.progress import count_done
-from everystump.threads import one_blas_thread, spread_out
 
 _TIE = 1e-12
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.kernel_machines import Combination
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import (
     PAPER,
@@ -14,7 +15,6 @@ from everystump.bounds.reading import (
     violations_of,
 )
 from everystump.bounds.soft_margin import check_delta
-from everystump.machines import Combination
 
 
 def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = None) -> Bound:

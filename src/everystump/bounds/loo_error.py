@@ -10,12 +10,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
+from everystump._core.kernel_machines import Machine
+from everystump._core.progress import count_done
+from everystump._core.threads import one_blas_thread, spread_out
 from everystump.bounds.protocol import SubsampleVote
 from everystump.bounds.refitting import as_fitted, check_two_classes, margin_without, quick_way
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
-from everystump.machines import Machine
-from everystump.progress import count_done
-from everystump.threads import one_blas_thread, spread_out
 
 _TITLE = "loo_error: rows left out,"
 # Each process takes so many parts one after the other, which progress is told after.

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from everystump.bounds.overlap import Overlap
-from everystump.machines import Combination, Machine
+from everystump._core.kernel_machines import Combination, Machine
+from everystump._tables.overlap import Overlap
 
 
 class OtherTableError(ValueError):

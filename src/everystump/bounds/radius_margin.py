@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.kernel_machines import Combination
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import (
     FIXED_KERNEL,
@@ -15,7 +16,6 @@ from everystump.bounds.reading import (
     read_combination,
     violations_of,
 )
-from everystump.machines import Combination
 
 # Margins of 1, as a machine that is solved to a small gap has them.
 _REACHED = 0.99

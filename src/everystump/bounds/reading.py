@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from everystump.arguments import as_numbers
+from everystump._arguments import as_numbers
+from everystump._core.kernel_machines import Combination
+from everystump._text import percent
 from everystump.bounds.bound import Bound, UnsuitedError
 from everystump.bounds.protocol import KernelVote
-from everystump.machines import Combination
-from everystump.wording import percent
 
 PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
 # A row this near to being counted is counted.

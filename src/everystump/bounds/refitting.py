@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
+from everystump._core.kernel_machines import Machine
+from everystump._tables import is_frame, reordered
+from everystump._tables.labels import scores_of
 from everystump.bounds.protocol import KernelVote, SubsampleVote
-from everystump.frames import is_frame, reordered
-from everystump.labels import scores_of
-from everystump.machines import Machine
 
 
 def quick_way(fitted: Any, X: Any, y: Any) -> Machine | None:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from everystump._core.kernel_machines import Combination, Machine
+from everystump._core.threads import one_blas_thread, spread_out
 from everystump.bounds.det_loo_error import left_out_margins
 from everystump.bounds.protocol import SubsampleVote
 from everystump.bounds.reading import read_combination
 from everystump.bounds.refitting import check_two_classes, margins_of, quick_way
-from everystump.machines import Combination, Machine
-from everystump.threads import one_blas_thread, spread_out
 
 # What C kappa is multiplied by.  One row alone moves its own score by C K(x, x), so that the
 # paper's half is too little; the whole is what Bousquet & Elisseeff prove (Theorem 22).

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.kernel_machines import Combination
 from everystump.bounds.bound import Bound
 from everystump.bounds.det_loo_error import det_loo_error
 from everystump.bounds.loo_error import loo_error
@@ -19,7 +20,6 @@ from everystump.bounds.reading import (
 )
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 from everystump.bounds.stability import stability_of
-from everystump.machines import Combination
 
 # How often beta / delta enters beside the error on left-out rows, and within the deviation.
 _TIMES = {"proven": 4.0, "paper": 2.0}

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
+from everystump._tables.labels import class_numbers
+from everystump._tables.overlap import Overlap
+from everystump._text import counted, percent
 from everystump.bounds.bound import Bound
-from everystump.bounds.overlap import Overlap
 from everystump.bounds.protocol import HasTrainingOverlap
 from everystump.bounds.reading import PAPER
 from everystump.bounds.wrapped import overlap_of
-from everystump.labels import class_numbers
-from everystump.wording import counted, percent
 
 _ROUNDING = 1e-9
 

@@ -10,10 +10,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from everystump.bounds.overlap import Overlap
+from everystump._tables import is_frame
+from everystump._tables.labels import class_numbers
+from everystump._tables.overlap import Overlap
 from everystump.bounds.protocol import HasTrainingOverlap
-from everystump.frames import is_frame
-from everystump.labels import class_numbers
 
 
 def overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:

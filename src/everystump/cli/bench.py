@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from everystump._text import percent
 from everystump.cli.common import AS_JSON
+from everystump.cli.console import say, table
 from everystump.cli.progress import progress_bar
-from everystump.cli.speech import say, table
-from everystump.wording import percent
 
 EXAMPLES = """\b
 Examples:
@@ -30,7 +30,7 @@ def bench(rows: int, as_json: bool) -> None:
 
     The repository's `make bench` has all peers and all parts.
     """
-    from everystump.study.timing import compare
+    from everystump._workflow.timing import compare
 
     with progress_bar("models", transient=True) as progress:
         found = compare(rows, progress)

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from everystump._text import counted, percents
+from everystump._workflow.dialect import Dialect
 from everystump.cli.common import AS_JSON, DATA, MODEL, load_model, read_data, text_options
+from everystump.cli.console import refusing, say, wrapped
 from everystump.cli.figures import figures_text
 from everystump.cli.progress import warn_of
-from everystump.cli.speech import refusing, say, wrapped
-from everystump.study.dialect import Dialect
-from everystump.wording import counted, percents
 
 EXAMPLES = """\b
 Examples:
@@ -32,10 +32,10 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
     Of the table that it was made from, those that were held out are taken.
     """
     with refusing():
-        from everystump.study import RefusedError
-        from everystump.study.evidence import bounds_on
-        from everystump.study.matching import trial_of
-        from everystump.study.measuring import figures_on
+        from everystump._workflow import RefusedError
+        from everystump._workflow.evidence import bounds_on
+        from everystump._workflow.matching import trial_of
+        from everystump._workflow.measuring import figures_on
 
         fitted = load_model(model)
         frame, notes = read_data(data, dialect, fitted)

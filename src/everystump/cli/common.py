@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from everystump.files import as_unicode, check_place
-from everystump.study.dialect import Dialect
-from everystump.wording import RefusedError
+from everystump._files import as_unicode, check_place
+from everystump._text import RefusedError
+from everystump._workflow.dialect import Dialect
 
 MODEL = click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 DATA = click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
@@ -100,7 +100,7 @@ def load_model(path: Path) -> Any:
 
 def read_data(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
     """Return a table for a model, which remembers the options of its own, and what is guessed."""
-    from everystump.study.contents import read_content
+    from everystump._workflow.contents import read_content
 
     return parse_data(path, read_content(path), dialect, model)
 
@@ -112,8 +112,8 @@ def parse_data(
 
     ``text`` names the columns that stay text, by default those that the model knows as such.
     """
-    from everystump.study.matching import reading_notes, text_columns
-    from everystump.study.sources import parse_file
+    from everystump._workflow.matching import reading_notes, text_columns
+    from everystump._workflow.sources import parse_file
 
     origin = getattr(model, "about_", {}).get("origin", {})
     known = dialect.after(origin.get("dialect", {}))

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from everystump._text import percent
+from everystump._workflow.dialect import Dialect
 from everystump.cli.common import (
     AS_JSON,
     FORCE,
@@ -18,10 +20,8 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
+from everystump.cli.console import refusing, say, table, wrapped
 from everystump.cli.progress import warn_of
-from everystump.cli.speech import refusing, say, table, wrapped
-from everystump.study.dialect import Dialect
-from everystump.wording import percent
 
 _IMPORTANCE = "How much each feature moves the score: standard deviation of what it adds"
 EXAMPLES = """\b
@@ -51,9 +51,9 @@ def explain(
 ) -> None:
     """Show the features by importance, or what each adds to the score of rows."""
     with refusing():
-        from everystump.study import RefusedError
-        from everystump.study.matching import features_of
-        from everystump.study.saying import importances, predicted_row
+        from everystump._workflow import RefusedError
+        from everystump._workflow.matching import features_of
+        from everystump._workflow.predictions import importances, predicted_row
 
         if out is not None:
             check_out(out, force, model, data)
@@ -85,8 +85,8 @@ def explain(
 
 def _of_rows(model: Any, X: Any, row: int, out: Path | None) -> Any:
     """Return what each feature adds to a row, or write that of all rows."""
-    from everystump.files import write_text
-    from everystump.study.saying import explained_row, explanation
+    from everystump._files import write_text
+    from everystump._workflow.predictions import explained_row, explanation
 
     if out is None:
         return explained_row(model, X, row)
@@ -109,7 +109,7 @@ def _outcome(model: Any, record: dict[str, Any]) -> str:
 
 def _shown(found: Any) -> str:
     """Return the columns that a person reads, with bars of how much a feature counts."""
-    from everystump.study.saying import NOT_FEATURES
+    from everystump._workflow.predictions import NOT_FEATURES
 
     read = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
     is_sum = read["feature"].isin(NOT_FEATURES)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from everystump.cli.common import AS_JSON, FORCE, MODEL, check_out, load_model, out_option
-from everystump.cli.speech import refusing, say
+from everystump.cli.console import refusing, say
 
 EXAMPLES = """\b
 Examples:
@@ -28,8 +28,8 @@ def export(model: Path, to: str, out: Path, force: bool, as_json: bool) -> None:
     """Write a model as ONNX, as one SQL query, or as JSON."""
     with refusing():
         check_out(out, force, model)
+        from everystump._workflow import RefusedError, asking
         from everystump.export import write
-        from everystump.study import RefusedError, asking
 
         try:
             with asking():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump.cli.speech import table, wrapped
+from everystump.cli.console import table, wrapped
 
 _LONGEST = 13  # letters of a label, so that a line of the table fits 80 columns
 
 
 def figures_text(found: Mapping[str, Any]) -> str:
-    """Return the figures that `everystump.evaluation.evaluate` found, as a table for people."""
-    from everystump.evaluation import figure_rows, interval_title, verdict
+    """Return the figures that `everystump._evaluation.evaluate` found, as a table for people."""
+    from everystump._evaluation import figure_rows, interval_title, verdict
 
     always = f"always “{_short(found['baseline']['answer'])}”"
     positive = found["positive"]

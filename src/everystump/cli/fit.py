@@ -10,6 +10,10 @@ from typing import Any
 
 import click
 
+from everystump._files import as_unicode
+from everystump._text import counted, percents
+from everystump._workflow.dialect import Dialect
+from everystump._workflow.presets import FAMILIES
 from everystump.cli.common import (
     AS_JSON,
     DATA,
@@ -19,13 +23,9 @@ from everystump.cli.common import (
     out_option,
     text_options,
 )
+from everystump.cli.console import echo, in_a_terminal, in_two_columns, refusing, say, wrapped
 from everystump.cli.figures import figures_text
 from everystump.cli.progress import progress_bar
-from everystump.cli.speech import echo, in_a_terminal, in_two_columns, refusing, say, wrapped
-from everystump.files import as_unicode
-from everystump.study.dialect import Dialect
-from everystump.study.families import FAMILIES
-from everystump.wording import counted, percents
 
 HOLDOUT = 0.25
 EXAMPLES = """\b
@@ -120,12 +120,12 @@ def fit(
     """
     with refusing():
         check_out(out, force, data)
+        from everystump._workflow import RefusedError
+        from everystump._workflow.fitting import fit_model
+        from everystump._workflow.guesses import Wishes, make_task
+        from everystump._workflow.plan import Plan
+        from everystump._workflow.sources import read_file
         from everystump.modelfile import save
-        from everystump.study import RefusedError
-        from everystump.study.fitting import fit_model
-        from everystump.study.guesses import Wishes, make_task
-        from everystump.study.plan import Plan
-        from everystump.study.sources import read_file
 
         if cv is not None and holdout is not None:
             raise RefusedError("--cv and --holdout are two ways to measure; pass one of them.")

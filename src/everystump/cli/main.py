@@ -12,13 +12,13 @@ import click
 
 from everystump.cli.bench import bench
 from everystump.cli.bound import bound
+from everystump.cli.console import BAD_INPUT, OutputLostError, complain
 from everystump.cli.explain import explain
 from everystump.cli.export import export
 from everystump.cli.fit import fit
 from everystump.cli.predict import predict
 from everystump.cli.report import report
 from everystump.cli.reproduce import reproduce
-from everystump.cli.speech import BAD_INPUT, OutputLostError, complain
 
 INTERRUPTED = 130
 _NO_PLACE = (errno.ENOSPC, errno.EIO, errno.EBADF)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from everystump._workflow.dialect import Dialect
 from everystump.cli.common import (
     AS_JSON,
     DATA,
@@ -18,9 +19,8 @@ from everystump.cli.common import (
     parse_data,
     text_options,
 )
+from everystump.cli.console import echo, refusing, say
 from everystump.cli.progress import warn_of
-from everystump.cli.speech import echo, refusing, say
-from everystump.study.dialect import Dialect
 
 EXAMPLES = """\b
 Examples:
@@ -50,11 +50,11 @@ def predict(
     with refusing():
         if out is not None:
             check_out(out, force, model, data)
-        from everystump.files import write_text
-        from everystump.study.contents import read_content
-        from everystump.study.guesses import check_columns
-        from everystump.study.matching import features_of, unknown_levels
-        from everystump.study.saying import predictions
+        from everystump._files import write_text
+        from everystump._workflow.contents import read_content
+        from everystump._workflow.guesses import check_columns
+        from everystump._workflow.matching import features_of, unknown_levels
+        from everystump._workflow.predictions import predictions
 
         fitted = load_model(model)
         content = read_content(data)  # once, for it may be a pipe

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from everystump.cli.speech import complain
+from everystump.cli.console import complain
 
 PAUSE = 10.0
 

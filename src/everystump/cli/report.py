@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from everystump._workflow.dialect import Dialect
 from everystump.cli.common import (
     AS_JSON,
     FORCE,
@@ -17,10 +18,9 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
+from everystump.cli.console import refusing, say, wrapped
 from everystump.cli.figures import figures_text
 from everystump.cli.progress import warn_of
-from everystump.cli.speech import refusing, say, wrapped
-from everystump.study.dialect import Dialect
 
 _LARGE = 3.0  # megabytes
 EXAMPLES = """\b
@@ -47,10 +47,10 @@ def report(
     """
     with refusing():
         check_out(out, force, model, data)
+        from everystump._workflow.matching import Trial, trial_of
+        from everystump._workflow.measuring import figures_on
         from everystump.report import write_report
         from everystump.report.words import chosen_figures
-        from everystump.study.matching import Trial, trial_of
-        from everystump.study.measuring import figures_on
 
         fitted = load_model(model)
         check_curves(fitted)

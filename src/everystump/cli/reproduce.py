@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from everystump._experiments import NAMES, RefusedError, load_experiment
+from everystump._experiments.journal import writing
+from everystump.cli.console import Refusal, echo
 from everystump.cli.progress import progress_bar, warn
-from everystump.cli.speech import Refusal, echo
-from everystump.experiments import NAMES, RefusedError, load_experiment
-from everystump.experiments.journal import writing
 
 if TYPE_CHECKING:
-    from everystump.experiments.experiment import Experiment
-    from everystump.experiments.page import Finished
+    from everystump._experiments.experiment import Experiment
+    from everystump._experiments.page import Finished
 
 ALL = "all"
 EXAMPLES = """\b
@@ -92,8 +92,8 @@ def _prepare(out: Path) -> None:
 
 def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:
     """Run one experiment after the other, and keep the page of all up to date."""
-    from everystump.experiments.page import write_index
-    from everystump.experiments.runner import MissingDataError
+    from everystump._experiments.page import write_index
+    from everystump._experiments.runner import MissingDataError
 
     command = "everystump reproduce all" + (f" --runs {runs}" if runs else "")
     finished: list[Finished] = []
@@ -115,8 +115,8 @@ def _run(
     """Do what is left of an experiment, write its files and say what it found."""
     from joblib import cpu_count
 
-    from everystump.experiments.page import summary, write_experiment
-    from everystump.experiments.runner import run_experiment
+    from everystump._experiments.page import summary, write_experiment
+    from everystump._experiments.runner import run_experiment
 
     with progress_bar(experiment.name) as progress:
         finished = run_experiment(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from everystump.estimators.finite import BinnedEnsemble
-from everystump.estimators.table import Table
-from everystump.labels import as_labels, vote_shares
-from everystump.progress import Rounds
-from everystump.stumps import Bag, bag
-from everystump.threads import count_threads
+from everystump._core.boosting import Bag, bag
+from everystump._core.progress import Rounds
+from everystump._core.threads import count_threads
+from everystump._tables.labels import as_labels, vote_shares
+from everystump._tables.validation import Table
+from everystump.estimators._finite import BinnedEnsemble
 
 
 class StumpBaggingClassifier(BinnedEnsemble):

@@ -10,17 +10,17 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.arguments import as_numbers
-from everystump.estimators.base import check_cost, per_class, warn_unless_converged
-from everystump.estimators.criteria import CRITERIA
-from everystump.estimators.design import Design
-from everystump.estimators.finite import BoostedEnsemble
-from everystump.estimators.table import Table, check_rows
-from everystump.progress import Reporter
-from everystump.shapes import ShapeModel
-from everystump.solvers import Certificate, InseparableError
-from everystump.stumps import Stumps
-from everystump.threads import count_threads, one_blas_thread
+from everystump._arguments import as_numbers
+from everystump._core.boosting import Stumps
+from everystump._core.criteria import CRITERIA
+from everystump._core.design import Design
+from everystump._core.progress import Reporter
+from everystump._core.shapes import ShapeModel
+from everystump._core.solvers import Certificate, InseparableError
+from everystump._core.threads import count_threads, one_blas_thread
+from everystump._tables.validation import Table, check_rows
+from everystump.estimators._base import check_cost, per_class, warn_unless_converged
+from everystump.estimators._finite import BoostedEnsemble
 
 
 class Machine(NamedTuple):

@@ -12,13 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import per_class
-from everystump.estimators.finite import BoostedEnsemble
-from everystump.estimators.logistic import ProbabilityMixin
-from everystump.estimators.options import one_of
-from everystump.estimators.table import Table, check_rows
-from everystump.labels import class_numbers
-from everystump.stumps import (
+from everystump._core.boosting import (
     LOSSES,
     Boosted,
     BoostingLoss,
@@ -26,6 +20,12 @@ from everystump.stumps import (
     Stump,
     Stumps,
 )
+from everystump._sklearn_compat import one_of
+from everystump._tables.labels import class_numbers
+from everystump._tables.validation import Table, check_rows
+from everystump.estimators._base import per_class
+from everystump.estimators._finite import BoostedEnsemble
+from everystump.estimators.logistic import ProbabilityMixin
 
 
 class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):

@@ -14,27 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import (
-    ScoreClassifier,
-    check_cost,
-    each_class,
-    per_class,
-    warn_unless_converged,
-)
-from everystump.estimators.options import one_of
-from everystump.estimators.precomputed import check_function, check_products
-from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.training import (
-    BALANCED,
-    BIASED,
-    ReadsAsKernelVotes,
-    absolute_gap,
-    check_training_table,
-    one_by_one,
-    training_signs,
-    violations_of,
-)
-from everystump.machines import (
+from everystump._core.kernel_machines import (
     KERNELS,
     LOSSES,
     Combination,
@@ -50,9 +30,29 @@ from everystump.machines import (
     make_kernel,
     train,
 )
-from everystump.machines.gram import bytes_needed
-from everystump.progress import Reporter
-from everystump.threads import one_blas_thread
+from everystump._core.kernel_machines.gram import bytes_needed
+from everystump._core.progress import Reporter
+from everystump._core.threads import one_blas_thread
+from everystump._sklearn_compat import one_of
+from everystump._tables.precomputed import check_function, check_products
+from everystump._tables.validation import Table, check_rows, check_table
+from everystump.estimators._base import (
+    ScoreClassifier,
+    check_cost,
+    each_class,
+    per_class,
+    warn_unless_converged,
+)
+from everystump.estimators._training import (
+    BALANCED,
+    BIASED,
+    ReadsAsKernelVotes,
+    absolute_gap,
+    check_training_table,
+    one_by_one,
+    training_signs,
+    violations_of,
+)
 
 _GIGABYTE = 10**9
 _FEW_ROWS = 3000

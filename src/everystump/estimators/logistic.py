@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from everystump.estimators.base import FixedCMachine, ShapeClassifier
-from everystump.estimators.criteria import CRITERIA, Criterion
-from everystump.estimators.path import PathMachine
-from everystump.labels import log_probabilities
+from everystump._core.criteria import CRITERIA, Criterion
+from everystump._tables.labels import log_probabilities
+from everystump.estimators._base import FixedCMachine, ShapeClassifier
+from everystump.estimators._path import PathMachine
 
 
 class ProbabilityMixin(ShapeClassifier):

@@ -15,11 +15,11 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from everystump._core.threads import spread
+from everystump._tables.overlap import Overlap
 from everystump.bounds import Bound, det_loo_bound
-from everystump.bounds.overlap import Overlap
 from everystump.bounds.protocol import KernelVote
-from everystump.estimators.base import ScoreClassifier
-from everystump.threads import spread
+from everystump.estimators._base import ScoreClassifier
 
 
 class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):

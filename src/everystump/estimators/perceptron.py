@@ -10,13 +10,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import ScoreClassifier, each_class, per_class
+from everystump._core.kernel_machines.products import mean_abs_cosine
+from everystump._core.shapes import Shape, ShapeModel
+from everystump._sklearn_compat import one_of
+from everystump._tables.validation import check_rows, check_table
+from everystump.estimators._base import ScoreClassifier, each_class, per_class
 from everystump.estimators.kernel_svc import KernelSVC
-from everystump.estimators.options import one_of
 from everystump.estimators.svc import StumpSVC
-from everystump.estimators.table import check_rows, check_table
-from everystump.kernels.products import mean_abs_cosine
-from everystump.shapes import Shape, ShapeModel
 
 _MOST_EXACT_ROWS = 2000
 _BLOCK_ENTRIES = 4_000_000

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
-from everystump.estimators.finite import FiniteEnsemble
-from everystump.estimators.table import Table
-from everystump.stumps import LOSSES, BoostedRows, Stumps
-from everystump.threads import count_threads
+from everystump._core.boosting import LOSSES, BoostedRows, Stumps
+from everystump._core.threads import count_threads
+from everystump._tables.validation import Table
+from everystump.estimators._finite import FiniteEnsemble
 
 
 class DecisionStumpClassifier(FiniteEnsemble):

@@ -15,15 +15,18 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.bounds.overlap import Overlap
+from everystump._core.columns import make_columns
+from everystump._core.shapes import combine
+from everystump._core.threads import count_threads, one_blas_thread, shares_memory, spread
+from everystump._sklearn_compat import one_of
+from everystump._tables.labels import log_probabilities, scores_of, vote_shares
+from everystump._tables.overlap import Overlap
+from everystump._tables.validation import Table, check_rows, check_table
+from everystump._tables.weighted_rows import WeightedRows, takes_weights
 from everystump.bounds.wrapped import with_prefit_parts
-from everystump.columns import make_columns
-from everystump.estimators.base import ShapeClassifier, per_class
-from everystump.estimators.bounded import BoundedVote
-from everystump.estimators.kernel_svc import KernelSVC
-from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
-from everystump.estimators.options import one_of
-from everystump.estimators.subsamples import (
+from everystump.estimators._base import ShapeClassifier, per_class
+from everystump.estimators._bounded import BoundedVote
+from everystump.estimators._subsamples import (
     Share,
     ThreadTrainer,
     check_templates,
@@ -38,11 +41,8 @@ from everystump.estimators.subsamples import (
     pick,
     seeded,
 )
-from everystump.estimators.table import Table, check_rows, check_table
-from everystump.estimators.weighted_rows import WeightedRows, takes_weights
-from everystump.labels import log_probabilities, scores_of, vote_shares
-from everystump.shapes import combine
-from everystump.threads import count_threads, one_blas_thread, shares_memory, spread
+from everystump.estimators.kernel_svc import KernelSVC
+from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 
 _FEW_ROWS = 3000
 _BINS = 256

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from everystump.estimators.base import FixedCMachine
-from everystump.estimators.criteria import CRITERIA, Criterion
-from everystump.estimators.options import one_of
-from everystump.estimators.path import PathMachine
+from everystump._core.criteria import CRITERIA, Criterion
+from everystump._sklearn_compat import one_of
+from everystump.estimators._base import FixedCMachine
+from everystump.estimators._path import PathMachine
 
 
 class StumpSVC(FixedCMachine):
@@ -27,7 +27,7 @@ class StumpSVC(FixedCMachine):
         The loss of a margin.
     measure : str, callable or Measure, default="mixed"
         Which stumps vote: "mixed", "uniform", "rank", "lebesgue", "middle", a density over
-        thresholds, or a record of `everystump.measure`.
+        thresholds, or a record of `everystump._core.measures`.
     max_bins : int, default=256
         Features with more distinct values are cut into this many bins; see ``exact_``.  The hard
         margin keeps every value.

@@ -20,14 +20,14 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from everystump.bounds.overlap import Overlap, TrainingRecord
+from everystump._tables import SparseTable, is_frame, read_labels, refuse_bad_names, reordered
+from everystump._tables.labels import vote_shares
+from everystump._tables.overlap import Overlap, TrainingRecord
+from everystump._tables.row_hashes import hash_numbers, hash_rows
+from everystump._tables.validation import check_sample_weight, refuse_one_class
+from everystump._tables.weighted_rows import WeightedRows, fit_weighted, takes_weights
 from everystump.bounds.wrapped import with_prefit_parts
-from everystump.estimators.base import ScoreClassifier
-from everystump.estimators.table import check_sample_weight, refuse_one_class
-from everystump.estimators.weighted_rows import WeightedRows, fit_weighted, takes_weights
-from everystump.frames import SparseTable, is_frame, read_labels, refuse_bad_names, reordered
-from everystump.labels import vote_shares
-from everystump.rowhashes import hash_numbers, hash_rows
+from everystump.estimators._base import ScoreClassifier
 
 
 class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump._tables import Feature, is_frame, read_table, reordered
+from everystump._tables.labels import class_numbers, scores_of
 from everystump.explain.colors import TEXT, class_colors, pale
 from everystump.explain.names import drawn_names, verbatim
-from everystump.frames import Feature, is_frame, read_table, reordered
-from everystump.labels import class_numbers, scores_of
 
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
 _DRAWN = "a boundary is drawn for two features of numbers without missing values"

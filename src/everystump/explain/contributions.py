@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from everystump.estimators.reading import curves_of, models_of_class
-from everystump.estimators.table import check_rows
+from everystump._tables import Feature
+from everystump._tables.validation import check_rows
+from everystump.estimators._reading import curves_of, models_of_class
 from everystump.explain.colors import FIRST, SECOND, TEXT, side_colors
 from everystump.explain.edits import in_words
 from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
-from everystump.frames import Feature
 
 _WHOLE = "#9aa4b1"
 _ROOM_ON_THE_LEFT, _ROOM_ON_THE_RIGHT = 0.02, 0.14

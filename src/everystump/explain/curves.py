@@ -8,23 +8,23 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.columns import RowDensity
-from everystump.estimators.reading import (
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import Shape, ShapeModel
+from everystump._tables import Feature
+from everystump._tables.validation import check_rows
+from everystump._text import short_percent
+from everystump.estimators._reading import (
     densities,
     models_of_class,
     number_of,
     share_missing,
     spread,
 )
-from everystump.estimators.table import check_rows
 from everystump.explain.colors import FIRST, MISSING, PALE, SECOND, TEXT, side_colors
 from everystump.explain.edits import in_words
 from everystump.explain.levels import level_bars
 from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
 from everystump.explain.places import round_ticks
-from everystump.frames import Feature
-from everystump.shapes import Shape, ShapeModel
-from everystump.wording import short_percent
 
 _COLUMNS = 4
 _TALLEST, _STRIP = 0.3, 0.11

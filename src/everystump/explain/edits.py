@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everystump.estimators.editing import EditedModelError
+from everystump.estimators._editing import EditedModelError
 from everystump.explain.names import shortened
 
 _LONGEST = 60

@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.estimators.table import check_rows
+from everystump._core.boosting import Stumps
+from everystump._tables import Feature
+from everystump._tables.labels import class_numbers
+from everystump._tables.validation import check_rows
 from everystump.explain.colors import OF_NO_CLASS, TEXT, class_colors
 from everystump.explain.edits import of_training
 from everystump.explain.names import drawn_names, verbatim
 from everystump.explain.places import Places
-from everystump.frames import Feature
-from everystump.labels import class_numbers
-from everystump.stumps import Stumps
 
 _SIDES = class_colors(2)
 _PALE = ("#f6d9c4", "#f4f4f4", "#c9d6e6")  # of the votes -1, 0 and 1

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.estimators.reading import curves_of, densities, density_of, spread
-from everystump.estimators.table import check_rows
+from everystump._tables.validation import check_rows
+from everystump.estimators._reading import curves_of, densities, density_of, spread
 from everystump.explain.colors import PLAIN, TEXT, class_colors
 from everystump.explain.edits import in_words
 from everystump.explain.names import drawn_names, shortened, verbatim

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump.columns import RowDensity
-from everystump.estimators.reading import share_missing
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import Shape
+from everystump._tables import Feature
+from everystump._text import short_percent
+from everystump.estimators._reading import share_missing
 from everystump.explain.names import shortened
-from everystump.frames import Feature
-from everystump.shapes import Shape
-from everystump.wording import short_percent
 
 _MOST_LEVELS = 8
 _LONGEST = 16

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.stumps import LOSSES
+from everystump._core.boosting import LOSSES
 
 _NAMES = {
     "exponential": "exponential (AdaBoost)",

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.estimators.reading import curves_of, models_of_class
+from everystump.estimators._reading import curves_of, models_of_class
 from everystump.explain.colors import PLAIN, TEXT
 from everystump.explain.edits import of_training
 

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump._tables.labels import class_numbers, scores_of
+from everystump._text import short_percent
 from everystump.explain.colors import OF_NO_CLASS, TEXT
 from everystump.explain.names import verbatim
-from everystump.labels import class_numbers, scores_of
-from everystump.wording import short_percent
 
 
 @dataclass

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from everystump.estimators.reading import names_of
-from everystump.shapes import ShapeModel
+from everystump._core.shapes import ShapeModel
+from everystump.estimators._reading import names_of
 
 
 def drawn_names(estimator: Any, n_features: int, given: Any) -> list[str]:

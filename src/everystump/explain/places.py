@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from everystump._tables import Feature
 from everystump.explain.names import shortened, verbatim
-from everystump.frames import Feature
 
 _MOST_TICKS, _LONGEST = 12, 12
 _GAP = 0.1  # between numbers and what is missing, as a share of the numbers' range
@@ -62,7 +62,7 @@ class Places:
         return high + (_GAP * (high - low) or 1.0)
 
     def cuts(self, threshold: float, level: int) -> list[float]:
-        """Return what parts the two sides of a stump; see `everystump.stumps.Stumps`."""
+        """Return what parts the two sides of a stump; see `everystump._core.boosting.Stumps`."""
         if level >= 0:
             return [level - 0.5, level + 0.5]
         if np.isposinf(threshold):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.shapes import Shape
+from everystump._tables import Feature
 from everystump.export.readable import readable
 from everystump.export.record import Body, Curves, KernelSum, Model, Projection
-from everystump.frames import Feature
-from everystump.shapes import Shape
 
 FORMAT = "everystump-model"
 VERSION = 1

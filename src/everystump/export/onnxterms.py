@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from everystump._core.shapes import Pieces, Shape, pieces_of
+from everystump._tables import Feature
 from everystump.export.onnxgraph import Graph
 from everystump.export.record import (
     Body,
@@ -15,8 +17,6 @@ from everystump.export.record import (
     Projection,
     Vote,
 )
-from everystump.frames import Feature
-from everystump.shapes import Pieces, Shape, pieces_of
 
 
 class Matrix(NamedTuple):

@@ -12,13 +12,15 @@ from sklearn.metrics.pairwise import linear_kernel
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from everystump.estimators.base import ShapeClassifier, each_class
+from everystump._core.kernel_machines import Expansion, PairKernel, products
+from everystump._pipelines.folding import folded
+from everystump._tables import Feature
+from everystump.estimators._base import ShapeClassifier, each_class
 from everystump.estimators.boosting import StumpBoostingClassifier
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import ProbabilityMixin
 from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
-from everystump.estimators.pipelines import folded
 from everystump.estimators.subsample_voting import SubsampleVotingClassifier
 from everystump.estimators.weighted_vote import WeightedVoteClassifier
 from everystump.export.record import (
@@ -31,9 +33,6 @@ from everystump.export.record import (
     curves_of,
     total,
 )
-from everystump.frames import Feature
-from everystump.kernels import products
-from everystump.machines import Expansion, PairKernel
 
 _KERNELS = {
     products.gaussian: "gaussian",

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump.frames import Feature
-from everystump.shapes import Shape, ShapeModel, combine
+from everystump._core.shapes import Shape, ShapeModel, combine
+from everystump._tables import Feature
 
 # The curves of one score: the number of a feature (or of a direction) and its curve.
 Curves = Mapping[int, Shape]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from everystump._core.shapes import Pieces, Shape, pieces_of
+from everystump._tables import Feature
 from everystump.export import sqltext
 from everystump.export.record import (
     Body,
@@ -17,8 +19,6 @@ from everystump.export.record import (
     Vote,
     holds_text,
 )
-from everystump.frames import Feature
-from everystump.shapes import Pieces, Shape, pieces_of
 
 # By how much the value at a piece's start may differ from its level, so that digits are kept.
 _MOST_SHIFT = 1e3

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from everystump._files import as_path, check_place, write_whole
 from everystump.export.document import to_json
 from everystump.export.onnxmodel import to_onnx
 from everystump.export.sql import to_sql
-from everystump.files import as_path, check_place, write_whole
 
 _WRITERS: dict[str, Callable[[Any], str | bytes]] = {
     "json": to_json,

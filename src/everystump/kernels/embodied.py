@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from everystump.arguments import check_positive, check_range
+from everystump._arguments import check_positive, check_range
 
 # Maps rows to the votes, 1 or -1, of all hypotheses: (n_rows, n_hypotheses).
 Votes = Callable[[np.ndarray], np.ndarray]

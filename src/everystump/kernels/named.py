@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
-from everystump.arguments import check_positive, check_range
-from everystump.kernels import products
+from everystump._arguments import check_positive, check_range
+from everystump._core.kernel_machines import products
 
 
 def stump_kernel(

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from everystump.bounds.overlap import TrainingRecord
+from everystump._core.kernel_machines.expansion import Expansion
+from everystump._core.kernel_machines.kernel import PrecomputedKernel
+from everystump._core.shapes import Shape, ShapeModel
+from everystump._tables import Feature
+from everystump._tables.overlap import TrainingRecord
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
 from everystump.estimators.subsample_voting import SubsampleVotingClassifier
 from everystump.estimators.weighted_vote import WeightedVoteClassifier
-from everystump.frames import Feature
-from everystump.machines.expansion import Expansion
-from everystump.machines.kernel import PrecomputedKernel
 from everystump.modelfile.errors import ModelFileError
-from everystump.shapes import Shape, ShapeModel
 
 
 def check(value: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from everystump.bounds.overlap import TrainingRecord
+from everystump._tables.overlap import TrainingRecord
 from everystump.modelfile.checks import check
 from everystump.modelfile.older import completed
 

@@ -12,9 +12,26 @@ from typing import Any
 from sklearn.metrics.pairwise import linear_kernel
 
 from everystump import kernels
+from everystump._core.boosting.vote import Stumps
+from everystump._core.columns import RowDensity
+from everystump._core.kernel_machines import products
+from everystump._core.kernel_machines.expansion import Expansion
+from everystump._core.kernel_machines.kernel import PairKernel, PrecomputedKernel
+from everystump._core.measures import (
+    ChosenStumps,
+    EqualShare,
+    Lebesgue,
+    Middle,
+    Mixed,
+    Rank,
+    Uniform,
+)
+from everystump._core.shapes import Ensemble, Shape, ShapeModel
+from everystump._core.solvers.certificate import Certificate
+from everystump._tables import Feature
+from everystump._tables.overlap import TrainingRecord
 from everystump.bounds.bound import Bound
-from everystump.bounds.overlap import TrainingRecord
-from everystump.columns import RowDensity
+from everystump.estimators._subsamples import Stack
 from everystump.estimators.bagging import StumpBaggingClassifier
 from everystump.estimators.boosted_svc import BoostedStumpSVC, Stage
 from everystump.estimators.boosting import StumpBoostingClassifier
@@ -24,17 +41,8 @@ from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
 from everystump.estimators.stump import DecisionStumpClassifier
 from everystump.estimators.subsample_voting import SubsampleVotingClassifier
-from everystump.estimators.subsamples import Stack
 from everystump.estimators.svc import StumpSVC, StumpSVCCV
 from everystump.estimators.weighted_vote import WeightedVoteClassifier
-from everystump.frames import Feature
-from everystump.kernels import products
-from everystump.machines.expansion import Expansion
-from everystump.machines.kernel import PairKernel, PrecomputedKernel
-from everystump.measure import ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform
-from everystump.shapes import Ensemble, Shape, ShapeModel
-from everystump.solvers.certificate import Certificate
-from everystump.stumps.vote import Stumps
 
 _ESTIMATORS = (
     BoostedStumpSVC,

@@ -15,8 +15,8 @@ import sklearn
 from sklearn.exceptions import NotFittedError
 
 from everystump import __version__
-from everystump.estimators.pipelines import folded
-from everystump.files import as_path, check_place, write_whole
+from everystump._files import as_path, check_place, write_whole
+from everystump._pipelines.folding import folded
 from everystump.modelfile.container import (
     MOST_BYTES,
     array_bytes,

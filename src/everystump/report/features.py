@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from everystump.columns import RowDensity
-from everystump.estimators.reading import densities, kind_of, share_missing, spreads
-from everystump.frames import Feature
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import Shape, ShapeModel
+from everystump._tables import Feature
+from everystump._text import counted
+from everystump.estimators._reading import densities, kind_of, share_missing, spreads
 from everystump.report.plain import as_plain
-from everystump.shapes import Shape, ShapeModel
-from everystump.wording import counted
 
 
 def known_density(model: Any, rows: np.ndarray | None) -> tuple[RowDensity, ...] | None:

@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from everystump.files import check_place, write_text
+from everystump._files import check_place, write_text
 from everystump.report.coding import pack
 from everystump.report.summary import summarise
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from everystump.frames import Feature, is_frame
-from everystump.labels import class_numbers
+from everystump._core.shapes import ShapeModel
+from everystump._tables import Feature, is_frame
+from everystump._tables.labels import class_numbers
 from everystump.report.plain import as_plain
-from everystump.shapes import ShapeModel
 
 _MOST_HARD, _MOST_STARTS, _BINS = 10, 200, 40
 _MOST_CELLS = 20_000  # of all rows to start from

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import ShapeModel
+from everystump._evaluation import evaluate_model
+from everystump._pipelines.folding import folded
+from everystump._tables.validation import check_rows
 from everystump.bounds.wrapped import overlap_of
-from everystump.columns import RowDensity
-from everystump.estimators.base import each_class
-from everystump.estimators.pipelines import folded
-from everystump.estimators.proofs import proofs
-from everystump.estimators.table import check_rows
-from everystump.evaluation import evaluate_model
+from everystump.estimators._base import each_class
+from everystump.explain.optimality import proofs
 from everystump.export import to_json
 from everystump.report.features import known_density, measured_importances, tell_features
 from everystump.report.plain import as_plain
@@ -28,7 +29,6 @@ from everystump.report.rows import (
     worst_wrong,
 )
 from everystump.report.words import bounded, certified, measured, paragraphs, tiles
-from everystump.shapes import ShapeModel
 
 
 def summarise(
@@ -53,7 +53,7 @@ def summarise(
         ``n_rows``, ``n_held_out``, ``class_counts`` (of the training rows), ``positive`` (a
         label), ``refit`` (``n_rows`` and ``n_held_out`` of the model that was measured, if it is
         another one), ``model`` (its family in words), ``guesses`` and ``dropped`` (sentences),
-        ``error`` (value, low, high, how), ``figures`` (see `everystump.evaluation.evaluate`),
+        ``error`` (value, low, high, how), ``figures`` (see `everystump._evaluation.evaluate`),
         ``importances`` (``n_rows``, and ``values`` by score and feature), ``certificate`` (primal,
         dual, gap, converged, over), ``bounds`` (a list: name, bounded, value, holds, vacuous,
         reference, assumptions), ``path`` (C, mean, std, scoring, chosen), ``notes``

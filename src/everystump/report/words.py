@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump.evaluation import figure_rows, interval_title, verdict
-from everystump.wording import counted, number, percent, percents
+from everystump._evaluation import figure_rows, interval_title, verdict
+from everystump._text import counted, number, percent, percents
 
 
 def paragraphs(
@@ -107,7 +107,7 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
     dict or None
         ``title``: what they were measured on; ``always``: the answer of the baseline;
         ``interval``: the title of the intervals; ``rows``: see
-        `everystump.evaluation.figure_rows`; ``verdict``: a sentence if the baseline is not beaten,
+        `everystump._evaluation.figure_rows`; ``verdict``: a sentence if the baseline is not beaten,
         else None.
 
     Examples

@@ -1,0 +1,1 @@
+"""The numerical core: from coded columns to fitted shape functions."""

@@ -1,0 +1,359 @@
+"""Which stumps vote: the mass of the thresholds in every gap between two places.
+
+The weight function ``r`` of Definition 1 (Lin & Li) is a measure over thresholds.  All that a
+solver needs of it is the mass ``m[k]`` between neighbouring places and, for machines without a
+bias, the mass outside the data.  A measure also says where inside a gap its stumps stand, that
+is, how a feature's curve runs from one place to the next.
+
+Stumps that ask a plain question, "is it this level?" or "is it missing?", have the mass of the
+one gap of a column of zeros and ones (1 for a density of one's own, which knows nothing of it), so
+that a category weighs what its one-hot columns would.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.integrate import quad_vec
+
+from everystump._core.columns import Column
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Masses:
+    """Masses of one feature.
+
+    Attributes
+    ----------
+    inside : ndarray of shape (n_places - 1,)
+        Mass between each place but the first and the place that it hangs on.
+    left, right : float
+        Mass between an end of the feature's range and the first or last place.
+    """
+
+    inside: np.ndarray
+    left: float = 0.0
+    right: float = 0.0
+
+    @property
+    def outside(self) -> float:
+        """Mass of the stumps that vote alike on all places."""
+        return self.left + self.right
+
+
+class Measure(ABC):
+    """A measure over thresholds.
+
+    ``step`` tells whether curves jump at the cuts or run from place to place, ``follows_rows``
+    whether masses depend on more of the rows than their range, ``straight`` whether the straight
+    lines of a curve are exact, ``question`` what a stump weighs that asks for a level or for what
+    is missing.
+    """
+
+    step = False
+    follows_rows = True
+    straight = True
+    question = 2.0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def check(self, n_features: int) -> None:
+        """Raise if the measure does not fit a table of so many features; most fit all."""
+        return
+
+    @abstractmethod
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the masses of the thresholds of feature ``d``, in ``[column.low, .high]``."""
+
+    def all_masses(self, column: Column, d: int) -> Masses:
+        """Return the masses of all stumps of feature ``d``, thresholds and plain questions."""
+        asked = self.questions(column, d)
+        if column.is_category:
+            return Masses(asked)
+        cuts = self.masses(column, d)
+        return replace(cuts, inside=np.append(cuts.inside, asked)) if len(asked) else cuts
+
+    def questions(self, column: Column, d: int) -> np.ndarray:
+        """Return the mass of the question for each level, and for what is missing.
+
+        One that all rows answer alike is no stump: its column of zeros or ones has no gap.
+        """
+        if not column.is_category and column.missing == 0:
+            return np.empty(0)
+        weights = column.weights[column.first if column.is_category else column.missing_place :]
+        total = column.weights.sum()
+        return np.where((weights > 0) & (weights < total), self.question, 0.0)
+
+    def thresholds(self, d: int) -> np.ndarray | None:
+        """Return the only thresholds that may vote in feature ``d``, or None for all."""
+        return None
+
+    def course(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return knots, and how far between which places the curve has come at each.
+
+        A position of 3.25 is a quarter of the way from the value at place 3 to that at place 4.
+        """
+        return column.values, np.arange(len(column.values), dtype=np.float64)
+
+
+class Lebesgue(Measure):
+    """Length in the feature's own units: the stump kernel of Definition 2 exactly."""
+
+    follows_rows = False
+    question = 1.0
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the length of every gap."""
+        return _lengths(column, 1.0)
+
+
+class Uniform(Measure):
+    """Length, each feature's range scaled to 2: the paper's SVM-Stump without a scaler."""
+
+    follows_rows = False
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the length of every gap, relative to half the range."""
+        return _lengths(column, column.high / 2 - column.low / 2)
+
+
+class Rank(Measure):
+    """Rows in the gap, each feature's total 2: blind to monotone transforms, as trees are."""
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return half the rows of both ends of every gap, scaled."""
+        return Masses(_scaled_to_two((column.counts[1:] + column.counts[:-1]) / 2))
+
+
+class EqualShare(Measure):
+    """The same mass for every gap, each feature's total 2."""
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return equal masses."""
+        return Masses(_scaled_to_two(np.ones(len(column.values) - 1)))
+
+
+class Mixed(Measure):
+    """The mean of `Uniform`, `Rank` and `EqualShare`: robust to long tails and to spikes."""
+
+    parts = (Uniform(), Rank(), EqualShare())
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return the mean mass of the three."""
+        parts = [part.masses(column, d) for part in self.parts]
+        inside = parts[0].inside + parts[1].inside
+        inside += parts[2].inside
+        inside /= 3
+        return Masses(inside, sum(p.left for p in parts) / 3, sum(p.right for p in parts) / 3)
+
+
+class Middle(Measure):
+    """One stump in the middle of every gap (SVM-Mid): mass 1 each, curves that jump there."""
+
+    step = True
+    question = 1.0
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return 1 for every gap."""
+        return Masses(np.ones(len(column.values) - 1))
+
+
+class ChosenStumps(Measure):
+    """Given stumps only, each a feature of -1 and +1 with ``r = 1``: a mass of 2 a stump.
+
+    Parameters
+    ----------
+    thresholds : sequence of array-like
+        The thresholds of each feature; one given twice counts twice.
+    levels : sequence of sequence of int, optional
+        The numbers of the levels that each category is asked for.
+    missing : sequence of int, optional
+        How often each feature is asked whether it is missing.
+    """
+
+    step = True
+
+    def __init__(
+        self,
+        thresholds: Sequence,
+        levels: Sequence[Sequence[int]] | None = None,
+        missing: Sequence[int] | None = None,
+    ) -> None:
+        try:
+            each = [np.asarray(t, dtype=np.float64) for t in thresholds]
+        except (TypeError, ValueError):
+            each = [np.full(1, np.nan)]
+        if not all(np.all(np.isfinite(t)) for t in each):
+            raise ValueError(
+                f"thresholds={thresholds!r} must be a list of arrays of finite numbers, one array "
+                f"for each feature."
+            )
+        self._thresholds = [np.sort(t, axis=None) for t in each]
+        self._levels = [()] * len(each) if levels is None else levels
+        self._missing = [0] * len(each) if missing is None else missing
+
+    def check(self, n_features: int) -> None:
+        """Raise if there is not one array of thresholds for each feature."""
+        _check_one_each("thresholds", len(self._thresholds), n_features)
+
+    def thresholds(self, d: int) -> np.ndarray:
+        """Return the distinct thresholds of feature ``d``, which cut it into places."""
+        return np.unique(self._thresholds[d])
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Return twice the number of stumps at each cut."""
+        _, multiplicity = np.unique(self._thresholds[d], return_counts=True)
+        return Masses(2.0 * multiplicity)
+
+    def questions(self, column: Column, d: int) -> np.ndarray:
+        """Return twice the number of stumps that ask for each level, and for what is missing."""
+        n_levels = len(column.values) if column.is_category else 0
+        asked = np.bincount(np.asarray(self._levels[d], dtype=int), minlength=n_levels)
+        at_end = [self._missing[d]] if column.missing > 0 else []
+        return 2.0 * np.append(asked[:n_levels], at_end)
+
+
+class Density(Measure):
+    """A density over thresholds: Definition 1 in general, the mass of a gap being its integral.
+
+    Parameters
+    ----------
+    function : callable or sequence of callables
+        Maps an array of thresholds to non-negative densities; one for all features, or one each.
+        It is integrated numerically, so a spike much narrower than a gap may go unseen.  The
+        constant 1 is `Lebesgue`.
+    """
+
+    follows_rows = False
+    straight = False
+    question = 1.0
+    _PIECES = 32
+
+    def __init__(self, function: Function | Sequence[Function]) -> None:
+        if not callable(function) and not isinstance(function, Sequence):
+            raise ValueError(
+                f"function={function!r} must be a callable, or a list of one for each feature."
+            )
+        self.function = function
+
+    def check(self, n_features: int) -> None:
+        """Raise if there are several densities but not one for each feature."""
+        if not callable(self.function):
+            _check_one_each("densities", len(self.function), n_features)
+
+    def masses(self, column: Column, d: int) -> Masses:
+        """Integrate the density over every gap."""
+        edges = np.concatenate([[column.low], column.values, [column.high]])
+        mass = self._integrate(edges, d)
+        return Masses(mass[1:-1], float(mass[0]), float(mass[-1]))
+
+    def course(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """Follow the integrated density inside each gap, in straight pieces."""
+        n = len(column.values)
+        if n == 1:
+            return super().course(column, d)
+        parts = np.linspace(0.0, n - 1.0, (n - 1) * self._PIECES + 1)
+        knots = np.interp(parts, np.arange(n), column.values)
+        mass = self._integrate(knots, d).reshape(n - 1, self._PIECES)
+        whole = mass.sum(axis=1, keepdims=True)
+        share = np.divide(mass, whole, out=np.full_like(mass, 1 / self._PIECES), where=whole > 0)
+        way = np.cumsum(share, axis=1) + np.arange(n - 1)[:, None]
+        way[:, -1] = np.arange(1, n)
+        return knots, np.concatenate([[0.0], way.ravel()])
+
+    def _integrate(self, edges: np.ndarray, d: int) -> np.ndarray:
+        function = self.function if callable(self.function) else self.function[d]
+        return _integrate(function, edges[:-1], edges[1:], d)
+
+
+_BY_NAME: dict[str, type[Measure]] = {
+    "lebesgue": Lebesgue,
+    "middle": Middle,
+    "mixed": Mixed,
+    "rank": Rank,
+    "uniform": Uniform,
+}
+
+
+def as_measure(measure: str | Measure | Function) -> Measure:
+    """Return the measure that a name, a density or a measure stands for.
+
+    Examples
+    --------
+    >>> type(as_measure("rank")).__name__
+    'Rank'
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if isinstance(measure, type):
+        raise ValueError(
+            f"measure={measure.__name__} is a class; pass an instance of it, as in "
+            f"{measure.__name__}(...)."
+        )
+    if callable(measure):
+        return Density(measure)
+    if measure in _BY_NAME:
+        return _BY_NAME[measure]()
+    raise ValueError(
+        f"measure={measure!r} is not known; use one of {sorted(_BY_NAME)}, a density (a callable), "
+        f"or a Measure."
+    )
+
+
+def _check_one_each(what: str, n_given: int, n_features: int) -> None:
+    if n_given != n_features:
+        raise ValueError(
+            f"measure: {what} were given for {n_given} features, but X has {n_features}; pass one "
+            f"for each feature."
+        )
+
+
+def _lengths(column: Column, unit: float) -> Masses:
+    """Return lengths in a unit; a feature without length has none."""
+    if unit == 0.0:
+        return Masses(np.zeros(len(column.values) - 1))
+    edges = np.empty(len(column.values) + 2)
+    edges[0], edges[1:-1], edges[-1] = column.low, column.values, column.high
+    if (column.high - column.low) / unit < np.inf:
+        length = (edges[1:] - edges[:-1]) / unit
+    else:
+        length = np.diff(edges / 2 / unit) * 2
+    return Masses(length[1:-1], float(length[0]), float(length[-1]))
+
+
+def _scaled_to_two(mass: np.ndarray) -> np.ndarray:
+    return mass * (2.0 / mass.sum()) if len(mass) else mass
+
+
+def _integrate(function: Function, low: np.ndarray, high: np.ndarray, d: int) -> np.ndarray:
+    """Integrate ``function`` over each ``[low[k], high[k]]`` by one adaptive rule."""
+    width = high - low
+
+    def integrand(t: float) -> np.ndarray:
+        value = np.asarray(function(low + t * width), dtype=np.float64)
+        if value.shape != low.shape:
+            raise ValueError(
+                f"measure: the density of feature {d} returned shape {value.shape} for "
+                f"{low.shape} thresholds; it must return one value for each."
+            )
+        if np.any(value < 0):
+            raise ValueError(
+                f"measure: the density of feature {d} is {value.min():g} at some threshold; "
+                f"a density must not be negative."
+            )
+        return np.where(width > 0, value, 0.0) * width
+
+    with np.errstate(all="ignore"):
+        mass, error = quad_vec(integrand, 0.0, 1.0, norm="max", epsrel=1e-8, limit=200)[:2]
+    if not np.all(np.isfinite(mass)) or error > 1e-4 * max(mass.max(initial=0.0), 1e-300):
+        raise ValueError(
+            f"measure: the density of feature {d} could not be integrated over "
+            f"[{low[0]:g}, {high[-1]:g}]; use one that is finite and integrable there."
+        )
+    return mass

@@ -1,0 +1,72 @@
+"""What a classifier predicts for rows, beside their actual classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from everystump._tables.labels import class_numbers, scores_of
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Actual and predicted classes of rows, by number, with scores.
+
+    Attributes
+    ----------
+    actual, predicted : ndarray of int, shape (n_rows,)
+        Numbers of classes.
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Of two classes, those of the second.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        None if the classifier has none.
+    folds : tuple of slice
+        Rows whose scores are of one and the same model.
+    """
+
+    actual: np.ndarray
+    predicted: np.ndarray
+    scores: np.ndarray
+    probabilities: np.ndarray | None
+    folds: tuple[slice, ...]
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any) -> Self:
+        """Ask a fitted classifier about rows; a frame's index is not looked at."""
+        scores = np.asarray(scores_of(model, X), dtype=np.float64)
+        actual = class_numbers(y, model.classes_, len(scores))
+        predicted = class_numbers(model.predict(X), model.classes_, len(scores))
+        probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+        return cls(actual, predicted, scores, probabilities, (slice(0, len(scores)),))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the outcome of folds, each predicted by a model of its own."""
+        ends = np.cumsum([0, *(len(part.actual) for part in parts)]).tolist()
+        probabilities = [part.probabilities for part in parts if part.probabilities is not None]
+        return cls(
+            np.concatenate([part.actual for part in parts]),
+            np.concatenate([part.predicted for part in parts]),
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate(probabilities) if probabilities else None,
+            tuple(slice(a, b) for a, b in pairwise(ends)),
+        )
+
+
+def positive_number(classes: Sequence[Any], known: Any = None) -> int | None:
+    """Return the number of the positive class of two: the one that is known to be, or the second.
+
+    Examples
+    --------
+    >>> positive_number(["no", "yes"]), positive_number(["bad", "good"], "bad")
+    (1, 0)
+    >>> positive_number(["a", "b", "c"]) is None
+    True
+    """
+    if len(classes) != 2:
+        return None
+    return list(classes).index(known) if known in classes else 1

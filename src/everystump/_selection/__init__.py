@@ -1,0 +1,1 @@
+"""Model selection: folds, grids of C and scorers."""

@@ -1,0 +1,91 @@
+"""Which curves may only rise or only fall: the argument ``monotonic_cst``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from everystump._tables import Feature
+
+_WORDS = {"increasing": 1, "decreasing": -1}
+_WANTED = '-1, 0 or 1, or "decreasing" or "increasing"'
+
+
+def check_monotonic(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarray | None:
+    """Return -1, 0 or 1 for each feature, or None where all of them are free.
+
+    Parameters
+    ----------
+    monotonic_cst : array-like of shape (n_features,), dict or None
+        A constraint for each feature, or for some of them by name.
+    features : sequence of Feature
+        The features of the table.
+
+    Examples
+    --------
+    >>> check_monotonic(["increasing", 0, -1], [Feature()] * 3)
+    array([ 1,  0, -1])
+    """
+    if monotonic_cst is None:
+        return None
+    n_features = len(features)
+    if hasattr(monotonic_cst, "to_dict") and not isinstance(monotonic_cst, Mapping):
+        given_names = monotonic_cst.to_dict()  # a pandas Series
+        if list(given_names) != list(range(n_features)):
+            monotonic_cst = given_names
+    if isinstance(monotonic_cst, Mapping):
+        given = _by_name(monotonic_cst, [feature.name for feature in features])
+    else:
+        given = _in_order(monotonic_cst)
+    if len(given) != n_features:
+        raise ValueError(
+            f"monotonic_cst={monotonic_cst!r} has {len(given)} entries, but X has {n_features} "
+            f"features; give one entry for each, 0 for a free one."
+        )
+    directions = np.array([_direction(value) for value in given])
+    for d in np.flatnonzero(directions).tolist():
+        if features[d].levels is not None:
+            raise ValueError(
+                f"monotonic_cst={monotonic_cst!r}: feature {features[d].shown(d)} is a category, "
+                f"whose levels have no order; leave it free, or pass it as numbers."
+            )
+    return directions if directions.any() else None
+
+
+def _in_order(monotonic_cst: Any) -> list:
+    if isinstance(monotonic_cst, str | set | frozenset) or np.ndim(monotonic_cst) != 1:
+        raise ValueError(
+            f"monotonic_cst={monotonic_cst!r} must be a list with one entry for each feature, or a "
+            f"dict by names."
+        )
+    return list(monotonic_cst)
+
+
+def _by_name(monotonic_cst: Mapping, names: list[str | None]) -> list:
+    if None in names:
+        raise ValueError(
+            f"monotonic_cst={dict(monotonic_cst)!r} goes by names, but the columns of X have none; "
+            f"pass a list of {len(names)} entries, or a frame with column names."
+        )
+    unknown = [name for name in monotonic_cst if name not in set(names)]
+    if unknown:
+        raise ValueError(
+            f"monotonic_cst names the feature {unknown[0]!r}, which X does not have; use names out "
+            f"of {names!r}."
+        )
+    return [monotonic_cst.get(name, 0) for name in names]
+
+
+def _direction(value: Any) -> int:
+    if isinstance(value, str) and value in _WORDS:
+        return _WORDS[value]
+    try:
+        direction = int(value)
+        known = direction == value and abs(direction) <= 1
+    except (TypeError, ValueError, OverflowError):
+        known = False
+    if not known:
+        raise ValueError(f"monotonic_cst holds {value!r}; use {_WANTED} for each feature.")
+    return direction

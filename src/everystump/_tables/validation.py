@@ -1,0 +1,382 @@
+"""What every estimator does to its input first: check it, in one place and in one voice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_X_y, get_tags
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from everystump._arguments import as_numbers
+from everystump._core.threads import count_threads
+from everystump._tables import (
+    Feature,
+    SparseTable,
+    as_known_table,
+    drop_unused,
+    is_frame,
+    read_labels,
+    read_rows,
+    read_table,
+    refuse_bad_names,
+    refuse_no_table,
+    refuse_one_row,
+    reordered,
+    warn_if_rounded,
+)
+from everystump._tables.labels import code_labels, one_against_the_rest
+from everystump._tables.overlap import TrainingRecord
+from everystump._tables.row_hashes import RowHashes, hash_numbers, hash_rows
+
+# Of more rows than these a few labels say what kind they are.
+_MANY_ROWS, _FEW_LABELS = 10_000, 20
+# What scikit-learn checks of a table; what may be missing or infinite is ours to say.
+_LOOSELY: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
+_SPARSELY: dict[str, Any] = {**_LOOSELY, "accept_sparse": ("csr", "csc")}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A checked training table; rows of weight 0 are left out.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features), or SparseTable
+        Finite numbers, the numbers of levels, NaN where a value is missing.
+    features : tuple of Feature
+        What the columns of ``X`` are.
+    label : ndarray of int, shape (n_rows,)
+        Index of each row's class in ``classes``.
+    classes : ndarray of shape (n_classes,)
+        The labels that occur, sorted.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Positive weights, None if all are 1.
+    class_factor : ndarray of shape (n_rows,)
+        The weight of each row's class.
+    kept : ndarray of int, shape (n_rows,)
+        The row of the user's table that each row is.
+    n_given : int
+        How many rows the user's table has.
+    hashes : RowHashes
+        By which the rows are known again.
+    """
+
+    X: Any
+    features: tuple[Feature, ...]
+    label: np.ndarray
+    classes: np.ndarray
+    sample_weight: np.ndarray | None
+    class_factor: np.ndarray
+    kept: np.ndarray
+    n_given: int
+    hashes: RowHashes
+
+    @property
+    def n_levels(self) -> list[int]:
+        """How many levels each category has, 0 for numbers."""
+        return [feature.n_levels for feature in self.features]
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Sample weights times class weights."""
+        if self.sample_weight is None:
+            return self.class_factor
+        return self.class_factor * self.sample_weight
+
+    def take(self, index: np.ndarray) -> Table:
+        """Return some of the rows as a table of their own."""
+        return replace(
+            self,
+            X=self.X[index],
+            label=self.label[index],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[index],
+            class_factor=self.class_factor[index],
+            kept=self.kept[index],
+            hashes=self.hashes.take(index),
+        )
+
+    def alone(self, index: np.ndarray, features: np.ndarray | None) -> Table:
+        """Return some rows and features as a table that knows of no others."""
+        part = self.take(index)
+        return replace(
+            part,
+            X=part.X if features is None else part.X[:, features],
+            features=self.features if features is None else _some(self.features, features),
+            kept=np.arange(len(index)),
+            n_given=len(index),
+        )
+
+    def weighed(self, class_weight: Any) -> Table:
+        """Return the table with other weights of classes."""
+        factor = _class_factors(class_weight, self.classes, self.label, self.sample_weight)
+        return replace(self, class_factor=_by_row(factor, self.label))
+
+    def of_given_rows(self, parts: list[np.ndarray]) -> np.ndarray:
+        """Return numbers of each problem's rows as those of the given rows, 0 where left out.
+
+        The shape is (n_given,) for one problem, else (n_problems, n_given).
+        """
+        if len(self.kept) < self.n_given:
+            whole = np.zeros((len(parts), self.n_given))
+            whole[:, self.kept] = parts
+            parts = list(whole)
+        return parts[0] if len(parts) == 1 else np.array(parts)
+
+    def title(self, k: int) -> str:
+        """Return what a report adds to name the problem of class ``k``: nothing for two classes."""
+        return "" if len(self.classes) == 2 else f", class {self.classes[k]}"
+
+    def signs(self) -> np.ndarray:
+        """Return 1 for the positive and -1 for the negative rows of each problem."""
+        return np.where(self.problems(), 1.0, -1.0)
+
+    def problems(self) -> list[np.ndarray]:
+        """Return which rows are positive: one problem for two classes, else one per class."""
+        return one_against_the_rest(self.label, len(self.classes))
+
+
+def check_table(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any,
+    *,
+    reset: bool = True,
+) -> Table:
+    """Check a training table, or say in one sentence what is wrong with it.
+
+    Without ``reset`` it must have the columns of the table that the estimator knows.
+    """
+    X, y, features = _read(estimator, X, y, reset)
+    _check_labels(y)
+    n_given = len(y)
+    kept = np.arange(n_given, dtype=np.int32 if n_given < 2**31 else np.int64)
+    weight = None
+    if sample_weight is not None:
+        weight = check_sample_weight(sample_weight, X)
+        kept = np.flatnonzero(weight)
+        X, y, weight = _rows(X, kept), y[kept], weight[kept]
+    if reset:
+        features = estimator.features_ = drop_unused(X, features)
+    classes, label = code_labels(y)
+    refuse_one_class(classes, estimator)
+    by_class = _class_factors(class_weight, classes, label, weight)
+    factor = _by_row(by_class, label)
+    hashes = hash_rows(as_known_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
+    table = Table(X, features, label, classes, weight, factor, kept, n_given, hashes)
+    _remember(estimator, table, reset)
+    return table
+
+
+def _remember(estimator: Any, table: Table, reset: bool) -> None:
+    """Let the estimator know its training rows again, those of fits that it goes on from too."""
+    kept = None if len(table.kept) == table.n_given else table.kept
+    plain = table.sample_weight is None and np.all(table.class_factor == 1.0)
+    weights = 0 if plain else hash_numbers(table.weight)
+    record = TrainingRecord.of(table.hashes, table.n_given, kept, weights)
+    if reset:
+        estimator._training_record = record
+        return
+    before = estimator._training_record
+    estimator._training_record = None if before is None else before.and_also(record)
+
+
+def _by_row(by_class: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return the weight of each row's class; equal ones take no memory."""
+    if np.all(by_class == by_class[0]):
+        return np.broadcast_to(by_class[0], label.shape)
+    return by_class[label]
+
+
+def _check_labels(y: np.ndarray) -> None:
+    """Check that labels are of classes; of many rows only what tells that is looked at."""
+    if len(y) > _MANY_ROWS:
+        few = y[:_FEW_LABELS]
+        odd = y[y != np.floor(y)][:_FEW_LABELS] if y.dtype.kind == "f" else few
+        y = odd if len(odd) else few
+    check_classification_targets(y)
+
+
+def _class_factors(
+    class_weight: Any, classes: np.ndarray, label: np.ndarray, weight: np.ndarray | None
+) -> np.ndarray:
+    """Return the weight of each class."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    by_class = compute_class_weight(
+        class_weight, classes=classes, y=classes[label], sample_weight=weight
+    )
+    if not np.all((by_class > 0) & (by_class < np.inf)):
+        raise ValueError(
+            f"class_weight={class_weight!r} must hold positive finite numbers; leave a class out "
+            f"of the training table, or give its rows sample_weight=0, to do without it."
+        )
+    return by_class
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
+    """Return the weight of each row, or say in one sentence what is wrong with them."""
+    given = as_numbers(sample_weight, "sample_weight", "numbers, one for each row")
+    if np.any(given < 0):
+        raise ValueError(
+            f"sample_weight holds {given.min():g}; weights must not be negative (0 leaves a row "
+            f"out)."
+        )
+    if given.size and not given.any():
+        raise ValueError("sample_weight is zero for every row; give some row a positive weight.")
+    if given.ndim and given.shape != (len(X),):
+        raise ValueError(
+            f"sample_weight has shape {given.shape}; pass one weight for each of the {len(X)} rows."
+        )
+    return _check_sample_weight(given if given.ndim else float(given), X, dtype=np.float64)
+
+
+def check_rows(estimator: BaseEstimator, X: Any) -> Any:
+    """Check the rows that a fitted estimator is asked about; the columns of frames go by name.
+
+    They are returned as an ndarray, or as a `SparseTable`, which reads like one.
+    """
+    features, X = estimator.features_, as_known_table(X)
+    if is_frame(X):
+        refuse_bad_names(X)
+        names = [feature.name for feature in features]
+        if None not in names:
+            X = reordered(X, names)
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        X = check_array(read_rows(X, features), **_LOOSELY)
+    elif any(feature.levels is not None for feature in features) or _holds_objects(X):
+        refuse_no_table(X)
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        X = check_array(read_rows(X, features), **_LOOSELY)
+    elif _is_sparse(X, estimator):
+        X = SparseTable(validate_data(estimator, X, reset=False, **_SPARSELY))
+    else:
+        refuse_one_row(X)
+        X = validate_data(estimator, X, reset=False, **_LOOSELY)
+    refuse_unreadable(X, estimator)
+    return X
+
+
+def _read(
+    estimator: BaseEstimator, X: Any, y: Any, reset: bool
+) -> tuple[Any, np.ndarray, tuple[Feature, ...]]:
+    """Read a training table as numbers, and check that it goes with ``y``."""
+    y = read_labels(y)
+    if not reset:
+        X = check_rows(estimator, X)
+        _, y = check_X_y(as_known_table(X), y, **_SPARSELY)
+        return X, y, estimator.features_
+    for of_last_fit in ("_edits", "_lost", "about_"):
+        estimator.__dict__.pop(of_last_fit, None)
+    chosen, X = getattr(estimator, "categorical_features", "from_dtype"), as_known_table(X)
+    plain = isinstance(chosen, str) or chosen is None
+    if is_frame(X):
+        refuse_bad_names(X)
+        validate_data(estimator, X, y, skip_check_array=True)
+        X, features = read_table(X, chosen)
+        X, y = check_X_y(X, y, **_LOOSELY)
+    elif plain and _is_sparse(X, estimator):
+        given = X
+        X, y = validate_data(estimator, X, y, **_SPARSELY)
+        X, features = SparseTable(X), (Feature(),) * X.shape[1]
+        _warn_if_sparse_rounded(given, X)
+    elif plain and not _holds_objects(X):
+        given = np.asarray(X)
+        X, y = validate_data(estimator, X, y, **_LOOSELY)
+        features = (Feature(),) * X.shape[1]
+        if given.dtype in (np.int64, np.uint64) and np.abs([X.min(), X.max()]).max() >= 2.0**53:
+            for d in range(X.shape[1]):
+                warn_if_rounded(given[:, d], X[:, d], str(d))
+    else:
+        X, features = read_table(X, chosen)
+        X, y = validate_data(estimator, X, y, **_LOOSELY)
+    _refuse_categories(features, estimator)
+    estimator.features_ = features
+    refuse_unreadable(X, estimator)
+    return X, y, features
+
+
+def _is_sparse(X: Any, estimator: BaseEstimator) -> bool:
+    """Tell whether a table is sparse, and the estimator takes it so."""
+    return sparse.issparse(X) and get_tags(estimator).input_tags.sparse
+
+
+def _warn_if_sparse_rounded(given: Any, table: SparseTable) -> None:
+    if given.dtype in (np.int64, np.uint64):
+        as_given = SparseTable(given.tocsc())
+        rows = table.by_rows
+        for d in np.unique(rows.indices[np.abs(rows.data) >= 2.0**53]):
+            warn_if_rounded(as_given[:, d], table[:, d], str(d))
+
+
+def _holds_objects(X: Any) -> bool:
+    """Tell whether an array or lists may hold more than numbers."""
+    return not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUSMm"
+
+
+def _some(features: tuple[Feature, ...], index: np.ndarray) -> tuple[Feature, ...]:
+    return tuple(features[d] for d in index)
+
+
+def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
+    """Raise if there is nothing to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y: only one class, {classes.tolist()[0]!r}, has rows of positive weight; "
+            f"{type(estimator).__name__} needs at least two classes."
+        )
+
+
+def _refuse_categories(features: tuple[Feature, ...], estimator: BaseEstimator) -> None:
+    """Raise if an estimator of numbers is given a category."""
+    if getattr(estimator, "_takes_categories", False):
+        return
+    for d, feature in enumerate(features):
+        if feature.levels is not None:
+            raise ValueError(
+                f"X has {feature.levels.tolist()[0]!r} in column {feature.shown(d)}, which is no "
+                f"number, and {type(estimator).__name__} takes numbers only: encode the column, "
+                f"for example with scikit-learn's OneHotEncoder, or use StumpSVC."
+            )
+
+
+def _first_bad(X: np.ndarray, allow_nan: bool) -> tuple[int, int] | None:
+    """Return row and feature of the first infinite cell, or NaN where none is allowed."""
+    with np.errstate(all="ignore"):
+        if np.isfinite(X.sum()):
+            return None
+    bad = np.argwhere(np.isinf(X) if allow_nan else ~np.isfinite(X))
+    return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
+
+
+def refuse_unreadable(X: Any, estimator: BaseEstimator) -> None:
+    """Raise if ``X`` holds infinity, or NaN where the estimator takes none, naming the first."""
+    allow_nan = get_tags(estimator).input_tags.allow_nan
+    is_sparse = isinstance(X, SparseTable)
+    found = X.first_bad(allow_nan) if is_sparse else _first_bad(X, allow_nan)
+    if found is None:
+        return
+    row, d = found
+    where = f"in row {row}, feature {estimator.features_[d].shown(d)}"
+    name = type(estimator).__name__
+    if np.isnan(X[row : row + 1][0, d]):
+        raise ValueError(
+            f"X contains NaN {where}; {name} does not accept missing values: fill them, for "
+            f"example with scikit-learn's SimpleImputer, or use StumpSVC, which learns from them."
+        )
+    raise ValueError(
+        f"X contains infinity {where}; {name} does not accept infinity: replace it by a large "
+        f"number{' or by NaN' if allow_nan else ''}."
+    )
+
+
+def _rows(X: Any, kept: np.ndarray) -> Any:
+    return X if len(kept) == len(X) else X[kept]

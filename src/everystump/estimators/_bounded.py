@@ -1,0 +1,271 @@
+"""Estimators as the theorems of `everystump.bounds` see them: machines of stumps, and votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from everystump._core.columns import RowDensity
+from everystump._core.criteria import CRITERIA, Criterion
+from everystump._core.kernel_machines import Combination, Machine
+from everystump._core.measures import as_measure
+from everystump._core.solvers import Certificate
+from everystump._tables import Feature
+from everystump._tables.overlap import TrainingRecord
+from everystump._tables.validation import check_rows
+from everystump._text import listed
+from everystump.bounds.protocol import Member
+from everystump.estimators._classes import each_class
+from everystump.estimators._editing import CurveEditing, EditedModelError
+from everystump.estimators._training import (
+    BALANCED,
+    BIASED,
+    ReadsAsKernelVotes,
+    absolute_gap,
+    check_training_table,
+    one_by_one,
+    read_machines,
+    training_signs,
+    violations_of,
+)
+
+_SCALED = 'gamma="scale": the kernel follows the training rows'
+
+
+class BoundedStumps(ReadsAsKernelVotes):
+    """The methods of an infinite ensemble of stumps that bounds ask for."""
+
+    # Whether C was known before the rows were.
+    _C_is_given: ClassVar[bool] = True
+    measure: Any
+    feature_range: Any
+    monotonic_cst: Any
+    fit_intercept: bool
+    class_weight: Any
+    tol: float
+    features_: tuple[Feature, ...]
+    density_: tuple[RowDensity, ...]
+    certificate_: Certificate | list[Certificate]
+    dual_coef_: np.ndarray
+    half_mass_: float
+    exact_: bool
+    _kept: np.ndarray
+    _largest_cost: float
+
+    def _criterion(self) -> Criterion:
+        raise NotImplementedError
+
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _directions(self) -> np.ndarray | None:
+        raise NotImplementedError
+
+    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
+        check_is_fitted(self, "shapes_")
+        n_given = np.atleast_2d(self.dual_coef_).shape[1]
+        doubts = check_training_table(self, X, y, n_given)
+        rows = check_rows(self, X)[self._kept]
+        signs = training_signs(self, y, n_given)[:, self._kept]
+        return one_by_one(self.kernel_machines(lambda: rows, signs), doubts)
+
+    def _check_not_monotone(self) -> None:
+        """Raise if the machine is more than a sum of kernels, which is all that bounds know."""
+        if self._directions() is not None:
+            raise ValueError(
+                f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, which "
+                f"this one is not with constraints on its curves; use monotonic_cst=None or "
+                f"cross-validation."
+            )
+
+    def _follows_rows(self) -> tuple[str, ...]:
+        """Return why the kernel or the costs were not known before the training rows were."""
+        measure, found = as_measure(self.measure), []
+        if self.feature_range is None:
+            found.append("feature_range=None: the ranges are those of the training rows")
+        if not self.exact_:
+            found.append("max_bins: some features were cut into bins of the training rows")
+        if measure.follows_rows:
+            found.append(f"measure={self.measure!r}: the masses of stumps may follow the rows")
+        elif not measure.straight:
+            found.append(f"measure={self.measure!r}: between training rows scores are approximate")
+        found += self._features_that_follow_rows()
+        if not self._C_is_given:
+            found.append("C was chosen on the training rows")
+        return (*found, BALANCED) if self.class_weight == "balanced" else tuple(found)
+
+    def _features_that_follow_rows(self) -> list[str]:
+        """Return why the stumps of some features were not known before, a sentence per reason."""
+        by_reason: dict[str, list[str]] = {}
+        for d, (feature, density) in enumerate(zip(self.features_, self.density_, strict=True)):
+            if feature.levels is not None:
+                why = "a category's levels are those of the rows"
+            elif density.missing > 0:
+                why = "a missing value counts as the rows' median"
+            else:
+                continue
+            by_reason.setdefault(why, []).append(feature.shown(d))
+        return [
+            f"feature{'s' if len(names) > 1 else ''} {listed(names)}: {why}"
+            for why, names in by_reason.items()
+        ]
+
+    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+        """Return the fitted machine as theorems see it, for votes of which it is a part.
+
+        Parameters
+        ----------
+        rows : callable
+            Gives the training rows of positive weight as numbers.
+        signs : ndarray of shape (n_problems, n_rows)
+            Their labels as 1 and -1: one problem for two classes, else one per class.
+
+        Returns
+        -------
+        list of Machine
+            One for each problem.
+        """
+        self._check_not_monotone()
+        margins = signs * np.atleast_2d(self._decide(rows()).T)
+        duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
+        lacks = ((BIASED,) if self.fit_intercept else ()) + self._follows_rows()
+        return [
+            Machine(
+                rows=np.arange(len(a)),
+                a=a,
+                margin=margin,
+                diagonal=np.full(len(a), self.half_mass_),  # no stump between a row and itself
+                limit=self.half_mass_,
+                limit_is_known=True,
+                C=self._largest_cost,
+                hinge=self._criterion() is CRITERIA["hinge"],
+                capped=self._criterion() is not CRITERIA["squared_hinge"],
+                gap=absolute_gap(proof),
+                # No more than the tolerance, and the objective without a row is no larger.
+                refit_gap=self.tol * proof.primal / max(1.0 - self.tol, 1e-3),
+                violations=lacks + violations_of(sign, proof),
+            )
+            for sign, a, margin, proof in zip(
+                signs, duals, margins, each_class(self.certificate_), strict=True
+            )
+        ]
+
+
+class BoundedVote(ReadsAsKernelVotes, CurveEditing):
+    """The methods of a vote over subsamples that bounds ask for."""
+
+    classes_: np.ndarray
+    combine: str
+    outputs: str
+    n_rows_: int
+    estimators_: list
+    estimators_samples_: list[np.ndarray]
+    estimators_features_: list[np.ndarray | None]
+    weights_: np.ndarray
+    _adaptive: bool
+    _training_record: TrainingRecord | None
+    _problems: list[Combination] | None
+
+    def _decide(self, X: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    @property
+    def has_fixed_weights(self) -> bool:
+        """Whether the weights were not learned from the rows."""
+        return self.combine == "mean"
+
+    @property
+    def combines_signs(self) -> bool:
+        """Whether the machines' signs are combined instead of their scores."""
+        return self.outputs == "votes"
+
+    def for_one_row_less(self) -> Self:
+        """Return an unfitted copy that draws as many rows for a machine, at most all but one.
+
+        Returns
+        -------
+        SubsampleVotingClassifier
+            The copy.
+        """
+        r = len(self.estimators_samples_[0])
+        return clone(self).set_params(subsample=min(r, self.n_rows_ - 1))
+
+    def vote_members(self, X: Any, y: Any) -> list[Member]:
+        """Return the machines with their weights and their own rows, for `everystump.bounds`.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The very table of the training.
+
+        Returns
+        -------
+        list of Member
+            One for each machine.
+        """
+        self._check_bounded(X, y)
+        rows, labels = check_rows(self, X), np.asarray(y)
+        parts = zip(
+            self.estimators_,
+            self.weights_,
+            self.estimators_samples_,
+            self.estimators_features_,
+            strict=True,
+        )
+        return [
+            Member(machine, weight, own, _own(rows, own, features), labels[own])
+            for machine, weight, own, features in parts
+        ]
+
+    def _check_bounded(self, X: Any, y: Any) -> tuple[str, ...]:
+        """Raise unless bounds apply to the vote and the table; return why the latter may not."""
+        check_is_fitted(self, "weights_")
+        if not self.has_fixed_weights:
+            raise ValueError(
+                'combine="svm" learns the weights of the vote from the rows, and the bounds are '
+                'for fixed ones; use combine="mean", or validation_bound on held-out rows.'
+            )
+        if self.edits_:
+            raise EditedModelError(
+                f"{type(self).__name__} was edited ({self.edits_[-1]}), and the bounds are for the "
+                f"machines as they were trained; ask the model before its edits."
+            )
+        record = self._training_record
+        if record is not None and record.weights:
+            raise ValueError(
+                "sample_weight: the bounds are for votes whose machines draw rows that count "
+                "alike; fit without weights, or use validation_bound on held-out rows."
+            )
+        return check_training_table(self, X, y, self.n_rows_)
+
+    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
+        doubts = self._check_bounded(X, y)
+        if self._problems is None:
+            self._problems = self._read(check_rows(self, X), training_signs(self, y, self.n_rows_))
+        return [replace(problem, doubts=doubts) for problem in self._problems]
+
+    def _read(self, X: np.ndarray, signs: np.ndarray) -> list[Combination]:
+        by_problem: list[list[Machine]] = [[] for _ in signs]
+        adaptive = (_SCALED,) if self._adaptive else ()
+        for machine, rows, features in zip(
+            self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
+        ):
+            read = read_machines(machine, partial(_own, X, rows, features), signs[:, rows])
+            for problem, one in zip(by_problem, read, strict=True):
+                problem.append(replace(one, rows=rows, violations=one.violations + adaptive))
+        votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
+        return [
+            Combination(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
+            for machines, margin in zip(by_problem, signs * self._decide(X).T, strict=True)
+        ]
+
+
+def _own(X: np.ndarray, rows: np.ndarray, features: np.ndarray | None) -> np.ndarray:
+    """Return the table of one machine."""
+    return X[rows] if features is None else X[rows][:, features]

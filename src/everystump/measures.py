@@ -1,0 +1,25 @@
+"""Measures over thresholds: which stumps vote, and with which weight."""
+
+from everystump._core.measures import (
+    ChosenStumps,
+    Density,
+    EqualShare,
+    Lebesgue,
+    Measure,
+    Middle,
+    Mixed,
+    Rank,
+    Uniform,
+)
+
+__all__ = [
+    "ChosenStumps",
+    "Density",
+    "EqualShare",
+    "Lebesgue",
+    "Measure",
+    "Middle",
+    "Mixed",
+    "Rank",
+    "Uniform",
+]
