@@ -20,7 +20,7 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
-from everystump._core.chains import Chains
+from everystump._core.chains import Chains, edge_signs
 from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.solvers import InseparableError
@@ -28,7 +28,7 @@ from everystump._core.solvers.bracket import bracket
 from everystump._core.solvers.edges import Edges
 from everystump._core.solvers.newton import Newton
 from everystump._tables import Feature
-from everystump._tables.monotonic import check_monotonic, edge_signs
+from everystump._tables.monotonic import check_monotonic
 from everystump.bounds import loo_bound
 
 MACHINES = {

@@ -2,8 +2,8 @@
 
 The places of a feature form a tree (see `everystump._core.columns`), and a stump is one of its
 edges: a threshold, "is it this level?", or "is it missing?".  It is named by the place beyond the
-edge; the first place, the root, stands for the constant vote.  With ``S`` the positive minus the negative
-weight of a side and ``W`` their sum, a criterion says what a stump gains:
+edge; the first place, the root, stands for the constant vote.  With ``S`` the positive minus
+the negative weight of a side and ``W`` their sum, a criterion says what a stump gains:
 
 - error: ``|S_beyond - S_before|``, so that the largest gain is the smallest weighted error (the
   stump of Sugiyama and of Wang et al., over all n + 1 thresholds and both directions);
