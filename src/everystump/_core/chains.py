@@ -3,8 +3,8 @@
 The places of a feature hang together as a tree: a path for numbers, where ``parent[k] = k - 1``, a
 star for a category, and a leaf more for what is missing (see `everystump._core.columns`).
 Let ``m[k]`` be the mass of the stumps between place ``k`` and its parent.  By Theorem 5 of
-Lin & Li they act as one smooth stump of weight ``g[k]``, and the kernel's norm is ``|g|^2`` when the
-table is ::
+Lin & Li they act as one smooth stump of weight ``g[k]``, and the kernel's norm is ``|g|^2`` when
+the table is ::
 
     U[k] = U[parent[k]] + s[k] g[k],        s[k] = sqrt(2 m[k]).
 
