@@ -17,7 +17,7 @@ from benchmarks.settings import N_JOBS, Settings, say
 from benchmarks.targets import AtMost, Faster, Told
 from benchmarks.timing import timed, timed_fit
 from everystump import KernelSVC, SubsampleVotingClassifier
-from everystump.bounds.det_loo_error import left_out_margins
+from everystump.bounds.det_loo_error import det_loo_margins
 
 GAMMA = 0.02
 N_MACHINES = 30
@@ -66,7 +66,7 @@ def det_loo(settings: Settings) -> Iterator[Row]:
         table = model, data.X, data.y
         ours = timed(lambda table=table: theory.det_loo_error(*table), settings)
         refits = _Refits.measure(*table)
-        off = float(np.abs(refits.margin - left_out_margins(*table, None)[::_EVERY]).max())
+        off = float(np.abs(refits.margin - det_loo_margins(*table, None)[::_EVERY]).max())
         work = f"det-loo error, {name}, three-norm {len(data.X)}, T = {N_MACHINES}"
         measured = f"from {len(refits.margin)} of {len(data.X)} rows"
         yield Row(

@@ -24,7 +24,7 @@ def vote(X, y, estimator=PLAIN, **parameters):
     return SubsampleVotingClassifier(estimator, **given).fit(X, y)
 
 
-def margin_without(machine, X, y, row):
+def refit_margin(machine, X, y, row):
     """Return a row's margin for a machine trained again on the others; one class says itself."""
     rest = np.arange(len(y)) != row
     if len(set(y[rest])) == 1:
@@ -34,7 +34,7 @@ def margin_without(machine, X, y, row):
 
 
 def margins_by_hand(machine, X, y):
-    return np.array([margin_without(machine, X, y, i) for i in range(len(y))])
+    return np.array([refit_margin(machine, X, y, i) for i in range(len(y))])
 
 
 def vote_margins_by_hand(model, X, y):
@@ -43,7 +43,7 @@ def vote_margins_by_hand(model, X, y):
     parts = zip(model.estimators_, model.estimators_samples_, strict=True)
     for t, (machine, own) in enumerate(parts):
         for place, i in enumerate(own):
-            scores[t, i] = as_signs(y)[i] * margin_without(machine, X[own], y[own], place)
+            scores[t, i] = as_signs(y)[i] * refit_margin(machine, X[own], y[own], place)
     if model.outputs == "votes":
         scores = np.where(scores > 0, 1.0, -1.0)
     return as_signs(y) * (model.weights_ @ scores)

@@ -273,8 +273,8 @@ def noisy_table(seed, n=200, d=4):
     """Return rows without ties that 32 bits hold, labels 0 and 1, and weights."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.choice(2**20, size=n, replace=False) for _ in range(d)]) / 1024.0
-    centred = (X - 512) / 300
-    y = (centred[:, 0] - centred[:, 1] ** 2 + rng.normal(size=n) > -0.5).astype(int)
+    centered = (X - 512) / 300
+    y = (centered[:, 0] - centered[:, 1] ** 2 + rng.normal(size=n) > -0.5).astype(int)
     return X, y, rng.uniform(0.2, 2.0, size=n)
 
 

@@ -24,7 +24,7 @@ class Small:
         self.columns = make_columns(X, max_bins=1000)
         masses = [Mixed().masses(column, d) for d, column in enumerate(self.columns.columns)]
         masses = [Masses(mass.inside, 0.7) for mass in masses]
-        self.chains = Chains.of(paths(masses), masses, centred=not bias)
+        self.chains = Chains.of(paths(masses), masses, centered=not bias)
         self.packing = pack(self.columns.codes, self.columns.sizes)
         self.problem = Problem(self.chains, self.packing, loss, bias=bias, hard=bool(np.isinf(C)))
         self.rows = Rows(

@@ -6,7 +6,7 @@ from oracles import every_stump, least_error
 from sklearn.datasets import load_iris
 
 from everystump import DecisionStumpClassifier, StumpBaggingClassifier
-from everystump._core.boosting.bagging import _drawer, _order_of_their_own
+from everystump._core.boosting.bagging import _canonical_order, _drawer
 from everystump._core.columns import make_columns
 from everystump._core.packing import pack
 from everystump.datasets import make_twonorm
@@ -25,7 +25,7 @@ def table():
 def draws(X, y, random_state, n_estimators, n_levels=None):
     """Yield the rows of each bootstrap sample, and what goes on drawing for its stump."""
     columns = make_columns(X, max_bins=len(X), n_levels=n_levels)
-    order = _order_of_their_own(pack(columns.codes, columns.sizes), None)
+    order = _canonical_order(pack(columns.codes, columns.sizes), None)
     order = np.concatenate([order[y[order] == side] for side in (1, 0)])
     seed = np.random.RandomState(random_state).randint(np.iinfo(np.int32).max)
     for child in np.random.SeedSequence(int(seed)).spawn(n_estimators):

@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from everystump._core.kernel_machines.solution_from_duals import balanced, solution_from_duals
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
 from everystump import KernelSVC, StumpLogisticRegression, StumpSVC
 from everystump._core.kernel_machines import LOSSES, Gram, Task, make_kernel
-from everystump._core.kernel_machines.interior import interior_path
-from everystump._core.kernel_machines.settle import balanced, settle
+from everystump._core.kernel_machines.interior import solve_interior_point
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
 from everystump._core.solvers import WholeMatrix
 from everystump._core.solvers.certificate import Values, certify
@@ -229,5 +229,5 @@ def test_the_path_through_the_interior_leads_to_the_optimum(loss, bias):
     X, sign = rng.normal(size=(40, 2)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
     task = Task(sign, LOSSES[loss](rng.random(40) + 1.0), bias, 1e-4, 100)
     gram = Gram(make_kernel("gaussian", X, gamma=0.5, weight=None), X, 1e9)
-    a, n_iter = interior_path(gram, task, 100)
-    assert n_iter < 40 and settle(gram, task, a).certificate.converged
+    a, n_iter = solve_interior_point(gram, task, 100)
+    assert n_iter < 40 and solution_from_duals(gram, task, a).certificate.converged

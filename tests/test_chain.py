@@ -52,8 +52,8 @@ def forms(request):
 
 def beyond(column):
     """Return whether each place lies beyond the edge to each, by walking up to the root."""
-    out = np.zeros((column.n_places, column.n_places))
-    for place in range(column.n_places):
+    out = np.zeros((column.n_bins, column.n_bins))
+    for place in range(column.n_bins):
         at = place
         while at != 0:
             out[place, at] = 1.0
@@ -62,14 +62,14 @@ def beyond(column):
     return out
 
 
-def spread_matrix(columns, masses, centred):
+def spread_matrix(columns, masses, centered):
     """Return the dense matrix of `spread`, from the formulas above the room."""
     blocks = []
     for column, mass in zip(columns, masses, strict=True):
-        s = np.sqrt(2 * np.append(mass.outside if centred else 0.0, mass.inside))
+        s = np.sqrt(2 * np.append(mass.outside if centered else 0.0, mass.inside))
         steps = beyond(column)
         steps[:, 0] = 0.0
-        if centred:
+        if centered:
             steps -= 0.5
             steps[:, 0] = 0.5
         blocks.append(steps * s)
@@ -86,27 +86,27 @@ def block_diagonal(blocks):
 
 
 @BOTH
-def test_spread_is_its_matrix(forms, centred):
-    chains = Chains.of(*forms, centred=centred)
+def test_spread_is_its_matrix(forms, centered):
+    chains = Chains.of(*forms, centered=centered)
     weights = np.random.default_rng(0).normal(size=len(chains.jumps))
-    expected = spread_matrix(*forms, centred) @ weights
+    expected = spread_matrix(*forms, centered) @ weights
     np.testing.assert_allclose(chains.spread(weights), expected, rtol=1e-9, atol=1e-9)
 
 
 @BOTH
-def test_collect_is_the_transpose(forms, centred):
-    chains = Chains.of(*forms, centred=centred)
+def test_collect_is_the_transpose(forms, centered):
+    chains = Chains.of(*forms, centered=centered)
     sums = np.random.default_rng(1).normal(size=len(chains.jumps))
-    expected = spread_matrix(*forms, centred).T @ sums
+    expected = spread_matrix(*forms, centered).T @ sums
     np.testing.assert_allclose(chains.collect(sums), expected, rtol=1e-9, atol=1e-9)
 
 
 @BOTH
 @pytest.mark.parametrize("kind", TAME)
-def test_the_norm_of_the_weights_is_the_chains_energy(kind, centred):
+def test_the_norm_of_the_weights_is_the_chains_energy(kind, centered):
     """``|w|^2 = sum (dU)^2 / (2 m)``, and without a bias the corner term; idle weights are 0."""
     columns, masses = of_kind(kind)
-    chains = Chains.of(columns, masses, centred=centred)
+    chains = Chains.of(columns, masses, centered=centered)
     weights = np.random.default_rng(2).normal(size=len(chains.jumps))
     weights[chains.jumps == 0] = 0.0
     table, energy = chains.spread(weights), 0.0
@@ -115,7 +115,7 @@ def test_the_norm_of_the_weights_is_the_chains_energy(kind, centred):
         rise, felt = (U - U[columns[d].parents])[1:], mass.inside > 0
         np.testing.assert_allclose(rise[~felt], 0.0, atol=1e-14)
         energy += np.sum(rise[felt] ** 2 / (2 * mass.inside[felt]))
-        if centred and mass.outside > 0:
+        if centered and mass.outside > 0:
             root = 2 * U[0] + rise.sum()
             energy += root**2 / (2 * mass.outside)
     assert weights @ weights == pytest.approx(energy, rel=1e-10)
@@ -123,21 +123,21 @@ def test_the_norm_of_the_weights_is_the_chains_energy(kind, centred):
 
 @BOTH
 @pytest.mark.parametrize("kind", PATHS)
-def test_without_outside_mass_the_ends_are_opposite(kind, centred):
+def test_without_outside_mass_the_ends_are_opposite(kind, centered):
     columns, masses = of_kind(kind)
-    chains = Chains.of(columns, [Masses(mass.inside, 0.0) for mass in masses], centred=centred)
+    chains = Chains.of(columns, [Masses(mass.inside, 0.0) for mass in masses], centered=centered)
     table = chains.spread(np.random.default_rng(3).normal(size=len(chains.jumps)))
     first, last = table[chains.starts[:-1]], table[chains.starts[1:] - 1]
-    if centred:
+    if centered:
         np.testing.assert_allclose(first, -last, rtol=1e-12)
     else:
         np.testing.assert_array_equal(first, 0.0)
 
 
 @BOTH
-def test_gram_is_the_kernel_of_spread(forms, centred):
+def test_gram_is_the_kernel_of_spread(forms, centered):
     """``K = Phi Phi'``, a row of ``Phi`` being the rows of the spread matrix at its places."""
-    chains = Chains.of(*forms, centred=centred)
+    chains = Chains.of(*forms, centered=centered)
     rng = np.random.default_rng(4)
     places = np.column_stack(
         [
@@ -155,7 +155,7 @@ def test_gram_is_the_kernel_of_spread(forms, centred):
 def test_votes_are_spread_up_to_a_constant():
     """What is voted at a joint place, less its mean over places, is what spread gives there."""
     masses = [Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])]
-    chains = Chains.of(paths(masses), masses, centred=True)
+    chains = Chains.of(paths(masses), masses, centered=True)
     S = np.column_stack([chains.spread(unit) for unit in np.eye(len(chains.jumps))])
     places = np.array([[0, 5], [1, 6], [2, 5]])
     entries, votes = chains.votes([0, 2], places)
@@ -185,9 +185,9 @@ def random_curvature(size, share_of_zeros, rng):
 @BOTH
 @pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("kind", TAME)
-def test_solve_inverts_the_block_of_each_feature(kind, share_of_zeros, centred):
+def test_solve_inverts_the_block_of_each_feature(kind, share_of_zeros, centered):
     columns, masses = of_kind(kind)
-    chains = Chains.of(columns, masses, centred=centred)
+    chains = Chains.of(columns, masses, centered=centered)
     rng = np.random.default_rng(5)
     d = random_curvature(len(chains.jumps), share_of_zeros, rng)
     rhs = rng.normal(size=len(d))
@@ -223,7 +223,7 @@ def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
     """Nothing is subtracted on the way, so scales over 24 decades cost few digits."""
     rng = np.random.default_rng(seed)
     masses = [Masses(10.0 ** rng.uniform(-power, power, size=9), 0.0)]
-    chains = Chains.of(paths(masses), masses, centred=False)
+    chains = Chains.of(paths(masses), masses, centered=False)
     d = 10.0 ** rng.uniform(-power, power, size=10)
     rhs = rng.normal(size=10)
     out, expected = chain_solve(chains, d, rhs), exact_solve(chains.jumps, d, rhs)
@@ -234,7 +234,7 @@ def test_solve_is_symmetric_and_positive():
     """A preconditioner must be both, whatever the scales."""
     rng = np.random.default_rng(6)
     masses = [Masses(10.0 ** rng.uniform(-6, 6, size=15), 0.0)]
-    chains = Chains.of(paths(masses), masses, centred=False)
+    chains = Chains.of(paths(masses), masses, centered=False)
     d = 10.0 ** rng.uniform(-6, 6, size=16)
     inverse = np.column_stack([chain_solve(chains, d, unit) for unit in np.eye(16)])
     np.testing.assert_allclose(inverse, inverse.T, rtol=1e-6, atol=1e-9)

@@ -26,7 +26,7 @@ from everystump._experiments import NAMES
 from everystump.cli import main
 from everystump.cli.main import everystump
 from everystump.cli.progress import progress_bar
-from everystump.datasets import NotHereError, packaged
+from everystump.datasets import DatasetNotFoundError, packaged
 
 SOURCES = str(Path(package.__file__).parents[1])
 PROGRAM = "from everystump.cli import main; main()"
@@ -274,7 +274,7 @@ def test_a_folder_of_data_that_cannot_be_listed(tmp_path, run_here, damaged_usps
     check_that_data_are_refused(run_here, tmp_path / "out", str(damaged_usps))
 
 
-@pytest.mark.parametrize("error", [ValueError("broken"), NotHereError("broken")])
+@pytest.mark.parametrize("error", [ValueError("broken"), DatasetNotFoundError("broken")])
 def test_a_bug_is_not_called_bad_input(tmp_path, run_here, monkeypatch, error):
     def work(seed, run):
         raise error

@@ -134,7 +134,7 @@ def test_weights_are_repetitions(max_bins):
 
 
 @pytest.mark.parametrize(
-    ("n_places", "dtype"),
+    ("n_bins", "dtype"),
     [
         (1, np.uint8),
         (256, np.uint8),
@@ -143,8 +143,8 @@ def test_weights_are_repetitions(max_bins):
         (65537, np.uint32),
     ],
 )
-def test_codes_have_the_smallest_type(n_places, dtype):
-    x = np.random.default_rng(4).permutation(n_places).astype(float)
+def test_codes_have_the_smallest_type(n_bins, dtype):
+    x = np.random.default_rng(4).permutation(n_bins).astype(float)
     _, codes = one(x, max_bins=100_000)
     assert codes.dtype == dtype
     np.testing.assert_array_equal(codes, x)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import everystump
-from everystump._files import write_whole
+from everystump._files import write_atomic
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -69,8 +69,8 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path):
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        write_whole(out, fail)
+        write_atomic(out, fail)
     assert [path.name for path in tmp_path.iterdir()] == ["page"]
     assert out.read_text() == "old"
-    write_whole(out, lambda path: path.write_text("new"))
+    write_atomic(out, lambda path: path.write_text("new"))
     assert out.read_text() == "new"

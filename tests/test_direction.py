@@ -19,12 +19,12 @@ from everystump import (
     load,
     save,
 )
-from everystump._tables.labels import class_numbers
-from everystump._workflow.direction import fit_in_order
+from everystump._tables.labels import class_indices
+from everystump._workflow.direction import fit_with_class_order
 from everystump._workflow.fitting import fit_model
-from everystump._workflow.guesses import Wishes, make_task
+from everystump._workflow.guesses import ColumnOptions, prepare_training_data
 from everystump._workflow.plan import Plan
-from everystump._workflow.presets import FAMILIES
+from everystump._workflow.presets import PRESETS
 from everystump.datasets import make_twonorm
 from everystump.export import to_json, to_onnx, to_sql
 
@@ -37,12 +37,12 @@ def frame():
 
 
 def fitted(frame, family="stump-logistic", positive="ill"):
-    takes_C = FAMILIES[family].takes_C
-    task = make_task(frame, "state", Wishes(positive=positive))
+    takes_C = PRESETS[family].takes_C
+    task = prepare_training_data(frame, "state", ColumnOptions(positive=positive))
     return fit_model(task, Plan(family, 0.1 if takes_C else None))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", PRESETS)
 def test_scores_of_either_positive_class_are_opposite(frame, family):
     """Up to the tolerance of training, ties of stumps, and rows that a vote draws by the labels."""
     X = frame[["a", "b", "c"]]
@@ -87,7 +87,7 @@ def test_candidates_of_a_search_know_the_labels(frame):
     X, y = frame[["a", "b", "c"]][:20], frame["state"].to_numpy()[:20]
     machine = KernelSVC("stump", fit_intercept=False)
     search = LooBoundSearch(machine, {"C": [0.1, 1.0]})
-    fit_in_order(search, X, y, np.array(["well", "ill"]))
+    fit_with_class_order(search, X, y, np.array(["well", "ill"]))
     for one in (search, *search.candidates_):
         assert one.classes_.tolist() == ["well", "ill"]
     assert np.mean(search.predict(X) == y) > 0.7
@@ -97,7 +97,7 @@ def test_voters_know_the_labels(frame):
     X, y = frame[["a", "b", "c"]], frame["state"].to_numpy()
     voters = [("one", StumpSVC(0.1)), ("other", StumpSVC(1.0))]
     vote = WeightedVoteClassifier(voters, random_state=0)
-    fit_in_order(vote, X, y, np.array(["well", "ill"]))
+    fit_with_class_order(vote, X, y, np.array(["well", "ill"]))
     assert {tuple(member.classes_) for member in vote.estimators_} == {("well", "ill")}
     assert np.mean(vote.predict(X) == y) > 0.7
 
@@ -105,7 +105,7 @@ def test_voters_know_the_labels(frame):
 def test_bounds_and_refits_do_not_mind_the_order(frame):
     X, y = frame[["a", "b", "c"]][:20], frame["state"].to_numpy()[:20]
     plain = KernelSVC("stump", C=0.5, fit_intercept=False).fit(X, y)
-    other = fit_in_order(
+    other = fit_with_class_order(
         KernelSVC("stump", C=0.5, fit_intercept=False), X, y, np.array(["well", "ill"])
     )
     for name in ("loo_bound", "det_loo_bound"):
@@ -115,7 +115,7 @@ def test_bounds_and_refits_do_not_mind_the_order(frame):
     vote = SubsampleVotingClassifier(plain, n_estimators=3, random_state=0)
     sorted_so = np.where(y == "ill", "2: ill", "1: well")  # rows are drawn class by class
     one = bounds.det_loo_error(clone(vote).fit(X, sorted_so), X, sorted_so)
-    other = fit_in_order(vote, X, y, np.array(["well", "ill"]))
+    other = fit_with_class_order(vote, X, y, np.array(["well", "ill"]))
     assert bounds.det_loo_error(other, X, y) == one
 
 
@@ -124,7 +124,7 @@ def test_numbers_of_classes_in_any_order():
     for _ in range(20):
         classes = rng.permutation(np.array(["a", "c", "b", "z"], dtype=object))
         y = rng.choice(classes, 30)
-        assert classes[class_numbers(y, classes, 30)].tolist() == y.tolist()
+        assert classes[class_indices(y, classes, 30)].tolist() == y.tolist()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,13 @@ from sklearn.metrics import (
 )
 
 from everystump import StumpLogisticRegression, StumpSVC
-from everystump._evaluation import Outcome, evaluate, figure_rows, positive_number, verdict
+from everystump._evaluation import (
+    LabeledPredictions,
+    evaluate,
+    metric_rows,
+    positive_index,
+    verdict,
+)
 from everystump._evaluation.intervals import delong, mean_of_proportions, wilson
 from everystump.datasets import make_twonorm
 
@@ -21,7 +27,7 @@ from everystump.datasets import make_twonorm
 def outcome(actual, predicted, scores=None, probabilities=None):
     actual, predicted = np.array(actual), np.array(predicted)
     scores = predicted - 0.5 if scores is None else np.asarray(scores, dtype=float)
-    return Outcome(actual, predicted, scores, probabilities, (slice(0, len(actual)),))
+    return LabeledPredictions(actual, predicted, scores, probabilities, (slice(0, len(actual)),))
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +44,7 @@ def values(found):
 def test_figures_of_two_classes_are_those_of_scikit_learn(two):
     model, X, y = two
     said, chances = model.predict(X), model.predict_proba(X)
-    found = values(evaluate(Outcome.of(model, X, y), [-1, 1], 1, [0.5, 0.5]))
+    found = values(evaluate(LabeledPredictions.of(model, X, y), [-1, 1], 1, [0.5, 0.5]))
     assert found == pytest.approx(
         {
             "accuracy": model.score(X, y),
@@ -55,7 +61,7 @@ def test_figures_of_several_classes_are_those_of_scikit_learn():
     X, y = load_iris(return_X_y=True)
     model = StumpLogisticRegression().fit(X[::2, :2], y[::2])
     said, chances = model.predict(X[1::2, :2]), model.predict_proba(X[1::2, :2])
-    found = evaluate(Outcome.of(model, X[1::2, :2], y[1::2]), [0, 1, 2])
+    found = evaluate(LabeledPredictions.of(model, X[1::2, :2], y[1::2]), [0, 1, 2])
     assert values(found) == pytest.approx(
         {
             "accuracy": np.mean(said == y[1::2]),
@@ -68,7 +74,7 @@ def test_figures_of_several_classes_are_those_of_scikit_learn():
     assert [one["recall"]["value"] for one in found["classes"]] == pytest.approx(
         recall_score(y[1::2], said, average=None)
     )
-    titles = [row["name"] for row in figure_rows(found)]
+    titles = [row["name"] for row in metric_rows(found)]
     assert titles[2:] == ["AUC, macro", "log-loss", "precision, macro"]
 
 
@@ -91,8 +97,8 @@ def test_a_constant_answer_is_named_as_one():
     assert verdict(found) == "Its predictions are no better than always answering “No”."
     precision = found["figures"]["precision"]
     assert precision["value"] is None and precision["interval"] is None
-    assert figure_rows(found)[3]["name"] == "precision of “Yes”"
-    assert figure_rows(found)[3]["value"] == "–"
+    assert metric_rows(found)[3]["name"] == "precision of “Yes”"
+    assert metric_rows(found)[3]["value"] == "–"
 
 
 def test_a_good_ranking_is_told_beside_a_useless_threshold():
@@ -122,13 +128,13 @@ def test_rows_of_one_class_have_no_area():
 def test_a_model_without_probabilities_has_no_log_loss():
     X, y = make_twonorm(100, random_state=0)
     model = StumpSVC().fit(X, y)
-    assert "log_loss" not in evaluate(Outcome.of(model, X, y), [-1, 1], 1)["figures"]
+    assert "log_loss" not in evaluate(LabeledPredictions.of(model, X, y), [-1, 1], 1)["figures"]
 
 
 def test_scores_of_different_folds_are_not_ranked_together():
     one = outcome([0, 1, 0, 1], [0, 0, 0, 0], [-4, -3, -4, -3])
     other = outcome([0, 1, 0, 1], [1, 1, 1, 1], [3, 4, 3, 4])
-    joined = evaluate(Outcome.joined([one, other]), ["no", "yes"], 1)
+    joined = evaluate(LabeledPredictions.joined([one, other]), ["no", "yes"], 1)
     assert joined["approximate"] and not evaluate(one, ["no", "yes"], 1)["approximate"]
     found = joined["figures"]
     assert found["auc"]["value"] == 1.0 and found["auc"]["interval"] is None
@@ -137,16 +143,16 @@ def test_scores_of_different_folds_are_not_ranked_together():
 
 def test_classes_in_another_order_change_no_figure(two):
     model, X, y = two
-    there = evaluate(Outcome.of(model, X, y), [-1, 1], positive_number([-1, 1], -1))
-    flipped = Outcome.of(model, X, y)
-    flipped = Outcome(
+    there = evaluate(LabeledPredictions.of(model, X, y), [-1, 1], positive_index([-1, 1], -1))
+    flipped = LabeledPredictions.of(model, X, y)
+    flipped = LabeledPredictions(
         1 - flipped.actual,
         1 - flipped.predicted,
         -flipped.scores,
         flipped.probabilities[:, ::-1],
         flipped.folds,
     )
-    back = evaluate(flipped, [1, -1], positive_number([1, -1], -1))
+    back = evaluate(flipped, [1, -1], positive_index([1, -1], -1))
     assert values(there) == pytest.approx(values(back))
 
 

@@ -18,7 +18,7 @@ from everystump import (
     StumpLogisticRegression,
     StumpSVC,
 )
-from everystump._text import short_percent
+from everystump._text import format_short_percent
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import (
     BoundaryDisplay,
@@ -31,7 +31,7 @@ from everystump.explain import (
     MarginDisplay,
     MarginsDisplay,
 )
-from everystump.explain.names import drawn_names, shortened, verbatim
+from everystump.explain.names import display_names, shortened, verbatim
 
 matplotlib.use("Agg")
 HEART = load_dataset("heart")
@@ -167,9 +167,11 @@ def test_levels_are_bars_in_order():
     order = np.argsort(shape.levels)
     np.testing.assert_array_equal(widths(axis), [shape.missing, *shape.levels[order]])
     share = X["job"].isna().mean()
-    assert labels(axis)[0] == f"missing  {short_percent(share)}"
+    assert labels(axis)[0] == f"missing  {format_short_percent(share)}"
     shares = [(X["job"] == name).mean() for name in names[order]]
-    expected = [f"{n}  {short_percent(s)}" for n, s in zip(names[order], shares, strict=True)]
+    expected = [
+        f"{n}  {format_short_percent(s)}" for n, s in zip(names[order], shares, strict=True)
+    ]
     assert labels(axis)[1:] == expected
 
 
@@ -181,7 +183,7 @@ def test_missing_values_stand_apart():
     (place, value) = axis.collections[0].get_offsets()[0]
     assert value == model.shapes_[1].missing
     assert X["income"].max() < place < axis.get_xlim()[1]
-    assert axis.texts[0].get_text() == f"missing {short_percent(X['income'].isna().mean())}"
+    assert axis.texts[0].get_text() == f"missing {format_short_percent(X['income'].isna().mean())}"
     assert not axis_of(display, "age").collections
 
 
@@ -638,7 +640,7 @@ def test_names_that_are_numbers():
     years = X[["age", "income"]].set_axis([2021, 2022], axis=1)
     model = StumpLogisticRegression().fit(years, y)
     names = ["2021", "2022"]
-    assert drawn_names(model, 2, None) == names
+    assert display_names(model, 2, None) == names
     assert sorted(CurvesDisplay.from_estimator(model).names) == names
     assert sorted(ImportanceDisplay.from_estimator(model).names) == names
     assert CurvesDisplay.from_estimator(model, features=[2022]).names == ["2022"]
@@ -647,12 +649,12 @@ def test_names_that_are_numbers():
         fitted = learner.fit(full, y)
         display = BoundaryDisplay.from_estimator(fitted, full, y, resolution=5)
         assert display.names == (names if learner.__class__ is StumpSVC else ["x0", "x1"])
-    assert drawn_names(LogisticRegression().fit(X[["age"]], y), 1, None) == ["age"]
+    assert display_names(LogisticRegression().fit(X[["age"]], y), 1, None) == ["age"]
 
 
 def test_words():
     assert verbatim(MONEY) == r"\$0-\$10k" and verbatim(3) == "3"
-    assert [short_percent(s) for s in (0.0, 0.0003, 0.0994, 0.0996, 1.0)] == [
+    assert [format_short_percent(s) for s in (0.0, 0.0003, 0.0994, 0.0996, 1.0)] == [
         "0 %",
         "<0.1 %",
         "9.9 %",

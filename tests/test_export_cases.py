@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
 import everystump as es
-from everystump._core.shapes import Shape, pieces_of
+from everystump._core.shapes import Shape, linear_pieces
 from everystump.export import score_json, to_json
 from everystump.export.readable import readable
 
@@ -291,7 +291,7 @@ def test_a_linear_machine_is_one_row():
 def test_pieces_of_a_curve_with_ramps_and_jumps():
     knots = np.array([0.0, 1.0, 1.0, 2.0, 3.0])
     shape = Shape(knots, np.array([0.0, 1.0, 5.0, 5.0, 4.0]))
-    cuts, level, slope, anchor = pieces_of(shape)
+    cuts, level, slope, anchor = linear_pieces(shape)
     assert cuts.tolist() == [0.0, 1.0, 2.0, 3.0]
     x = np.array([-1.0, 0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 9.0])
     k = np.searchsorted(cuts, x, side="right")

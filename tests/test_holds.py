@@ -110,12 +110,12 @@ def test_within_its_gap_no_margin_falls_further_than_is_proven(seed):
     tol = [0.3, 1e-1, 1e-2][seed % 3]
     for loss in ("hinge", "squared_hinge"):
         machine = KernelSVC(C=2.0, gamma=0.5, loss=loss, fit_intercept=False, tol=tol)
-        (problem,) = machine.fit(X, y).kernel_votes(X, y)
+        (problem,) = machine.fit(X, y).kernel_ensembles(X, y)
         exact = clone(machine).set_params(tol=1e-11)
         after = margins_by_hand(exact, X, y)
         assert np.all(after >= problem.margin - problem.influence_within_gaps - 1e-7)
         stumps = StumpSVC(2.0, loss=loss, measure="uniform", **{**KNOWN, "tol": tol}).fit(X, y)
-        (problem,) = stumps.kernel_votes(X, y)
+        (problem,) = stumps.kernel_ensembles(X, y)
         after = margins_by_hand(clone(stumps).set_params(tol=1e-10), X, y)
         assert np.all(after >= problem.margin - problem.influence_within_gaps - 1e-6)
 
@@ -222,8 +222,8 @@ def test_progress_of_processes_is_told_part_by_part(monkeypatch):
             told.append("part")
             done(work(item))
 
-    monkeypatch.setattr(module, "count_done", count)
-    monkeypatch.setattr(module, "spread_out", in_turn)
+    monkeypatch.setattr(module, "progress_counter", count)
+    monkeypatch.setattr(module, "process_map", in_turn)
     monkeypatch.setattr(module, "effective_n_jobs", lambda n_jobs: 2)
     model = clone(PLAIN).fit(X0, Y0)
     loo_error(model, X0, Y0, n_jobs=2)

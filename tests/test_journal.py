@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from oracles import search
 
 import everystump
-from everystump._experiments import RefusedError
+from everystump._experiments import InvalidInputError
 from everystump._experiments.experiment import Experiment, Report, Task
 from everystump._experiments.journal import Journal, alone
 from everystump._experiments.runner import MissingDataError, run_experiment
-from everystump._files import write_text, write_whole
-from everystump.datasets import NotHereError
+from everystump._files import write_atomic, write_text
+from everystump.datasets import DatasetNotFoundError
 
 # Files that are whole or not there
 
@@ -38,7 +38,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_whole(out, fail)
+        write_atomic(out, fail)
     assert out.read_text() == "old"
     assert list(tmp_path.iterdir()) == [out]
 
@@ -75,7 +75,7 @@ class Steps:
 
 def test_the_bytes_are_on_the_disk_and_the_file_closed_before_it_is_moved(tmp_path, monkeypatch):
     steps = Steps(monkeypatch)
-    write_whole(tmp_path / "page.md", steps.write)
+    write_atomic(tmp_path / "page.md", steps.write)
     assert steps.seen == ["write", ("fsync", 3), "close", "chmod", "replace"]
     assert (tmp_path / "page.md").read_bytes() == b"new"
 
@@ -88,7 +88,7 @@ def test_an_error_in_any_step_leaves_the_old_file_and_no_other(tmp_path, monkeyp
         steps = Steps(patched)
         steps.failing = failing
         with pytest.raises(OSError, match=f"{failing} failed"):
-            write_whole(out, steps.write)
+            write_atomic(out, steps.write)
     assert "close" in steps.seen
     assert out.read_text() == "old"
     assert list(tmp_path.iterdir()) == [out]
@@ -270,7 +270,7 @@ def held(tmp_path):
 
 def check_refused(path):
     entered = False
-    with pytest.raises(RefusedError, match="Another process works in") as refused, alone(path):
+    with pytest.raises(InvalidInputError, match="Another process works in") as refused, alone(path):
         entered = True
     assert not entered
     sentence = str(refused.value)
@@ -489,7 +489,7 @@ def test_nothing_is_done_or_written_without_any_data(toy, tmp_path):
 def check_data_refused(make, calls, out, match):
     """Check that wrong data end the run, though other tasks have theirs, and are not `missing`."""
     before = files_in(out)
-    with pytest.raises(RefusedError, match=match) as refused:
+    with pytest.raises(InvalidInputError, match=match) as refused:
         records_of(make(tasks=needing(("heart",), (ABSENT,))), out)
     assert not isinstance(refused.value, MissingDataError)
     assert "--out" not in str(refused.value)
@@ -510,7 +510,7 @@ def test_a_folder_of_data_that_does_not_exist_is_refused(toy, tmp_path, monkeypa
 
 def test_an_unknown_data_set_is_not_missing(toy, tmp_path):
     make, _ = toy
-    with pytest.raises(RefusedError, match="'not_there' is no known data set") as refused:
+    with pytest.raises(InvalidInputError, match="'not_there' is no known data set") as refused:
         records_of(make(tasks=needing(("not_there",))), tmp_path)
     assert not isinstance(refused.value, MissingDataError)
 
@@ -518,7 +518,7 @@ def test_an_unknown_data_set_is_not_missing(toy, tmp_path):
 def test_an_error_in_the_work_is_no_refusal(toy, tmp_path):
     """A user cannot mend it."""
     make, _ = toy
-    for error in (ValueError("broken"), NotHereError("broken")):
+    for error in (ValueError("broken"), DatasetNotFoundError("broken")):
         with pytest.raises(ValueError, match="broken") as raised:
             records_of(make(stop=(1, error)), tmp_path)
         assert raised.value is error
@@ -532,7 +532,7 @@ def test_two_runs_at_once_in_one_folder(toy, tmp_path):
 
     def try_another(done, total):
         if done == 2:
-            with pytest.raises(RefusedError, match="Another process works") as error:
+            with pytest.raises(InvalidInputError, match="Another process works") as error:
                 records_of(make(), tmp_path, runs=9)
             refused.append(str(error.value))
 

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
-from everystump._core.kernel_machines import LOSSES, Task, leave_each_out
+from everystump._core.kernel_machines import LOSSES, Task, leave_one_out
 from everystump.bounds import (
     det_loo_bound,
     det_loo_error,
@@ -52,7 +52,7 @@ def test_a_rows_margin_falls_by_its_own_part_at_most(loss, kernel, C, seed):
     assert np.all(after >= before - np.maximum(a, 0) * np.diag(square) - slack)
     np.testing.assert_allclose(after[a == 0], before[a == 0], atol=slack)
     task = Task(sign, LOSSES[loss](np.full(16, C)), False, 1e-9, 1000)
-    left_out = leave_each_out(square, task, a, before, np.arange(16))
+    left_out = leave_one_out(square, task, a, before, np.arange(16))
     found = {row: margins[row] for row, margins in left_out}
     assert sorted(found) == np.flatnonzero(a).tolist()
     np.testing.assert_allclose(list(found.values()), after[a != 0], atol=slack)

@@ -5,7 +5,7 @@ import pytest
 
 from everystump import StumpSVC
 from everystump._tables import labels
-from everystump._tables.labels import code_labels
+from everystump._tables.labels import encode_labels
 
 N = labels._MANY_ROWS + 1
 
@@ -35,7 +35,7 @@ def many(values, dtype=None):
     ],
 )
 def test_many_labels_are_coded_as_sorting_codes_them(y):
-    classes, label = code_labels(y)
+    classes, label = encode_labels(y)
     expected, number = np.unique(y, return_inverse=True)
     np.testing.assert_array_equal(classes, expected)
     np.testing.assert_array_equal(label, number)
@@ -45,7 +45,7 @@ def test_many_labels_are_coded_as_sorting_codes_them(y):
 @pytest.mark.parametrize(("n_classes", "dtype"), [(2, np.int8), (128, np.int8), (129, np.int16)])
 def test_numbers_of_classes_take_few_bytes(n_classes, dtype):
     for y in (np.arange(n_classes), many(np.arange(n_classes)), many(np.arange(n_classes) + 0.0)):
-        assert code_labels(y)[1].dtype == dtype
+        assert encode_labels(y)[1].dtype == dtype
 
 
 def test_many_continuous_labels_are_refused():

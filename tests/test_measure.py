@@ -163,7 +163,7 @@ def test_gaussian_density():
 
 @pytest.mark.parametrize("measure", [*SCALED, Lebesgue()], ids=name)
 def test_curves_run_straight_from_place_to_place(measure):
-    knots, position = measure.course(column(), 0)
+    knots, position = measure.knot_positions(column(), 0)
     np.testing.assert_array_equal(knots, VALUES)
     np.testing.assert_array_equal(position, np.arange(5))
 
@@ -171,7 +171,7 @@ def test_curves_run_straight_from_place_to_place(measure):
 def test_curves_follow_the_density_inside_a_gap():
     """Between two places the way is the share of the gap's mass, as Theorem 5's smooth stumps."""
     record = column([-3.0, 0.0, 1.0])
-    knots, position = Density(stats.norm.pdf).course(record, 0)
+    knots, position = Density(stats.norm.pdf).knot_positions(record, 0)
     gap = np.clip(np.searchsorted(record.values, knots, side="right") - 1, 0, 1)
     cdf = stats.norm.cdf
     low, high = cdf(record.values[gap]), cdf(record.values[gap + 1])
@@ -181,13 +181,15 @@ def test_curves_follow_the_density_inside_a_gap():
 
 
 def test_curves_cross_a_gap_without_mass():
-    knots, position = Density(lambda a: (a > 0.0).astype(float)).course(column([-1.0, 0.0, 1.0]), 0)
+    knots, position = Density(lambda a: (a > 0.0).astype(float)).knot_positions(
+        column([-1.0, 0.0, 1.0]), 0
+    )
     assert np.all(np.diff(position) >= 0)
     assert position[0] == 0 and position[-1] == 2 and position[knots == 0.0] == 1
 
 
 def test_the_course_of_a_constant_feature_is_one_place():
-    knots, position = Density(np.ones_like).course(column([3.0, 3.0]), 0)
+    knots, position = Density(np.ones_like).knot_positions(column([3.0, 3.0]), 0)
     np.testing.assert_array_equal(knots, [3.0])
     np.testing.assert_array_equal(position, [0.0])
 

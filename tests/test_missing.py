@@ -369,13 +369,13 @@ def test_bins_make_room_for_holes(max_bins, n_values):
     x = np.append(rng.permutation(n_values).astype(float), [np.nan] * 5)
     columns = make_columns(x[:, None], max_bins=max_bins)
     column = columns.columns[0]
-    assert column.n_places == min(max_bins, n_values + 1)
+    assert column.n_bins == min(max_bins, n_values + 1)
     assert columns.codes.dtype == np.uint8
-    np.testing.assert_array_equal(columns.codes[0, -5:], column.n_places - 1)
+    np.testing.assert_array_equal(columns.codes[0, -5:], column.n_bins - 1)
     assert column.missing == 5
     assert column.exact == (n_values + 1 <= max_bins)
     middle = columns.codes[0, np.flatnonzero(x == (n_values - 1) // 2)[0]]
-    assert abs(int(middle) - column.hook) <= (0 if column.exact else 1)
+    assert abs(int(middle) - column.missing_parent) <= (0 if column.exact else 1)
 
 
 def test_holes_cost_no_wider_codes_in_a_fit():

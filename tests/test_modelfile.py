@@ -179,7 +179,7 @@ VALUES = st.recursive(
 def test_any_plain_value_comes_back(value):
     encoder = Encoder()
     text = json.dumps(encoder.encode(value, "value"), allow_nan=False)
-    files = {name: container.array_bytes(array) for name, array in encoder.arrays.items()}
+    files = {name: container.npy_bytes(array) for name, array in encoder.arrays.items()}
     decoder = Decoder(lambda name: container.read_array(memoryview(files[name])))
     assert equal(decoder.decode(json.loads(text)), value)
     assert decoder.used == set(files)
@@ -314,7 +314,7 @@ def test_places_to_save_to(path, tmp_path):
 
 
 def test_limits_of_a_file(path, monkeypatch):
-    for name in ("MOST_BYTES", "MOST_FILES", "MOST_JSON_BYTES", "MOST_JSON_VALUES"):
+    for name in ("MAX_BYTES", "MAX_FILES", "MAX_JSON_BYTES", "MAX_JSON_VALUES"):
         with monkeypatch.context() as patch:
             patch.setattr(container, name, 10)
             with pytest.raises(ModelFileError, match=r"^model: .* a model file holds .* joblib\.$"):

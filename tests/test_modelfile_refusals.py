@@ -218,7 +218,7 @@ def test_json_that_is_none(text, path):
 
 def npy(array, **header):
     """An array's file, with another header if wanted."""
-    content = container.array_bytes(array)
+    content = container.npy_bytes(array)
     if not header:
         return content
     text = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape} | header

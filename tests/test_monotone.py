@@ -28,7 +28,7 @@ from everystump._core.solvers.bracket import bracket
 from everystump._core.solvers.edges import Edges
 from everystump._core.solvers.newton import Newton
 from everystump._tables import Feature
-from everystump._tables.monotonic import check_monotonic
+from everystump._tables.monotonic import check_monotonic_cst
 from everystump.bounds import loo_bound
 
 MACHINES = {
@@ -421,13 +421,13 @@ def test_a_series_goes_by_its_index():
 
 def test_the_signs_of_edges():
     columns = [numbers(3), numbers(1), numbers(2, missing=1.0)]
-    masses = [Masses(np.ones(column.n_places - 1)) for column in columns]
-    chains = Chains.of(columns, masses, centred=False)
+    masses = [Masses(np.ones(column.n_bins - 1)) for column in columns]
+    chains = Chains.of(columns, masses, centered=False)
     signs = edge_signs(chains, np.array([1, -1, -1]))
     np.testing.assert_array_equal(signs, [0, 1, 1, 0, 0, -1, 0])
     assert edge_signs(chains, None) is None
-    assert check_monotonic(None, [Feature()] * 3) is None
-    assert check_monotonic(np.zeros(3), [Feature()] * 3) is None
+    assert check_monotonic_cst(None, [Feature()] * 3) is None
+    assert check_monotonic_cst(np.zeros(3), [Feature()] * 3) is None
 
 
 @pytest.mark.parametrize("machine", [StumpSVC(), StumpLogisticRegression()])

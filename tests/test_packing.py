@@ -70,8 +70,8 @@ def test_a_joint_place_is_one_place_of_each_member(sizes):
 @pytest.mark.parametrize("sizes", MIXES.values(), ids=MIXES)
 def test_joint_columns_have_few_places(sizes):
     packing = pack(random_codes(sizes), np.array(sizes))
-    for members, n_places in zip(packing.members, np.diff(packing.starts), strict=True):
-        assert len(members) == 1 or n_places <= _MOST_PLACES
+    for members, n_bins in zip(packing.members, np.diff(packing.starts), strict=True):
+        assert len(members) == 1 or n_bins <= _MOST_PLACES
         assert len(members) == 1 or max(np.array(sizes)[list(members)]) <= _FEW_PLACES
 
 

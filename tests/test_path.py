@@ -20,7 +20,7 @@ from everystump import (
     StumpSVCCV,
 )
 from everystump._selection.folds import make_folds
-from everystump._selection.grid import choose, has_passed_best
+from everystump._selection.grid import choose, is_past_best
 from everystump._tables.validation import check_table
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import CurvesDisplay, PathDisplay
@@ -171,7 +171,7 @@ def test_the_path_ends_once_it_has_clearly_passed_its_best():
     ],
 )
 def test_what_is_clearly_past_the_best(scores, passed):
-    assert has_passed_best(np.array(scores)) is passed
+    assert is_past_best(np.array(scores)) is passed
 
 
 def test_gains_that_do_not_matter_do_not_grow_the_grid():

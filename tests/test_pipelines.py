@@ -31,7 +31,7 @@ from everystump import (
     StumpSVCCV,
     SubsampleVotingClassifier,
 )
-from everystump._pipelines.columns import smallest_reaching
+from everystump._pipelines.columns import smallest_preimage
 from everystump._pipelines.folding import folded
 from everystump.export import score_json, to_json, write
 from everystump.report import write_report
@@ -169,7 +169,7 @@ def test_the_smallest_float_that_reaches(function):
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(size=40) * 10.0 ** rng.integers(-30, 30, 40), [0.0, 5e-324]])
     targets = function(x)
-    found = smallest_reaching(function, targets)
+    found = smallest_preimage(function, targets)
     assert np.all(found <= x)
     assert np.all(function(found) >= targets)
     assert np.all(function(np.nextafter(found, -np.inf)) < targets)

@@ -14,10 +14,10 @@ from test_export_json import as_rows
 
 import everystump as es
 from everystump.datasets import load_dataset, make_twonorm
-from everystump.estimators._base import each_class
-from everystump.estimators._reading import densities, density_of
-from everystump.report import render, summarise, write_report
-from everystump.report.coding import coded_numbers, pack
+from everystump.estimators._base import as_class_list
+from everystump.estimators._reading import densities, training_density
+from everystump.report import render, summarize, write_report
+from everystump.report.coding import encode_numbers, pack
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 
@@ -61,7 +61,7 @@ BOTH = pytest.mark.parametrize("make", [german, thyroid])
 @BOTH
 def test_importances_and_order(make):
     model, X, y = make()
-    summary = summarise(model, X, y)
+    summary = summarize(model, X, y)
     told = model.explain_global(X)
     for feature in summary["features"]:
         known = told[told["feature"] == feature["name"]]["importance"]
@@ -74,7 +74,7 @@ def test_importances_and_order(make):
 @BOTH
 def test_confusion_and_margins(make):
     model, X, y = make()
-    quality = summarise(model, X, y)["quality"]
+    quality = summarize(model, X, y)["quality"]
     said, classes = model.predict(X), model.classes_
     counts = [[int(np.sum((y == a) & (said == b))) for b in classes] for a in classes]
     assert quality["confusion"] == counts
@@ -105,7 +105,7 @@ def margins_of(model, X, y):
 @BOTH
 def test_hard_rows(make):
     model, X, y = make()
-    hard = summarise(model, X, y)["hard"]
+    hard = summarize(model, X, y)["hard"]
     score = model.decision_function(X)
     lead = np.abs(score) if score.ndim == 1 else -np.diff(-np.sort(-score, axis=1))[:, 0]
     assert [row["row"] for row in hard["unsure"]] == np.argsort(lead, kind="stable")[:10].tolist()
@@ -131,8 +131,8 @@ def test_hard_rows(make):
 
 def test_densities_and_ranges():
     model, X, _ = german()
-    summary = summarise(model)
-    for feature, seen in zip(summary["features"], density_of(model), strict=True):
+    summary = summarize(model)
+    for feature, seen in zip(summary["features"], training_density(model), strict=True):
         total = seen.counts.sum() + seen.missing
         if feature["kind"] == "category":
             assert np.allclose(feature["shares"], seen.counts / total)
@@ -143,14 +143,14 @@ def test_densities_and_ranges():
     by_name = {feature["name"]: feature for feature in summary["features"]}
     assert by_name["duration"]["whole"]
     del model.density_
-    assert summarise(model)["measured_on"] is None
-    assert summarise(model, X)["measured_on"] == "300 given rows"
+    assert summarize(model)["measured_on"] is None
+    assert summarize(model, X)["measured_on"] == "300 given rows"
 
 
 def test_share_of_missing_values():
     frame = load_dataset("votes84", as_frame=True)
     model = es.StumpSVC().fit(frame.data, frame.target)
-    for feature in summarise(model)["features"]:
+    for feature in summarize(model)["features"]:
         share = frame.data[feature["name"]].isna().mean()
         assert feature["share_missing"] == pytest.approx(share)
         assert sum(feature["shares"]) == pytest.approx(1 - share)
@@ -158,19 +158,19 @@ def test_share_of_missing_values():
 
 def test_starting_rows_are_the_users():
     model, X, y = german()
-    rows = summarise(model, X, y)["starts"]
+    rows = summarize(model, X, y)["starts"]
     assert len(rows) == 200
     for start in rows[::17]:
         assert start["values"] == X.iloc[start["row"]].tolist()
     X = X[:5].copy()
     X["purpose"] = "a moon"
     place = list(X.columns).index("purpose")
-    assert summarise(model, X)["starts"][0]["values"][place] == "a moon"
+    assert summarize(model, X)["starts"][0]["values"][place] == "a moon"
 
 
 def test_without_rows_there_are_made_up_ones():
     model, _, _ = german()
-    summary = summarise(model)
+    summary = summarize(model)
     assert summary["quality"] is None and summary["hard"] is None
     assert len(summary["starts"]) == 3
     values = [start["values"] for start in summary["starts"]]
@@ -181,7 +181,7 @@ def test_without_rows_there_are_made_up_ones():
 
 def test_what_is_known_is_told():
     model, X, y = german()
-    words = summarise(model, X, y, about=ABOUT)["words"]
+    words = summarize(model, X, y, about=ABOUT)["words"]
     assert words["certificate"] == (
         "No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is "
         "within 0.05 % of the optimum."
@@ -189,10 +189,10 @@ def test_what_is_known_is_told():
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
     assert "likely between 20.0 % and 31.0 % (300 held-out rows)" in " ".join(words["trained"])
     assert "rows that this page was given" in " ".join(words["trained"])
-    words = summarise(model, X, y, about=ABOUT | {"rows": "held-out"})["words"]
+    words = summarize(model, X, y, about=ABOUT | {"rows": "held-out"})["words"]
     assert "rows that this page was given" not in " ".join(words["trained"])
     doubtful = ABOUT | {"rows": "training", "doubt": "they may be known."}
-    words = summarise(model, X, y, about=doubtful)["words"]
+    words = summarize(model, X, y, about=doubtful)["words"]
     assert "Of the 300 training rows that this page was given" in " ".join(words["trained"])
     assert "Beware: they may be known." in words["trained"]
     assert words["tiles"] == {
@@ -201,31 +201,31 @@ def test_what_is_known_is_told():
         "gap": "0.05 %",
     }
     assert "is vacuous" in words["bounds"][0] and "no number" in words["bounds"][1]
-    path = summarise(model, about=ABOUT)["about"]["path"]
+    path = summarize(model, about=ABOUT)["about"]["path"]
     assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}
 
 
 def test_the_model_speaks_for_itself():
     X, y = make_twonorm(120, random_state=0)
     model = es.StumpSVCCV(Cs=[0.1, 1.0], cv=2).fit(X, y)
-    about = summarise(model)["about"]
+    about = summarize(model)["about"]
     assert about["path"]["chosen"] == model.C_ and about["path"]["C"] == [0.1, 1.0]
     assert about["certificate"]["gap"] == model.certificate_.gap
-    assert summarise(thyroid()[0])["about"]["certificate"]["gap"] == max(
+    assert summarize(thyroid()[0])["about"]["certificate"]["gap"] == max(
         certificate.gap for certificate in thyroid()[0].certificate_
     )
     model.about_ = {"target": "norm", "data": "drawn"}
-    known = summarise(model, about={"data": "mine"})["about"]
+    known = summarize(model, about={"data": "mine"})["about"]
     assert (known["target"], known["data"]) == ("norm", "mine")
 
 
 def test_edits_stand_at_the_top():
     model, X, y = german()
     edited = model.flatten_curve("age")
-    page = render(summarise(edited, X, y))
+    page = render(summarize(edited, X, y))
     assert "edited by hand" in page and edited.edits_[-1] in page
     assert page.index("edited by hand") < page.index("<main")
-    assert "edited by hand" not in render(summarise(model, X, y))
+    assert "edited by hand" not in render(summarize(model, X, y))
 
 
 def evil_page():
@@ -235,7 +235,7 @@ def evil_page():
     model = es.StumpSVC().fit(frame, [EVIL, EVIL, "\ud800 & co", "\ud800 & co"])
     about = {"target": EVIL, "data": level, "guesses": [EVIL], "versions": {EVIL: EVIL}}
     labels = np.array([EVIL, EVIL, "\ud800 & co", EVIL], dtype=object)
-    return render(summarise(model, frame, labels, about=about)), level
+    return render(summarize(model, frame, labels, about=about)), level
 
 
 def test_text_of_the_data_is_escaped():
@@ -250,7 +250,7 @@ def test_text_of_the_data_is_escaped():
 
 
 def test_nothing_is_asked_for():
-    page = render(summarise(*german(), about=ABOUT))
+    page = render(summarize(*german(), about=ABOUT))
     assert "http://" not in page and "https://" not in page
     assert "default-src 'none'" in page
     assert not re.search(r"\bsrc=|@import|url\(|fetch\(|XMLHttpRequest", page)
@@ -272,7 +272,7 @@ def test_size_of_a_large_model(tmp_path, measure, n_classes):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 50)), rng.integers(0, n_classes, 1000)
     model = es.StumpSVC(measure=measure, tol=0.5).fit(X, y)
-    knots = {len(np.unique(shape.knots)) for shape in each_class(model.shapes_)[0]}
+    knots = {len(np.unique(shape.knots)) for shape in as_class_list(model.shapes_)[0]}
     assert min(knots) >= 255
     write_report(model, tmp_path / "page.html", X, y)
     assert (tmp_path / "page.html").stat().st_size < 3_000_000
@@ -280,7 +280,7 @@ def test_size_of_a_large_model(tmp_path, measure, n_classes):
 
 def test_shared_numbers_are_stored_once():
     X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 5
-    document = summarise(es.StumpSVC(tol=0.5).fit(X, y))["document"]
+    document = summarize(es.StumpSVC(tol=0.5).fit(X, y))["document"]
     packed = pack(document)
     assert len(packed["arrays"]) == 3 + 5 * 3
     for d in range(3):
@@ -292,7 +292,7 @@ def test_shared_numbers_are_stored_once():
     "numbers", [[], [1.0], [0.0, -0.0, -0.0], [5e-324, 1e308, 1e308, 0.1], [2.5] * 255, [2.5] * 256]
 )
 def test_coded_numbers_keep_every_bit(numbers):
-    values, _, lengths = coded_numbers(numbers).partition("|")
+    values, _, lengths = encode_numbers(numbers).partition("|")
     found = np.frombuffer(base64.b64decode(values), "<f8")
     if lengths:
         found = np.repeat(found, np.frombuffer(base64.b64decode(lengths), np.uint8))
@@ -307,7 +307,7 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path):
         write_report(model, path, X, ["nonsense"] * len(X))
     assert path.read_text() == "as it was"
     write_report(model, path, X, y)
-    assert path.read_text(encoding="utf-8") == render(summarise(model, X, y))
+    assert path.read_text(encoding="utf-8") == render(summarize(model, X, y))
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
@@ -317,11 +317,11 @@ def test_refusals(tmp_path):
         write_report(es.KernelSVC().fit(X, y), tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
     with pytest.raises(ValueError, match="y was given without X"):
-        summarise(es.StumpSVC().fit(X, y), y=y)
+        summarize(es.StumpSVC().fit(X, y), y=y)
     with pytest.raises(TypeError, match="pass a dict"):
-        summarise(es.StumpSVC().fit(X, y), about="all of it")
+        summarize(es.StumpSVC().fit(X, y), about="all of it")
     with pytest.raises(ValueError, match="fitted"):
-        summarise(es.StumpSVC())
+        summarize(es.StumpSVC())
 
 
 def test_polars_and_arrays_make_the_same_page():
@@ -330,11 +330,11 @@ def test_polars_and_arrays_make_the_same_page():
     X = X.assign(purpose=["a moon", *X["purpose"].astype(str)[1:]])
     same = pl.DataFrame({name: X[name].tolist() for name in X})
     X = X.reset_index(drop=True)  # polars numbers its rows, pandas has labels for them
-    assert render(summarise(model, same, y)) == render(summarise(model, X, y))
+    assert render(summarize(model, same, y)) == render(summarize(model, X, y))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     model = es.StumpSVC().fit(X, X[:, 0] > 0)
-    assert summarise(model, X)["starts"] == summarise(model, X.tolist())["starts"]
+    assert summarize(model, X)["starts"] == summarize(model, X.tolist())["starts"]
     assert densities(X)[0].counts.sum() == 40
 
 
@@ -376,13 +376,13 @@ def test_the_page_scores_as_python_does(name):
     model, rows = case(name)
     if not hasattr(model, "shapes_"):
         with pytest.raises(ValueError, match="has no curves"):
-            summarise(model)
+            summarize(model)
         return
-    found = asked(render(summarise(model)), as_rows(rows))
+    found = asked(render(summarize(model)), as_rows(rows))
     score = np.array([np.atleast_1d(one["score"]) for one in found])
     known = scores_of(model, rows)
     assert np.abs(score - known).max() < 1e-9
-    intercepts = [shapes.intercept for shapes in each_class(model.shapes_)]
+    intercepts = [shapes.intercept for shapes in as_class_list(model.shapes_)]
     for one in found:
         added = np.sum(one["contributions"], axis=1)
         assert np.allclose(added + intercepts, one["score"], atol=1e-9)
@@ -396,7 +396,7 @@ def jumpy():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 3)), rng.integers(0, 10, 500)
     model = es.StumpSVC(measure="middle", tol=0.05).fit(X, y)
-    cuts = np.column_stack([each_class(model.shapes_)[0][d].knots[:200] for d in range(3)])
+    cuts = np.column_stack([as_class_list(model.shapes_)[0][d].knots[:200] for d in range(3)])
     far = np.array([[1e300, -1e300, 5e-324], [0.0, -0.0, -1e-300], [1e308, 1e16, -1e308]])
     rows = np.vstack([cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), far])
     return model, rows
@@ -405,9 +405,9 @@ def jumpy():
 @needs_node
 def test_the_page_scores_values_on_cuts_and_far_from_them():
     model, rows = jumpy()
-    names = [feature["name"] for feature in summarise(model)["features"]]
+    names = [feature["name"] for feature in summarize(model)["features"]]
     found = asked(
-        render(summarise(model)), [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+        render(summarize(model)), [dict(zip(names, row, strict=True)) for row in rows.tolist()]
     )
     score = np.array([one["score"] for one in found])
     assert np.abs(score - model.decision_function(rows)).max() < 1e-9
@@ -419,14 +419,14 @@ def test_the_page_scores_values_on_cuts_and_far_from_them():
 @needs_node
 def test_the_page_holds_the_exported_document():
     for model in (jumpy()[0], german()[0], thyroid()[0]):
-        summary = summarise(model)
+        summary = summarize(model)
         assert asked(render(summary), [], "model.document") == summary["document"]
 
 
 @needs_node
 def test_the_page_scores_its_own_rows():
     for model, X, y in (german(), thyroid()):
-        page = render(summarise(model, X, y))
+        page = render(summarize(model, X, y))
         data = data_of(page)
         names = [feature["name"] for feature in data["document"]["features"]]
         starts = data["starts"]

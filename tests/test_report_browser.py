@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from everystump import StumpBoostingClassifier, StumpLogisticRegression
-from everystump._text import short_percent
+from everystump._text import format_short_percent
 from everystump.datasets import load_dataset
-from everystump.estimators._base import each_class
+from everystump.estimators._base import as_class_list
 from everystump.report import write_report
 
 playwright = pytest.importorskip(
@@ -115,7 +115,7 @@ def random_rows(X, n, rng):
 def put_on_cuts(model, rows, rng):
     """Put values on the knots of the curves, next to them, and very far from all of them."""
     for d, name in enumerate(rows):
-        knots = each_class(model.shapes_)[0][d].knots
+        knots = as_class_list(model.shapes_)[0][d].knots
         if rows[name].dtype == object or len(knots) == 0:
             continue
         some = rng.choice(knots, 60)
@@ -285,7 +285,7 @@ def test_a_curve_is_probed_by_keyboard_and_pointer(page, written):
     model, _, _ = written
     card = page.locator(".curve:has(svg)").first
     curve, readout = card.locator("svg.chart"), card.locator(".readout")
-    shape = each_class(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
+    shape = as_class_list(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
     curve.focus()
     for key, name in (("Home", "aria-valuemin"), ("End", "aria-valuemax")):
         page.keyboard.press(key)
@@ -310,7 +310,7 @@ def test_the_probe_reaches_the_missing_value(page, written):
     cards = page.locator(".curve:has(path.missing)").all()
     assert len(cards) == X.select_dtypes("number").isna().any().sum()
     for card in cards:
-        shape = each_class(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
+        shape = as_class_list(model.shapes_)[0][int(card.get_attribute("id").split("-")[1])]
         card.locator("svg.chart").evaluate("curve => curve.focus()")
         page.keyboard.press("End")
         page.keyboard.press("ArrowRight")
@@ -424,7 +424,9 @@ def test_text_of_the_data_is_text(page):
 def test_shares_are_written_as_python_does(page):
     shares = [0.0, 0.0004, 0.00099, 0.001, 0.031, 0.0994, 0.0996, 0.387, 0.9996, 1.0]
     said = page.evaluate("shares => shares.map(percent)", shares)
-    assert [text.replace("\u00a0", " ") for text in said] == [short_percent(s) for s in shares]
+    assert [text.replace("\u00a0", " ") for text in said] == [
+        format_short_percent(s) for s in shares
+    ]
 
 
 def test_a_number_that_has_only_begun_changes_nothing(page):

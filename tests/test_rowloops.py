@@ -124,7 +124,7 @@ def test_rows_from_an_offset_on(dtype, n_columns):
     rowloops.gather_scatter(codes, starts, table, r, sums[0, 1], 7)
     rowloops.gather_scatter(mine, starts, table, r, sums[1, 1])
     np.testing.assert_array_equal(*sums)
-    rowloops.scatter_sides(codes, starts, r, positive, 7, sums[0])
+    rowloops.scatter_by_class(codes, starts, r, positive, 7, sums[0])
     for side, which in zip(sums[0], (positive, ~positive), strict=True):
         rowloops.scatter(mine, starts, np.where(which, r, 0.0), 0, 5000, out)
         np.testing.assert_allclose(side, out, rtol=1e-10, atol=1e-10)
@@ -137,7 +137,7 @@ def test_sum_sides():
     rng = np.random.default_rng(6)
     values, positive = rng.normal(size=999), rng.uniform(size=999) < 0.5
     sides = values[positive].sum(), values[~positive].sum()
-    np.testing.assert_allclose(rowloops.sum_sides(values, positive), sides, rtol=1e-10)
+    np.testing.assert_allclose(rowloops.sum_by_class(values, positive), sides, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 1000])
@@ -176,7 +176,7 @@ def test_encode_by_halving(dtype, n_cuts):
     x = np.concatenate([rng.normal(size=1500) ** 9, cuts])
     x[3] = np.nan
     out = np.empty(1500 + n_cuts, dtype=dtype)
-    rowloops.encode_by_halving(x, np.append(cuts, np.inf), n_cuts + 1, out)
+    rowloops.encode_by_bisection(x, np.append(cuts, np.inf), n_cuts + 1, out)
     expected = np.searchsorted(cuts, x, side="right")
     expected[3] = n_cuts + 1
     np.testing.assert_array_equal(out, expected)

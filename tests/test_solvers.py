@@ -100,7 +100,7 @@ def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
 def test_preconditioner_is_symmetric_and_positive(loss, bias):
     small = Small(loss, bias=bias)
     if loss is Hinge:
-        small.rows.smooth_in_the_middle(0.8, 1.0)
+        small.rows.smooth_at_box_center(0.8, 1.0)
     small.place(*random_point(small))
     precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
     inverse = np.column_stack([precondition(unit) for unit in np.eye(len(small.chains.jumps))])
@@ -119,7 +119,7 @@ def test_newton_steps_are_the_dense_solution(loss, bias):
     cost = small.C * small.weight
     dense_loss = loss(cost)
     if loss is Hinge:
-        small.rows.smooth_in_the_middle(0.8, 1.0)
+        small.rows.smooth_at_box_center(0.8, 1.0)
         dense_loss = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
     w, b = random_point(small)
     small.place(w, b)
@@ -154,7 +154,7 @@ def test_direction_chooses_a_way_and_both_are_right(bias):
 
 def test_without_curvature_the_step_is_the_residual():
     small = Small(SquaredHinge)
-    small.rows.propose(np.zeros(len(small.chains.jumps)), 0.0)
+    small.rows.set_direction(np.zeros(len(small.chains.jumps)), 0.0)
     for block in small.rows.blocks:
         block.margin[:] = 2.0
     weights = np.ones(len(small.chains.jumps))
@@ -172,7 +172,7 @@ def test_line_search_finds_a_flat_point(loss, bias, length):
     small = Small(loss, bias=bias)
     record = loss(small.C * small.weight)
     if loss is Hinge:
-        small.rows.smooth_in_the_middle(0.8, 1.0)
+        small.rows.smooth_at_box_center(0.8, 1.0)
         record = SmoothedHinge(record.cost, record.cost / 2, 0.8 * small.weight)
     w, b = random_point(small)
     small.place(w, b)
@@ -185,7 +185,7 @@ def test_line_search_finds_a_flat_point(loss, bias, length):
     def derivative(t):
         return (w + t * dw) @ dw - record.slope(margin + t * step) @ step
 
-    small.rows.propose(small.chains.spread(dw), db)
+    small.rows.set_direction(small.chains.spread(dw), db)
     t = line_search(small.rows, w, dw)
     assert derivative(0.0) < 0 < t
     assert abs(derivative(t)) <= 0.31 * abs(derivative(0.0))
@@ -198,7 +198,7 @@ def test_line_search_does_not_go_uphill():
     dw = w - small.votes.T @ (
         small.y * Logistic(small.weight).slope(small.y * (small.votes @ w + b))
     )
-    small.rows.propose(small.chains.spread(dw), 0.0)
+    small.rows.set_direction(small.chains.spread(dw), 0.0)
     assert line_search(small.rows, w, dw) == 0.0
 
 
@@ -366,7 +366,7 @@ def test_hard_margin_keeps_every_row(bias):
 def test_hard_margin_of_inseparable_rows_is_refused():
     columns = make_columns(np.array([[0.0], [0.0], [1.0]]), max_bins=10)
     masses = [Masses(np.array([2.0]), 0.0)]
-    chains = Chains.of(paths(masses), masses, centred=False)
+    chains = Chains.of(paths(masses), masses, centered=False)
     packing = pack(columns.codes, columns.sizes)
     problem = Problem(chains, packing, Hinge, hard=True)
     positive = np.array([True, False, True])
@@ -405,7 +405,7 @@ def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
     cost, y = small.C * small.weight, small.y
     record = loss(cost)
     if loss is Hinge:
-        small.rows.smooth_in_the_middle(0.8, 1.0)
+        small.rows.smooth_at_box_center(0.8, 1.0)
         record = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
     w, b = random_point(small)
     small.place(w, b)
@@ -420,7 +420,7 @@ def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
     np.testing.assert_allclose(slopes.duals, [dual[y > 0].sum(), dual[y < 0].sum()])
     assert slopes.loss == pytest.approx(loss(cost).total(margin))
     assert slopes.pairing == pytest.approx(a @ (1 - margin))
-    assert slopes.least_margin == pytest.approx(margin.min())
+    assert slopes.min_margin == pytest.approx(margin.min())
     assert small.rows.strain() == pytest.approx(a @ np.abs(1 - margin))
     shortfall = small.weight @ np.abs(1 - margin) / small.weight.sum()
     assert small.rows.mean_shortfall() == pytest.approx(shortfall)

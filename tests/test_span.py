@@ -84,11 +84,11 @@ def test_newtons_steps_are_the_same(loss, bias):
         SpanPoint(small.problem, small.rows, by_rows(small)),
     ):
         if loss is Hinge:
-            point.rows.smooth_in_the_middle(3.0, 1.0)
+            point.rows.smooth_at_box_center(3.0, 1.0)
         _, now = point.look()
         exactly = Stop(0.0, 1e-24, 1.0)
         dw, db = point.newton.direction(now, exactly)
-        point.rows.propose(point.problem.space.spread(dw), db)
+        point.rows.set_direction(point.problem.space.spread(dw), db)
         by_row = np.empty(len(small.y))
         for block in point.rows.blocks:
             by_row[block.index] = block.step
@@ -102,7 +102,7 @@ def test_a_matrix_that_rounding_leaves_singular_still_gives_a_descent():
     small = Small(Hinge, n=40)
     small.rows.packing.codes[:, 1::2] = small.rows.packing.codes[:, ::2]
     point = SpanPoint(small.problem, small.rows, by_rows(small))
-    point.rows.smooth_in_the_middle(1e25, 1.0)
+    point.rows.smooth_at_box_center(1e25, 1.0)
     point.place(point.weights, 0.0)
     point.rows.block.margin[:] = 1.0
     _, now = point.look()

@@ -12,8 +12,8 @@ from everystump._core import rowloops
 from everystump._core.boosting import (
     LOSSES,
     BoostedRows,
-    Ending,
     Search,
+    StopReason,
     Stump,
     Stumps,
     best_of_all,
@@ -21,11 +21,11 @@ from everystump._core.boosting import (
     boost,
 )
 from everystump._core.boosting.search import (
-    COIN,
+    CHANCE,
     error_gains,
+    exclude_small_sides,
     first_at_least,
     gini_gains,
-    refuse_thin,
 )
 from everystump._core.columns import make_columns
 from everystump._core.packing import pack
@@ -75,7 +75,7 @@ def flat(request):
     """Return positive and negative weights of some features end to end, some places empty."""
     rng = np.random.default_rng(request.param)
     columns = [numbers(1), numbers(7), numbers(6, missing=1.0), category(5), category(3, 1.0)]
-    starts = np.concatenate([[0], np.cumsum([column.n_places for column in columns])])
+    starts = np.concatenate([[0], np.cumsum([column.n_bins for column in columns])])
     tables = rng.uniform(size=(2, starts[-1])) * (rng.random((2, starts[-1])) < 0.7)
     for a, b in pairwise(starts):
         tables[:, a:b] *= 1 / (tables[:, a:b].sum() or 1)
@@ -126,7 +126,7 @@ def test_gini_gains(flat):
 def test_refuse_thin(flat, least):
     tables, *tree = flat
     gains = np.ones(tables.shape[1])
-    refuse_thin(tables[0], tables[1], *tree, least, gains)
+    exclude_small_sides(tables[0], tables[1], *tree, least, gains)
     thin = by_edge(tables, *tree, lambda tilt, weight: min(weight) < least)
     thin[tree[0][:-1]] = False
     np.testing.assert_array_equal(gains, np.where(thin, -1.0, 1.0))
@@ -245,7 +245,7 @@ def test_among_equals_the_first_feature_and_the_lowest_threshold():
     X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
     _, search, tables = searched(X, np.array([-1, 1, -1, 1]), np.ones(4))
     assert search.best(tables)[:5] == (0, 1, 0.5, -1, 1)
-    assert search.best_of(1, tables[:, 4:])[:5] == (1, 1, 0.5, -1, 1)
+    assert search.best_of_feature(1, tables[:, 4:])[:5] == (1, 1, 0.5, -1, 1)
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -265,9 +265,9 @@ def cut(feature=0, threshold=0.0, direction=1, right=0.75, wrong=0.25):
 
 def test_error_and_coin():
     assert cut(right=3.0, wrong=1.0).error == 0.25
-    assert cut(right=1.0, wrong=1.0 - 1e-13).is_coin
-    assert not cut(right=1.0, wrong=1.0 - 1e-9).is_coin
-    assert COIN.is_coin
+    assert cut(right=1.0, wrong=1.0 - 1e-13).is_chance
+    assert not cut(right=1.0, wrong=1.0 - 1e-9).is_chance
+    assert CHANCE.is_chance
 
 
 def test_a_vote_does_not_depend_on_the_type_of_the_rows():
@@ -287,9 +287,9 @@ def test_judge_and_place(seed):
     assert judged[:6] == stump[:6]
     assert judged.error == pytest.approx(error_of(stump, X, y, other), abs=1e-12)
     column = search.columns[stump.feature]
-    assert column.place_of(stump.threshold, stump.level) == stump.place
+    assert column.bin_of(stump.threshold, stump.level) == stump.place
     first = search.columns[0]
-    assert [first.place_of(a, -1) for a in (-np.inf, 0.0, 0.5, np.inf)] == [0, 0, 1, 5]
+    assert [first.bin_of(a, -1) for a in (-np.inf, 0.0, 0.5, np.inf)] == [0, 0, 1, 5]
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_chosen_stumps_keep_multiplicities(ensemble):
         )
         np.testing.assert_array_equal(measure.thresholds(d), cuts)
         column = numbers(len(cuts) + 1)
-        np.testing.assert_array_equal(measure.all_masses(column, d).inside, 2 * times)
+        np.testing.assert_array_equal(measure.stump_masses(column, d).inside, 2 * times)
 
 
 def test_weights_from_steps(ensemble):
@@ -341,8 +341,8 @@ def test_weights_from_steps(ensemble):
     singles, weights, X = ensemble
     stumps = Stumps.of(singles, weights)
     columns = make_columns(X, max_bins=1000, thresholds=stumps.chosen(3).thresholds).columns
-    steps = [np.random.default_rng(c.n_places).normal(size=c.n_places) for c in columns]
-    weighed = stumps.weighed_by(columns, steps)
+    steps = [np.random.default_rng(c.n_bins).normal(size=c.n_bins) for c in columns]
+    weighed = stumps.with_jumps(columns, steps)
     for d, shape in enumerate(weighed.shape_model([0] * 3)):
         rise = shape(columns[d].cuts) - shape.before(columns[d].cuts)
         np.testing.assert_allclose(rise, steps[d][1:], atol=1e-13)
@@ -361,7 +361,7 @@ def test_homes_and_sums_by_feature(sizes):
     expected = bincounts(codes, sizes, y, weight)
     np.testing.assert_allclose(packing.by_feature(joint), expected, atol=1e-12)
     first = np.concatenate([[0], np.cumsum(sizes)])
-    for d, home in enumerate(packing.homes):
+    for d, home in enumerate(packing.locations):
         np.testing.assert_array_equal(home.places[packing.codes[home.joint]], codes[d])
         part = joint[:, packing.starts[home.joint] : packing.starts[home.joint + 1]]
         np.testing.assert_allclose(home.own(part), expected[:, first[d] : first[d + 1]], atol=1e-12)
@@ -390,8 +390,8 @@ def _one_by_one(columns):
     singles = [pack(columns.codes[d : d + 1], columns.sizes[d : d + 1]) for d in range(4)]
     whole = pack(np.zeros((4, 1), dtype=columns.codes.dtype), np.array([100] * 4))
     starts = np.concatenate([[0], np.cumsum(columns.sizes)])
-    homes = tuple(p.homes[0]._replace(joint=d) for d, p in enumerate(singles))
-    parts = {"codes": columns.codes, "starts": starts, "members": whole.members, "homes": homes}
+    locations = tuple(p.locations[0]._replace(joint=d) for d, p in enumerate(singles))
+    parts = {"codes": columns.codes, "starts": starts, "members": whole.members, "homes": locations}
     return type(whole)(**parts, places=(), expand=whole.expand)
 
 
@@ -406,7 +406,7 @@ def test_steps_minimise_the_summed_loss(name, seed):
     for _ in range(2):
         search = Search(columns.columns)
         stump = search.best(rows.tables())
-        rows.hear(stump, search)
+        rows.apply_votes(stump, search)
         step = loss.step(stump, rows.along)
         vote = stump.vote(X)
 
@@ -434,7 +434,7 @@ def test_joined_columns_change_nothing(name, features, seed):
         if features == "random":
             choose = best_of_random(np.random.default_rng(seed), 4)
         run = boost(rows, Search(columns.columns), choose, LOSSES[name], n_estimators=15)
-        assert run.ending is Ending.ROUNDS
+        assert run.ending is StopReason.ROUNDS
         found.append(run.stumps)
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-8)

@@ -32,7 +32,7 @@ def named(measure):
     return density if measure == "density" else measure
 
 
-def package_gram(X, measure, *, centred, limits=None):
+def package_gram(X, measure, *, centered, limits=None):
     """Return the kernel matrix as the package's chains have it."""
     measure = as_measure(measure)
     columns = make_columns(X, max_bins=len(X), thresholds=measure.thresholds)
@@ -40,7 +40,7 @@ def package_gram(X, measure, *, centred, limits=None):
     if limits is not None:
         wide = [replace(column, low=limits[0], high=limits[1]) for column in wide]
     masses = [measure.masses(column, d) for d, column in enumerate(wide)]
-    chains = Chains.of(columns.columns, masses, centred=centred)
+    chains = Chains.of(columns.columns, masses, centered=centered)
     rows = columns.codes.T + chains.starts[:-1]
     return chains.gram(rows)
 
@@ -50,9 +50,9 @@ class TestTheorem1:
 
     @pytest.mark.parametrize("measure", [*NAMED, ChosenStumps(THRESHOLDS)], ids=str)
     @pytest.mark.parametrize("centred", [True, False])
-    def test_gram_is_positive_semidefinite(self, table, measure, centred):
+    def test_gram_is_positive_semidefinite(self, table, measure, centered):
         """No eigenvalue is below -1e-12 of the largest, with and without a bias."""
-        K = package_gram(table[0], named(measure), centred=centred)
+        K = package_gram(table[0], named(measure), centered=centered)
         eigenvalues = np.linalg.eigvalsh(K)
         assert eigenvalues[0] >= -1e-12 * eigenvalues[-1]
 
@@ -60,7 +60,7 @@ class TestTheorem1:
     def test_gram_is_the_closed_form(self, table, measure):
         """Half the total mass less the mass between two rows, to 1e-12."""
         X, _ = table
-        K = package_gram(X, named(measure), centred=True)
+        K = package_gram(X, named(measure), centered=True)
         axes = [axis(x, measure) for x in X.T]
         np.testing.assert_allclose(K, gram(axes), rtol=0, atol=1e-12 * K.max())
 
@@ -68,7 +68,7 @@ class TestTheorem1:
     def test_with_a_bias_only_constants_differ(self, table, measure):
         """Both matrices are the same to 1e-12 once rows and columns are centred."""
         X, _ = table
-        free, pinned = (package_gram(X, named(measure), centred=c) for c in (False, True))
+        free, pinned = (package_gram(X, named(measure), centered=c) for c in (False, True))
         H = np.eye(len(X)) - 1 / len(X)
         np.testing.assert_allclose(H @ free @ H, H @ pinned @ H, rtol=0, atol=1e-12 * pinned.max())
 
@@ -76,7 +76,7 @@ class TestTheorem1:
     def test_gram_is_the_integral_over_stumps(self, table, measure):
         """The sum of 200,000 stumps a feature on an even grid is the kernel, to 1e-4."""
         X, _ = table
-        K = package_gram(X, named(measure), centred=True)
+        K = package_gram(X, named(measure), centered=True)
         integral = np.zeros_like(K)
         for x in X.T:
             edges = np.linspace(x.min(), x.max(), 200_001)
@@ -91,7 +91,7 @@ class TestTheorem1:
     def test_chosen_stumps_are_their_own_features(self, table):
         """The matrix is ``sum of s(x) s(x')`` over the given stumps, one listed twice, to 1e-12."""
         X, _ = table
-        K = package_gram(X, ChosenStumps(THRESHOLDS), centred=True)
+        K = package_gram(X, ChosenStumps(THRESHOLDS), centered=True)
         votes = [np.where(x[:, None] >= t, 1.0, -1.0) for x, t in zip(X.T, THRESHOLDS, strict=True)]
         np.testing.assert_allclose(K, sum(v @ v.T for v in votes), atol=1e-12)
         axes = [chosen_axis(x, t) for x, t in zip(X.T, THRESHOLDS, strict=True)]
@@ -100,7 +100,7 @@ class TestTheorem1:
     def test_a_feature_without_chosen_stumps_is_silent(self, table):
         """An empty list of thresholds leaves the feature out of the kernel."""
         X, _ = table
-        K = package_gram(X, ChosenStumps([THRESHOLDS[0], [], []]), centred=True)
+        K = package_gram(X, ChosenStumps([THRESHOLDS[0], [], []]), centered=True)
         votes = np.where(X[:, :1] >= THRESHOLDS[0], 1.0, -1.0)
         np.testing.assert_allclose(K, votes @ votes.T, atol=1e-12)
 
@@ -147,7 +147,7 @@ class TestTheorem3:
         """
         rng = np.random.default_rng(0)
         X = np.column_stack([rng.permutation(12) + 0.5, np.zeros(12), rng.integers(0, 2, 12)])
-        K = package_gram(X, named(measure), centred=True, limits=(-3.0, 15.0))
+        K = package_gram(X, named(measure), centered=True, limits=(-3.0, 15.0))
         own = axis(X[:, 0], measure, limits=(-3.0, 15.0))
         smallest = min(own.inside.min(), own.outside)
         assert np.linalg.eigvalsh(K)[0] >= smallest / 2
@@ -156,7 +156,7 @@ class TestTheorem3:
     def test_gram_is_conditionally_positive_definite(self, measure):
         """Measures without mass outside the data are so on vectors of sum 0, as a bias has it."""
         X = np.random.default_rng(0).permutation(12)[:, None] + 0.5
-        K = package_gram(X, measure, centred=False)
+        K = package_gram(X, measure, centered=False)
         basis = np.linalg.qr(np.column_stack([np.ones(12), np.eye(12)[:, 1:]]))[0][:, 1:]
         smallest = axis(X[:, 0], measure).inside.min()
         assert np.linalg.eigvalsh(basis.T @ K @ basis)[0] >= smallest / 2
@@ -164,7 +164,7 @@ class TestTheorem3:
     def test_a_tie_in_every_feature_may_be_singular(self):
         """Without the premise the conclusion fails: two equal rows give a zero eigenvalue."""
         X = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 3.0]])
-        assert abs(np.linalg.eigvalsh(package_gram(X, "lebesgue", centred=True))[0]) <= 1e-12
+        assert abs(np.linalg.eigvalsh(package_gram(X, "lebesgue", centered=True))[0]) <= 1e-12
 
 
 class TestTheorem4:

@@ -15,8 +15,8 @@ from tool import refused, run, write_credit
 
 import everystump as package
 from everystump import export
-from everystump._workflow.guesses import Wishes, make_task
-from everystump._workflow.presets import FAMILIES
+from everystump._workflow.guesses import ColumnOptions, prepare_training_data
+from everystump._workflow.presets import PRESETS
 from everystump.cli.main import everystump
 
 
@@ -61,7 +61,7 @@ def test_the_told_error_is_that_of_the_held_out_rows(credit, model):
     assert bound["holds"] and bound["value"] > done["error"]
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "perceptron"])
+@pytest.mark.parametrize("family", [name for name in PRESETS if name != "perceptron"])
 def test_every_family(family, credit, tmp_path):
     out = tmp_path / "m.stump"
     done = run("fit", credit, "--target", "default", "--model", family, "-o", out, "--json")
@@ -159,8 +159,10 @@ def test_other_refusals(credit, model, tmp_path):
 
 def test_guesses_can_be_overruled(credit):
     frame = pd.read_csv(credit)
-    wishes = Wishes(drop=("age",), use=("number",), categorical=("dependents",), positive="0")
-    task = make_task(frame, "default", wishes)
+    column_options = ColumnOptions(
+        drop=("age",), use=("number",), categorical=("dependents",), positive="0"
+    )
+    task = prepare_training_data(frame, "default", column_options)
     assert "age" not in task.X and "number" in task.X and task.positive == 0
     assert str(task.X["dependents"].dtype) == "category"
     assert task.dropped == {"age": "asked for", "bank": "with one value only"}

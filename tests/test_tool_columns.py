@@ -11,13 +11,13 @@ import pytest
 from tool import refused, run
 
 import everystump as package
-from everystump._workflow import RefusedError
-from everystump._workflow.datetext import parts_of, read_dates
-from everystump._workflow.guesses import Wishes, make_task
-from everystump._workflow.matching import features_of
+from everystump._workflow import InvalidInputError
+from everystump._workflow.datetext import date_features, read_dates
+from everystump._workflow.guesses import ColumnOptions, prepare_training_data
+from everystump._workflow.matching import match_features
 from everystump._workflow.numbertext import read_number
-from everystump._workflow.readings import as_plain, from_plain
-from everystump._workflow.schema import find_readings
+from everystump._workflow.readings import as_plain, parsers_from_dict
+from everystump._workflow.schema import infer_parsers
 from everystump._workflow.sources import read_file
 
 N = 120
@@ -28,12 +28,14 @@ DAYS = pd.Series(pd.date_range("2010-01-04", periods=N, freq="13D"))
 Y = np.where(AMOUNTS > 5_000_000, "yes", "no")
 
 
-def task_of(cells, *, decimal=None, y=Y, **wishes):
+def task_of(cells, *, decimal=None, y=Y, **column_options):
     """Return the task of a table with one column of cells, by way of a CSV."""
     frame = pd.DataFrame({"x": cells, "other": np.arange(len(cells)) % 7, "y": y[: len(cells)]})
     text = io.StringIO()
     frame.to_csv(text, index=False, sep=";")
-    return make_task(read_text(text.getvalue(), decimal), "y", Wishes(**wishes))
+    return prepare_training_data(
+        read_text(text.getvalue(), decimal), "y", ColumnOptions(**column_options)
+    )
 
 
 def read_text(text, decimal=None):
@@ -142,7 +144,7 @@ def test_a_few_words_among_numbers():
     forced = task_of(many, numeric=["x"])
     assert forced.X["x"].isna().sum() == 40
     assert any("'w0', 'w3', 'w6' and 37 more in 40 rows" in one for one in forced.messages)
-    with pytest.raises(RefusedError, match="--numeric x: the column has no numbers"):
+    with pytest.raises(InvalidInputError, match="--numeric x: the column has no numbers"):
         task_of(["a", "b"] * 60, numeric=["x"])
 
 
@@ -189,7 +191,9 @@ def test_dates_are_read_as_pythons_calendar_has_them():
         read = read_dates([day.strftime(form) for day in days], day_first=True)
         assert read.astype("M8[D]").tolist() == days
     assert np.isnat(read_dates(["2011-02-29", "31/4/2011", "2011-13-01"], day_first=True)).all()
-    year = parts_of(pd.Series(pd.to_datetime(["2012-07-02 00:00", "2011-12-31 12:00"])))["year"]
+    year = date_features(pd.Series(pd.to_datetime(["2012-07-02 00:00", "2011-12-31 12:00"])))[
+        "year"
+    ]
     np.testing.assert_allclose(year, [2012 + 183 / 366, 2011 + 364.5 / 365], rtol=1e-15)
 
 
@@ -243,9 +247,11 @@ def test_times_are_hours():
 
 def test_names_of_parts_do_not_collide_and_can_be_dropped():
     frame = pd.DataFrame({"x": DAYS, "x_month": AMOUNTS, "y": Y})
-    task = make_task(frame, "y", Wishes(drop=["x_weekday"]))
+    task = prepare_training_data(frame, "y", ColumnOptions(drop=["x_weekday"]))
     assert task.X.columns.tolist() == ["x_year", "x_month_", "x_month"]
-    assert make_task(frame, "y", Wishes(drop=["x"])).X.columns.tolist() == ["x_month"]
+    assert prepare_training_data(frame, "y", ColumnOptions(drop=["x"])).X.columns.tolist() == [
+        "x_month"
+    ]
 
 
 def test_dates_in_parquet_and_in_csv_are_one(tmp_path):
@@ -302,7 +308,7 @@ def test_new_files_are_read_as_the_model_remembers(tmp_path):
         "when;age;money\n3 Feb 2012;?;1234\n",
     ):
         new.write_text(text)
-        row = features_of(model, read_file(new, text=["when", "age", "money"])[0]).iloc[0]
+        row = match_features(model, read_file(new, text=["when", "age", "money"])[0]).iloc[0]
         assert row["when_month"] == 2 and np.isnan(row["age"]) and row["money"] == 1234
         assert run("predict", out, new).exit_code == run("explain", out, new).exit_code == 0
     for text, wanted in (
@@ -339,9 +345,9 @@ def test_a_file_of_decimal_commas_is_remembered(tmp_path):
 def test_readings_are_plain_data():
     frame = pd.DataFrame({"x": DAYS.dt.strftime("%m/%d/%Y"), "m": [f"${x:,}" for x in AMOUNTS]})
     frame["t"] = "12:30"
-    found = find_readings(frame, (".", ","), as_it_is=(), numeric=())
+    found = infer_parsers(frame, (".", ","), as_it_is=(), numeric=())
     assert sorted(found) == ["m", "t", "x"]
-    assert from_plain(json.loads(json.dumps(as_plain(found)))) == found
+    assert parsers_from_dict(json.loads(json.dumps(as_plain(found)))) == found
 
 
 def test_identifiers_and_free_text_are_left_out():
@@ -362,15 +368,17 @@ def test_identifiers_and_free_text_are_left_out():
         ("Hidalgo", False),
         ("population", False),
     ):
-        task = make_task(pd.DataFrame({name: ids, "o": ids % 7, "y": Y}), "y", Wishes())
+        task = prepare_training_data(
+            pd.DataFrame({name: ids, "o": ids % 7, "y": Y}), "y", ColumnOptions()
+        )
         assert (name in task.dropped) == left_out, name
     fractions = pd.DataFrame({"id": ids / 7, "y": Y})
-    assert "id" in make_task(fractions, "y", Wishes()).X
+    assert "id" in prepare_training_data(fractions, "y", ColumnOptions()).X
 
 
 def test_a_wanted_column_without_values_is_refused():
     for wish in ("use", "categorical"):
-        with pytest.raises(RefusedError, match="'x' cannot be used: no row has a value in it"):
+        with pytest.raises(InvalidInputError, match="'x' cannot be used: no row has a value in it"):
             task_of([None] * N, **{wish: ["x"]})
 
 
@@ -388,7 +396,9 @@ def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
     assert model.features_[0].levels.tolist() == [str(2**60 + k) for k in range(5)]
     said = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
     assert said.tolist() == ["yes" if b % 2 else "no" for b in big]
-    task = make_task(read_file(data, text=["y"])[0], "y", Wishes(numeric=["big"]))
+    task = prepare_training_data(
+        read_file(data, text=["y"])[0], "y", ColumnOptions(numeric=["big"])
+    )
     assert "Rounded, as whole numbers beyond 2^53: big." in task.messages
     assert task.X["big"].nunique() == 1 and "big" not in task.dropped
     huge = read_text(text.replace("1152921504606846976", "1e300"))
@@ -409,13 +419,13 @@ def test_whole_numbers_beyond_doubles_in_parquet(tmp_path):
 def test_numbers_of_rows_are_known_though_labels_are_missing(name):
     frame = pd.DataFrame({name: np.arange(1, N + 1), "x": AMOUNTS, "y": Y})
     frame.loc[50, "y"] = None
-    task = make_task(frame, "y", Wishes())
+    task = prepare_training_data(frame, "y", ColumnOptions())
     assert task.dropped == {name: "numbering the rows"} and list(task.X) == ["x"]
 
 
 def test_numbers_of_rows_may_have_gaps_in_a_column_without_a_name():
     frame = pd.DataFrame({"Unnamed: 0": 2 * np.arange(N), "time": 2 * np.arange(N), "y": Y})
-    assert list(make_task(frame, "y", Wishes()).dropped) == ["Unnamed: 0"]
+    assert list(prepare_training_data(frame, "y", ColumnOptions()).dropped) == ["Unnamed: 0"]
 
 
 @pytest.fixture(scope="module")

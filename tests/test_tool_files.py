@@ -13,7 +13,7 @@ import pytest
 from tool import refused, run
 
 import everystump as package
-from everystump._workflow import RefusedError
+from everystump._workflow import InvalidInputError
 from everystump._workflow.dialect import Dialect
 from everystump._workflow.sources import read_file
 
@@ -147,9 +147,11 @@ def test_a_single_column(tmp_path):
 
 
 def test_a_wrong_delimiter_is_told_by_its_line(tmp_path):
-    with pytest.raises(RefusedError, match=r"line 1: no ';' separates 'a,b'; pass --delimiter ','"):
+    with pytest.raises(
+        InvalidInputError, match=r"line 1: no ';' separates 'a,b'; pass --delimiter ','"
+    ):
         read(tmp_path, "a,b\n1,2\n", delimiter=";")
-    with pytest.raises(RefusedError, match="cannot be read with --delimiter"):
+    with pytest.raises(InvalidInputError, match="cannot be read with --delimiter"):
         read(tmp_path, "a::b\n1::2\n", delimiter="::")
     assert read(tmp_path, "a b\n1 2\n", delimiter=" ")[0].shape == (1, 2)
 
@@ -421,7 +423,7 @@ def test_numbers_with_points_beside_text_with_commas(tmp_path):
 @pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n\n", b"\n \n"])
 def test_nothing_but_marks_and_blanks(content, tmp_path):
     (tmp_path / "t.csv").write_bytes(content)
-    with pytest.raises(RefusedError, match="is empty"):
+    with pytest.raises(InvalidInputError, match="is empty"):
         read_file(tmp_path / "t.csv")
 
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from tool import ENVIRONMENT, PROGRAM, refused, run
 
 import everystump as package
-from everystump._workflow import RefusedError
+from everystump._workflow import InvalidInputError
 from everystump._workflow.sources import read_file
 from everystump.cli.main import everystump
 
@@ -74,7 +74,7 @@ def test_compressed_files_are_known_by_their_content(pack, tmp_path):
 )
 def test_archives_of_other_things(names, match, tmp_path):
     (tmp_path / "t.zip").write_bytes(zipped(b"a,y\n1,0\n", *names))
-    with pytest.raises(RefusedError, match=match):
+    with pytest.raises(InvalidInputError, match=match):
         read_file(tmp_path / "t.zip")
 
 
@@ -83,10 +83,12 @@ def test_zstandard(tmp_path):
     try:
         import zstandard
     except ImportError:
-        with pytest.raises(RefusedError, match="compressed by Zstandard; decompress it, or pip"):
+        with pytest.raises(
+            InvalidInputError, match="compressed by Zstandard; decompress it, or pip"
+        ):
             read_file(tmp_path / "t.zst")
         return
-    with pytest.raises(RefusedError, match="cannot be read"):
+    with pytest.raises(InvalidInputError, match="cannot be read"):
         read_file(tmp_path / "t.zst")
     (tmp_path / "t.zst").write_bytes(zstandard.compress(b"a,y\n1,0\n"))
     assert read_file(tmp_path / "t.zst")[0]["a"].tolist() == [1]
@@ -143,7 +145,7 @@ def test_names_in_parquet_that_are_not_text(tmp_path):
         assert "Error on 15 held-out rows" in run("bound", out, path).stdout
     same = pd.MultiIndex.from_tuples([("a", "x"), ("a_x", ""), ("t", "")])
     frame.set_axis(same, axis=1).to_parquet(path)
-    with pytest.raises(RefusedError, match="two columns are named 'a_x'"):
+    with pytest.raises(InvalidInputError, match="two columns are named 'a_x'"):
         read_file(path)
 
 

@@ -39,9 +39,9 @@ from everystump._tables.row_hashes import hash_rows
 from everystump.bounds import boosting_training_bound, loo_bound, validation_bound
 from everystump.bounds.protocol import (
     HasTrainingOverlap,
-    KernelVote,
-    OtherTableError,
-    SubsampleVote,
+    NotTrainingDataError,
+    SubsampleEnsemble,
+    SupportsKernelEnsembles,
     WarmStartable,
 )
 
@@ -116,10 +116,12 @@ def test_every_estimator_keeps_to_the_protocol():
     assert [type(model) for model in ours if isinstance(model, WarmStartable)] == [
         StumpBoostingClassifier
     ]
-    assert isinstance(STUMPS, KernelVote) and isinstance(PLAIN, KernelVote)
-    assert not isinstance(StumpBoostingClassifier(), KernelVote)
-    assert isinstance(MODELS["SubsampleVotingClassifier"], SubsampleVote)
-    assert not isinstance(STUMPS, SubsampleVote)
+    assert isinstance(STUMPS, SupportsKernelEnsembles) and isinstance(
+        PLAIN, SupportsKernelEnsembles
+    )
+    assert not isinstance(StumpBoostingClassifier(), SupportsKernelEnsembles)
+    assert isinstance(MODELS["SubsampleVotingClassifier"], SubsampleEnsemble)
+    assert not isinstance(STUMPS, SubsampleEnsemble)
 
 
 def test_of_other_classifiers_nothing_is_known():
@@ -135,7 +137,7 @@ def test_columns_of_frames_go_by_name(frame, name):
     backwards = frame({"b": X0[:, 1], "a": X0[:, 0]})
     assert model.training_overlap(backwards, Y0).same_table
     renamed = frame({"a": X0[:, 1], "b": X0[:, 0]})
-    assert model.training_overlap(renamed, Y0).n_known == 0
+    assert model.training_overlap(renamed, Y0).n_matched == 0
 
 
 def test_words_of_a_vote_of_anything_are_rows_too():
@@ -156,7 +158,7 @@ def test_rows_of_weight_0_had_no_part():
 
 def test_another_label_makes_another_row():
     model = clone(STUMPS).fit(X0, Y0)
-    assert model.training_overlap(X0, 1 - Y0).n_known == 0
+    assert model.training_overlap(X0, 1 - Y0).n_matched == 0
 
 
 # Rows that are equal by chance
@@ -183,12 +185,12 @@ def test_fresh_rows_of_few_values_pass_and_the_bound_says_so():
 def test_fresh_rows_of_few_values_rarely_raise_a_doubt():
     """However many more there are than training rows, whose equals are the measure of chance."""
     rng, label = np.random.default_rng(5), np.zeros(20_000, dtype=int)
-    doubts = 0
+    caveats = 0
     for _ in range(60):
         X = np.floor(rng.exponential(60.0, size=(20_200, 2)))
         record = TrainingRecord.of(hash_rows(X[:200], label[:200]), 200, None, 0)
-        doubts += record.compare(hash_rows(X[200:], label)).doubt is not None
-    assert doubts <= 1
+        caveats += record.compare(hash_rows(X[200:], label)).doubt is not None
+    assert caveats <= 1
 
 
 def test_training_rows_that_a_file_holds_with_seven_digits():
@@ -246,7 +248,7 @@ def test_one_bit_of_a_large_table_makes_it_another():
     for row in (1, 2, 39_998):
         other = X.copy()
         other[row, 1] = np.nextafter(other[row, 1], 2)
-        with pytest.raises(OtherTableError, match="X and y must be the very table"):
+        with pytest.raises(NotTrainingDataError, match="X and y must be the very table"):
             loo_bound(model, other, y)
     with pytest.raises(ValueError, match="all rows in their order"):
         loo_bound(model, X[::-1], y[::-1])
@@ -281,7 +283,7 @@ def test_a_model_of_earlier_versions_has_no_record():
     assert bound.value == expected.value and expected.holds and not bound.holds
     assert "saved by earlier versions" in bound.violations[0]
     assert not validation_bound(model, FRESH, FRESH_Y).holds
-    with pytest.raises(OtherTableError, match="X and y must be the very table"):
+    with pytest.raises(NotTrainingDataError, match="X and y must be the very table"):
         loo_bound(model, X0[:-1], Y0[:-1])
 
 

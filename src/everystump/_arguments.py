@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def as_numbers(value: Any, name: str, wanted: str) -> np.ndarray:
+def as_float_array(value: Any, name: str, wanted: str) -> np.ndarray:
     """Return ``value`` as an array of numbers, or say that the argument ``name`` is not one."""
     try:
         return np.asarray(value, dtype=np.float64)
@@ -27,12 +27,12 @@ def shown(value: Any, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def check_range(feature_range: Any, n_features: int) -> np.ndarray:
+def check_feature_range(feature_range: Any, n_features: int) -> np.ndarray:
     """Return the range [low, high] of each feature, as (n_features, 2)."""
     wanted = (
         f"(low, high), or one such pair of finite numbers for each of the {n_features} features"
     )
-    limits = as_numbers(feature_range, "feature_range", wanted)
+    limits = as_float_array(feature_range, "feature_range", wanted)
     if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
         raise ValueError(f"feature_range={feature_range!r} must be {wanted}.")
     if np.any(limits[..., 0] > limits[..., 1]):

@@ -13,7 +13,7 @@ from typing import Any
 _LONGEST_SHOWN, _LONGEST_STEM, _LONGEST_SUFFIX = 80, 30, 10
 
 
-def write_whole(out: Path, write: Callable[[Path], object]) -> None:
+def write_atomic(out: Path, write: Callable[[Path], object]) -> None:
     """Write a file beside ``out`` and move it there when it is complete.
 
     A link stays one, and what it points to is written.  A file that is there keeps its permissions;
@@ -43,7 +43,7 @@ def write_whole(out: Path, write: Callable[[Path], object]) -> None:
 
 def write_text(out: Path, text: str) -> None:
     """Write a text file whole, or leave what was there."""
-    write_whole(out, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
+    write_atomic(out, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def _mode(target: Path, beside: str) -> int:
@@ -83,23 +83,23 @@ def _refuse_other_kinds(out: Path, target: Path) -> None:
         )
 
 
-def as_unicode(name: str) -> str:
+def replace_surrogates(name: str) -> str:
     r"""Return the name of a file as it can be printed and stored: bytes that are not UTF-8 are �.
 
     Examples
     --------
-    >>> as_unicode("a.csv"), as_unicode("a\udcff.csv")
+    >>> replace_surrogates("a.csv"), replace_surrogates("a\udcff.csv")
     ('a.csv', 'a�.csv')
     """
     return re.sub("[\ud800-\udfff]", "\ufffd", name)
 
 
-def as_path(path: Any) -> Path:
+def check_path(path: Any) -> Path:
     """Return a user's path, or say that it is none.
 
     Examples
     --------
-    >>> as_path("model.json").suffix
+    >>> check_path("model.json").suffix
     '.json'
     """
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
@@ -115,9 +115,9 @@ def as_path(path: Any) -> Path:
     return Path(text)
 
 
-def check_place(path: Any, *, overwrite: bool = True) -> Path:
+def check_output_path(path: Any, *, overwrite: bool = True) -> Path:
     """Return a user's path if a file can be written there, or say why not."""
-    out = as_path(path)
+    out = check_path(path)
     shown, target = f"path={str(out)!r}", Path(os.path.realpath(out))
     if os.fspath(path).endswith(os.sep):
         raise IsADirectoryError(f"{shown} is a folder; name a file in it.")

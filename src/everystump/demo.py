@@ -20,10 +20,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from everystump._files import write_text, write_whole
-from everystump._text import percent
+from everystump._files import write_atomic, write_text
+from everystump._text import format_percent
 from everystump._workflow.fitting import fit_model
-from everystump._workflow.guesses import Wishes, make_task
+from everystump._workflow.guesses import ColumnOptions, prepare_training_data
 from everystump._workflow.plan import Plan, split_rows
 from everystump.datasets import load_dataset
 from everystump.estimators.svc import StumpSVCCV
@@ -45,7 +45,7 @@ def main() -> None:
     except OSError as error:
         sys.exit(f"--out {out} cannot be a folder ({error.strerror}); name another.")
     frame = _heart()
-    task = make_task(frame, TARGET, Wishes())
+    task = prepare_training_data(frame, TARGET, ColumnOptions())
     train, test = split_rows(task.y, HELD_OUT, seed=0)
     split = task.X.iloc[train], task.y[train], task.X.iloc[test], task.y[test]
     start = time.perf_counter()
@@ -69,7 +69,7 @@ def main() -> None:
         f"(gap {proof.gap:.1e})."
     )
     bound = model.about_["bounds"][0]
-    print(f"Bound: {bound['bounded']} is at most {percent(bound['value'])}.\n")
+    print(f"Bound: {bound['bounded']} is at most {format_percent(bound['value'])}.\n")
     write_text(out / "heart.csv", frame.to_csv(index=False))
     for what, path in _write(model, split[2], split[3], out).items():
         print(f"{what:<22} {path}")
@@ -129,7 +129,7 @@ def _draw(model: Any, out: Path) -> None:
 
     figure = CurvesDisplay.from_estimator(model).figure_
     figure.suptitle("heart: what each feature adds to the score", fontsize=12)
-    write_whole(out, lambda path: figure.savefig(path, dpi=130, format="png"))
+    write_atomic(out, lambda path: figure.savefig(path, dpi=130, format="png"))
 
 
 if __name__ == "__main__":

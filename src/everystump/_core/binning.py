@@ -53,7 +53,7 @@ class Lookup:
         return cls(np.append(cuts, np.inf), low, scale, first)
 
     @property
-    def halvings(self) -> float:
+    def mean_bisections(self) -> float:
         """How often the cuts of a cell are halved until the place of a value is found.
 
         The mean, if values are where the cuts are.
@@ -124,13 +124,13 @@ class Values:
 def encode(x: np.ndarray, cuts: np.ndarray, missing: int, out: np.ndarray) -> None:
     """Write how many cuts are at most each ``x``, and ``missing`` where it is NaN."""
     if len(x) <= _ROWS_PER_CUT * len(cuts):
-        rowloops.encode_by_halving(x, np.append(cuts, np.inf), missing, out)
+        rowloops.encode_by_bisection(x, np.append(cuts, np.inf), missing, out)
         return
     lookup = Lookup.over(cuts)
-    if lookup.halvings <= _MOST_HALVINGS:
+    if lookup.mean_bisections <= _MOST_HALVINGS:
         rowloops.encode(x, lookup.cuts, lookup.first, lookup.low, lookup.scale, missing, out)
     else:
-        rowloops.encode_by_halving(x, lookup.cuts, missing, out)
+        rowloops.encode_by_bisection(x, lookup.cuts, missing, out)
 
 
 def find_values(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Values:
@@ -149,7 +149,7 @@ def find_values(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Valu
     return _sorted_values(x, weight)
 
 
-def room_for_numbers(max_bins: int, missing: float) -> int:
+def n_numeric_bins(max_bins: int, missing: float) -> int:
     """Return how many bins are left for numbers, so that codes stay short with missing values."""
     return max(2, max_bins - (missing > 0))
 
@@ -308,7 +308,7 @@ def _refine(
     max_bins: int,
 ) -> Values:
     """Sort the rows of open cells until the bins are certain."""
-    room = room_for_numbers(max_bins, missing)
+    room = n_numeric_bins(max_bins, missing)
     slack = (float(entries.counts.sum()) + missing) / len(x)
     lower = np.append(-np.inf, cells.edges)
     for attempt in range(_MOST_ROUNDS + 2):

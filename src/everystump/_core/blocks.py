@@ -58,10 +58,10 @@ class Part:
             return np.arange(self.index.start, self.index.stop)
         return self.index
 
-    def scatter_sides(self, r: np.ndarray) -> np.ndarray:
+    def scatter_by_class(self, r: np.ndarray) -> np.ndarray:
         """Return the sums of ``r`` by joint place, over positive and over negative rows."""
         tables = np.empty((2, self.starts[-1]))
-        rowloops.scatter_sides(self.codes, self.starts, r, self.positive, self.offset, tables)
+        rowloops.scatter_by_class(self.codes, self.starts, r, self.positive, self.offset, tables)
         return tables
 
 
@@ -91,7 +91,7 @@ class Block:
         """Return what was given row by row in the block's own order."""
         return of_rows[self._order]
 
-    def scatter_sides(
+    def scatter_by_class(
         self,
         r: np.ndarray,
         first: int = 0,
@@ -126,7 +126,7 @@ def _taken(codes: np.ndarray, index: np.ndarray) -> np.ndarray:
     return out
 
 
-def most_rows_of_a_block(n_threads: int) -> int:
+def max_block_rows(n_threads: int) -> int:
     """Return how many rows a block holds at most."""
     return _ROWS_PER_BLOCK if n_threads > 1 else _ROWS_ALONE
 
@@ -156,7 +156,7 @@ class Blocks(Generic[B]):
         self.n_rows = n_rows
         self.n_joint = len(packing.codes)
         self.n_threads = n_threads
-        n_blocks = -(-n_rows // most_rows_of_a_block(n_threads))
+        n_blocks = -(-n_rows // max_block_rows(n_threads))
         if n_blocks < n_threads and n_rows * self.n_joint >= _CODES_WORTH_SPLITTING:
             n_blocks = min(n_threads, n_rows)
         edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)

@@ -45,12 +45,12 @@ class Chains:
     ----------
     starts : ndarray of shape (n_features + 1,)
         Where each feature begins in a flat array.
-    parents : ndarray of shape (n_places,)
+    parents : ndarray of shape (n_bins,)
         The place that each place hangs on, itself for the first of each feature; parents come
         before what hangs on them.
-    jumps : ndarray of shape (n_places,)
+    jumps : ndarray of shape (n_bins,)
         ``s`` above.
-    leaves : ndarray of bool, shape (n_places,)
+    leaves : ndarray of bool, shape (n_bins,)
         Whether a place hangs aside, as levels and what is missing do, and not on a path of numbers.
     centred : bool
         Whether stumps vote -1 and +1 around their threshold (no bias) or 0 and 1 (bias).
@@ -60,23 +60,23 @@ class Chains:
     parents: np.ndarray
     jumps: np.ndarray
     leaves: np.ndarray
-    centred: bool
+    centered: bool
 
     @classmethod
-    def of(cls, columns: Sequence[Column], masses: Sequence[Masses], *, centred: bool) -> Chains:
+    def of(cls, columns: Sequence[Column], masses: Sequence[Masses], *, centered: bool) -> Chains:
         """Return the chains of features with these places and masses."""
-        jumps = [np.append(mass.outside if centred else 0.0, mass.inside) for mass in masses]
+        jumps = [np.append(mass.outside if centered else 0.0, mass.inside) for mass in masses]
         starts = np.concatenate([[0], np.cumsum([len(jump) for jump in jumps])])
         places = np.arange(starts[-1])
         parents, aside = np.maximum(places - 1, 0), np.zeros(len(places), dtype=bool)
         parents[starts[:-1]] = starts[:-1]
         for column, start in zip(columns, starts, strict=False):
             if column.is_category or column.missing > 0:
-                own = slice(start, start + column.n_places)
+                own = slice(start, start + column.n_bins)
                 parents[own] = start + column.parents
-                place = np.arange(column.n_places)
-                aside[own] = column.is_category & (place > 0) | (place == column.missing_place)
-        return cls(starts, parents, np.sqrt(2 * np.concatenate(jumps)), aside, centred)
+                place = np.arange(column.n_bins)
+                aside[own] = column.is_category & (place > 0) | (place == column.missing_bin)
+        return cls(starts, parents, np.sqrt(2 * np.concatenate(jumps)), aside, centered)
 
     def scaled(self, factors: np.ndarray) -> Chains:
         """Return the chains whose jumps are multiplied by ``factors``."""
@@ -91,7 +91,7 @@ class Chains:
         shared = self._shared(places, n_threads)
         if np.where(self.leaves, self.jumps, 0.0)[places].any():
             shared += self._same_leaves(places)
-        if not self.centred:
+        if not self.centered:
             return shared
         reach = np.diag(shared) / 2
         shared += np.sum(self.jumps**2) / 4
@@ -171,13 +171,13 @@ class Chains:
     def spread(self, weights: np.ndarray) -> np.ndarray:
         """Return the tables that stump weights add up to."""
         table = np.empty_like(weights)
-        _spread(self.starts, self.parents, self.jumps, self.centred, weights, table)
+        _spread(self.starts, self.parents, self.jumps, self.centered, weights, table)
         return table
 
     def collect(self, sums: np.ndarray) -> np.ndarray:
         """Return the transpose of `spread` times ``sums``."""
         out = np.empty_like(sums)
-        _collect(self.starts, self.parents, self.jumps, self.centred, sums, out)
+        _collect(self.starts, self.parents, self.jumps, self.centered, sums, out)
         return out
 
 
@@ -232,7 +232,7 @@ def mirror(out):
 
 
 @kernel
-def _spread(starts, parents, jumps, centred, weights, table):
+def _spread(starts, parents, jumps, centered, weights, table):
     for d in range(starts.shape[0] - 1):
         total = 0.0
         first = starts[d]
@@ -247,14 +247,14 @@ def _spread(starts, parents, jumps, centred, weights, table):
                 change = jumps[k] * weights[k]
                 total += change
                 table[k] = table[parents[k]] + change
-        if centred:
+        if centered:
             base = (jumps[first] * weights[first] - total) / 2
             for k in range(first, starts[d + 1]):
                 table[k] += base
 
 
 @kernel
-def _collect(starts, parents, jumps, centred, sums, out):
+def _collect(starts, parents, jumps, centered, sums, out):
     for d in range(starts.shape[0] - 1):
         first = starts[d]
         if _is_path(parents, first, starts[d + 1] - 1):
@@ -270,7 +270,7 @@ def _collect(starts, parents, jumps, centred, sums, out):
                 out[parents[k]] += total
                 out[k] = jumps[k] * total
         half = 0.0
-        if centred:
+        if centered:
             half = out[first] / 2
             for k in range(first + 1, starts[d + 1]):
                 out[k] -= jumps[k] * half

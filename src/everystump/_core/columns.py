@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from everystump._core.binning import Values, bin_starts, encode, find_values, room_for_numbers
+from everystump._core.binning import Values, bin_starts, encode, find_values, n_numeric_bins
 from everystump._core.threads import share
 
 _BARS = 30
@@ -66,7 +66,7 @@ class Column:
     is_category: bool = False
 
     @property
-    def n_places(self) -> int:
+    def n_bins(self) -> int:
         """How many places there are: a hub, values, and one for what is missing, where needed."""
         return self.is_category + len(self.values) + (self.missing > 0)
 
@@ -76,12 +76,12 @@ class Column:
         return int(self.is_category)
 
     @property
-    def missing_place(self) -> int:
+    def missing_bin(self) -> int:
         """The place of a missing value, if it has one."""
         return self.first + len(self.values)
 
     @property
-    def hook(self) -> int:
+    def missing_parent(self) -> int:
         """The place on which that of a missing value hangs: the median's, or the hub."""
         if self.is_category:
             return 0
@@ -97,28 +97,28 @@ class Column:
     @property
     def parents(self) -> np.ndarray:
         """The place that each place hangs on; the first one, the root, on itself."""
-        places = np.arange(self.n_places)
+        places = np.arange(self.n_bins)
         parents = np.zeros_like(places) if self.is_category else np.maximum(places - 1, 0)
         if self.missing > 0:
-            parents[self.missing_place] = self.hook
+            parents[self.missing_bin] = self.missing_parent
         return parents
 
     def beyond(self, place: int) -> np.ndarray:
         """Return which places lie beyond the edge to a place: the side where its stump says yes."""
-        places = np.arange(self.n_places)
+        places = np.arange(self.n_bins)
         if place == 0:
             return places >= 0
-        if self.is_category or place == self.missing_place:
+        if self.is_category or place == self.missing_bin:
             return places == place
         side = places >= place
         if self.missing > 0:
-            side[self.missing_place] = self.hook >= place
+            side[self.missing_bin] = self.missing_parent >= place
         return side
 
-    def place_of(self, threshold: float, level: int) -> int:
+    def bin_of(self, threshold: float, level: int) -> int:
         """Return the place beyond the edge of a stump; see `everystump._core.boosting.Stump`."""
         if np.isposinf(threshold):
-            return self.missing_place
+            return self.missing_bin
         if level >= 0:
             return self.first + level
         return int(np.searchsorted(self.values, threshold)) if threshold > -np.inf else 0
@@ -142,7 +142,7 @@ class Columns:
     @property
     def sizes(self) -> np.ndarray:
         """Number of places of each feature."""
-        return np.array([column.n_places for column in self.columns])
+        return np.array([column.n_bins for column in self.columns])
 
     @property
     def exact(self) -> bool:
@@ -283,7 +283,7 @@ def make_columns(
 
     parts = share(work, range(0, n_features, step), n_threads)
     columns = tuple(column for part in parts for column in part)
-    smallest = _code_type(max(column.n_places for column in columns))
+    smallest = _code_type(max(column.n_bins for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
 
 
@@ -297,8 +297,8 @@ def _density(column: Column) -> RowDensity:
     return RowDensity(values, counts, column.missing)
 
 
-def _code_type(n_places: int) -> np.dtype:
-    return np.min_scalar_type(max(n_places - 1, 0))
+def _code_type(n_bins: int) -> np.dtype:
+    return np.min_scalar_type(max(n_bins - 1, 0))
 
 
 def _make_column(found: Values, max_bins: int) -> Column:
@@ -306,7 +306,7 @@ def _make_column(found: Values, max_bins: int) -> Column:
     if len(values) == 0:
         return Column(np.zeros(1), np.empty(0), np.zeros(1), 0.0, 0.0, True, missing)
     low, high = float(values[0]), float(values[-1])
-    room = room_for_numbers(max_bins, missing)
+    room = n_numeric_bins(max_bins, missing)
     if len(values) <= room:
         return Column(values, middles(values[:-1], values[1:]), counts, low, high, True, missing)
     starts = bin_starts(counts, room) if found.starts is None else found.starts

@@ -73,7 +73,7 @@ class Design:
         masses = tuple(
             _check_masses(measure, column, d) for d, column in enumerate(columns.columns)
         )
-        chains = Chains.of(columns.columns, masses, centred=not fit_intercept)
+        chains = Chains.of(columns.columns, masses, centered=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
         signs = edge_signs(chains, directions)
         return cls(columns, measure, masses, chains, packing, Gram(chains, packing), signs)
@@ -109,7 +109,7 @@ class Design:
             self.chains,
             self.packing,
             criterion.loss,
-            bias=not self.chains.centred,
+            bias=not self.chains.centered,
             hard=bool(np.isinf(C)),
             signs=self.signs,
         )
@@ -139,7 +139,7 @@ class Design:
 
     def _is_one_sided(self, positive: np.ndarray) -> bool:
         """Tell whether a constant is all there is to learn, as in a fold that lacks a class."""
-        return not self.chains.centred and bool(positive.all() or not positive.any())
+        return not self.chains.centered and bool(positive.all() or not positive.any())
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
         """Return a constant on the right side; the certificate is that of ever larger ones."""
@@ -171,10 +171,10 @@ class Design:
         A constant of a feature and the bias are interchangeable; centred curves are the ones
         that can be read.  Without a bias curves are as the kernel has them.
         """
-        tables = self.per_feature(self.chains.spread(solution.weights))
+        tables = self.split_by_feature(self.chains.spread(solution.weights))
         intercept, shapes = solution.bias, []
         for d, (column, values) in enumerate(zip(self.columns.columns, tables, strict=True)):
-            if self.chains.centred:
+            if self.chains.centered:
                 shapes.append(self._extended(d, self._curve(d, values), solution.weights))
             else:
                 mean = float(column.weights @ values / column.weights.sum())
@@ -182,21 +182,21 @@ class Design:
                 shapes.append(self._curve(d, values - mean))
         return ShapeModel(tuple(shapes), float(intercept))
 
-    def per_feature(self, flat: np.ndarray) -> list[np.ndarray]:
+    def split_by_feature(self, flat: np.ndarray) -> list[np.ndarray]:
         """Return the part of each feature of a flat array of all places."""
         return np.split(flat, self.chains.starts[1:-1])
 
     def _curve(self, d: int, table: np.ndarray) -> Shape:
         """Return the curve through the values of a feature's places."""
         column = self.columns.columns[d]
-        values = table[column.first : column.missing_place]
-        missing = float(table[column.missing_place]) if column.missing > 0 else None
+        values = table[column.first : column.missing_bin]
+        missing = float(table[column.missing_bin]) if column.missing > 0 else None
         if column.is_category:
             # What no row was at is as good as unknown.
             return Shape.category(np.where(column.counts > 0, values, 0.0), missing)
         if self.measure.step:
             return Shape.steps(column.cuts, values, missing)
-        knots, position = self.measure.course(column, d)
+        knots, position = self.measure.knot_positions(column, d)
         return Shape(knots, np.interp(position, np.arange(len(values)), values), missing)
 
     def _extended(self, d: int, curve: Shape, weights: np.ndarray) -> Shape:
@@ -218,7 +218,7 @@ class Design:
 
 
 def _check_masses(measure: Measure, column: Column, d: int) -> Masses:
-    masses = measure.all_masses(column, d)
+    masses = measure.stump_masses(column, d)
     if not np.isfinite(masses.inside.sum() + masses.outside):
         raise ValueError(
             f"measure: feature {d} goes from {column.low:g} to {column.high:g}, too far for its "

@@ -19,12 +19,12 @@ def kernel(function: Callable) -> Any:
     return _compile(function, _OPTIONS)
 
 
-def sum_kernel(function: Callable) -> Any:
+def jit_reassociated(function: Callable) -> Any:
     """Compile a loop whose sums may be taken in any order, which lets them use wide registers."""
     return _compile(function, {**_OPTIONS, "fastmath": {"reassoc", "nsz"}})
 
 
-def fused_kernel(function: Callable) -> Any:
+def jit_fused(function: Callable) -> Any:
     """Compile a loop in which a product and a sum may be one operation, rounded once."""
     return _compile(function, {**_OPTIONS, "fastmath": {"contract"}})
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everystump._core.jit import fused_kernel, sum_kernel
+from everystump._core.jit import jit_fused, jit_reassociated
 
 _BLOCK = 1024
 # Beyond this margin the exponential is no normal number, and counts as 0.
@@ -21,7 +21,7 @@ _LOG2_E = 1.4426950408889634
 _LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
-@fused_kernel
+@jit_fused
 def _decay(margin, bits, out):
     """Write ``exp(-|margin|)``: 2 to a whole number times the series of a small exponent."""
     for i in range(margin.shape[0]):
@@ -51,7 +51,7 @@ def _decay(margin, bits, out):
         out[i] *= power[i]
 
 
-@fused_kernel
+@jit_fused
 def _log_1_plus(u):
     """Return ``log(1 + u) = 2 artanh(u / (2 + u))`` for ``0 <= u <= 1``."""
     s = u / (2.0 + u)
@@ -77,7 +77,7 @@ def _log_1_plus(u):
     return 2.0 * s * (p * q + 1.0)
 
 
-@sum_kernel
+@jit_reassociated
 def _sum(values):
     total = 0.0
     for i in range(values.shape[0]):
@@ -85,7 +85,7 @@ def _sum(values):
     return total
 
 
-@fused_kernel
+@jit_fused
 def look(margin, cost, slope, dual):
     """Write minus the derivative and its dual part; return the summed loss.
 
@@ -108,7 +108,7 @@ def look(margin, cost, slope, dual):
     return total
 
 
-@fused_kernel
+@jit_fused
 def total(margin, cost):
     """Return the summed loss."""
     bits, decay = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK)
@@ -123,7 +123,7 @@ def total(margin, cost):
     return summed
 
 
-@fused_kernel
+@jit_fused
 def slope(margin, cost, out):
     """Write minus the derivative."""
     bits = np.empty(_BLOCK, dtype=np.int64)
@@ -134,7 +134,7 @@ def slope(margin, cost, out):
             u[i] = c[i] * (u[i] if m[i] >= 0.0 else 1.0) / (1.0 + u[i])
 
 
-@fused_kernel
+@jit_fused
 def curvature(margin, cost, out):
     """Write the second derivative, ``u / (1 + u)^2``."""
     bits = np.empty(_BLOCK, dtype=np.int64)
@@ -145,7 +145,7 @@ def curvature(margin, cost, out):
             u[i] = c[i] * u[i] / ((1.0 + u[i]) * (1.0 + u[i]))
 
 
-@fused_kernel
+@jit_fused
 def along(margin, step, t, cost):
     """Return the sum of ``slope(margin + t step) step``."""
     bits, decay, there = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK), np.empty(_BLOCK)

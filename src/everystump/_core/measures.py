@@ -30,7 +30,7 @@ class Masses:
 
     Attributes
     ----------
-    inside : ndarray of shape (n_places - 1,)
+    inside : ndarray of shape (n_bins - 1,)
         Mass between each place but the first and the place that it hangs on.
     left, right : float
         Mass between an end of the feature's range and the first or last place.
@@ -49,14 +49,14 @@ class Masses:
 class Measure(ABC):
     """A measure over thresholds.
 
-    ``step`` tells whether curves jump at the cuts or run from place to place, ``follows_rows``
+    ``step`` tells whether curves jump at the cuts or run from place to place, ``uses_counts``
     whether masses depend on more of the rows than their range, ``straight`` whether the straight
     lines of a curve are exact, ``question`` what a stump weighs that asks for a level or for what
     is missing.
     """
 
     step = False
-    follows_rows = True
+    uses_counts = True
     straight = True
     question = 2.0
 
@@ -71,7 +71,7 @@ class Measure(ABC):
     def masses(self, column: Column, d: int) -> Masses:
         """Return the masses of the thresholds of feature ``d``, in ``[column.low, .high]``."""
 
-    def all_masses(self, column: Column, d: int) -> Masses:
+    def stump_masses(self, column: Column, d: int) -> Masses:
         """Return the masses of all stumps of feature ``d``, thresholds and plain questions."""
         asked = self.questions(column, d)
         if column.is_category:
@@ -86,7 +86,7 @@ class Measure(ABC):
         """
         if not column.is_category and column.missing == 0:
             return np.empty(0)
-        weights = column.weights[column.first if column.is_category else column.missing_place :]
+        weights = column.weights[column.first if column.is_category else column.missing_bin :]
         total = column.weights.sum()
         return np.where((weights > 0) & (weights < total), self.question, 0.0)
 
@@ -94,7 +94,7 @@ class Measure(ABC):
         """Return the only thresholds that may vote in feature ``d``, or None for all."""
         return None
 
-    def course(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
+    def knot_positions(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Return knots, and how far between which places the curve has come at each.
 
         A position of 3.25 is a quarter of the way from the value at place 3 to that at place 4.
@@ -105,7 +105,7 @@ class Measure(ABC):
 class Lebesgue(Measure):
     """Length in the feature's own units: the stump kernel of Definition 2 exactly."""
 
-    follows_rows = False
+    uses_counts = False
     question = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
@@ -116,7 +116,7 @@ class Lebesgue(Measure):
 class Uniform(Measure):
     """Length, each feature's range scaled to 2: the paper's SVM-Stump without a scaler."""
 
-    follows_rows = False
+    uses_counts = False
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap, relative to half the range."""
@@ -230,7 +230,7 @@ class Density(Measure):
         constant 1 is `Lebesgue`.
     """
 
-    follows_rows = False
+    uses_counts = False
     straight = False
     question = 1.0
     _PIECES = 32
@@ -253,11 +253,11 @@ class Density(Measure):
         mass = self._integrate(edges, d)
         return Masses(mass[1:-1], float(mass[0]), float(mass[-1]))
 
-    def course(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
+    def knot_positions(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Follow the integrated density inside each gap, in straight pieces."""
         n = len(column.values)
         if n == 1:
-            return super().course(column, d)
+            return super().knot_positions(column, d)
         parts = np.linspace(0.0, n - 1.0, (n - 1) * self._PIECES + 1)
         knots = np.interp(parts, np.arange(n), column.values)
         mass = self._integrate(knots, d).reshape(n - 1, self._PIECES)

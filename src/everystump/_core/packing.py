@@ -55,12 +55,12 @@ class Packing:
     starts: np.ndarray
     members: tuple[tuple[int, ...], ...]
     places: tuple[np.ndarray, ...]
-    homes: tuple[Home, ...]
+    locations: tuple[Home, ...]
     expand: sparse.csr_array
 
     def by_feature(self, sums: np.ndarray) -> np.ndarray:
         """Return sums by the places of all features, given several by joint place, one a row."""
-        is_plain = len(self.members) == len(self.homes)
+        is_plain = len(self.members) == len(self.locations)
         return sums if is_plain else (self.fold @ sums.T).T
 
     @cached_property

@@ -64,7 +64,7 @@ class _Line:
             print("\r\x1b[K" if _transient.get() else "\n", end="", file=sys.stderr, flush=True)
 
 
-class Reporter(_Line):
+class FitProgress(_Line):
     """Reports the Newton steps of a fit.
 
     Parameters
@@ -97,7 +97,7 @@ class Rounds(_Line):
 
 
 @contextmanager
-def count_done(verbose: int, title: str, total: int) -> Iterator[Callable[[], None]]:
+def progress_counter(verbose: int, title: str, total: int) -> Iterator[Callable[[], None]]:
     """Give a function to be called after each of ``total`` pieces of work."""
     done = count(1)
     with _Line(verbose, title) as line:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.jit import kernel, sum_kernel
+from everystump._core.jit import jit_reassociated, kernel
 
 _BLOCK = 4096
 _HALVED = 1024
@@ -91,7 +91,7 @@ def scatter(codes, starts, r, first, last, out, offset=0):
 
 
 @kernel
-def scatter_sides(codes, starts, r, positive, offset, out):
+def scatter_by_class(codes, starts, r, positive, offset, out):
     """Write `scatter` of the positive rows into ``out[0]``, and of the others into ``out[1]``.
 
     Rows need not be sorted by their side for that; see `scatter` for ``offset``.
@@ -131,8 +131,8 @@ def _scatter_block_sides(codes, starts, r, beyond, lo, out):
             sums0[beyond[i] + code0[i]] += r[i]
 
 
-@sum_kernel
-def sum_sides(values, positive):
+@jit_reassociated
+def sum_by_class(values, positive):
     """Return the sums over the positive rows and over the others."""
     inside = 0.0
     outside = 0.0
@@ -221,7 +221,7 @@ def encode(x, cuts, lookup, low, scale, missing, out):
 
 
 @kernel
-def encode_by_halving(x, cuts, missing, out):
+def encode_by_bisection(x, cuts, missing, out):
     """Write what `encode` does by halving all cuts, of many values in step.
 
     That takes no branch that may be guessed wrong, however the cuts are spread.
@@ -312,7 +312,7 @@ def smoothed_hinge_curvature(margin, cost, anchor, sharpness, out):
         out[i] = sharpness[i] if (a > 0.0) & (a < cost[i]) else 0.0
 
 
-@sum_kernel
+@jit_reassociated
 def smoothed_hinge_along(margin, step, t, cost, anchor, sharpness):
     """Return the sum of ``slope(margin + t step) * step``."""
     total = 0.0
@@ -322,7 +322,7 @@ def smoothed_hinge_along(margin, step, t, cost, anchor, sharpness):
     return total
 
 
-@sum_kernel
+@jit_reassociated
 def hinge_total(margin, cost):
     """Return the sum of ``cost max(0, 1 - margin)`` for finite costs."""
     total = 0.0
@@ -339,7 +339,7 @@ def advance(vote, step, rate, log_scale, least, most, margin, out):
         out[i] = min(max(log_scale - rate * margin[i], least), most)
 
 
-@sum_kernel
+@jit_reassociated
 def mada_along(odds, vote, cost, factor, scale):
     """Return the summed ``vote weight`` after a step, and how fast it falls; see `advance`.
 
@@ -356,7 +356,7 @@ def mada_along(odds, vote, cost, factor, scale):
     return slope, fall
 
 
-@sum_kernel
+@jit_reassociated
 def logistic_along(odds, vote, cost, factor, scale):
     """Return what `mada_along` does for the weight ``odds / (1 + odds / scale)``."""
     slope = 0.0

@@ -75,7 +75,7 @@ class Shape:
         """What each level of a category adds."""
         return self.values[1:-1:2].copy()
 
-    def over_levels(self, numbers: np.ndarray | None, n_levels: int) -> Shape:
+    def with_levels(self, numbers: np.ndarray | None, n_levels: int) -> Shape:
         """Return a category's curve over more levels, of which its own have these numbers."""
         levels = np.zeros(n_levels)
         if numbers is not None:
@@ -218,7 +218,7 @@ class ShapeModel:
     @cached_property
     def _curves(self) -> rowloops.Curves:
         """All curves end to end, ready for the loop over rows."""
-        pieces = [pieces_of(shape) for shape in self.shapes]
+        pieces = [linear_pieces(shape) for shape in self.shapes]
         lookups = [Lookup.over(piece.cuts) for piece in pieces]
         return rowloops.Curves(
             _starts([piece.level for piece in pieces]),
@@ -337,7 +337,7 @@ class Pieces(NamedTuple):
     anchor: np.ndarray
 
 
-def pieces_of(shape: Shape) -> Pieces:
+def linear_pieces(shape: Shape) -> Pieces:
     """Return the straight pieces of a curve; flat ones that go on as one are one.
 
     A piece as computed lies between the values at its two ends, so that a curve whose values rise
@@ -345,7 +345,7 @@ def pieces_of(shape: Shape) -> Pieces:
 
     Examples
     --------
-    >>> pieces_of(Shape.steps(np.array([0.0, 1.0, 2.0]), np.array([0.0, 3.0, 3.0, 5.0]))).cuts
+    >>> linear_pieces(Shape.steps(np.array([0.0, 1.0, 2.0]), np.array([0.0, 3.0, 3.0, 5.0]))).cuts
     array([0., 2.])
     """
     knots, values = shape.knots, shape.values

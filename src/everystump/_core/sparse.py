@@ -58,7 +58,7 @@ class SparseTable:
         return _canonical(self.matrix.tocsr())
 
     @cached_property
-    def by_columns(self) -> Any:
+    def csc(self) -> Any:
         """The matrix in the format CSC, each cell listed once."""
         return _canonical(self.matrix.tocsc())
 
@@ -83,13 +83,13 @@ class SparseTable:
 
     def read(self, first: int, out: np.ndarray) -> None:
         """Write the columns from ``first`` on, one per row of ``out``."""
-        columns = self.by_columns
+        columns = self.csc
         out[:] = 0.0
         for k, column in enumerate(out):
             start, end = columns.indptr[first + k], columns.indptr[first + k + 1]
             column[columns.indices[start:end]] = columns.data[start:end]
 
-    def first_bad(self, allow_nan: bool) -> tuple[int, int] | None:
+    def first_invalid(self, allow_nan: bool) -> tuple[int, int] | None:
         """Return row and feature of the first infinite cell, or NaN where none is allowed."""
         rows = self.by_rows
         bad = np.isinf(rows.data) if allow_nan else ~np.isfinite(rows.data)

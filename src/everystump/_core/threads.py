@@ -88,7 +88,7 @@ def spread(
     return list(parallel(joblib.delayed(work)(item) for item in items))
 
 
-def spread_out(
+def process_map(
     work: Callable[[T], R],
     items: Iterable[T],
     n_jobs: int | None,

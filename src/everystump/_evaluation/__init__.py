@@ -1,15 +1,15 @@
 """How well a classifier predicts rows whose classes are known, beside a constant answer."""
 
 from everystump._evaluation.figures import evaluate, evaluate_model
-from everystump._evaluation.outcome import Outcome, positive_number
-from everystump._evaluation.words import figure_rows, interval_title, verdict
+from everystump._evaluation.outcome import LabeledPredictions, positive_index
+from everystump._evaluation.words import interval_title, metric_rows, verdict
 
 __all__ = [
-    "Outcome",
+    "LabeledPredictions",
     "evaluate",
     "evaluate_model",
-    "figure_rows",
     "interval_title",
-    "positive_number",
+    "metric_rows",
+    "positive_index",
     "verdict",
 ]

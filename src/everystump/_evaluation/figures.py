@@ -14,13 +14,13 @@ from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, log_loss, precision_score, recall_score, roc_auc_score
 
 from everystump._evaluation.intervals import Interval, delong, mean_of_proportions, wilson
-from everystump._evaluation.outcome import Outcome, positive_number
+from everystump._evaluation.outcome import LabeledPredictions, positive_index
 
 _BY_CHANCE = 0.05
 
 
 def evaluate(
-    outcome: Outcome,
+    outcome: LabeledPredictions,
     classes: Sequence[Any],
     positive: int | None = None,
     counts: Sequence[int] | None = None,
@@ -52,7 +52,7 @@ def evaluate(
     Examples
     --------
     >>> actual, predicted = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
-    >>> rows = Outcome(actual, predicted, predicted - 0.5, None, (slice(0, 4),))
+    >>> rows = LabeledPredictions(actual, predicted, predicted - 0.5, None, (slice(0, 4),))
     >>> found = evaluate(rows, ["no", "yes"], positive=1)
     >>> found["figures"]["accuracy"]["value"], found["figures"]["accuracy"]["baseline"]
     (0.75, 0.75)
@@ -126,8 +126,8 @@ def evaluate_model(
     (1, 'yes', None)
     """
     labels = model.classes_.tolist()
-    number = positive_number(labels, positive)
-    found = evaluate(Outcome.of(model, X, y), labels, number, counts)
+    number = positive_index(labels, positive)
+    found = evaluate(LabeledPredictions.of(model, X, y), labels, number, counts)
     return found if fresh else _without_intervals(found)
 
 
@@ -160,7 +160,7 @@ def _figure(
     }
 
 
-def _accuracy(rows: Outcome, constant: np.ndarray) -> dict[str, Any]:
+def _accuracy(rows: LabeledPredictions, constant: np.ndarray) -> dict[str, Any]:
     value = accuracy_score(rows.actual, rows.predicted)
     n_right = int(np.sum(rows.actual == rows.predicted))
     limits = wilson(n_right, len(rows.actual))
@@ -168,7 +168,7 @@ def _accuracy(rows: Outcome, constant: np.ndarray) -> dict[str, Any]:
 
 
 def _balanced_accuracy(
-    rows: Outcome, constant: np.ndarray, by_class: list[dict[str, Any]]
+    rows: LabeledPredictions, constant: np.ndarray, by_class: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the mean recall of the classes that there are."""
     there = np.unique(rows.actual)
@@ -183,7 +183,7 @@ def _balanced_accuracy(
     )
 
 
-def _auc(rows: Outcome) -> dict[str, Any] | None:
+def _auc(rows: LabeledPredictions) -> dict[str, Any] | None:
     """Return the area under the ROC curve: of several classes the mean of each against the rest.
 
     Scores of different models cannot be ranked together, so that of folds is their mean.
@@ -197,7 +197,7 @@ def _auc(rows: Outcome) -> dict[str, Any] | None:
     return _figure(float(np.mean(known)), 0.5, limits, "DeLong, logit scale")
 
 
-def _area(rows: Outcome, fold: slice) -> float | None:
+def _area(rows: LabeledPredictions, fold: slice) -> float | None:
     """Return the area of some rows, None if they are all of one class."""
     actual = rows.actual[fold]
     there = np.unique(actual)
@@ -209,7 +209,7 @@ def _area(rows: Outcome, fold: slice) -> float | None:
     return float(np.mean([roc_auc_score(actual == k, by_class[:, k]) for k in there]))
 
 
-def _log_loss(rows: Outcome, prior: np.ndarray) -> dict[str, Any] | None:
+def _log_loss(rows: LabeledPredictions, prior: np.ndarray) -> dict[str, Any] | None:
     if rows.probabilities is None:
         return None
     labels = np.arange(len(prior))
@@ -221,7 +221,7 @@ def _log_loss(rows: Outcome, prior: np.ndarray) -> dict[str, Any] | None:
 
 
 def _of_positive(
-    rows: Outcome, constant: np.ndarray, by_class: list[dict[str, Any]], positive: int
+    rows: LabeledPredictions, constant: np.ndarray, by_class: list[dict[str, Any]], positive: int
 ) -> dict[str, Any]:
     """Return precision and recall of the positive class."""
     always = _of_class(rows.actual, constant, positive)
@@ -233,7 +233,9 @@ def _of_positive(
     }
 
 
-def _macro_precision(rows: Outcome, constant: np.ndarray, n_classes: int) -> dict[str, Any]:
+def _macro_precision(
+    rows: LabeledPredictions, constant: np.ndarray, n_classes: int
+) -> dict[str, Any]:
     """Return the mean precision of the classes; one that is never predicted counts as 0."""
     score = {"labels": np.arange(n_classes), "average": "macro", "zero_division": 0.0}
     return _figure(
@@ -266,7 +268,7 @@ def _share(n_hits: int, n: int) -> dict[str, Any]:
     }
 
 
-def _better(rows: Outcome, constant: np.ndarray) -> bool | None:
+def _better(rows: LabeledPredictions, constant: np.ndarray) -> bool | None:
     """Tell whether predictions are right more often than a constant answer.
 
     None if they are, but not more than chance may have it (exact test of the sign, one-sided 5 %).

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._tables.labels import class_numbers, scores_of
+from everystump._tables.labels import class_indices, scores_of
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class LabeledPredictions:
     """Actual and predicted classes of rows, by number, with scores.
 
     Attributes
@@ -38,8 +38,8 @@ class Outcome:
     def of(cls, model: Any, X: Any, y: Any) -> Self:
         """Ask a fitted classifier about rows; a frame's index is not looked at."""
         scores = np.asarray(scores_of(model, X), dtype=np.float64)
-        actual = class_numbers(y, model.classes_, len(scores))
-        predicted = class_numbers(model.predict(X), model.classes_, len(scores))
+        actual = class_indices(y, model.classes_, len(scores))
+        predicted = class_indices(model.predict(X), model.classes_, len(scores))
         probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
         return cls(actual, predicted, scores, probabilities, (slice(0, len(scores)),))
 
@@ -57,14 +57,14 @@ class Outcome:
         )
 
 
-def positive_number(classes: Sequence[Any], known: Any = None) -> int | None:
+def positive_index(classes: Sequence[Any], known: Any = None) -> int | None:
     """Return the number of the positive class of two: the one that is known to be, or the second.
 
     Examples
     --------
-    >>> positive_number(["no", "yes"]), positive_number(["bad", "good"], "bad")
+    >>> positive_index(["no", "yes"]), positive_index(["bad", "good"], "bad")
     (1, 0)
-    >>> positive_number(["a", "b", "c"]) is None
+    >>> positive_index(["a", "b", "c"]) is None
     True
     """
     if len(classes) != 2:

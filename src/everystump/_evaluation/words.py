@@ -9,7 +9,7 @@ _SHARES = ("accuracy", "balanced_accuracy", "precision", "recall")
 _NEARLY_ALL = 0.99  # above this, shares of the model and of the baseline get one digit more
 
 
-def figure_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
+def metric_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the figures of `evaluate` in text: ``name``, ``value``, ``interval``, ``baseline``.
 
     What is not defined, such as the precision of a class that is never predicted, is a dash.
@@ -17,7 +17,7 @@ def figure_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
     Examples
     --------
     >>> auc = {"value": 0.8, "low": 0.7, "high": 0.87, "baseline": 0.5}
-    >>> figure_rows({"figures": {"auc": auc}, "positive": "yes"})
+    >>> metric_rows({"figures": {"auc": auc}, "positive": "yes"})
     [{'name': 'AUC', 'value': '0.800', 'interval': '0.700 to 0.870', 'baseline': '0.500'}]
     """
     return [

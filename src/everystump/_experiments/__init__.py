@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from everystump._text import RefusedError
+from everystump._text import InvalidInputError
 
 if TYPE_CHECKING:
     from everystump._experiments.experiment import Experiment
@@ -41,7 +41,7 @@ NAMES = (
     "sugiyama-figure-30-12-13",
 )
 
-__all__ = ["NAMES", "RefusedError", "load_experiment"]
+__all__ = ["NAMES", "InvalidInputError", "load_experiment"]
 
 
 def load_experiment(name: str) -> Experiment:
@@ -59,7 +59,7 @@ def load_experiment(name: str) -> Experiment:
 
     Raises
     ------
-    RefusedError
+    InvalidInputError
         If there is no such experiment; the sentence lists those that there are.
 
     Examples
@@ -69,7 +69,7 @@ def load_experiment(name: str) -> Experiment:
     100
     """
     if name not in NAMES:
-        raise RefusedError(
+        raise InvalidInputError(
             f"{name!r} is not an experiment: choose all or one of {', '.join(NAMES)}."
         )
     module = import_module(f"everystump._experiments.{name.replace('-', '_')}")

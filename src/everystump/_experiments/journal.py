@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from everystump._experiments import RefusedError
+from everystump._experiments import InvalidInputError
 from everystump._files import write_text
 
 
@@ -40,7 +40,7 @@ class Journal:
 
     Raises
     ------
-    RefusedError
+    InvalidInputError
         If the file was begun with another head.
     """
 
@@ -71,7 +71,7 @@ class Journal:
         if other:
             was = ", ".join(f"{name} {head.get(name)}" for name in other)
             now = ", ".join(f"{name} {self._head.get(name)}" for name in other)
-            raise RefusedError(
+            raise InvalidInputError(
                 f"{self.path} was begun with {was}, and this run has {now}: "
                 "choose another --out, or remove that file."
             )
@@ -94,7 +94,7 @@ def writing(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RefusedError(
+        raise InvalidInputError(
             f"--out {out} cannot be written to ({error}): make room in it or choose another "
             "folder; what is done is kept."
         ) from error
@@ -114,7 +114,7 @@ def alone(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise RefusedError(
+            raise InvalidInputError(
                 f"Another process works in {path.parent}: wait for it, or choose another --out."
             ) from None
         yield

@@ -20,7 +20,7 @@ from everystump._experiments.statistics import (
     standard_errors,
     verdict,
 )
-from everystump._files import write_text, write_whole
+from everystump._files import write_atomic, write_text
 
 MARKS = {"agrees": "=", "better": "better", "explained": "explained", "differs": "**differs**"}
 LEGEND = (
@@ -53,7 +53,7 @@ def write_experiment(finished: Finished, out: Path) -> list[Path]:
     written = []
     for picture in report.pictures:
         path = out / picture_file(name, picture)
-        write_whole(path, partial(picture.draw().savefig, dpi=110, format="png"))
+        write_atomic(path, partial(picture.draw().savefig, dpi=110, format="png"))
         written.append(path)
     table = [_csv_row(cell) for cell in report.cells] or list(report.curves)
     if table:

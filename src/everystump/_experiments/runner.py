@@ -13,12 +13,12 @@ import joblib
 from sklearn import config_context
 
 from everystump._core.threads import one_blas_thread
-from everystump._experiments import RefusedError
+from everystump._experiments import InvalidInputError
 from everystump._experiments.experiment import Experiment, Record, Task
 from everystump._experiments.journal import Journal, alone, writing
 from everystump._experiments.page import LIBRARIES, Finished
 from everystump._experiments.workers import end_with
-from everystump.datasets import NotHereError, load_dataset
+from everystump.datasets import DatasetNotFoundError, load_dataset
 
 JOURNALS = "journals"
 SECONDS = "task_seconds"
@@ -27,7 +27,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 """Called with the number of finished tasks and of all, first with those of the journal."""
 
 
-class MissingDataError(RefusedError):
+class MissingDataError(InvalidInputError):
     """None of an experiment's data are here."""
 
 
@@ -67,7 +67,7 @@ def run_experiment(
     ------
     MissingDataError
         If no task has its data.
-    RefusedError
+    InvalidInputError
         If data are damaged, the journal belongs to another run, or another process writes it.
     """
     with writing(out):
@@ -98,10 +98,10 @@ def _missing_data(tasks: Iterable[Task]) -> dict[str, str]:
     for name in dict.fromkeys(name for task in tasks for name in task.needs):
         try:
             load_dataset(name)
-        except NotHereError as error:
+        except DatasetNotFoundError as error:
             missing[name] = str(error)
         except ValueError as error:
-            raise RefusedError(str(error)) from error
+            raise InvalidInputError(str(error)) from error
     return missing
 
 

@@ -62,7 +62,7 @@ class Route:
         """Return a curve over the user's column that is one over the last step's."""
         missing = shape.missing
         if self.filled is not None and shape.is_category:
-            number = feature.number_of_level.get(self.filled)
+            number = feature.level_index.get(self.filled)
             missing = 0.0 if number is None else float(shape.levels[number])
         elif self.filled is not None:
             missing = float(shape(np.array([self.filled], dtype=np.float64))[0])
@@ -74,17 +74,17 @@ class Route:
         """Return where rows lie in the user's column."""
         if not self.maps:
             return density
-        return replace(density, values=smallest_reaching(self, density.values))
+        return replace(density, values=smallest_preimage(self, density.values))
 
 
-def smallest_reaching(function: Map, targets: np.ndarray) -> np.ndarray:
+def smallest_preimage(function: Map, targets: np.ndarray) -> np.ndarray:
     """Return for each target the smallest float that a map takes to it or beyond.
 
     The largest float stands for none.
 
     Examples
     --------
-    >>> smallest_reaching(lambda x: x / 10.0, np.array([0.1, 0.3]))
+    >>> smallest_preimage(lambda x: x / 10.0, np.array([0.1, 0.3]))
     array([1., 3.])
     """
     low = np.full(len(targets), _as_order(np.array([-_LARGEST]))[0])
@@ -111,7 +111,7 @@ def _as_float(order: np.ndarray) -> np.ndarray:
 def _pulled_back(shape: Shape, route: Route, missing: float | None) -> Shape:
     """Return the curve of ``shape(route(x))``."""
     knots, counts = np.unique(shape.knots, return_counts=True)
-    raw = smallest_reaching(route, knots)
+    raw = smallest_preimage(route, knots)
     # Knots that no float tells apart any more are one, at which the curve jumps.
     first = np.flatnonzero(np.diff(raw, prepend=-np.inf) > 0.0)
     together = np.add.reduceat(counts, first)

@@ -19,7 +19,7 @@ from everystump._core.shapes import Shape, ShapeModel, combine
 from everystump._pipelines.columns import Route
 from everystump._pipelines.steps import Routes, cannot, through
 from everystump._tables import Feature
-from everystump.estimators._base import ScoreClassifier, each_class, per_class
+from everystump.estimators._base import ScoreClassifier, as_class_list, per_class
 
 _FLAT = Shape(np.zeros(1), np.zeros(1))
 # What stays true of the model; the rest speaks of the columns that it was trained on.
@@ -74,7 +74,7 @@ def folded(model: Any) -> Any:
             f"model: the last step of the pipeline, {type(last).__name__}, is no classifier of "
             f"everystump; keep the pipeline with skops or joblib."
         )
-    check_is_fitted(last, last._mark_of_a_fit)
+    check_is_fitted(last, last._fitted_attribute)
     n, names = _columns_of(model, last)
     routes = [Route(d) for d in range(n)]
     for name, step in model.steps[:-1]:
@@ -173,13 +173,13 @@ def _over_columns_before(last: Any, before: _Before) -> Any:
             raise cannot("the steps", f"change column {route.source}, whose values are levels")
     columns, features = range(before.n), last.features_
     whole = copy(last)
-    lost = set(vars(last)) - _KEPT - {*last.get_params(deep=False), last._mark_of_a_fit}
+    lost = set(vars(last)) - _KEPT - {*last.get_params(deep=False), last._fitted_attribute}
     for name in lost:
         del whole.__dict__[name]
     whole.shapes_ = per_class(
         [
             ShapeModel(tuple(before.curve(d, model, features) for d in columns), model.intercept)
-            for model in each_class(last.shapes_)
+            for model in as_class_list(last.shapes_)
         ]
     )
     whole.features_ = tuple(before.feature(d, features) for d in columns)

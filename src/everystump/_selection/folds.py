@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from everystump._tables.validation import Table
-from everystump._text import counted, listed
+from everystump._text import pluralize, truncate_list
 
 _DEFAULT = 5
 # Two folds learn from half of the rows, for which another C may be best.
@@ -59,7 +59,7 @@ def _stratified(cv: Any, table: Table, random_state: Any, stacklevel: int) -> li
             f"cv={cv!r}: every class has one row of positive weight, so that none can be held "
             f"out; add rows, or use an estimator with a given C."
         )
-    for note in fold_notes(wanted, table.classes, counts):
+    for note in fold_warnings(wanted, table.classes, counts):
         warnings.warn(note, UserWarning, stacklevel=stacklevel)
     return folds
 
@@ -108,14 +108,14 @@ def count_folds(wanted: int, counts: np.ndarray) -> int:
     return int(min(wanted, max(_FEWEST, several.min()), several.max()))
 
 
-def fold_notes(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
+def fold_warnings(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     """Return what a user should know of rare classes, one sentence each.
 
     Examples
     --------
-    >>> fold_notes(5, ["a", "b"], np.array([100, 4]))
+    >>> fold_warnings(5, ["a", "b"], np.array([100, 4]))
     ['Class b has 4 rows only, so that C is chosen by 4 folds instead of 5.']
-    >>> fold_notes(5, ["a", "b"], np.array([100, 2]))
+    >>> fold_warnings(5, ["a", "b"], np.array([100, 2]))
     ['Class b has 2 rows only, so that C is chosen by 3 folds instead of 5, one of which has no row
     of it to score.']
     """
@@ -123,7 +123,7 @@ def fold_notes(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     names = np.asarray(classes).tolist()
     rare = [k for k in np.argsort(counts, kind="stable").tolist() if 1 < counts[k] < wanted]
     if rare:
-        which = f"Class {names[rare[0]]} has {counted(int(counts[rare[0]]), 'row')} only"
+        which = f"Class {names[rare[0]]} has {pluralize(int(counts[rare[0]]), 'row')} only"
         if n_folds < wanted:
             text = f"{which}, so that C is chosen by {n_folds} folds instead of {wanted}"
             n_without = n_folds - int(counts[rare[0]])
@@ -137,7 +137,7 @@ def fold_notes(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     if single:
         which = "Class" if len(single) == 1 else "Classes"
         notes.append(
-            f"{which} {listed(single, 5)} in one row only: learned from, but never held out."
+            f"{which} {truncate_list(single, 5)} in one row only: learned from, but never held out."
         )
     return notes
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._arguments import as_numbers
+from everystump._arguments import as_float_array
 
 _LOWEST_LOG2, _HIGHEST_LOG2 = -9.0, 6.0
 _MOST_LOG2 = 21.0
@@ -44,7 +44,7 @@ class Grid:
         """
         if self.fixed:
             return []
-        if self._waiting and not has_passed_best(scores):
+        if self._waiting and not is_past_best(scores):
             return self._take(_AT_A_TIME)
         self._waiting = []
         return _extension(Cs, scores.mean(axis=0))
@@ -54,12 +54,12 @@ class Grid:
         return taken
 
 
-def has_passed_best(scores: np.ndarray) -> bool:
+def is_past_best(scores: np.ndarray) -> bool:
     """Tell whether the last two values of C are clearly worse than the best, fold by fold.
 
     Examples
     --------
-    >>> has_passed_best(np.array([[0.5, 0.9, 0.8, 0.7], [0.4, 0.9, 0.7, 0.7]]))
+    >>> is_past_best(np.array([[0.5, 0.9, 0.8, 0.7], [0.4, 0.9, 0.7, 0.7]]))
     True
     """
     n_folds, n_values = scores.shape
@@ -89,7 +89,7 @@ def _spread(n: int) -> list[float]:
 
 def _given(Cs: Any) -> list[float]:
     wanted = "a whole number of values or a list of positive finite numbers"
-    given = as_numbers(Cs, "Cs", wanted)
+    given = as_float_array(Cs, "Cs", wanted)
     grid = np.unique(given)
     if given.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
         raise ValueError(f"Cs={Cs!r} must be {wanted}.")

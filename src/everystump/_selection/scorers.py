@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from everystump._tables import as_known_table
+from everystump._tables import as_supported_table
 from everystump._tables.labels import as_labels, log_probabilities
 from everystump._tables.validation import Table
 
@@ -72,7 +72,7 @@ def make_score(estimator: Any, scoring: Any, table: Table, test: np.ndarray) -> 
     X, y, weights = table.X[test], table.classes[label], {}
     if weight is not None and _takes_weights(scorer):
         weights = {"sample_weight": weight}
-    rows = as_known_table(X)  # of a sparse table what users know
+    rows = as_supported_table(X)  # of a sparse table what users know
     return lambda candidate: float(scorer(candidate.model(), rows, y, **weights))
 
 

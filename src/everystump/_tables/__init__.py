@@ -9,30 +9,30 @@ from everystump._core.sparse import SparseTable
 from everystump._tables.rounding import warn_if_rounded
 from everystump._tables.table import (
     Feature,
-    as_known_table,
-    drop_unused,
+    as_supported_table,
+    check_2d,
+    check_column_names,
+    check_dense_2d,
+    drop_unused_levels,
     is_frame,
     read_rows,
     read_table,
-    refuse_bad_names,
-    refuse_no_table,
-    refuse_one_row,
-    reordered,
+    reorder_columns,
 )
 from everystump._tables.target import read_labels
 
 __all__ = [
     "Feature",
     "SparseTable",
-    "as_known_table",
-    "drop_unused",
+    "as_supported_table",
+    "check_2d",
+    "check_column_names",
+    "check_dense_2d",
+    "drop_unused_levels",
     "is_frame",
     "read_labels",
     "read_rows",
     "read_table",
-    "refuse_bad_names",
-    "refuse_no_table",
-    "refuse_one_row",
-    "reordered",
+    "reorder_columns",
     "warn_if_rounded",
 ]

@@ -24,7 +24,7 @@ def as_pandas(X: Any) -> Any:
     return X.to_pandas(types_mapper=pd.ArrowDtype)
 
 
-def dictionary_of(column: Any) -> tuple[np.ndarray, list, bool]:
+def dictionary_encode(column: Any) -> tuple[np.ndarray, list, bool]:
     """Return a column as positions in a list of values, -1 where it is null.
 
     The values may repeat or be missing themselves, as Arrow allows; the last entry tells whether

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._tables.arrow import dictionary_of, is_arrow_column
+from everystump._tables.arrow import dictionary_encode, is_arrow_column
 
 NUMBERS, TEXT, OTHER = "number", "text", "other"
 
@@ -50,7 +50,7 @@ def holds_text(column: Any) -> bool:
     return _is_text(column)
 
 
-def numbers_of(column: Any, shown: str) -> np.ndarray:
+def column_to_floats(column: Any, shown: str) -> np.ndarray:
     """Return a column of numbers, NaN where a value is missing.
 
     ``shown`` is how errors speak of the column.
@@ -68,7 +68,7 @@ def numbers_of(column: Any, shown: str) -> np.ndarray:
         raise _not_numbers(column, shown) from error
 
 
-def codes_of(column: Any, shown: str) -> LevelCodes:
+def column_to_codes(column: Any, shown: str) -> LevelCodes:
     """Return a column as the numbers of its own levels; pandas' categories keep their order."""
     _refuse_dtype(column, shown)
     try:
@@ -113,7 +113,7 @@ def _polars_codes(column: Any) -> LevelCodes:
 
 
 def _arrow_codes(column: Any) -> LevelCodes:
-    positions, values, ordered = dictionary_of(column)
+    positions, values, ordered = dictionary_encode(column)
     known = dict.fromkeys(value for value in values if not is_missing(value))
     if not ordered and len({_kind(value) for value in known}) == 1:
         known = dict.fromkeys(sorted(known))

@@ -85,26 +85,26 @@ def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarr
     return shares
 
 
-def one_against_the_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
+def one_vs_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
     """Return which rows are positive: one problem for two classes, else one per class.
 
     Examples
     --------
-    >>> one_against_the_rest(np.array([0, 1, 1]), 2)
+    >>> one_vs_rest(np.array([0, 1, 1]), 2)
     [array([False,  True,  True])]
     """
     positive = [1] if n_classes == 2 else range(n_classes)
     return [label == k for k in positive]
 
 
-def code_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted labels that occur and the number of each row's label, in few bytes.
 
     Many labels are not sorted row by row: whole numbers are looked up, others hashed.
 
     Examples
     --------
-    >>> code_labels(np.array(["no", "yes", "no"]))
+    >>> encode_labels(np.array(["no", "yes", "no"]))
     (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0], dtype=int8))
     """
     found = None
@@ -153,14 +153,14 @@ def _code_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, rank.astype(_label_type(len(classes)))[label]
 
 
-def class_numbers(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
+def class_indices(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     """Return the number of each label in ``classes``, or say that a label is none of them.
 
     Classes are sorted, unless somebody chose which of two is the positive one.
 
     Examples
     --------
-    >>> class_numbers(["bad", "good", "bad"], np.array(["good", "bad"]), 3)
+    >>> class_indices(["bad", "good", "bad"], np.array(["good", "bad"]), 3)
     array([1, 0, 1])
     """
     y = np.asarray(y)

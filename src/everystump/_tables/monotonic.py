@@ -13,7 +13,7 @@ _WORDS = {"increasing": 1, "decreasing": -1}
 _WANTED = '-1, 0 or 1, or "decreasing" or "increasing"'
 
 
-def check_monotonic(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarray | None:
+def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarray | None:
     """Return -1, 0 or 1 for each feature, or None where all of them are free.
 
     Parameters
@@ -25,7 +25,7 @@ def check_monotonic(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarr
 
     Examples
     --------
-    >>> check_monotonic(["increasing", 0, -1], [Feature()] * 3)
+    >>> check_monotonic_cst(["increasing", 0, -1], [Feature()] * 3)
     array([ 1,  0, -1])
     """
     if monotonic_cst is None:

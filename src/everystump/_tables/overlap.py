@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import betabinom
 
 from everystump._tables.row_hashes import RowHashes
-from everystump._text import percent
+from everystump._text import format_percent
 
 # So few hashes are kept in a model file: those of all rows of a small table, else a sample.
 _MOST_STORED = 16_384
@@ -62,7 +62,9 @@ class TrainingRecord:
         cls, hashes: RowHashes, n_given: int, kept: np.ndarray | None, weights: int
     ) -> TrainingRecord:
         """Return the record of rows with positive weights."""
-        return cls(n_given, kept, hashes.in_order(), hashes.in_any_order(), weights, hashes.rows)
+        return cls(
+            n_given, kept, hashes.in_order(), hashes.unordered_checksum(), weights, hashes.rows
+        )
 
     @property
     def n_rows(self) -> int:
@@ -86,7 +88,7 @@ class TrainingRecord:
         same = self._sorted[1:] == self._sorted[:-1]
         return int(np.sum(np.append(same, False) | np.append(False, same)))
 
-    def and_also(self, other: TrainingRecord) -> TrainingRecord:
+    def merge(self, other: TrainingRecord) -> TrainingRecord:
         """Return the record of rows that were learned from after these."""
         if (self.table, self.weights) == (other.table, other.weights):
             return self
@@ -104,27 +106,27 @@ class TrainingRecord:
         smallest = np.unique(self.hashes)[:_MOST_STORED]
         return replace(self, hashes=smallest, complete=False, n_twins=self.twins)
 
-    def is_table(self, given: RowHashes) -> bool:
+    def is_same_table(self, given: RowHashes) -> bool:
         """Tell whether rows are those of the training table, all of them in their order."""
         return len(given) == self.n_given and given.take(self.kept).in_order() == self.table
 
-    def is_rows(self, given: RowHashes) -> bool:
+    def has_same_rows(self, given: RowHashes) -> bool:
         """Tell whether rows are those that were learned from, in any order."""
-        return len(given) == self.n_rows and given.in_any_order() == self.unordered
+        return len(given) == self.n_rows and given.unordered_checksum() == self.unordered
 
     def compare(self, given: RowHashes) -> Overlap:
         """Return how many of some rows are among those that were learned from."""
-        same_table = self.is_table(given)
+        same_table = self.is_same_table(given)
         tried = given.rows[given.rows <= np.uint64(self.reach)]
         place = np.minimum(np.searchsorted(self._sorted, tried), len(self._sorted) - 1)
         return Overlap(
             recorded=True,
             same_table=same_table,
-            same_rows=same_table or self.is_rows(given),
-            n_known=int(np.sum(self._sorted[place] == tried)),
+            same_rows=same_table or self.has_same_rows(given),
+            n_matched=int(np.sum(self._sorted[place] == tried)),
             n_compared=len(tried),
             chance=self.twins / self.n_rows,
-            n_learned=self.n_rows,
+            n_training_rows=self.n_rows,
         )
 
 
@@ -140,7 +142,7 @@ class Overlap:
         Whether they are the whole training table, in its order.
     same_rows : bool
         Whether they are all rows that were learned from, in any order.
-    n_known : int
+    n_matched : int
         How many of the rows that were compared equal one that was learned from: the same label, and
         the same values as rounded to about 5 digits.
     n_compared : int
@@ -148,22 +150,22 @@ class Overlap:
     chance : float
         The share of training rows that equal another one, which is about the share of fresh rows
         that equal one by chance (Good & Turing).
-    n_learned : int
+    n_training_rows : int
         How many rows were learned from, which is what ``chance`` was estimated from.
     """
 
     recorded: bool
     same_table: bool = False
     same_rows: bool = False
-    n_known: int = 0
+    n_matched: int = 0
     n_compared: int = 0
     chance: float = 0.0
-    n_learned: int = 0
+    n_training_rows: int = 0
 
     @property
     def share(self) -> float:
         """About which share of the rows equals rows that were learned from."""
-        return self.n_known / self.n_compared if self.n_compared else 0.0
+        return self.n_matched / self.n_compared if self.n_compared else 0.0
 
     @property
     def doubt(self) -> str | None:
@@ -172,11 +174,13 @@ class Overlap:
             return NO_RECORD
         if self.same_rows:
             return "these are the rows that the model learned from"
-        if self.n_known and self._probability_by_chance() < _RARELY:
-            by_chance = f", where {percent(self.chance)} would by chance" if self.chance else ""
+        if self.n_matched and self._probability_by_chance() < _RARELY:
+            by_chance = (
+                f", where {format_percent(self.chance)} would by chance" if self.chance else ""
+            )
             return (
-                f"about {percent(self.share)} of these rows equal rows that the model learned from"
-                f"{by_chance}"
+                f"about {format_percent(self.share)} of these rows equal rows that the model "
+                f"learned from{by_chance}"
             )
         return None
 
@@ -190,9 +194,9 @@ class Overlap:
     def _probability_by_chance(self) -> float:
         """Return how probable so many known rows are, given how many training rows had an equal."""
         # Equal rows come in twos at least, so that they tell as much as half of them alone would.
-        n_told = self.n_learned / 2 if self.chance else self.n_learned
+        n_told = self.n_training_rows / 2 if self.chance else self.n_training_rows
         twins, others = self.chance * n_told, (1.0 - self.chance) * n_told
-        return float(betabinom.sf(self.n_known - 1, self.n_compared, twins + 0.5, others + 0.5))
+        return float(betabinom.sf(self.n_matched - 1, self.n_compared, twins + 0.5, others + 0.5))
 
     @property
     def excess(self) -> float:

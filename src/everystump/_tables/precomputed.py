@@ -16,7 +16,7 @@ _FEW = 1000
 _SOME = 200
 
 
-def check_products(table: Table, *, bias: bool) -> np.ndarray:
+def check_kernel_matrix(table: Table, *, bias: bool) -> np.ndarray:
     """Return the products of the rows that count, or say what kernel matrix they cannot be."""
     n_rows, n_columns = table.n_given, table.X.shape[1]
     if n_rows != n_columns:
@@ -29,7 +29,7 @@ def check_products(table: Table, *, bias: bool) -> np.ndarray:
     return products
 
 
-def check_function(kernel: Callable, X: np.ndarray, *, bias: bool) -> None:
+def check_kernel_function(kernel: Callable, X: np.ndarray, *, bias: bool) -> None:
     """Look at the products of the first rows, and say if no kernel can have made them."""
     some = np.arange(min(_SOME, len(X)))
     products = PairKernel(kernel).between(X[some], X[some])

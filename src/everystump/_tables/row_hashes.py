@@ -59,7 +59,7 @@ class RowHashes:
         """Return a number for the whole table: all digits of its rows, in their order."""
         return int(_sum_in_order(self.rows, self.fine))
 
-    def in_any_order(self) -> int:
+    def unordered_checksum(self) -> int:
         """Return a number for the rows in whatever order, their values rounded."""
         return int(np.sum(self.rows, dtype=np.uint64))
 

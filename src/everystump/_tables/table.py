@@ -15,11 +15,11 @@ from everystump._tables.arrow import as_pandas, is_arrow_table
 from everystump._tables.column import (
     NUMBERS,
     TEXT,
-    codes_of,
+    column_to_codes,
+    column_to_floats,
     holds_text,
     is_category,
     kind_of,
-    numbers_of,
 )
 from everystump._tables.rounding import warn_if_rounded
 
@@ -51,7 +51,7 @@ class Feature:
         return str(d) if self.name is None else repr(self.name)
 
     @cached_property
-    def number_of_level(self) -> dict:
+    def level_index(self) -> dict:
         """The number of each level."""
         return {} if self.levels is None else {v: k for k, v in enumerate(self.levels.tolist())}
 
@@ -68,7 +68,7 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def as_known_table(X: Any) -> Any:
+def as_supported_table(X: Any) -> Any:
     """Return ``X`` as a table that the rest of this package reads, if it is of a rarer type.
 
     Masked arrays get NaN, or None among objects, where they are masked; tables of pyarrow become
@@ -86,17 +86,17 @@ def as_known_table(X: Any) -> Any:
     return np.ma.filled(X if objects else X.astype(np.float64), None if objects else np.nan)
 
 
-def refuse_no_table(X: Any) -> None:
+def check_dense_2d(X: Any) -> None:
     """Raise if ``X`` has no rows and columns that can be read one by one."""
     if sparse.issparse(X):
         raise TypeError(
             "Sparse data was passed for X, but dense data is required for categories and for "
             "drawing boundaries: use X.toarray()."
         )
-    refuse_one_row(X)
+    check_2d(X)
 
 
-def refuse_one_row(X: Any) -> None:
+def check_2d(X: Any) -> None:
     """Raise if ``X`` has no rows and columns, as one row of a table has not."""
     if isinstance(X, list) and X:
         n_dimensions = 1 + np.ndim(X[0])
@@ -109,7 +109,7 @@ def refuse_one_row(X: Any) -> None:
         )
 
 
-def refuse_bad_names(X: Any) -> None:
+def check_column_names(X: Any) -> None:
     """Raise if a frame's columns cannot be told apart by their names."""
     names = list(X.columns)
     seen: set = set()
@@ -130,7 +130,7 @@ def _is_nan(name: Any) -> bool:
     return isinstance(name, float) and name != name
 
 
-def reordered(X: Any, names: Sequence) -> Any:
+def reorder_columns(X: Any, names: Sequence) -> Any:
     """Return the frame with its columns in a known order, if it has exactly those.
 
     Names that are text are compared by scikit-learn as well, which says what is wrong with them.
@@ -184,11 +184,11 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
         name = None if names is None else names[d]
         shown = Feature(name).shown(d)
         if _is_chosen(column, None if chosen is None else bool(chosen[d]), shown):
-            codes, levels = codes_of(column, shown)
+            codes, levels = column_to_codes(column, shown)
             out[:, d] = np.where(codes < 0, np.nan, codes)
             features.append(Feature(name, levels))
         else:
-            out[:, d] = numbers_of(column, shown)
+            out[:, d] = column_to_floats(column, shown)
             warn_if_rounded(column, out[:, d], shown)
             features.append(Feature(name))
     return out, tuple(features)
@@ -203,13 +203,13 @@ def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
     for d, (column, feature) in enumerate(zip(columns, features, strict=True)):
         shown = feature.shown(d)
         if feature.levels is None:
-            out[:, d] = numbers_of(column, shown)
+            out[:, d] = column_to_floats(column, shown)
         else:
             out[:, d] = _known_codes(column, feature, shown)
     return out
 
 
-def drop_unused(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feature, ...]:
+def drop_unused_levels(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feature, ...]:
     """Return the features without the levels that no row has; renumber those of ``X`` in place."""
     kept = []
     for d, feature in enumerate(features):
@@ -231,7 +231,7 @@ def _columns_of(X: Any) -> tuple[list | None, list]:
         if hasattr(X, "iloc"):
             return names, [X.iloc[:, d] for d in range(len(names))]
         return names, list(X.get_columns())
-    refuse_no_table(X)
+    check_dense_2d(X)
     cells = np.asarray(X, dtype=None if isinstance(X, np.ndarray) else object)
     return None, list(cells.T)
 
@@ -311,12 +311,12 @@ def _is_chosen(column: Any, chosen: bool | None, shown: str) -> bool:
 
 def _known_codes(column: Any, feature: Feature, shown: str) -> np.ndarray:
     """Return the numbers of known levels: -1 for unknown ones, NaN for what is missing."""
-    codes, own = codes_of(column, shown)
+    codes, own = column_to_codes(column, shown)
     if len(own) and feature.n_levels and kind_of(own) != feature.kind:
         kind = feature.kind
         raise ValueError(
             f"X: the levels of column {shown} were {_LEVELS[kind]} in training, and now it holds "
             f"{own.tolist()[0]!r}; pass {_LEVELS[kind]} as before."
         )
-    number = feature.number_of_level
+    number = feature.level_index
     return np.array([number.get(level, -1) for level in own.tolist()] + [np.nan])[codes]

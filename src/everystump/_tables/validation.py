@@ -14,24 +14,24 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from everystump._arguments import as_numbers
+from everystump._arguments import as_float_array
 from everystump._core.threads import count_threads
 from everystump._tables import (
     Feature,
     SparseTable,
-    as_known_table,
-    drop_unused,
+    as_supported_table,
+    check_2d,
+    check_column_names,
+    check_dense_2d,
+    drop_unused_levels,
     is_frame,
     read_labels,
     read_rows,
     read_table,
-    refuse_bad_names,
-    refuse_no_table,
-    refuse_one_row,
-    reordered,
+    reorder_columns,
     warn_if_rounded,
 )
-from everystump._tables.labels import code_labels, one_against_the_rest
+from everystump._tables.labels import encode_labels, one_vs_rest
 from everystump._tables.overlap import TrainingRecord
 from everystump._tables.row_hashes import RowHashes, hash_numbers, hash_rows
 
@@ -118,7 +118,7 @@ class Table:
         factor = _class_factors(class_weight, self.classes, self.label, self.sample_weight)
         return replace(self, class_factor=_by_row(factor, self.label))
 
-    def of_given_rows(self, parts: list[np.ndarray]) -> np.ndarray:
+    def to_input_rows(self, parts: list[np.ndarray]) -> np.ndarray:
         """Return numbers of each problem's rows as those of the given rows, 0 where left out.
 
         The shape is (n_given,) for one problem, else (n_problems, n_given).
@@ -139,7 +139,7 @@ class Table:
 
     def problems(self) -> list[np.ndarray]:
         """Return which rows are positive: one problem for two classes, else one per class."""
-        return one_against_the_rest(self.label, len(self.classes))
+        return one_vs_rest(self.label, len(self.classes))
 
 
 def check_table(
@@ -165,12 +165,12 @@ def check_table(
         kept = np.flatnonzero(weight)
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     if reset:
-        features = estimator.features_ = drop_unused(X, features)
-    classes, label = code_labels(y)
-    refuse_one_class(classes, estimator)
+        features = estimator.features_ = drop_unused_levels(X, features)
+    classes, label = encode_labels(y)
+    check_n_classes(classes, estimator)
     by_class = _class_factors(class_weight, classes, label, weight)
     factor = _by_row(by_class, label)
-    hashes = hash_rows(as_known_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
+    hashes = hash_rows(as_supported_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
     table = Table(X, features, label, classes, weight, factor, kept, n_given, hashes)
     _remember(estimator, table, reset)
     return table
@@ -186,7 +186,7 @@ def _remember(estimator: Any, table: Table, reset: bool) -> None:
         estimator._training_record = record
         return
     before = estimator._training_record
-    estimator._training_record = None if before is None else before.and_also(record)
+    estimator._training_record = None if before is None else before.merge(record)
 
 
 def _by_row(by_class: np.ndarray, label: np.ndarray) -> np.ndarray:
@@ -224,7 +224,7 @@ def _class_factors(
 
 def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
     """Return the weight of each row, or say in one sentence what is wrong with them."""
-    given = as_numbers(sample_weight, "sample_weight", "numbers, one for each row")
+    given = as_float_array(sample_weight, "sample_weight", "numbers, one for each row")
     if np.any(given < 0):
         raise ValueError(
             f"sample_weight holds {given.min():g}; weights must not be negative (0 leaves a row "
@@ -244,24 +244,24 @@ def check_rows(estimator: BaseEstimator, X: Any) -> Any:
 
     They are returned as an ndarray, or as a `SparseTable`, which reads like one.
     """
-    features, X = estimator.features_, as_known_table(X)
+    features, X = estimator.features_, as_supported_table(X)
     if is_frame(X):
-        refuse_bad_names(X)
+        check_column_names(X)
         names = [feature.name for feature in features]
         if None not in names:
-            X = reordered(X, names)
+            X = reorder_columns(X, names)
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
     elif any(feature.levels is not None for feature in features) or _holds_objects(X):
-        refuse_no_table(X)
+        check_dense_2d(X)
         validate_data(estimator, X, reset=False, skip_check_array=True)
         X = check_array(read_rows(X, features), **_LOOSELY)
     elif _is_sparse(X, estimator):
         X = SparseTable(validate_data(estimator, X, reset=False, **_SPARSELY))
     else:
-        refuse_one_row(X)
+        check_2d(X)
         X = validate_data(estimator, X, reset=False, **_LOOSELY)
-    refuse_unreadable(X, estimator)
+    check_finite(X, estimator)
     return X
 
 
@@ -272,14 +272,14 @@ def _read(
     y = read_labels(y)
     if not reset:
         X = check_rows(estimator, X)
-        _, y = check_X_y(as_known_table(X), y, **_SPARSELY)
+        _, y = check_X_y(as_supported_table(X), y, **_SPARSELY)
         return X, y, estimator.features_
     for of_last_fit in ("_edits", "_lost", "about_"):
         estimator.__dict__.pop(of_last_fit, None)
-    chosen, X = getattr(estimator, "categorical_features", "from_dtype"), as_known_table(X)
+    chosen, X = getattr(estimator, "categorical_features", "from_dtype"), as_supported_table(X)
     plain = isinstance(chosen, str) or chosen is None
     if is_frame(X):
-        refuse_bad_names(X)
+        check_column_names(X)
         validate_data(estimator, X, y, skip_check_array=True)
         X, features = read_table(X, chosen)
         X, y = check_X_y(X, y, **_LOOSELY)
@@ -300,7 +300,7 @@ def _read(
         X, y = validate_data(estimator, X, y, **_LOOSELY)
     _refuse_categories(features, estimator)
     estimator.features_ = features
-    refuse_unreadable(X, estimator)
+    check_finite(X, estimator)
     return X, y, features
 
 
@@ -326,7 +326,7 @@ def _some(features: tuple[Feature, ...], index: np.ndarray) -> tuple[Feature, ..
     return tuple(features[d] for d in index)
 
 
-def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
+def check_n_classes(classes: np.ndarray, estimator: BaseEstimator) -> None:
     """Raise if there is nothing to tell apart."""
     if len(classes) < 2:
         raise ValueError(
@@ -337,7 +337,7 @@ def refuse_one_class(classes: np.ndarray, estimator: BaseEstimator) -> None:
 
 def _refuse_categories(features: tuple[Feature, ...], estimator: BaseEstimator) -> None:
     """Raise if an estimator of numbers is given a category."""
-    if getattr(estimator, "_takes_categories", False):
+    if getattr(estimator, "_supports_categories", False):
         return
     for d, feature in enumerate(features):
         if feature.levels is not None:
@@ -357,11 +357,11 @@ def _first_bad(X: np.ndarray, allow_nan: bool) -> tuple[int, int] | None:
     return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
 
 
-def refuse_unreadable(X: Any, estimator: BaseEstimator) -> None:
+def check_finite(X: Any, estimator: BaseEstimator) -> None:
     """Raise if ``X`` holds infinity, or NaN where the estimator takes none, naming the first."""
     allow_nan = get_tags(estimator).input_tags.allow_nan
     is_sparse = isinstance(X, SparseTable)
-    found = X.first_bad(allow_nan) if is_sparse else _first_bad(X, allow_nan)
+    found = X.first_invalid(allow_nan) if is_sparse else _first_bad(X, allow_nan)
     if found is None:
         return
     row, d = found

@@ -69,9 +69,9 @@ class WeightedRows:
         rows, counts = np.unique(copies, return_counts=True)
         return rows, counts.astype(np.float64) if self.whole else self.weight[rows]
 
-    def check_takes(self, estimator: Any) -> None:
+    def check_supports_weights(self, estimator: Any) -> None:
         """Raise if an estimator can make nothing of the weights."""
-        if self.weight is not None and not (self.whole or takes_weights(estimator)):
+        if self.weight is not None and not (self.whole or supports_sample_weight(estimator)):
             fraction = self.weight[self.weight != np.floor(self.weight)][0]
             raise ValueError(
                 f"sample_weight holds {fraction:g}, but {type(estimator).__name__} takes no sample "
@@ -79,7 +79,7 @@ class WeightedRows:
             )
 
 
-def takes_weights(estimator: Any) -> bool:
+def supports_sample_weight(estimator: Any) -> bool:
     """Tell whether an estimator can be fitted with sample weights."""
     return has_fit_parameter(estimator, "sample_weight")
 

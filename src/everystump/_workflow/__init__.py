@@ -10,9 +10,9 @@ table beside such a model, and ``saying`` tells what the model says of it.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from everystump._text import RefusedError
+from everystump._text import InvalidInputError
 
-__all__ = ["RefusedError", "asking"]
+__all__ = ["InvalidInputError", "asking"]
 
 
 @contextmanager
@@ -21,4 +21,4 @@ def asking() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise RefusedError(" ".join(str(error).split())) from error
+        raise InvalidInputError(" ".join(str(error).split())) from error

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from everystump._text import counted
-from everystump._workflow import RefusedError
+from everystump._text import pluralize
+from everystump._workflow import InvalidInputError
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -32,7 +32,7 @@ _OTHERS = {
 _TAR, _AT_TAR = (b"ustar\x0000", b"ustar  \0"), 257
 
 
-def read_content(path: Path) -> bytes:
+def read_decompressed(path: Path) -> bytes:
     """Return what is in a file, read once and decompressed.
 
     Files of gzip, bzip2, xz and Zstandard, and zip archives of one file, are decompressed, whatever
@@ -45,14 +45,16 @@ def read_content(path: Path) -> bytes:
             return _check_kind(path, content)
         content = unpack(path, content)
     except FileNotFoundError:
-        raise RefusedError(f"{path} does not exist; check the name.") from None
+        raise InvalidInputError(f"{path} does not exist; check the name.") from None
     except IsADirectoryError:
-        raise RefusedError(f"{path} is a folder; name a file in it.") from None
+        raise InvalidInputError(f"{path} is a folder; name a file in it.") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         what = str(error).rstrip(".")
-        raise RefusedError(f"{path} cannot be read ({what}); check the file.") from None
+        raise InvalidInputError(f"{path} cannot be read ({what}); check the file.") from None
     if _unpacker(content) is not None:
-        raise RefusedError(f"{path} is compressed twice; decompress it once, and pass that file.")
+        raise InvalidInputError(
+            f"{path} is compressed twice; decompress it once, and pass that file."
+        )
     return _check_kind(path, content)
 
 
@@ -76,18 +78,20 @@ def _unzipped(path: Path, content: bytes) -> bytes:
         names = [one.filename for one in archive.infolist() if not one.is_dir()]
         workbook = next((kind for name, kind in _WORKBOOKS.items() if name in names), None)
         if workbook is not None:
-            raise RefusedError(f"{path} is {workbook}; save its table as CSV, and pass that file.")
+            raise InvalidInputError(
+                f"{path} is {workbook}; save its table as CSV, and pass that file."
+            )
         # macOS adds files of its own, which hold no data.
         names = [name for name in names if not name.startswith("__MACOSX/")]
         if len(names) != 1:
-            raise RefusedError(
-                f"{path} is a zip archive of {counted(len(names), 'file')}; unpack it, and pass "
+            raise InvalidInputError(
+                f"{path} is a zip archive of {pluralize(len(names), 'file')}; unpack it, and pass "
                 f"one of them."
             )
         try:
             return archive.read(names[0])
         except (RuntimeError, NotImplementedError) as error:  # a password, or a rare method
-            raise RefusedError(
+            raise InvalidInputError(
                 f"{path} cannot be unpacked ({error}); unpack it, and pass the file in it."
             ) from None
 
@@ -104,7 +108,7 @@ def _unzstd(path: Path, content: bytes) -> bytes:
     try:
         zstandard = import_module("zstandard")
     except ImportError:
-        raise RefusedError(
+        raise InvalidInputError(
             f"{path} is compressed by Zstandard; decompress it, or pip install zstandard."
         ) from None
     try:
@@ -128,5 +132,5 @@ def _check_kind(path: Path, content: bytes) -> bytes:
     if content[_AT_TAR : _AT_TAR + 8] in _TAR:
         kind = "a tar archive"
     if kind is not None:
-        raise RefusedError(f"{path} is {kind}; save the table as CSV or Parquet.")
+        raise InvalidInputError(f"{path} is {kind}; save the table as CSV or Parquet.")
     return content

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._text import counted
-from everystump._workflow import RefusedError
+from everystump._text import pluralize
+from everystump._workflow import InvalidInputError
 from everystump._workflow.dialect import DECIMALS, Dialect
 from everystump._workflow.labels import as_number
-from everystump._workflow.numbertext import are_beyond_doubles
-from everystump._workflow.readings import cells_of
+from everystump._workflow.numbertext import exceed_float_precision
+from everystump._workflow.readings import unique_cells
 from everystump._workflow.tidying import MISSING, large_columns, replaced
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -44,7 +44,9 @@ def parse_table(
         how = _How(names, replace(dialect, delimiter=cut), as_text)
         frame, decimal = _read(path, text, how)
     except (csv.Error, TypeError) as error:
-        raise RefusedError(f"{path} cannot be read with --delimiter {cut!r}: {error}.") from None
+        raise InvalidInputError(
+            f"{path} cannot be read with --delimiter {cut!r}: {error}."
+        ) from None
     if _are_values(names):
         messages.append(
             "The first line is of numbers, and is taken for names; if not, add such a line."
@@ -87,13 +89,13 @@ def _delimiter(path: Path, text: str, given: str | None, line: int) -> str:
     if given is not None:
         cut = "\t" if given == "\\t" else given
         if cut not in head[0] and splits:
-            raise RefusedError(
+            raise InvalidInputError(
                 f"{path}, line {line}: no {cut!r} separates {head[0][:40]!r}; pass --delimiter "
                 f"{best!r}."
             )
         return cut
     if not splits and not _ONE_NAME.fullmatch(head[0].strip()):
-        raise RefusedError(
+        raise InvalidInputError(
             f"{path}, line {line}: no comma, semicolon, tab or bar separates {head[0][:40]!r}; "
             f"pass --delimiter."
         )
@@ -108,7 +110,9 @@ def _names(path: Path, text: str, delimiter: str, line: int) -> list[str]:
     for name in names:
         if name in seen:
             remedy = "add a line of names" if _are_values(names) else "rename one"
-            raise RefusedError(f"{path}, line {line}: two columns are named {name!r}; {remedy}.")
+            raise InvalidInputError(
+                f"{path}, line {line}: two columns are named {name!r}; {remedy}."
+            )
         seen.add(name)
     return names
 
@@ -131,8 +135,8 @@ def _check_ragged(path: Path, text: str, delimiter: str, skipped: int) -> list[s
     first, last, found, wanted = odd
     closes = "is never closed" if text.count('"') % 2 else f"closes in line {last + skipped}"
     why = "" if first == last else f" (a quote that opens there {closes})"
-    raise RefusedError(
-        f"{path}, line {first + skipped}: {counted(found, 'cell')} where the first line has "
+    raise InvalidInputError(
+        f"{path}, line {first + skipped}: {pluralize(found, 'cell')} where the first line has "
         f"{wanted:,}{why}; correct the line, or pass --delimiter."
     )
 
@@ -163,7 +167,7 @@ def _odd_quoted_row(
         return odd, []
     first, last = (line + skipped for line in long[0])
     return odd, [
-        f"Quoted cells go over several lines in {counted(len(long), 'row')}, the first from line "
+        f"Quoted cells go over several lines in {pluralize(len(long), 'row')}, the first from line "
         f"{first} to {last}."
     ]
 
@@ -217,7 +221,9 @@ def _with_whole_numbers(frame: Any, path: Path, text: str, how: _How) -> Any:
     if not large:
         return frame
     written = _read_csv(path, text, how._replace(as_text=large), ".")
-    exact = {name: written[name] for name in large if are_beyond_doubles(cells_of(written[name]))}
+    exact = {
+        name: written[name] for name in large if exceed_float_precision(unique_cells(written[name]))
+    }
     return replaced(frame, exact)
 
 
@@ -244,4 +250,4 @@ def _read_csv(path: Path, text: str, how: _How, decimal: str) -> Any:
         if "Calling read" in str(error):  # how pandas tells that it was interrupted
             raise KeyboardInterrupt from error
         what = " ".join(str(error).split()).rstrip(".")
-        raise RefusedError(f"{path} cannot be read: {what}; correct the file.") from None
+        raise InvalidInputError(f"{path} cannot be read: {what}; correct the file.") from None

@@ -107,7 +107,7 @@ def _read_date(cell: str, day_first: bool) -> np.datetime64 | None:
         return None
 
 
-def parts_of(dates: Any) -> dict[str, np.ndarray]:
+def date_features(dates: Any) -> dict[str, np.ndarray]:
     """Return the numbers of some times, as pandas has them, NaN where one is missing.
 
     ``year`` counts on through the year, so that the middle of 2012 is 2012.5; ``month`` is 1 to
@@ -132,7 +132,7 @@ def parts_of(dates: Any) -> dict[str, np.ndarray]:
     }
 
 
-def telling_parts(dates: Any, parts: Mapping[str, np.ndarray]) -> list[str]:
+def informative_parts(dates: Any, parts: Mapping[str, np.ndarray]) -> list[str]:
     """Return which numbers of some dates tell something that the others do not.
 
     Within a year the month says no more than the time, and the weekday means nothing where all

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from everystump._tables.labels import class_numbers
-from everystump.estimators._base import name_classes
+from everystump._tables.labels import class_indices
+from everystump.estimators._base import rename_classes
 
 
-def fit_in_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
+def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
     """Fit a classifier whose ``classes_`` are in a given order, and return it.
 
     Scores, probabilities, curves and exports of two classes are about ``classes_[1]``, so that the
@@ -32,12 +32,12 @@ def fit_in_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
     --------
     >>> from everystump import StumpSVC
     >>> X, y = [[0], [1], [2], [3]], np.array(["sick", "sick", "well", "well"])
-    >>> model = fit_in_order(StumpSVC(), X, y, np.array(["well", "sick"]))
+    >>> model = fit_with_class_order(StumpSVC(), X, y, np.array(["well", "sick"]))
     >>> model.classes_.tolist(), model.predict(X).tolist(), float(model.decision_function(X)[0]) > 0
     (['well', 'sick'], ['sick', 'sick', 'well', 'well'], True)
     """
     if np.array_equal(np.unique(y), classes):
         return model.fit(X, y)
-    model.fit(X, class_numbers(y, classes, len(y)))
-    name_classes(model, classes)
+    model.fit(X, class_indices(y, classes, len(y)))
+    rename_classes(model, classes)
     return model

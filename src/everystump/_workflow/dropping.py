@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._workflow import RefusedError
+from everystump._workflow import InvalidInputError
 from everystump._workflow.kinds import NUMBERS, TEXT, kind_of
 
 _FEW_ROWS = 20
@@ -43,9 +43,11 @@ def dropped_columns(
         kind = kind_of(column)
         unusable = kind if kind not in (NUMBERS, TEXT) else None
         if name in wanted and not column.notna().any():
-            raise RefusedError(f"{name!r} cannot be used: no row has a value in it; leave it out.")
+            raise InvalidInputError(
+                f"{name!r} cannot be used: no row has a value in it; leave it out."
+            )
         if unusable is not None and name in wanted:
-            raise RefusedError(
+            raise InvalidInputError(
                 f"{name!r} cannot be used: the column holds {unusable}; turn it into numbers or "
                 f"text first."
             )

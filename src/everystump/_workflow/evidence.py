@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import everystump.bounds as bounds
-from everystump.bounds.bound import UnsuitedError
-from everystump.bounds.protocol import OtherTableError
+from everystump.bounds.bound import UnsupportedModelError
+from everystump.bounds.protocol import NotTrainingDataError
 
 _PARAMETERS = re.compile(r"\b(tol|max_iter)\b")
 _LEFT_OUT = "the error on training rows that are left out one at a time"
@@ -23,7 +23,7 @@ _TRAINING = {
 _ESTIMATES = ("validation_bound", "loo_bound", "det_loo_bound")
 
 
-def bounds_on(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[str, Any]]:
+def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[str, Any]]:
     """Return the bounds that rows tell of a model: fresh ones, or those of its training.
 
     Those that hold, and those whose numbers are estimates where they do not.
@@ -39,7 +39,7 @@ def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[s
     """Return a bound as plain data, None if it is not for this model or these rows."""
     try:
         bound = getattr(bounds, name)(model, X, y)
-    except (UnsuitedError, OtherTableError):
+    except (UnsupportedModelError, NotTrainingDataError):
         return None
     return {
         "name": name,

@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 
 from everystump._core.progress import transient
-from everystump._evaluation import Outcome, evaluate, positive_number
-from everystump._text import counted
+from everystump._evaluation import LabeledPredictions, evaluate, positive_index
+from everystump._text import pluralize
 from everystump._workflow import asking
 from everystump._workflow.dialect import Dialect
-from everystump._workflow.direction import fit_in_order
-from everystump._workflow.evidence import bounds_on
+from everystump._workflow.direction import fit_with_class_order
+from everystump._workflow.evidence import evaluate_bounds
 from everystump._workflow.guesses import Task
 from everystump._workflow.labels import ordered_classes
 from everystump._workflow.measuring import (
     count_classes,
     cross_validated,
-    error_in,
-    importances_on,
+    error_rate,
+    score_importances,
 )
 from everystump._workflow.notes import noting
 from everystump._workflow.plan import Plan
-from everystump._workflow.presets import FAMILIES
+from everystump._workflow.presets import PRESETS
 from everystump.explain.optimality import proofs
 
 
@@ -58,7 +58,7 @@ def fit_model(
         "data": data,
         "target": task.target,
         "positive": task.positive,
-        "model": f"{plan.family}: {FAMILIES[plan.family].describe(model)}",
+        "model": f"{plan.family}: {PRESETS[plan.family].describe(model)}",
         "n_rows": len(train),
         "n_held_out": 0 if test is None else len(test),
         "class_counts": count_classes(model, task.y[train]),
@@ -83,10 +83,10 @@ def _fitted(
 
     What the fit warns of is added to ``notes``.
     """
-    model = FAMILIES[plan.family].make(C, plan.seed).set_params(verbose=verbose)
+    model = PRESETS[plan.family].make(C, plan.seed).set_params(verbose=verbose)
     classes = ordered_classes(task.y, task.positive)
     with asking(), transient(), noting(notes):
-        fit_in_order(model, task.X.iloc[rows], task.y[rows], classes)
+        fit_with_class_order(model, task.X.iloc[rows], task.y[rows], classes)
     return model.set_params(verbose=0)
 
 
@@ -105,17 +105,17 @@ def _measured(
         how = f"{n_folds} folds, approximate 95% interval"
     else:
         X, y = task.X.iloc[test], task.y[test]
-        outcome = Outcome.of(model, X, y)
-        how = f"{counted(len(test), 'held-out row')}, 95% interval"
-        known["bounds"] = bounds_on(model, X, y, fresh=True) + known["bounds"]
-        known["importances"] = importances_on(model, X)
+        outcome = LabeledPredictions.of(model, X, y)
+        how = f"{pluralize(len(test), 'held-out row')}, 95% interval"
+        known["bounds"] = evaluate_bounds(model, X, y, fresh=True) + known["bounds"]
+        known["importances"] = score_importances(model, X)
     labels = model.classes_.tolist()
     counts = count_classes(model, task.y[train])
-    figures = evaluate(outcome, labels, positive_number(labels, task.positive), counts)
-    return known | {"error": error_in(figures, how), "figures": figures}
+    figures = evaluate(outcome, labels, positive_index(labels, task.positive), counts)
+    return known | {"error": error_rate(figures, how), "figures": figures}
 
 
 def _training_evidence(model: Any, task: Task, train: np.ndarray) -> dict[str, Any]:
     """Return what training proves of a model: bounds, the certificate, the path of C."""
     X, y = task.X.iloc[train], task.y[train]
-    return {"bounds": bounds_on(model, X, y, fresh=False), **proofs(model)}
+    return {"bounds": evaluate_bounds(model, X, y, fresh=False), **proofs(model)}

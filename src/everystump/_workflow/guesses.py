@@ -9,14 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from everystump._text import counted, listed
-from everystump._workflow import RefusedError
+from everystump._text import pluralize, truncate_list
+from everystump._workflow import InvalidInputError
 from everystump._workflow.dialect import DECIMALS
 from everystump._workflow.dropping import dropped_columns, numbering_columns
 from everystump._workflow.labels import as_labels, as_number
-from everystump._workflow.numbertext import are_beyond_doubles
-from everystump._workflow.readings import as_plain, cells_of
-from everystump._workflow.schema import apply_readings, find_readings, seems_numeric, tell_readings
+from everystump._workflow.numbertext import exceed_float_precision
+from everystump._workflow.readings import as_plain, unique_cells
+from everystump._workflow.schema import (
+    apply_parsers,
+    describe_parsers,
+    infer_parsers,
+    seems_numeric,
+)
 from everystump.estimators._reading import hint
 
 # More classes than a few need some rows each, and must not be the values of a quantity.
@@ -57,7 +62,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ColumnOptions:
     """What the user says himself: columns to leave out, to use, to take for categories or numbers.
 
     And the positive label.
@@ -70,40 +75,42 @@ class Wishes:
     numeric: Sequence[str] = ()
 
 
-def make_task(frame: Any, target: str, wishes: Wishes, messages: Sequence[str] = ()) -> Task:
+def prepare_training_data(
+    frame: Any, target: str, column_options: ColumnOptions, messages: Sequence[str] = ()
+) -> Task:
     """Decide what to learn from, and say so in messages, after those given."""
     check_columns(frame.columns, [target])
     found = list(messages)
     known = frame[target].notna().to_numpy()
     if not known.all():
         without = f"without a {target!r}"
-        found.append(f"Left out: {counted(int((~known).sum()), 'row')} {without}.")
+        found.append(f"Left out: {pluralize(int((~known).sum()), 'row')} {without}.")
     decimals = frame.attrs.get(DECIMALS, (".", ","))
     frame = frame.copy(deep=False)
     frame.attrs = {}  # which every column that is taken from it would copy
     numbering = numbering_columns(frame)
     labels, raw = frame.loc[known, target], frame.loc[known].drop(columns=target)
-    as_it_is = {*wishes.drop, *wishes.categorical}
-    readings = find_readings(raw, decimals, as_it_is=as_it_is, numeric=wishes.numeric)
-    features = apply_readings(raw, readings)
-    _check_wishes({*raw.columns, *features.columns}, target, wishes)
+    as_it_is = {*column_options.drop, *column_options.categorical}
+    readings = infer_parsers(raw, decimals, as_it_is=as_it_is, numeric=column_options.numeric)
+    features = apply_parsers(raw, readings)
+    _check_wishes({*raw.columns, *features.columns}, target, column_options)
     y = _labels(labels, target, not known.all())
-    positive = _positive(y, target, wishes.positive)
-    wanted = {*wishes.use, *wishes.categorical, *wishes.numeric}
-    dropped = dropped_columns(features, wishes.drop, wanted, numbering)
+    positive = _positive(y, target, column_options.positive)
+    wanted = {*column_options.use, *column_options.categorical, *column_options.numeric}
+    dropped = dropped_columns(features, column_options.drop, wanted, numbering)
     X = features[[name for name in features.columns if name not in dropped]]
     if X.shape[1] == 0:
-        raise RefusedError(
+        raise InvalidInputError(
             f"No column is left to learn {target!r} from; see --drop and --use, or pass another "
             f"table."
         )
-    levels = {name: _levels(X[name]) for name in wishes.categorical if name in X.columns}
+    levels = {name: _levels(X[name]) for name in column_options.categorical if name in X.columns}
     X = X.astype(levels) if levels else X
     readings = {k: v for k, v in readings.items() if not dropped.keys() >= set(v.names(k))}
-    found += _describe(X, dropped, tell_readings(raw, readings))
+    found += _describe(X, dropped, describe_parsers(raw, readings))
     classes = np.unique(y).tolist()
     which = f" (positive class: {positive})" if len(classes) == 2 else ""
-    found.append(f"Classes: {listed(classes, _FEW_CLASSES)}{which}.")
+    found.append(f"Classes: {truncate_list(classes, _FEW_CLASSES)}{which}.")
     reading = {"decimal": decimals[0], "columns": as_plain(readings)}
     return Task(X, y, target, positive, found, dropped, reading)
 
@@ -112,38 +119,44 @@ def check_columns(known: Collection[str], names: Sequence[str]) -> None:
     """Raise if a column is not among those that there are, and say which one may be meant."""
     for name in names:
         if name not in known:
-            raise RefusedError(f"There is no column {name!r}; {hint(name, list(known))}.")
+            raise InvalidInputError(f"There is no column {name!r}; {hint(name, list(known))}.")
 
 
-def _check_wishes(known: Collection[str], target: str, wishes: Wishes) -> None:
-    used = (*wishes.use, *wishes.categorical, *wishes.numeric)
-    if target in {*wishes.drop, *used}:
-        raise RefusedError(f"{target!r} is the target, and no feature; name another column.")
-    check_columns(known, (*wishes.drop, *used))
-    both = set(wishes.drop) & set(used)
+def _check_wishes(known: Collection[str], target: str, column_options: ColumnOptions) -> None:
+    used = (*column_options.use, *column_options.categorical, *column_options.numeric)
+    if target in {*column_options.drop, *used}:
+        raise InvalidInputError(f"{target!r} is the target, and no feature; name another column.")
+    check_columns(known, (*column_options.drop, *used))
+    both = set(column_options.drop) & set(used)
     if both:
-        raise RefusedError(f"--drop {min(both)}: the column is to be used as well; choose one.")
-    both = set(wishes.categorical) & set(wishes.numeric)
+        raise InvalidInputError(
+            f"--drop {min(both)}: the column is to be used as well; choose one."
+        )
+    both = set(column_options.categorical) & set(column_options.numeric)
     if both:
-        raise RefusedError(f"--numeric {min(both)}: the column is --categorical too; choose one.")
+        raise InvalidInputError(
+            f"--numeric {min(both)}: the column is --categorical too; choose one."
+        )
 
 
 def _labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
     """Return the labels, if they are classes."""
     if len(column) == 0:
-        raise RefusedError(
+        raise InvalidInputError(
             f"{target!r} is missing in every row; if NA, None or the like are labels, say what is "
             f"missing by --missing."
         )
     y = as_labels(column)
     classes = np.unique(y).tolist()
     if len(classes) == 1 and some_missing:
-        raise RefusedError(
+        raise InvalidInputError(
             f"{target!r} is {classes[0]!r} or missing in every row; if NA, None or the like are "
             f"labels too, say what is missing by --missing."
         )
     if len(classes) == 1:
-        raise RefusedError(f"{target!r} is {classes[0]!r} in every row; there is nothing to learn.")
+        raise InvalidInputError(
+            f"{target!r} is {classes[0]!r} in every row; there is nothing to learn."
+        )
     _check_quantity(target, classes, len(y))
     return y
 
@@ -154,13 +167,13 @@ def _check_quantity(target: str, classes: list[Any], n_rows: int) -> None:
         return
     numbers = [as_number(str(label)) for label in classes]
     if all(isinstance(number, float) for number in numbers) and not isinstance(classes[0], int):
-        raise RefusedError(
+        raise InvalidInputError(
             f"{target!r} holds {len(classes):,} different numbers with fractions, which are no "
             f"classes; cut it into a few, or name another --target."
         )
     if len(classes) > _MOST_CLASSES or n_rows < _ROWS_PER_CLASS * len(classes):
-        raise RefusedError(
-            f"{target!r} has {len(classes):,} different values in {counted(n_rows, 'row')}, too "
+        raise InvalidInputError(
+            f"{target!r} has {len(classes):,} different values in {pluralize(n_rows, 'row')}, too "
             f"many to be classes (up to {_MOST_CLASSES:,}, of {_ROWS_PER_CLASS} rows on average); "
             f"cut it into a few, or name another --target."
         )
@@ -177,12 +190,12 @@ def _positive(y: np.ndarray, target: str, wanted: str | None) -> Any:
             like_yes[shown.index("1")] = False  # of 1 and 2, neither is a no
         return labels[like_yes.index(True) if sum(like_yes) == 1 else int(np.argmin(counts))]
     if len(labels) > 2:
-        raise RefusedError(
+        raise InvalidInputError(
             f"--positive {wanted}: {target!r} has {len(labels)} classes, and each of them gets its "
             f"scores; leave the option out."
         )
     if wanted not in shown:
-        raise RefusedError(
+        raise InvalidInputError(
             f"--positive {wanted!r}: {target!r} has other values; {hint(wanted, shown)}."
         )
     return labels[shown.index(wanted)]
@@ -197,27 +210,29 @@ def _levels(column: Any) -> Any:
 def _describe(X: Any, dropped: dict[str, str], readings: Sequence[str]) -> list[str]:
     """Return what a user should know of the columns."""
     categories = X.columns[[dtype.kind not in "iufb" for dtype in X.dtypes]].tolist()
-    messages = [f"{counted(len(X), 'row')}, {counted(X.shape[1], 'feature')}."]
-    large = [name for name in categories if are_beyond_doubles(cells_of(X[name]))]
+    messages = [f"{pluralize(len(X), 'row')}, {pluralize(X.shape[1], 'feature')}."]
+    large = [name for name in categories if exceed_float_precision(unique_cells(X[name]))]
     plain = [name for name in categories if name not in large]
     if plain:
-        messages.append(f"Categories: {listed(plain)}.")
+        messages.append(f"Categories: {truncate_list(plain)}.")
     messages += readings
     if large:
         messages.append(
             f"Categories, as whole numbers beyond 2^53 cannot be told apart as numbers: "
-            f"{listed(large)}."
+            f"{truncate_list(large)}."
         )
     mixed = [name for name in categories if not hasattr(X[name], "cat") and seems_numeric(X[name])]
     if mixed:
         messages.append(
-            f"Mostly numbers, but with many words: {listed(mixed)}; pass --numeric to count these "
-            f"as missing."
+            f"Mostly numbers, but with many words: {truncate_list(mixed)}; pass --numeric "
+            f"to count these as missing."
         )
     incomplete = X.columns[X.isna().any().to_numpy()].tolist()
     if incomplete:
-        messages.append(f"With missing values: {listed(incomplete)}.")
+        messages.append(f"With missing values: {truncate_list(incomplete)}.")
     by_reason = defaultdict(list)
     for name, why in dropped.items():
         by_reason[why].append(name)
-    return messages + [f"Left out, {why}: {listed(names)}." for why, names in by_reason.items()]
+    return messages + [
+        f"Left out, {why}: {truncate_list(names)}." for why, names in by_reason.items()
+    ]

@@ -49,12 +49,12 @@ def ordered_classes(y: np.ndarray, positive: Any) -> np.ndarray:
     return classes[::-1].copy() if is_first else classes
 
 
-def same_label(text: str, known: Sequence[Any]) -> Any:
+def find_label(text: str, known: Sequence[Any]) -> Any:
     """Return the known label that a text means: as written, as a number, or in another case.
 
     Examples
     --------
-    >>> same_label("1.0", [0, 1]), same_label("TRUE", ["true", "false"]), same_label("2", [0, 1])
+    >>> find_label("1.0", [0, 1]), find_label("TRUE", ["true", "false"]), find_label("2", [0, 1])
     (1, 'true', None)
     """
     readings = (str.strip, as_number, str.casefold)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from everystump._tables.validation import check_rows
-from everystump._text import counted, listed
-from everystump._workflow import RefusedError, asking
+from everystump._text import pluralize, truncate_list
+from everystump._workflow import InvalidInputError, asking
 from everystump._workflow.kinds import NUMBERS, kind_of
-from everystump._workflow.labels import as_text, same_label
+from everystump._workflow.labels import as_text, find_label
 from everystump._workflow.plan import split_rows
-from everystump._workflow.readings import NumberReading, Reading, from_plain
-from everystump._workflow.schema import apply_readings
+from everystump._workflow.readings import NumberParser, Reading, parsers_from_dict
+from everystump._workflow.schema import apply_parsers
 from everystump._workflow.tidying import replaced
 
 HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
@@ -48,9 +48,9 @@ class Trial:
         return self.kind != TRAINING
 
 
-def readings_of(model: Any) -> dict[str, Reading]:
+def stored_parsers(model: Any) -> dict[str, Reading]:
     """Return how the columns are read that a model knows, by their names in files."""
-    return from_plain(_origin(model).get("columns", {}))
+    return parsers_from_dict(_origin(model).get("columns", {}))
 
 
 def _origin(model: Any) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def text_columns(model: Any) -> list[str]:
     features = zip(model.feature_names_in_, model.features_, strict=True)
     text = [str(name) for name, own in features if own.levels is not None and own.kind == "text"]
     target = getattr(model, "about_", {}).get("target")
-    return [*text, *readings_of(model), *([] if target is None else [target])]
+    return [*text, *stored_parsers(model), *([] if target is None else [target])]
 
 
 def unknown_levels(model: Any, X: Any) -> list[str]:
@@ -76,19 +76,19 @@ def unknown_levels(model: Any, X: Any) -> list[str]:
     for d, (name, feature) in enumerate(zip(model.feature_names_in_, model.features_, strict=True)):
         n_unknown = int(np.sum(rows[:, d] == -1)) if feature.levels is not None else 0
         if n_unknown:
-            there = counted(n_unknown, "row")
+            there = pluralize(n_unknown, "row")
             notes.append(f"{name}: {there} with a level that the model does not know; it adds 0.")
     return notes
 
 
-def features_of(model: Any, frame: Any) -> Any:
+def match_features(model: Any, frame: Any) -> Any:
     """Return the columns that a model looks at, read as in the table that it was made from."""
     names = [str(name) for name in model.feature_names_in_]
-    readings = {k: v for k, v in readings_of(model).items() if k in frame.columns}
+    readings = {k: v for k, v in stored_parsers(model).items() if k in frame.columns}
     looked_at = {*names, *readings}
     frame = frame[[name for name in frame.columns if name in looked_at]]
     _check_features(model, frame, names)
-    X = apply_readings(frame, readings)[names]
+    X = apply_parsers(frame, readings)[names]
     plain = _plain(model)
     changed: dict[str, Any] = {}
     for name, feature in zip(names, model.features_, strict=True):
@@ -103,9 +103,9 @@ def features_of(model: Any, frame: Any) -> Any:
     return X
 
 
-def _plain(model: Any) -> NumberReading:
+def _plain(model: Any) -> NumberParser:
     """Return how a column of numbers is read where a file has text in it."""
-    return NumberReading(decimal=_origin(model).get("decimal", "."))
+    return NumberParser(decimal=_origin(model).get("decimal", "."))
 
 
 def reading_notes(model: Any, frame: Any) -> list[str]:
@@ -115,20 +115,20 @@ def reading_notes(model: Any, frame: Any) -> list[str]:
     """
     features = zip(model.feature_names_in_, model.features_, strict=True)
     numbers = [str(name) for name, feature in features if feature.levels is None]
-    readings: dict[str, Reading] = dict.fromkeys(numbers, _plain(model)) | readings_of(model)
+    readings: dict[str, Reading] = dict.fromkeys(numbers, _plain(model)) | stored_parsers(model)
     notes = []
     for name, reading in readings.items():
         if name not in frame.columns or not frame[name].notna().any():
             continue
         try:
             words = reading.read(frame[name])[1]
-        except RefusedError:
+        except InvalidInputError:
             continue
         if words:
-            n_rows = counted(int(frame[name].astype(str).str.strip().isin(words).sum()), "row")
-            shown = listed([repr(word) for word in words], 3)
+            n_rows = pluralize(int(frame[name].astype(str).str.strip().isin(words).sum()), "row")
+            shown = truncate_list([repr(word) for word in words], 3)
             notes.append(f"{name}: {shown} in {n_rows} taken as missing.")
-        if isinstance(reading, NumberReading) and reading.lacks_percent(frame[name]):
+        if isinstance(reading, NumberParser) and reading.lacks_percent(frame[name]):
             notes.append(
                 f"{name}: numbers without a percent sign are taken for percents, as in training: "
                 f"35.8 is 35.8%, and 0.358 is 0.358%."
@@ -138,13 +138,13 @@ def reading_notes(model: Any, frame: Any) -> list[str]:
 
 def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
     """Raise if a table lacks columns that a model needs, dates among them that it reads."""
-    source = {own: name for name, one in readings_of(model).items() for own in one.names(name)}
+    source = {own: name for name, one in stored_parsers(model).items() for own in one.names(name)}
     needed = (name if name in frame.columns else source.get(name, name) for name in names)
     absent = [name for name in dict.fromkeys(needed) if name not in frame.columns]
     if absent:
-        raise RefusedError(
-            f"The data lack {listed([repr(name) for name in absent], 3)}, which the model needs; "
-            f"add or rename columns."
+        raise InvalidInputError(
+            f"The data lack {truncate_list([repr(name) for name in absent], 3)}, which the model "
+            f"needs; add or rename columns."
         )
 
 
@@ -153,13 +153,13 @@ def _check_complete(X: Any) -> None:
     incomplete = X.columns[X.isna().any().to_numpy()]
     if len(incomplete):
         row = X.index[X[incomplete[0]].isna()][0]
-        raise RefusedError(
+        raise InvalidInputError(
             f"{incomplete[0]!r} is missing in row {row} (0 is the first), and this model takes no "
             f"missing values; fill it in, or leave out the row."
         )
 
 
-def trial_of(model: Any, frame: Any) -> Trial:
+def match_labeled_rows(model: Any, frame: Any) -> Trial:
     """Return the rows of a table to judge a model by.
 
     Of the table that it was made from, these are the ones that were held out: which they are
@@ -169,12 +169,12 @@ def trial_of(model: Any, frame: Any) -> Trial:
     about = getattr(model, "about_", {})
     target = about.get("target")
     if target not in frame.columns:
-        return Trial(features_of(model, frame), None)
+        return Trial(match_features(model, frame), None)
     known = frame[target].notna().to_numpy()
     if not known.any():
-        return Trial(features_of(model, frame), None)
+        return Trial(match_features(model, frame), None)
     frame = frame[known]
-    X, y = features_of(model, frame), _labels(model, frame[target])
+    X, y = match_features(model, frame), _labels(model, frame[target])
     origin = about.get("origin")
     return Trial(X, y) if origin is None else _placed(model, X, y, origin)
 
@@ -188,7 +188,7 @@ def _placed(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> Trial:
     if origin["holdout"] is not None:
         try:
             train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
-        except RefusedError:  # too few rows to be the table
+        except InvalidInputError:  # too few rows to be the table
             train = test = np.arange(0)
         if len(train) and model.training_overlap(X.iloc[train], y[train]).same_rows:
             return Trial(X.iloc[test], y[test], HELD_OUT)
@@ -198,10 +198,10 @@ def _placed(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> Trial:
 def _labels(model: Any, column: Any) -> np.ndarray:
     """Return labels as the model has them, however the table writes them."""
     known = model.classes_.tolist()
-    of = {label: same_label(label, known) for label in column.astype(str).unique().tolist()}
+    of = {label: find_label(label, known) for label in column.astype(str).unique().tolist()}
     unknown = next((label for label, own in of.items() if own is None), None)
     if unknown is not None:
-        raise RefusedError(
+        raise InvalidInputError(
             f"{column.name!r} is {unknown!r} in some rows, which is none of the labels that the "
             f"model knows, {known}; correct or leave out the rows."
         )

@@ -111,12 +111,12 @@ def is_code(cell: str) -> bool:
     return _CODE.fullmatch(cell.strip()) is not None
 
 
-def are_beyond_doubles(cells: Sequence[str]) -> bool:
+def exceed_float_precision(cells: Sequence[str]) -> bool:
     """Tell whether cells are whole numbers of which some are too large to be told apart.
 
     Examples
     --------
-    >>> are_beyond_doubles(["9007199254740993", "7"]), are_beyond_doubles(["1e30", "7"])
+    >>> exceed_float_precision(["9007199254740993", "7"]), exceed_float_precision(["1e30", "7"])
     (True, False)
     """
     if not any(len(cell) >= _DIGITS for cell in cells):

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from everystump._selection.folds import count_folds
-from everystump._text import counted, listed
-from everystump._workflow import RefusedError
+from everystump._text import pluralize, truncate_list
+from everystump._workflow import InvalidInputError
 from everystump._workflow.guesses import Task
 from everystump._workflow.kinds import NUMBERS, kind_of
-from everystump._workflow.presets import FAMILIES
+from everystump._workflow.presets import PRESETS
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Plan:
     Attributes
     ----------
     family : str
-        A name in `FAMILIES`.
+        A name in `PRESETS`.
     C : float or None
         What a unit of loss costs; the family's own choice by default.
     holdout : float
@@ -45,9 +45,9 @@ class Plan:
 
     def split(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the numbers of the rows to learn from, and of those held out, if any are."""
-        labels, family = task.y.astype(str), FAMILIES[self.family]
+        labels, family = task.y.astype(str), PRESETS[self.family]
         if self.C is not None and not family.takes_C:
-            raise RefusedError(
+            raise InvalidInputError(
                 f"--C {self.C:g}: {self.family} has no C; leave it out, or name another --model."
             )
         if family.numbers_only:
@@ -66,9 +66,9 @@ class Plan:
         classes, counts = np.unique(task.y.astype(str), return_counts=True)
         single = classes[counts == 1].tolist()
         messages = []
-        by_path = FAMILIES[self.family].chooses_C and self.C is None  # whose folds tell it
+        by_path = PRESETS[self.family].chooses_C and self.C is None  # whose folds tell it
         if single and not by_path:
-            what = f"{task.target} = {listed(single, 5)}"
+            what = f"{task.target} = {truncate_list(single, 5)}"
             messages.append(f"{what} is in one row only: learned from, but never measured on.")
         if self.cv is not None:
             n_folds = count_folds(self.cv, counts)
@@ -77,7 +77,7 @@ class Plan:
                 messages.append(
                     f"Measured by {n_folds} folds instead of {self.cv}: {task.target} = "
                     f"{classes[counts > 1][rare]} is in "
-                    f"{counted(int(counts[counts > 1][rare]), 'row')}."
+                    f"{pluralize(int(counts[counts > 1][rare]), 'row')}."
                 )
         return messages
 
@@ -88,10 +88,10 @@ class Plan:
         if self.cv is not None:
             n_rows -= -(-n_rows // max(2, count_folds(self.cv, counts)))
         if share * n_rows < 1:
-            raise RefusedError(
+            raise InvalidInputError(
                 f"--model {self.family} gives each machine {100 * share:g} % of the rows, too few "
                 f"for {target} = {classes[counts.argmin()]}, of which it learns from "
-                f"{counted(n_rows, 'row')}; pass more rows, or name another --model."
+                f"{pluralize(n_rows, 'row')}; pass more rows, or name another --model."
             )
 
 
@@ -121,9 +121,9 @@ def _split_loosely(number: np.ndarray, rows: np.ndarray, holdout: float, seed: i
     _, first = np.unique(number[drawn], return_index=True)
     n_test = round(holdout * len(rows))
     if not 0 < n_test <= len(drawn) - len(first):
-        raise RefusedError(
-            f"{counted(len(number), 'row')} of {int(number.max()) + 1} classes are too few to hold "
-            f"out {holdout:g} of them and to learn from each class; pass --cv, another --holdout, "
+        raise InvalidInputError(
+            f"{pluralize(len(number), 'row')} of {int(number.max()) + 1} classes are too few to "
+            f"hold out {holdout:g} of them and to learn from each class; pass --cv, another --holdout, "
             f"or more rows."
         )
     return np.delete(drawn, first)[:n_test]
@@ -133,8 +133,8 @@ def _check_no_folds(labels: np.ndarray) -> None:
     """Raise if no row can be held out to choose C by."""
     _, counts = np.unique(labels, return_counts=True)
     if count_folds(2, counts) < 2:
-        raise RefusedError(
-            f"{counted(len(labels), 'row')} to learn from, one of each class, are too few to "
+        raise InvalidInputError(
+            f"{pluralize(len(labels), 'row')} to learn from, one of each class, are too few to "
             f"choose C by folds; pass --C, or more rows."
         )
 
@@ -145,7 +145,7 @@ def _check_words(X: Any, family: str) -> None:
         kind = "categories" if hasattr(X[name], "cat") else kind_of(X[name])
         what = f"holds {kind}" if kind != NUMBERS else "has missing values"
         if kind != NUMBERS or X[name].isna().any():
-            raise RefusedError(
+            raise InvalidInputError(
                 f"{name!r} {what}, and --model {family} takes numbers only; --drop the column, or "
                 f"name another --model."
             )

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from everystump._text import counted
-from everystump._workflow import RefusedError, asking
+from everystump._text import pluralize
+from everystump._workflow import InvalidInputError, asking
 
 NOT_FEATURES = ("(intercept)", "(score)")
 
@@ -28,7 +28,7 @@ def predictions(model: Any, X: Any, kept: Any) -> Any:
             columns |= probabilities if several else _positive_one(model, probabilities)
     taken = next((name for name in kept.columns if name in columns), None)
     if taken is not None:
-        raise RefusedError(f"--keep {taken}: the output has a column of that name; rename it.")
+        raise InvalidInputError(f"--keep {taken}: the output has a column of that name; rename it.")
     return pd.DataFrame({name: kept[name].to_numpy() for name in kept.columns} | columns)
 
 
@@ -55,7 +55,7 @@ def explanation(model: Any, X: Any) -> Any:
     return parts
 
 
-def explained_row(model: Any, X: Any, row: int) -> Any:
+def row_contributions(model: Any, X: Any, row: int) -> Any:
     """Return what each feature adds to the score of one row, the one that adds most first.
 
     Of several classes each has its column; features are sorted by the most that they add to any.
@@ -63,8 +63,8 @@ def explained_row(model: Any, X: Any, row: int) -> Any:
     import pandas as pd
 
     if row >= len(X):
-        raise RefusedError(
-            f"--row {row}: the data have {counted(len(X), 'row')}, 0 the first; choose one."
+        raise InvalidInputError(
+            f"--row {row}: the data have {pluralize(len(X), 'row')}, 0 the first; choose one."
         )
     one = X.iloc[[row]]
     parts = explanation(model, one).to_numpy()
@@ -83,7 +83,7 @@ def explained_row(model: Any, X: Any, row: int) -> Any:
     )
 
 
-def predicted_row(model: Any, X: Any, row: int) -> dict[str, Any]:
+def row_prediction(model: Any, X: Any, row: int) -> dict[str, Any]:
     """Return the predicted class of a row, and its scores and probabilities by class.
 
     Of two classes the score is that of the second, which one above zero favors.
@@ -119,5 +119,5 @@ def importances(model: Any) -> tuple[Any, str]:
     of = frame["class"] if "class" in frame else [None] * len(frame)
     each = [measured[label, str(name)] for label, name in zip(of, frame["feature"], strict=True)]
     frame = frame.assign(importance=each)
-    rows = counted(known["n_rows"], "held-out row")
+    rows = pluralize(known["n_rows"], "held-out row")
     return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True), rows

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from everystump._text import counted
+from everystump._text import pluralize
 
 # The best of 0.001, 0.01, 0.03, ..., 10 by the mean error on held-out rows over some 18 tables.
 _PERCEPTRON_C, _BOOSTED_C, _VOTE_C = 1.0, 0.01, 1.0
@@ -14,7 +14,7 @@ _VOTE_SHARE = 0.4
 
 
 @dataclass(frozen=True)
-class Family:
+class Preset:
     """A kind of model.
 
     Attributes
@@ -98,26 +98,26 @@ def _count_stumps(model: Any) -> str:
     """Return how many stumps boosting found, of all classes."""
     weights = model.estimator_weights_
     per_class = weights if isinstance(weights, list) else [weights]
-    return counted(sum(len(of_class) for of_class in per_class), "stump")
+    return pluralize(sum(len(of_class) for of_class in per_class), "stump")
 
 
-FAMILIES: dict[str, Family] = {
-    "stump-logistic": Family(
+PRESETS: dict[str, Preset] = {
+    "stump-logistic": Preset(
         "every stump votes, logistic loss: probabilities", _logistic, chooses_C=True
     ),
-    "stump-svm": Family("every stump votes, hinge loss", _svm, chooses_C=True),
-    "perceptron": Family("every perceptron votes; numbers only", _perceptron, numbers_only=True),
-    "boost": Family(
+    "stump-svm": Preset("every stump votes, hinge loss", _svm, chooses_C=True),
+    "perceptron": Preset("every perceptron votes; numbers only", _perceptron, numbers_only=True),
+    "boost": Preset(
         "LogitBoost, up to 300 stumps",
         _boost,
         takes_C=False,
         found=lambda model: f"LogitBoost, {_count_stumps(model)}",
     ),
-    "bag": Family("bagging, 1,000 stumps", _bag, takes_C=False),
-    "boost-svm": Family(
+    "bag": Preset("bagging, 1,000 stumps", _bag, takes_C=False),
+    "boost-svm": Preset(
         "AdaBoost finds up to 100 stumps, an SVM their weights",
         _boost_svm,
         found=lambda model: f"AdaBoost found {_count_stumps(model)}, an SVM their weights",
     ),
-    "vote": Family("30 machines on 40 % of the rows each vote", _vote, share=_VOTE_SHARE),
+    "vote": Preset("30 machines on 40 % of the rows each vote", _vote, share=_VOTE_SHARE),
 }

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from everystump._workflow import RefusedError
-from everystump._workflow.datetext import parts_of, read_dates
+from everystump._workflow import InvalidInputError
+from everystump._workflow.datetext import date_features, read_dates
 from everystump._workflow.kinds import NUMBERS, TEXT, kind_of
 from everystump._workflow.numbertext import read_clock, read_numbers
 
@@ -54,20 +54,20 @@ class Reading(ABC):
         known = column.isna() | column.astype(str).str.strip().isin(self.missing)
         found = []
         for reader in readers:
-            values = by_cell(column, reader)
+            values = parse_column(column, reader)
             bad = values.isna() & ~known
             if not bad.any():
                 return values, []
             found.append((values, bad))
         values, bad = min(found, key=lambda one: int(one[1].sum()))
-        words = cells_of(column[bad])
-        if not are_few(words, cells_of(column[~known])):
+        words = unique_cells(column[bad])
+        if not are_few_words(words, unique_cells(column[~known])):
             raise _unread(column, bad, what)
         return values, words
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberReading(Reading):
+class NumberParser(Reading):
     """Numbers, which may have separators and the sign of a unit.
 
     Attributes
@@ -101,12 +101,12 @@ class NumberReading(Reading):
             return False
         if kind_of(column) == NUMBERS:
             return bool(column.notna().any())
-        cells = [cell for cell in cells_of(column) if cell not in self.missing]
+        cells = [cell for cell in unique_cells(column) if cell not in self.missing]
         return any("%" not in cell and any(map(str.isdecimal, cell)) for cell in cells)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClockReading(Reading):
+class TimeParser(Reading):
     """Times of the day, and durations, which become hours."""
 
     kind: ClassVar[str] = "clock"
@@ -127,7 +127,7 @@ class ClockReading(Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DateReading(Reading):
+class DateParser(Reading):
     """Dates, which become a few numbers each.
 
     Attributes
@@ -154,14 +154,14 @@ class DateReading(Reading):
         if dates is None:
             readers = [date_reader(self.day_first), date_reader(not self.day_first)]
             dates, words = self._read(column, readers, "a date")
-        numbers = parts_of(dates)
+        numbers = date_features(dates)
         features = {
             name: pd.Series(numbers[part], index=column.index) for part, name in self.parts.items()
         }
         return features, words
 
 
-_KINDS: dict[str, Any] = {one.kind: one for one in (NumberReading, ClockReading, DateReading)}
+_KINDS: dict[str, Any] = {one.kind: one for one in (NumberParser, TimeParser, DateParser)}
 
 
 def as_plain(readings: Mapping[str, Reading]) -> dict[str, dict[str, Any]]:
@@ -172,7 +172,7 @@ def as_plain(readings: Mapping[str, Reading]) -> dict[str, dict[str, Any]]:
     }
 
 
-def from_plain(kept: Mapping[str, Mapping[str, Any]]) -> dict[str, Reading]:
+def parsers_from_dict(kept: Mapping[str, Mapping[str, Any]]) -> dict[str, Reading]:
     """Return the readings that were kept with a model."""
     known = {}
     for name, one in kept.items():
@@ -197,12 +197,12 @@ def clocks(cells: Sequence[str]) -> np.ndarray:
     return np.array([np.nan if one is None else one for one in read], dtype=np.float64)
 
 
-def cells_of(column: Any) -> list[str]:
+def unique_cells(column: Any) -> list[str]:
     """Return the different cells of a column of text."""
     return [str(cell).strip() for cell in column.dropna().unique()]
 
 
-def by_cell(column: Any, reader: Reader) -> Any:
+def parse_column(column: Any, reader: Reader) -> Any:
     """Return a column of text as a reader has it, each different cell read once."""
     import pandas as pd
 
@@ -226,19 +226,19 @@ def as_times(column: Any) -> Any:
     return None
 
 
-def are_few(words: Sequence[str], cells: Sequence[str]) -> bool:
+def are_few_words(words: Sequence[str], cells: Sequence[str]) -> bool:
     """Tell whether words are so few among the different cells that the column is none of words."""
     n_read = len(cells) - len(words)
     few = len(words) <= min(_MOST_WORDS, _WORD_SHARE * len(cells)) and n_read >= _FEWEST
     return not words or few
 
 
-def _unread(column: Any, bad: Any, what: str) -> RefusedError:
+def _unread(column: Any, bad: Any, what: str) -> InvalidInputError:
     """Return what to raise for cells that are not what a model wants."""
     where = np.flatnonzero(bad.to_numpy())
     row = int(where[0]) if len(where) else 0
     options = "--missing and --decimal" if what == "a number" else "--missing"
-    return RefusedError(
+    return InvalidInputError(
         f"{column.name!r} is {column.iloc[row]!r} in row {column.index[row]} (0 is the first), "
         f"where the model wants {what}; correct it, or see {options}."
     )

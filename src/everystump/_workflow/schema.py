@@ -7,25 +7,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._text import counted, listed
-from everystump._workflow import RefusedError
-from everystump._workflow.datetext import parts_of, read_dates, telling_parts
+from everystump._text import pluralize, truncate_list
+from everystump._workflow import InvalidInputError
+from everystump._workflow.datetext import date_features, informative_parts, read_dates
 from everystump._workflow.kinds import TEXT, TIMES, kind_of
 from everystump._workflow.labels import as_number
-from everystump._workflow.numbertext import are_beyond_doubles, is_code, read_numbers
+from everystump._workflow.numbertext import exceed_float_precision, is_code, read_numbers
 from everystump._workflow.readings import (
-    ClockReading,
-    DateReading,
-    NumberReading,
+    DateParser,
+    NumberParser,
     Reader,
     Reading,
-    are_few,
+    TimeParser,
+    are_few_words,
     as_times,
-    by_cell,
-    cells_of,
     clocks,
     date_reader,
     number_reader,
+    parse_column,
+    unique_cells,
 )
 
 _SAMPLE, _MANY = 200, 20
@@ -39,7 +39,7 @@ class _Candidate(NamedTuple):
     option: Any = None
 
 
-def find_readings(
+def infer_parsers(
     frame: Any, decimals: Sequence[str], *, as_it_is: Collection[str], numeric: Collection[str]
 ) -> dict[str, Reading]:
     """Return how the columns of a table are read that do not stay as they are.
@@ -71,7 +71,7 @@ def find_readings(
     return found
 
 
-def apply_readings(frame: Any, readings: Mapping[str, Reading]) -> Any:
+def apply_parsers(frame: Any, readings: Mapping[str, Reading]) -> Any:
     """Return a table whose columns are read; dates become several where they stood."""
     import pandas as pd
 
@@ -83,15 +83,15 @@ def apply_readings(frame: Any, readings: Mapping[str, Reading]) -> Any:
     return pd.DataFrame(columns, index=frame.index)
 
 
-def tell_readings(frame: Any, readings: Mapping[str, Reading]) -> list[str]:
+def describe_parsers(frame: Any, readings: Mapping[str, Reading]) -> list[str]:
     """Return what a user should know of how columns are read."""
     written, words, dates, hours, rounded, unsigned = [], [], [], [], [], []
     for name, reading in readings.items():
-        if isinstance(reading, NumberReading):
+        if isinstance(reading, NumberParser):
             written += _written(frame[name], reading)
             unsigned += [name] if reading.lacks_percent(frame[name]) else []
-            rounded += [name] if are_beyond_doubles(cells_of(frame[name])) else []
-        elif isinstance(reading, DateReading):
+            rounded += [name] if exceed_float_precision(unique_cells(frame[name])) else []
+        elif isinstance(reading, DateParser):
             dates.append(
                 f"{name} ({', '.join(reading.parts.values())}{_order(frame[name], reading)})"
             )
@@ -100,28 +100,28 @@ def tell_readings(frame: Any, readings: Mapping[str, Reading]) -> list[str]:
         words += [_words(frame[name], reading)] if reading.missing else []
     keep = "pass --categorical to keep a column as it is written"
     sentences = {
-        f"Numbers, read from text: {listed(written)}.": written,
-        f"Dates, turned into numbers: {listed(dates)}.": dates,
-        f"Times, turned into hours: {listed(hours)}.": hours,
-        f"Rounded, as whole numbers beyond 2^53: {listed(rounded)}.": rounded,
+        f"Numbers, read from text: {truncate_list(written)}.": written,
+        f"Dates, turned into numbers: {truncate_list(dates)}.": dates,
+        f"Times, turned into hours: {truncate_list(hours)}.": hours,
+        f"Rounded, as whole numbers beyond 2^53: {truncate_list(rounded)}.": rounded,
         f"Percents, of which some are without the sign, and taken to be percents as well: "
-        f"{listed(unsigned)}.": unsigned,
-        f"Words that count as missing: {listed(words)}; {keep}.": words,
+        f"{truncate_list(unsigned)}.": unsigned,
+        f"Words that count as missing: {truncate_list(words)}; {keep}.": words,
     }
     return [sentence for sentence, of in sentences.items() if of]
 
 
 def seems_numeric(column: Any) -> bool:
     """Tell whether most of many different cells of a text are numbers."""
-    cells = cells_of(column)
-    if len(cells) < _MANY or any(map(is_code, cells[:_SAMPLE])) or are_beyond_doubles(cells):
+    cells = unique_cells(column)
+    if len(cells) < _MANY or any(map(is_code, cells[:_SAMPLE])) or exceed_float_precision(cells):
         return False
     return 2 * int(np.isnan(read_numbers(cells[:_SAMPLE], ".")[0]).sum()) < min(len(cells), _SAMPLE)
 
 
-def _written(column: Any, reading: NumberReading) -> list[str]:
+def _written(column: Any, reading: NumberParser) -> list[str]:
     """Return the longest cell with a sign or a separator, if there is one, and its number."""
-    odd = [cell for cell in cells_of(column)[:_SAMPLE] if as_number(cell) == cell]
+    odd = [cell for cell in unique_cells(column)[:_SAMPLE] if as_number(cell) == cell]
     cell = max((cell for cell in odd if cell not in reading.missing), key=len, default=None)
     if cell is None:
         return []
@@ -132,15 +132,15 @@ def _written(column: Any, reading: NumberReading) -> list[str]:
 def _words(column: Any, reading: Reading) -> str:
     """Return the words in a column, and in how many rows they are."""
     n_rows = int(column.astype(str).str.strip().isin(reading.missing).sum())
-    words = listed([repr(word) for word in reading.missing], 3)
-    return f"{column.name} ({words} in {counted(n_rows, 'row')})"
+    words = truncate_list([repr(word) for word in reading.missing], 3)
+    return f"{column.name} ({words} in {pluralize(n_rows, 'row')})"
 
 
-def _order(column: Any, reading: DateReading) -> str:
+def _order(column: Any, reading: DateParser) -> str:
     """Return which of day and month is taken to be first, if the column does not tell."""
     if as_times(column) is not None:
         return ""
-    cells = cells_of(column)
+    cells = unique_cells(column)
     for some in (cells[:_SAMPLE], cells):  # the first few tell in most cases
         one, other = (read_dates(some, day_first=first) for first in (False, True))
         if np.array_equal(one, other, equal_nan=True) or (np.isnat(one) != np.isnat(other)).any():
@@ -148,13 +148,15 @@ def _order(column: Any, reading: DateReading) -> str:
     return "; the month is taken to be before the day"
 
 
-def _forced(column: Any, decimals: Sequence[str]) -> NumberReading | None:
+def _forced(column: Any, decimals: Sequence[str]) -> NumberParser | None:
     """Return how a column is read that is said to be of numbers."""
     if kind_of(column) != TEXT:
         return None
-    candidate, words = _best(cells_of(column), _numbers(decimals))
+    candidate, words = _best(unique_cells(column), _numbers(decimals))
     if candidate is None or len(words) == column.nunique():
-        raise RefusedError(f"--numeric {column.name}: the column has no numbers; leave it out.")
+        raise InvalidInputError(
+            f"--numeric {column.name}: the column has no numbers; leave it out."
+        )
     return _number_reading(column, candidate.option, words)
 
 
@@ -163,25 +165,25 @@ def _find_reading(column: Any, decimals: Sequence[str], taken: Collection[str]) 
     kind = kind_of(column)
     if kind == TIMES:
         dates = as_times(column)
-        return ClockReading() if dates is None else _date_reading(column.name, dates, taken)
+        return TimeParser() if dates is None else _date_reading(column.name, dates, taken)
     if kind != TEXT or hasattr(column, "cat"):
         return None
-    cells = cells_of(column)
+    cells = unique_cells(column)
     candidates = [
         *_numbers(decimals),
         _Candidate("clock", clocks),
         *(_Candidate("date", date_reader(first), first) for first in (False, True)),
     ]
     best, words = _best(cells, candidates)
-    if best is None or not are_few(words, cells) or are_beyond_doubles(cells):
+    if best is None or not are_few_words(words, cells) or exceed_float_precision(cells):
         return None
     if best.kind == "number" and any(map(is_code, cells)):
         return None
     if best.kind == "number":
         return _number_reading(column, best.option, words)
     if best.kind == "clock":
-        return ClockReading(missing=tuple(words))
-    dates = by_cell(column, best.reader)
+        return TimeParser(missing=tuple(words))
+    dates = parse_column(column, best.reader)
     return _date_reading(column.name, dates, taken, day_first=best.option, missing=tuple(words))
 
 
@@ -213,20 +215,18 @@ def _unread(cells: Sequence[str], candidate: _Candidate) -> list[str]:
     return [cells[k] for k in np.flatnonzero(missing(candidate.reader(cells))).tolist()]
 
 
-def _number_reading(column: Any, decimal: str, words: Sequence[str]) -> NumberReading:
-    _, sign = read_numbers(cells_of(column), decimal)
-    return NumberReading(decimal=decimal, sign=sign, missing=tuple(words))
+def _number_reading(column: Any, decimal: str, words: Sequence[str]) -> NumberParser:
+    _, sign = read_numbers(unique_cells(column), decimal)
+    return NumberParser(decimal=decimal, sign=sign, missing=tuple(words))
 
 
-def _date_reading(
-    name: str, dates: Any, taken: Collection[str], **given: Any
-) -> DateReading | None:
+def _date_reading(name: str, dates: Any, taken: Collection[str], **given: Any) -> DateParser | None:
     """Return how dates are read, None if they are all the same."""
-    numbers = parts_of(dates)
+    numbers = date_features(dates)
     parts = {}
-    for part in telling_parts(dates, numbers):
+    for part in informative_parts(dates, numbers):
         own = f"{name}_{part}"
         while own in taken:
             own += "_"
         parts[part] = own
-    return DateReading(parts=parts, **given) if parts else None
+    return DateParser(parts=parts, **given) if parts else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._workflow import RefusedError
+from everystump._workflow import InvalidInputError
 from everystump._workflow.labels import as_number
 from everystump._workflow.numbertext import LARGEST_EXACT
 
@@ -35,7 +35,7 @@ MISSING = (
 )
 
 
-def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
+def normalize_dtypes(frame: Any, leave: Collection[str] = ()) -> Any:
     """Return a frame with numbers of NumPy, booleans with missing values as numbers, and bare text.
 
     Booleans in the columns of ``leave`` stay what they are.
@@ -53,11 +53,11 @@ def as_plain_columns(frame: Any, leave: Collection[str] = ()) -> Any:
         elif held == "string" and not hasattr(column, "cat"):
             changed[name] = column.str.strip()
         elif held == "integer":  # which no other type can hold
-            changed[name] = exact_text(column)
+            changed[name] = integers_as_text(column)
     return replaced(frame, changed)
 
 
-def exact_text(column: Any) -> Any:
+def integers_as_text(column: Any) -> Any:
     """Return whole numbers as text, which keeps apart what would be equal as numbers."""
     return column.astype(object).where(column.isna(), column.astype(str))
 
@@ -80,7 +80,7 @@ def replaced(frame: Any, columns: Mapping[str, Any]) -> Any:
     return frame
 
 
-def with_names_of_text(path: Path, frame: Any) -> Any:
+def with_text_names(path: Path, frame: Any) -> Any:
     """Return a frame whose names are text, and whose index, if it has a name, is a column.
 
     Names of several levels are joined, and columns without a name get one, as in a CSV.
@@ -91,7 +91,7 @@ def with_names_of_text(path: Path, frame: Any) -> Any:
     names = [_as_text(name) or f"Unnamed: {k}" for k, name in enumerate(frame.columns)]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
-        raise RefusedError(f"{path}: two columns are named {twice!r}; rename one.")
+        raise InvalidInputError(f"{path}: two columns are named {twice!r}; rename one.")
     return frame.set_axis(names, axis=1)
 
 
@@ -101,7 +101,7 @@ def _as_text(name: Any) -> str:
     return "_".join(str(part) for part in parts if part is not None and part != "").strip()
 
 
-def without_words(frame: Any, missing: Sequence[str]) -> Any:
+def mask_missing(frame: Any, missing: Sequence[str]) -> Any:
     """Return a frame whose cells that are one of some words, or numbers, are missing."""
     changed: dict[str, Any] = {}
     for word in missing:

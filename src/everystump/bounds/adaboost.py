@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from everystump._tables.labels import class_numbers
+from everystump._tables.labels import class_indices
 from everystump._tables.overlap import NO_RECORD
-from everystump.bounds.bound import Bound, UnsuitedError
+from everystump.bounds.bound import Bound, UnsupportedModelError
 from everystump.bounds.protocol import WarmStartable
 
 _ROUNDING = 1e-9
@@ -25,11 +25,11 @@ def read_errors(fitted: Any) -> np.ndarray:
     """Return the weighted errors of the rounds of a fitted ensemble of two classes."""
     errors = getattr(fitted, "estimator_errors_", None)
     if errors is None:
-        raise UnsuitedError(
+        raise UnsupportedModelError(
             f"fitted={fitted!r} has no errors of rounds; pass a fitted StumpBoostingClassifier."
         )
     if isinstance(errors, list):
-        raise UnsuitedError(
+        raise UnsupportedModelError(
             f"fitted has {len(errors)} classes, and AdaBoost's bounds are for two; fit one class "
             f"against the rest."
         )
@@ -64,7 +64,7 @@ def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
         found += ("the stumps have other weights than AdaBoost's",)
     if not isinstance(fitted, WarmStartable):
         return found
-    if not fitted.learned_from_one_table:
+    if not fitted.fitted_on_single_table:
         found += ("warm_start=True: the stumps were found on more than one table",)
     if X is None:
         return found
@@ -90,7 +90,7 @@ def _is_adaboost(fitted: Any) -> bool:
 def _margins(fitted: Any, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the margin of each row, from -1 to 1, and what the row counted in training."""
     score = fitted.decision_function(X)
-    label = class_numbers(y, fitted.classes_, len(score))
+    label = class_indices(y, fitted.classes_, len(score))
     total = np.abs(fitted.estimator_weights_).sum() or 1.0
     weight = np.ones(len(score))
     if sample_weight is not None:

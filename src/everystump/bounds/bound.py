@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-class UnsuitedError(ValueError):
+class UnsupportedModelError(ValueError):
     """A bound was asked of a model that it is not for."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from everystump.bounds.bound import Bound
-from everystump.bounds.reading import count_doubtful, read_problems
+from everystump.bounds.reading import bound_left_out_error, read_ensembles
 
 
 def det_loo_bound(fitted: Any, X: Any, y: Any) -> Bound:
@@ -36,5 +36,5 @@ def det_loo_bound(fitted: Any, X: Any, y: Any) -> Bound:
     >>> det_loo_error(model, X, y) <= det_loo_bound(model, X, y).value
     True
     """
-    problems = read_problems(fitted, X, y, "det_loo_bound")
-    return count_doubtful(problems, "Theorem 3.3, eq. 10", None)
+    problems = read_ensembles(fitted, X, y, "det_loo_bound")
+    return bound_left_out_error(problems, "Theorem 3.3, eq. 10", None)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.progress import count_done
-from everystump._core.threads import one_blas_thread, spread_out
+from everystump._core.progress import progress_counter
+from everystump._core.threads import one_blas_thread, process_map
 from everystump._tables.labels import scores_of
-from everystump.bounds.protocol import KernelMachine, Member, SubsampleVote
-from everystump.bounds.refitting import check_two_classes, margin_without, margins_of
+from everystump.bounds.protocol import KernelMachine, Member, SubsampleEnsemble
+from everystump.bounds.refitting import check_two_classes, margins_of, refit_margin
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 
 _TIE = 1e-12
@@ -60,11 +60,11 @@ def det_loo_error(
     True
     """
     check_delta(delta)
-    margin = left_out_margins(fitted, X, y, n_jobs, verbose=verbose)
+    margin = det_loo_margins(fitted, X, y, n_jobs, verbose=verbose)
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def left_out_margins(
+def det_loo_margins(
     fitted: Any,
     X: Any,
     y: Any,
@@ -73,17 +73,17 @@ def left_out_margins(
     verbose: int = 0,
 ) -> np.ndarray:
     """Return ``y_i F^i(x_i)`` of each row for the vote whose machines have not seen it."""
-    if not isinstance(fitted, SubsampleVote) or not fitted.has_fixed_weights:
+    if not isinstance(fitted, SubsampleEnsemble) or not fitted.has_fixed_weights:
         raise ValueError(
             f"fitted={fitted!r} is no vote with fixed weights; {name} is for a fitted "
             f'SubsampleVotingClassifier with combine="mean", and loo_error for any classifier.'
         )
     y = check_two_classes(X, y)
-    parts = fitted.vote_members(X, y)
+    parts = fitted.ensemble_members(X, y)
     margin = margins_of(fitted, X, y)
     work = partial(_changes, votes=fitted.combines_signs)
-    with one_blas_thread, count_done(verbose, f"{name}: machines,", len(parts)) as tick:
-        changes = spread_out(work, parts, n_jobs, lambda change: tick())
+    with one_blas_thread, progress_counter(verbose, f"{name}: machines,", len(parts)) as tick:
+        changes = process_map(work, parts, n_jobs, lambda change: tick())
     for part, change in zip(parts, changes, strict=True):
         margin[part.rows] += part.weight * change
     # A tie of signs is one whatever rounding makes of it.
@@ -107,7 +107,7 @@ def _left_out(machine: Any, X: np.ndarray, y: np.ndarray, sign: np.ndarray) -> A
     """Yield the rows that can change and their margins without them."""
     if isinstance(machine, KernelMachine):
         (quick,) = machine.kernel_machines(lambda: X, sign[None])
-        if quick.leave_each_out is not None:
+        if quick.leave_one_out is not None:
             yield from ((row, margins[row]) for row, margins in quick.left_out())
             return
-    yield from ((row, margin_without(machine, X, y, row)) for row in range(len(y)))
+    yield from ((row, refit_margin(machine, X, y, row)) for row in range(len(y)))

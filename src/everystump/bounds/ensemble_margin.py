@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.kernel_machines import Combination
+from everystump._core.kernel_machines import KernelEnsemble
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import (
     PAPER,
     assumptions_of,
-    read_combination,
+    read_ensemble,
     violations_of,
 )
 from everystump.bounds.soft_margin import check_delta
@@ -48,7 +48,7 @@ def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = 
     >>> loo_bound(model, X, y).value <= ensemble_margin_bound(model, X, y).value
     True
     """
-    vote = read_combination(fitted, X, y, "ensemble_margin_bound")
+    vote = read_ensemble(fitted, X, y, "ensemble_margin_bound")
     deltas, values = _of_all_margins(vote)
     # Between two margins the bound falls, so one of the margins is best.
     least = float(values.min(initial=1.0))
@@ -58,7 +58,7 @@ def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = 
     return Bound.of(value, reference, assumptions, violations_of([vote], value))
 
 
-def _of_all_margins(vote: Combination) -> tuple[np.ndarray, np.ndarray]:
+def _of_all_margins(vote: KernelEnsemble) -> tuple[np.ndarray, np.ndarray]:
     """Return the positive margins, descending, and the bound with each of them as delta."""
     order = np.argsort(-vote.margin, kind="stable")
     place = np.empty_like(order)
@@ -77,7 +77,7 @@ def _of_all_margins(vote: Combination) -> tuple[np.ndarray, np.ndarray]:
     return margin[last], below + spread[last] / (vote.n_rows * margin[last])
 
 
-def _at(delta: float, vote: Combination, deltas: np.ndarray, values: np.ndarray) -> float:
+def _at(delta: float, vote: KernelEnsemble, deltas: np.ndarray, values: np.ndarray) -> float:
     check_delta(delta)
     if delta == 0.0:
         raise ValueError("delta=0 is no margin to divide by; pass a positive number or None.")

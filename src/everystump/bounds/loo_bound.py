@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from everystump.bounds.bound import Bound, UnsuitedError
-from everystump.bounds.reading import LOO_THEOREM, count_doubtful, read_problems
+from everystump.bounds.bound import Bound, UnsupportedModelError
+from everystump.bounds.reading import LOO_THEOREM, bound_left_out_error, read_ensembles
 
 
 def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Bound:
@@ -35,10 +35,10 @@ def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Boun
     >>> loo_error(model, X, y) <= loo_bound(model, X, y).value
     True
     """
-    problems = read_problems(fitted, X, y, "loo_bound")
+    problems = read_ensembles(fitted, X, y, "loo_bound")
     if problems[0].subsample is not None:
-        raise UnsuitedError(
+        raise UnsupportedModelError(
             f"loo_bound is for a single machine, a fitted KernelSVC or StumpSVC; use det_loo_bound "
             f"for {type(fitted).__name__}."
         )
-    return count_doubtful(problems, LOO_THEOREM, sample_weight)
+    return bound_left_out_error(problems, LOO_THEOREM, sample_weight)

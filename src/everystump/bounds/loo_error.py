@@ -11,10 +11,15 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from everystump._core.kernel_machines import Machine
-from everystump._core.progress import count_done
-from everystump._core.threads import one_blas_thread, spread_out
-from everystump.bounds.protocol import SubsampleVote
-from everystump.bounds.refitting import as_fitted, check_two_classes, margin_without, quick_way
+from everystump._core.progress import progress_counter
+from everystump._core.threads import one_blas_thread, process_map
+from everystump.bounds.protocol import SubsampleEnsemble
+from everystump.bounds.refitting import (
+    as_fitted,
+    check_two_classes,
+    fast_leave_one_out,
+    refit_margin,
+)
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 
 _TITLE = "loo_error: rows left out,"
@@ -66,20 +71,20 @@ def loo_error(
     """
     check_delta(delta)
     y = check_two_classes(X, y)
-    machine = quick_way(fitted, X, y)
+    machine = fast_leave_one_out(fitted, X, y)
     if machine is not None:
         margin = _quick_margins(machine, n_jobs, verbose)
     else:
-        work = partial(margin_without, _redrawing(fitted), as_fitted(fitted, X), y)
-        with count_done(verbose, _TITLE, len(y)) as tick:
-            margin = np.array(spread_out(work, range(len(y)), n_jobs, lambda result: tick()))
+        work = partial(refit_margin, _redrawing(fitted), as_fitted(fitted, X), y)
+        with progress_counter(verbose, _TITLE, len(y)) as tick:
+            margin = np.array(process_map(work, range(len(y)), n_jobs, lambda result: tick()))
     return float(soft_margin_loss(margin, delta).mean())
 
 
 def _quick_margins(machine: Machine, n_jobs: int | None, verbose: int) -> np.ndarray:
     """Return the margins of the rows that a machine has not seen, each process taking some."""
     margin, rows = machine.margin.copy(), np.flatnonzero(machine.a)
-    with one_blas_thread, count_done(verbose, _TITLE, len(rows)) as tick:
+    with one_blas_thread, progress_counter(verbose, _TITLE, len(rows)) as tick:
 
         def keep(some: Iterable[tuple[int, float]]) -> None:
             for row, value in some:
@@ -91,7 +96,7 @@ def _quick_margins(machine: Machine, n_jobs: int | None, verbose: int) -> np.nda
             keep(_margins(machine, rows))
         else:
             parts = np.array_split(rows, min(len(rows), _PARTS_PER_PROCESS * n_processes) or 1)
-            spread_out(partial(_list_margins, machine), parts, n_jobs, keep)
+            process_map(partial(_list_margins, machine), parts, n_jobs, keep)
     return margin
 
 
@@ -106,4 +111,6 @@ def _list_margins(machine: Machine, rows: np.ndarray) -> list[tuple[int, float]]
 
 def _redrawing(fitted: Any) -> Any:
     """Return an unfitted estimator that draws as many rows as the fitted one did."""
-    return fitted.for_one_row_less() if isinstance(fitted, SubsampleVote) else clone(fitted)
+    return (
+        fitted.clone_for_leave_one_out() if isinstance(fitted, SubsampleEnsemble) else clone(fitted)
+    )

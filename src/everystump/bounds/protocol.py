@@ -2,8 +2,9 @@
 
 Every estimator of the package tells which of some rows it learned from (`HasTrainingOverlap`).
 Those that may go on from an earlier fit tell whether it was to the same table (`WarmStartable`).
-Kernel machines, or votes of them, show these (`KernelVote`), and the machines that a vote is made
-of show themselves (`KernelMachine`).  A vote over subsamples shows its members (`SubsampleVote`).
+Kernel machines, or votes of them, show these (`SupportsKernelEnsembles`), and the machines that a
+vote is made of show themselves (`KernelMachine`).  A vote over subsamples shows its members
+(`SubsampleEnsemble`).
 Estimators of other packages may offer the same methods.
 """
 
@@ -14,11 +15,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from everystump._core.kernel_machines import Combination, Machine
+from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._tables.overlap import Overlap
 
 
-class OtherTableError(ValueError):
+class NotTrainingDataError(ValueError):
     """A bound was asked of a table that is not the one of the training."""
 
 
@@ -35,19 +36,19 @@ class WarmStartable(HasTrainingOverlap, Protocol):
     """A fitted estimator that may have gone on from an earlier fit."""
 
     @property
-    def learned_from_one_table(self) -> bool:
+    def fitted_on_single_table(self) -> bool:
         """Whether all fits that it goes on from were to one table with the same weights."""
 
 
 @runtime_checkable
-class KernelVote(Protocol):
+class SupportsKernelEnsembles(Protocol):
     """A fitted kernel machine, or a vote of such with fixed weights."""
 
-    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
+    def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         """Return it as theorems see it, given the very table of its training.
 
         There is one vote for two classes, else one for each class against the rest.  Raises
-        `OtherTableError` for any other table.
+        `NotTrainingDataError` for any other table.
         """
 
 
@@ -74,7 +75,7 @@ class Member(NamedTuple):
 
 
 @runtime_checkable
-class SubsampleVote(Protocol):
+class SubsampleEnsemble(Protocol):
     """A fitted vote of machines, each of which drew some rows."""
 
     @property
@@ -85,8 +86,8 @@ class SubsampleVote(Protocol):
     def combines_signs(self) -> bool:
         """Whether the machines' signs are combined instead of their scores."""
 
-    def vote_members(self, X: Any, y: Any) -> list[Member]:
+    def ensemble_members(self, X: Any, y: Any) -> list[Member]:
         """Return the machines, given the very table of the training."""
 
-    def for_one_row_less(self) -> Any:
+    def clone_for_leave_one_out(self) -> Any:
         """Return an unfitted copy that draws as many rows for a machine, at most all but one."""

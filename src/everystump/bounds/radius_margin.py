@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.kernel_machines import Combination
+from everystump._core.kernel_machines import KernelEnsemble
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import (
     FIXED_KERNEL,
     NO_BIAS,
     OPTIMAL,
     PAPER,
-    read_combination,
+    read_ensemble,
     violations_of,
 )
 
@@ -52,7 +52,7 @@ def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
     >>> radius_margin_bound(model, X, y).holds
     True
     """
-    vote = read_combination(fitted, X, y, "radius_margin_bound")
+    vote = read_ensemble(fitted, X, y, "radius_margin_bound")
     ratios = [machine.squared_radius * machine.squared_norm for machine in vote.machines]
     value = float(vote.weights @ ratios) / vote.n_rows
     reference = f"{PAPER}, eq. 9 and Theorem 3.2"
@@ -74,5 +74,5 @@ def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
     return Bound.of(value, reference, assumptions, violations)
 
 
-def _separates(vote: Combination) -> bool:
+def _separates(vote: KernelEnsemble) -> bool:
     return all(machine.margin.min() >= _REACHED for machine in vote.machines)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from everystump._arguments import as_numbers
-from everystump._core.kernel_machines import Combination
-from everystump._text import percent
-from everystump.bounds.bound import Bound, UnsuitedError
-from everystump.bounds.protocol import KernelVote
+from everystump._arguments import as_float_array
+from everystump._core.kernel_machines import KernelEnsemble
+from everystump._text import format_percent
+from everystump.bounds.bound import Bound, UnsupportedModelError
+from everystump.bounds.protocol import SupportsKernelEnsembles
 
 PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
 # A row this near to being counted is counted.
@@ -22,36 +22,36 @@ FIXED_KERNEL = "kernels and costs known before the rows were"
 OPTIMAL = "machines so near to their optimum that their duality gaps make no difference"
 
 
-def read_problems(fitted: Any, X: Any, y: Any, bound: str) -> list[Combination]:
+def read_ensembles(fitted: Any, X: Any, y: Any, bound: str) -> list[KernelEnsemble]:
     """Return a fitted machine or vote of machines, or say which ones the bound is for.
 
     There is one for two classes, else one for each class against the rest.
     """
-    if not isinstance(fitted, KernelVote):
-        raise UnsuitedError(
+    if not isinstance(fitted, SupportsKernelEnsembles):
+        raise UnsupportedModelError(
             f"fitted={fitted!r} is no kernel machine; {bound} is for a fitted KernelSVC or "
             f"StumpSVC, or a SubsampleVotingClassifier of them."
         )
-    problems = fitted.kernel_votes(X, y)
+    problems = fitted.kernel_ensembles(X, y)
     if problems[0].votes:
-        raise UnsuitedError(
+        raise UnsupportedModelError(
             f'outputs="votes" combines signs, and {bound} is for scores; use outputs="scores".'
         )
     return problems
 
 
-def read_combination(fitted: Any, X: Any, y: Any, bound: str) -> Combination:
+def read_ensemble(fitted: Any, X: Any, y: Any, bound: str) -> KernelEnsemble:
     """Return a fitted machine or vote for two classes."""
-    problems = read_problems(fitted, X, y, bound)
+    problems = read_ensembles(fitted, X, y, bound)
     if len(problems) > 1:
-        raise UnsuitedError(
+        raise UnsupportedModelError(
             f"fitted has {len(problems)} classes, and {bound} is for two; fit one class against "
             f"the rest."
         )
     return problems[0]
 
 
-def count_doubtful(problems: list[Combination], theorem: str, sample_weight: Any) -> Bound:
+def bound_left_out_error(problems: list[KernelEnsemble], theorem: str, sample_weight: Any) -> Bound:
     """Bound an error on left-out rows by the rows that may be wrong without themselves.
 
     By Lemma 3.1 a row's margin falls by ``sum of c_t a_i^t K^t(x_i, x_i)`` at most.  Of several
@@ -65,14 +65,14 @@ def count_doubtful(problems: list[Combination], theorem: str, sample_weight: Any
     return Bound.of(value, f"{PAPER}, {theorem}", assumptions, violations)
 
 
-def assumptions_of(problems: list[Combination]) -> tuple[str, ...]:
+def assumptions_of(problems: list[KernelEnsemble]) -> tuple[str, ...]:
     """Return what a bound on the error on left-out rows asks for; a machine has no weights."""
     is_vote = any(len(one.machines) > 1 or one.subsample is not None for one in problems)
     fixed = ("fixed weights of the vote",) if is_vote else ()
     return (*fixed, NO_BIAS, FIXED_KERNEL, OPTIMAL)
 
 
-def _doubtful(problems: list[Combination], within_gaps: bool = False) -> np.ndarray:
+def _doubtful(problems: list[KernelEnsemble], within_gaps: bool = False) -> np.ndarray:
     """Return which rows may be wrong without themselves."""
     influence = [v.influence_within_gaps if within_gaps else v.influence for v in problems]
     pairs = zip(influence, problems, strict=True)
@@ -80,13 +80,13 @@ def _doubtful(problems: list[Combination], within_gaps: bool = False) -> np.ndar
 
 
 def violations_of(
-    problems: list[Combination], value: float, weight: np.ndarray | None = None
+    problems: list[KernelEnsemble], value: float, weight: np.ndarray | None = None
 ) -> tuple[str, ...]:
     """Return what keeps a bound on the error on left-out rows from being proven."""
     found = tuple(dict.fromkeys(text for vote in problems for text in vote.violations))
     proven = float(np.average(_doubtful(problems, within_gaps=True), weights=weight))
     if proven > value * (1 + _ROUNDING):
-        found += (f"within the duality gaps only {percent(proven)} is proven; lower tol",)
+        found += (f"within the duality gaps only {format_percent(proven)} is proven; lower tol",)
     return found
 
 
@@ -95,7 +95,7 @@ def _check_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
     wanted = f"one number for each of the {n_rows} training rows, none negative, not all 0"
-    weight = as_numbers(sample_weight, "sample_weight", wanted)
+    weight = as_float_array(sample_weight, "sample_weight", wanted)
     positive = weight[weight > 0] if weight.ndim == 1 else weight
     weight = positive if positive.shape == (n_rows,) else weight
     proper = np.all((weight >= 0) & (weight < np.inf)) and weight.any()

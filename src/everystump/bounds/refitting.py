@@ -9,23 +9,23 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
 from everystump._core.kernel_machines import Machine
-from everystump._tables import is_frame, reordered
+from everystump._tables import is_frame, reorder_columns
 from everystump._tables.labels import scores_of
-from everystump.bounds.protocol import KernelVote, SubsampleVote
+from everystump.bounds.protocol import SubsampleEnsemble, SupportsKernelEnsembles
 
 
-def quick_way(fitted: Any, X: Any, y: Any) -> Machine | None:
+def fast_leave_one_out(fitted: Any, X: Any, y: Any) -> Machine | None:
     """Return a single machine that knows how to leave rows out, None for all else."""
-    if not isinstance(fitted, KernelVote) or isinstance(fitted, SubsampleVote):
+    if not isinstance(fitted, SupportsKernelEnsembles) or isinstance(fitted, SubsampleEnsemble):
         return None
-    (machine,) = fitted.kernel_votes(X, y)[0].machines
-    return None if machine.leave_each_out is None else machine
+    (machine,) = fitted.kernel_ensembles(X, y)[0].machines
+    return None if machine.leave_one_out is None else machine
 
 
 def as_fitted(fitted: Any, X: Any) -> Any:
     """Return a frame with its columns in the order of the training table, all else as it is."""
     names = getattr(fitted, "feature_names_in_", None)
-    return reordered(X, names) if names is not None and is_frame(X) else X
+    return reorder_columns(X, names) if names is not None and is_frame(X) else X
 
 
 def margins_of(fitted: Any, X: Any, y: np.ndarray) -> np.ndarray:
@@ -33,7 +33,7 @@ def margins_of(fitted: Any, X: Any, y: np.ndarray) -> np.ndarray:
     return np.where(y == fitted.classes_[1], 1.0, -1.0) * fitted.decision_function(X)
 
 
-def margin_without(fitted: Any, X: Any, y: np.ndarray, row: int) -> float:
+def refit_margin(fitted: Any, X: Any, y: np.ndarray, row: int) -> float:
     """Return ``y f(x)`` of a row for the same estimator trained on all other rows.
 
     If one class is left, its rows are all that is known: the margin is 1 or -1.

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from everystump._core.kernel_machines import Combination, Machine
-from everystump._core.threads import one_blas_thread, spread_out
-from everystump.bounds.det_loo_error import left_out_margins
-from everystump.bounds.protocol import SubsampleVote
-from everystump.bounds.reading import read_combination
-from everystump.bounds.refitting import check_two_classes, margins_of, quick_way
+from everystump._core.kernel_machines import KernelEnsemble, Machine
+from everystump._core.threads import one_blas_thread, process_map
+from everystump.bounds.det_loo_error import det_loo_margins
+from everystump.bounds.protocol import SubsampleEnsemble
+from everystump.bounds.reading import read_ensemble
+from everystump.bounds.refitting import check_two_classes, fast_leave_one_out, margins_of
 
 # What C kappa is multiplied by.  One row alone moves its own score by C K(x, x), so that the
 # paper's half is too little; the whole is what Bousquet & Elisseeff prove (Theorem 22).
@@ -50,10 +50,10 @@ def uniform_stability(fitted: Any, X: Any, y: Any, *, constants: str = "proven")
     >>> uniform_stability(model, X, y), uniform_stability(model, X, y, constants="paper")
     (0.1, 0.05)
     """
-    return stability_of(read_combination(fitted, X, y, "uniform_stability"), constants)
+    return stability_of(read_ensemble(fitted, X, y, "uniform_stability"), constants)
 
 
-def stability_of(vote: Combination, constants: str) -> float:
+def stability_of(vote: KernelEnsemble, constants: str) -> float:
     """Return the stability of a machine, or of the expected vote."""
     if constants not in FACTORS:
         raise ValueError(f"constants={constants!r} must be one of {sorted(FACTORS)}.")
@@ -97,10 +97,10 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     True
     """
     y = check_two_classes(X, y)
-    if isinstance(fitted, SubsampleVote):
-        after = left_out_margins(fitted, X, y, n_jobs, "measured_stability")
+    if isinstance(fitted, SubsampleEnsemble):
+        after = det_loo_margins(fitted, X, y, n_jobs, "measured_stability")
         return float(np.abs(after - margins_of(fitted, X, y)).max())
-    machine = quick_way(fitted, X, y)
+    machine = fast_leave_one_out(fitted, X, y)
     if machine is None:
         raise ValueError(
             f"fitted={fitted!r} has no quick way to leave rows out; measured_stability is for a "
@@ -108,7 +108,7 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
         )
     parts = np.array_split(np.flatnonzero(machine.a), effective_n_jobs(n_jobs))
     with one_blas_thread:
-        return max(spread_out(partial(_largest_change, machine), parts, n_jobs))
+        return max(process_map(partial(_largest_change, machine), parts, n_jobs))
 
 
 def _largest_change(machine: Machine, rows: np.ndarray) -> float:

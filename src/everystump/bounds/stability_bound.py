@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.kernel_machines import Combination
+from everystump._core.kernel_machines import KernelEnsemble
 from everystump.bounds.bound import Bound
 from everystump.bounds.det_loo_error import det_loo_error
 from everystump.bounds.loo_error import loo_error
@@ -16,7 +16,7 @@ from everystump.bounds.reading import (
     NO_BIAS,
     OPTIMAL,
     PAPER,
-    read_combination,
+    read_ensemble,
 )
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 from everystump.bounds.stability import stability_of
@@ -85,7 +85,7 @@ def stability_bound(
         raise ValueError(f"eta={eta!r} must be a number between 0 and 1.")
     if error not in _ERRORS:
         raise ValueError(f"error={error!r} must be one of {list(_ERRORS)}.")
-    vote = read_combination(fitted, X, y, "stability_bound")
+    vote = read_ensemble(fitted, X, y, "stability_bound")
     beta = stability_of(vote, constants)
     n, once = vote.n_rows, beta / delta if constants == "proven" else beta
     if constants == "proven":
@@ -102,7 +102,7 @@ def _error(
     fitted: Any,
     X: Any,
     y: Any,
-    vote: Combination,
+    vote: KernelEnsemble,
     delta: float,
     error: str,
     n_jobs: int | None,
@@ -114,17 +114,17 @@ def _error(
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _distance(vote: Combination) -> float:
+def _distance(vote: KernelEnsemble) -> float:
     """Return how far any score can be from that of the machines at their optimum."""
     reach = [np.sqrt(2.0 * machine.gap * machine.limit) for machine in vote.machines]
     return float(vote.weights @ reach)
 
 
-def _violations(vote: Combination, constants: str) -> tuple[str, ...]:
+def _violations(vote: KernelEnsemble, constants: str) -> tuple[str, ...]:
     found = vote.violations
     if vote.subsample is not None and vote.subsample < vote.n_rows:
         found += ("a vote of finitely many subsamples stands for that of all",)
-    if not all(machine.limit_is_known for machine in vote.machines):
+    if not all(machine.kappa_is_proven for machine in vote.machines):
         found += ("how large the kernel of a row with itself can be is not known",)
     if np.ptp(vote.weights) >= 1e-12:
         found += ("the weights of the vote differ",)
@@ -133,7 +133,7 @@ def _violations(vote: Combination, constants: str) -> tuple[str, ...]:
     return found
 
 
-def _assumptions(vote: Combination, constants: str) -> tuple[str, ...]:
+def _assumptions(vote: KernelEnsemble, constants: str) -> tuple[str, ...]:
     common: tuple[str, ...] = (
         "two classes, rows drawn independently, the soft margin delta chosen before",
         "a kernel of a row with itself that is bounded for all rows there are",
@@ -151,7 +151,7 @@ def _assumptions(vote: Combination, constants: str) -> tuple[str, ...]:
     return common
 
 
-def _reference(vote: Combination) -> str:
+def _reference(vote: KernelEnsemble) -> str:
     if vote.subsample is None:
         return f"{PAPER}, Theorem 5.1"
     return f"{PAPER}, Theorems 5.2 and 5.3"

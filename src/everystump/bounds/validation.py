@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
-from everystump._tables.labels import class_numbers
+from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
-from everystump._text import counted, percent
+from everystump._text import format_percent, pluralize
 from everystump.bounds.bound import Bound
 from everystump.bounds.protocol import HasTrainingOverlap
 from everystump.bounds.reading import PAPER
-from everystump.bounds.wrapped import overlap_of
+from everystump.bounds.wrapped import training_overlap_of
 
 _ROUNDING = 1e-9
 
@@ -90,17 +90,17 @@ def validation_bound(
         )
     predicted = fitted.predict(X)
     classes = np.asarray(fitted.classes_)
-    wrong = classes[class_numbers(y, classes, len(predicted))] != predicted
+    wrong = classes[class_indices(y, classes, len(predicted))] != predicted
     if len(wrong) == 0:
         raise ValueError("X has no rows; validation_bound needs one at least.")
-    overlap = overlap_of(fitted, X, y)
+    overlap = training_overlap_of(fitted, X, y)
     suspect = 0 if overlap is None else _count_suspect(overlap, len(wrong))
     n_wrong = min(int(np.sum(wrong)) + suspect, len(wrong))
     value_of, reference = _METHODS[method]
     value = value_of(n_wrong, len(wrong), float(eta) / int(n_candidates))
     assumptions: tuple[str, ...] = (
         "rows drawn independently that had no part in training",
-        f"no more than {counted(n_candidates, 'model')} compared on them",
+        f"no more than {pluralize(n_candidates, 'model')} compared on them",
     )
     if getattr(fitted, "edits_", ()):
         assumptions += ("the edits of the model were not made by looking at them",)
@@ -109,7 +109,7 @@ def validation_bound(
         assumptions += (_of_no_record(fitted, overlap),)
     if overlap is not None and overlap.doubt is not None:
         violations = (overlap.doubt,)
-    elif overlap is not None and overlap.n_known:
+    elif overlap is not None and overlap.n_matched:
         assumptions += (_of_known_rows(overlap, suspect),)
     return Bound.of(value, reference, assumptions, violations, float(np.mean(wrong)))
 
@@ -130,9 +130,9 @@ def _of_no_record(fitted: Any, overlap: Overlap | None) -> str:
 def _of_known_rows(overlap: Overlap, suspect: int) -> str:
     """Return what is assumed of a few rows that equal training rows."""
     return (
-        f"of the {percent(overlap.share)} of the rows that equal rows that the model learned from, "
-        f"{suspect} count as wrong and the others do so by chance, as {percent(overlap.chance)} of "
-        f"the training rows equal each other"
+        f"of the {format_percent(overlap.share)} of the rows that equal rows that the model learned "
+        f"from, {suspect} count as wrong and the others do so by chance, as "
+        f"{format_percent(overlap.chance)} of the training rows equal each other"
     )
 
 

@@ -11,12 +11,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from everystump._tables import is_frame
-from everystump._tables.labels import class_numbers
+from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
 from everystump.bounds.protocol import HasTrainingOverlap
 
 
-def overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
+def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
     """Compare rows with those that any fitted classifier learned from; None if nothing is known.
 
     An estimator of another package is asked for the fitted estimators inside it: the last step of a
@@ -26,14 +26,18 @@ def overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
     if isinstance(fitted, HasTrainingOverlap):
         return fitted.training_overlap(X, y)
     if isinstance(fitted, Pipeline):
-        return overlap_of(fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X, y)
+        return training_overlap_of(
+            fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X, y
+        )
     if isinstance(fitted, FrozenEstimator):
-        return overlap_of(fitted.estimator, X, y)
-    found = (overlap_of_part(part, fitted.classes_, own, y) for part, own in _parts(fitted, X))
+        return training_overlap_of(fitted.estimator, X, y)
+    found = (
+        training_overlap_of_part(part, fitted.classes_, own, y) for part, own in _parts(fitted, X)
+    )
     return largest_overlap(overlap for overlap in found if overlap is not None)
 
 
-def overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
+def training_overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
     """Compare rows with those that a part of a classifier learned from; None if nothing is known.
 
     A part may have been given the labels, their numbers in ``classes``, or 1 for one class and 0
@@ -42,14 +46,14 @@ def overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap |
     own, classes = getattr(part, "classes_", None), np.asarray(classes)
     if own is None:
         return None
-    number = class_numbers(y, classes, len(y))
+    number = class_indices(y, classes, len(y))
     if np.all(np.isin(classes, own)):
-        return overlap_of(part, X, classes[number])
+        return training_overlap_of(part, X, classes[number])
     if np.array_equal(own, np.arange(len(classes))):
-        return overlap_of(part, X, number)
+        return training_overlap_of(part, X, number)
     if not np.array_equal(own, [0, 1]):
         return None
-    either = (overlap_of(part, X, np.full(len(number), label)) for label in (0, 1))
+    either = (training_overlap_of(part, X, np.full(len(number), label)) for label in (0, 1))
     return largest_overlap(overlap for overlap in either if overlap is not None)
 
 
@@ -62,7 +66,7 @@ def largest_overlap(overlaps: Iterable[Overlap]) -> Overlap | None:
     )
 
 
-def with_prefit_parts(
+def with_prefit_members(
     own: Overlap, parts: Iterable[tuple[Any, Any]], classes: np.ndarray, y: Any
 ) -> Overlap:
     """Return the largest overlap of a vote and of its parts that were fitted before it was.
@@ -70,7 +74,7 @@ def with_prefit_parts(
     Each part comes with the rows as it is given them.  One of which nothing is known counts as one
     without a record.
     """
-    found = [overlap_of_part(part, classes, rows, y) for part, rows in parts]
+    found = [training_overlap_of_part(part, classes, rows, y) for part, rows in parts]
     return largest_overlap([own, *(one or Overlap(recorded=False) for one in found)]) or own
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from everystump._text import percent
+from everystump._text import format_percent
 from everystump.cli.common import AS_JSON
 from everystump.cli.console import say, table
 from everystump.cli.progress import progress_bar
@@ -35,6 +35,6 @@ def bench(rows: int, as_json: bool) -> None:
     with progress_bar("models", transient=True) as progress:
         found = compare(rows, progress)
     title = f"Two-norm data, {rows:,} rows, 20 features, 10 % of the labels flipped.\n\n"
-    lines = [(one["model"], one["seconds"], percent(one["error"])) for one in found]
+    lines = [(one["model"], one["seconds"], format_percent(one["error"])) for one in found]
     text = title + table(("model", "seconds", "test error"), lines)
     say({"rows": rows, "models": found}, text, as_json)

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from everystump._text import counted, percents
+from everystump._text import format_percents, pluralize
 from everystump._workflow.dialect import Dialect
 from everystump.cli.common import AS_JSON, DATA, MODEL, load_model, read_data, text_options
-from everystump.cli.console import refusing, say, wrapped
-from everystump.cli.figures import figures_text
-from everystump.cli.progress import warn_of
+from everystump.cli.console import exit_on_input_error, say, wrapped
+from everystump.cli.figures import metrics_text
+from everystump.cli.progress import print_notes
 
 EXAMPLES = """\b
 Examples:
@@ -31,24 +31,30 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
 
     Of the table that it was made from, those that were held out are taken.
     """
-    with refusing():
-        from everystump._workflow import RefusedError
-        from everystump._workflow.evidence import bounds_on
-        from everystump._workflow.matching import trial_of
-        from everystump._workflow.measuring import figures_on
+    with exit_on_input_error():
+        from everystump._workflow import InvalidInputError
+        from everystump._workflow.evidence import evaluate_bounds
+        from everystump._workflow.matching import match_labeled_rows
+        from everystump._workflow.measuring import model_metrics
 
         fitted = load_model(model)
         frame, notes = read_data(data, dialect, fitted)
-        trial = trial_of(fitted, frame)
+        trial = match_labeled_rows(fitted, frame)
         if trial.y is None:
             target = getattr(fitted, "about_", {}).get("target")
-            raise RefusedError(f"The data lack the labels, column {target!r}; a bound needs them.")
-        figures = figures_on(fitted, trial.X, trial.y, fresh=trial.fresh and not trial.doubt)
+            raise InvalidInputError(
+                f"The data lack the labels, column {target!r}; a bound needs them."
+            )
+        figures = model_metrics(fitted, trial.X, trial.y, fresh=trial.fresh and not trial.doubt)
         error = figures["n_wrong"] / figures["n_rows"]
-        found = bounds_on(fitted, trial.X, trial.y, fresh=trial.fresh)
-    warn_of(notes, trial.doubt)
-    rows = counted(len(trial.y), f"{trial.kind} row".strip())
-    parts = [f"Error on {rows}: {percents(error)[0]}.", figures_text(figures), *map(_line, found)]
+        found = evaluate_bounds(fitted, trial.X, trial.y, fresh=trial.fresh)
+    print_notes(notes, trial.doubt)
+    rows = pluralize(len(trial.y), f"{trial.kind} row".strip())
+    parts = [
+        f"Error on {rows}: {format_percents(error)[0]}.",
+        metrics_text(figures),
+        *map(_line, found),
+    ]
     record = {"error": error, "rows": len(trial.y), "kind": trial.kind or "given"}
     record |= {"violations": [trial.doubt] if trial.doubt else []}
     record |= {"figures": figures, "bounds": found}
@@ -57,7 +63,7 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
 
 def _line(bound: dict[str, Any]) -> str:
     """Return what a bound says, and what it assumes."""
-    value = percents(bound["value"])[0] + (" (vacuous)" if bound["vacuous"] else "")
+    value = format_percents(bound["value"])[0] + (" (vacuous)" if bound["vacuous"] else "")
     name, what, reference = (bound[key] for key in ("name", "bounded", "reference"))
     says = f"{name}: {what} is at most {value}"
     if not bound["holds"]:

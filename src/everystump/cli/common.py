@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from everystump._files import as_unicode, check_place
-from everystump._text import RefusedError
+from everystump._files import check_output_path, replace_surrogates
+from everystump._text import InvalidInputError
 from everystump._workflow.dialect import Dialect
 
 MODEL = click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
@@ -59,8 +59,8 @@ def text_options(command: Callable) -> Callable:
         **given: Any,
     ) -> Any:
         for text in filter(None, (delimiter, encoding, *missing)):
-            if as_unicode(text) != text:
-                raise click.UsageError(f"{as_unicode(text)!r} is not UTF-8")
+            if replace_surrogates(text) != text:
+                raise click.UsageError(f"{replace_surrogates(text)!r} is not UTF-8")
         return command(dialect=Dialect(delimiter, decimal, encoding, missing), **given)
 
     for option in reversed(_TEXT_OPTIONS):
@@ -77,15 +77,15 @@ def out_option(help: str, *, required: bool = True) -> Callable:
 def check_out(out: Path, force: bool, *inputs: Path | None) -> None:
     """Raise before any work if the output cannot be written, or is one of the inputs."""
     if str(out) == "-":
-        raise RefusedError("--out -: name a file; predict prints its rows without --out.")
+        raise InvalidInputError("--out -: name a file; predict prints its rows without --out.")
     if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):
-        raise RefusedError(f"--out {out} is an input as well; name another file to write.")
+        raise InvalidInputError(f"--out {out} is an input as well; name another file to write.")
     if out.is_file() and not force:
-        raise RefusedError(f"--out {out} already exists; pass --force to replace it.")
+        raise InvalidInputError(f"--out {out} already exists; pass --force to replace it.")
     try:
-        check_place(out)
+        check_output_path(out)
     except (OSError, ValueError) as error:
-        raise RefusedError(str(error).replace(f"path={str(out)!r}", f"--out {out}")) from None
+        raise InvalidInputError(str(error).replace(f"path={str(out)!r}", f"--out {out}")) from None
 
 
 def load_model(path: Path) -> Any:
@@ -95,14 +95,14 @@ def load_model(path: Path) -> Any:
     try:
         return load(path)
     except (ModelFileError, OSError) as error:
-        raise RefusedError(str(error).replace(f"path={str(path)!r}", str(path))) from None
+        raise InvalidInputError(str(error).replace(f"path={str(path)!r}", str(path))) from None
 
 
 def read_data(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
     """Return a table for a model, which remembers the options of its own, and what is guessed."""
-    from everystump._workflow.contents import read_content
+    from everystump._workflow.contents import read_decompressed
 
-    return parse_data(path, read_content(path), dialect, model)
+    return parse_data(path, read_decompressed(path), dialect, model)
 
 
 def parse_data(
@@ -126,6 +126,6 @@ def parse_data(
 def check_curves(model: Any) -> None:
     """Raise if a model has no curves, which some commands show."""
     if getattr(model, "shapes_", None) is None:
-        raise RefusedError(
+        raise InvalidInputError(
             f"{type(model).__name__} has no curves to show; fit with another --model."
         )

@@ -15,20 +15,20 @@ from typing import Any
 
 import click
 
-from everystump._files import as_unicode
-from everystump._text import RefusedError
+from everystump._files import replace_surrogates
+from everystump._text import InvalidInputError
 
 BAD_INPUT = 2
 _WIDTH_IN_A_PIPE, _NARROW, _BAR = 160, 40, 24
 
 
-class Refusal(click.ClickException):
+class InputError(click.ClickException):
     """Bad input, told in one sentence."""
 
     exit_code = BAD_INPUT
 
 
-class OutputLostError(Exception):
+class OutputClosedError(Exception):
     """Standard output takes no more; ``reason`` is None if its reader has seen enough."""
 
     def __init__(self, error: OSError) -> None:
@@ -37,16 +37,16 @@ class OutputLostError(Exception):
 
 
 @contextmanager
-def refusing() -> Iterator[None]:
+def exit_on_input_error() -> Iterator[None]:
     """Turn what a user can fix into one sentence and the exit code of bad input."""
     try:
         yield
-    except RefusedError as error:
-        raise Refusal(str(error)) from None
+    except InvalidInputError as error:
+        raise InputError(str(error)) from None
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = str(error.strerror or error).rstrip(".")
-        raise Refusal(re.sub(r"^path='(.*?)' ", r"--out \1 ", f"{where}{what}.")) from None
+        raise InputError(re.sub(r"^path='(.*?)' ", r"--out \1 ", f"{where}{what}.")) from None
 
 
 def echo(text: str) -> None:
@@ -55,7 +55,7 @@ def echo(text: str) -> None:
         if sys.stdout is None:
             raise OSError(errno.EBADF, "it is closed")
         if in_a_terminal():
-            click.echo(as_unicode(text))
+            click.echo(replace_surrogates(text))
             return
         sys.stdout.flush()
         # A path that is not UTF-8 is printed as the bytes that it is.
@@ -64,13 +64,13 @@ def echo(text: str) -> None:
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except OSError as error:
-        raise OutputLostError(error) from error
+        raise OutputClosedError(error) from error
 
 
-def complain(text: str) -> None:
+def echo_stderr(text: str) -> None:
     """Print on standard error; where that takes no more, the work goes on without."""
     try:
-        click.echo(as_unicode(text), err=True)
+        click.echo(replace_surrogates(text), err=True)
     except OSError:
         if sys.stderr is not None:  # what is left in its buffer has no place to go either
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
@@ -91,7 +91,7 @@ def say(record: dict[str, Any], text: str, as_json: bool) -> None:
     echo(json.dumps(as_plain(record), allow_nan=False))
 
 
-def in_two_columns(pairs: Sequence[tuple[str, str]]) -> str:
+def two_columns(pairs: Sequence[tuple[str, str]]) -> str:
     """Return names and what is to be said of them, the names in a column."""
     width = max(len(name) for name, _ in pairs)
     return "\n".join(

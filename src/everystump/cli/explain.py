@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from everystump._text import percent
+from everystump._text import format_percent
 from everystump._workflow.dialect import Dialect
 from everystump.cli.common import (
     AS_JSON,
@@ -20,8 +20,8 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
-from everystump.cli.console import refusing, say, table, wrapped
-from everystump.cli.progress import warn_of
+from everystump.cli.console import exit_on_input_error, say, table, wrapped
+from everystump.cli.progress import print_notes
 
 _IMPORTANCE = "How much each feature moves the score: standard deviation of what it adds"
 EXAMPLES = """\b
@@ -50,17 +50,19 @@ def explain(
     as_json: bool,
 ) -> None:
     """Show the features by importance, or what each adds to the score of rows."""
-    with refusing():
-        from everystump._workflow import RefusedError
-        from everystump._workflow.matching import features_of
-        from everystump._workflow.predictions import importances, predicted_row
+    with exit_on_input_error():
+        from everystump._workflow import InvalidInputError
+        from everystump._workflow.matching import match_features
+        from everystump._workflow.predictions import importances, row_prediction
 
         if out is not None:
             check_out(out, force, model, data)
         if data is None and (row is not None or out is not None):
-            raise RefusedError("--row and --out explain rows of DATA; name the file.")
+            raise InvalidInputError("--row and --out explain rows of DATA; name the file.")
         if row is not None and out is not None:
-            raise RefusedError("--row explains one row and --out all of them; pass one of the two.")
+            raise InvalidInputError(
+                "--row explains one row and --out all of them; pass one of the two."
+            )
         fitted = load_model(model)
         check_curves(fitted)
         notes, record, title = list[str](), dict[str, Any](), ""
@@ -70,12 +72,12 @@ def explain(
             title = wrapped(f"{_IMPORTANCE} over {rows}.")
         else:
             frame, notes = read_data(data, dialect, fitted)
-            X = features_of(fitted, frame)
+            X = match_features(fitted, frame)
             found = _of_rows(fitted, X, row or 0, out)
             if out is None:
-                record = predicted_row(fitted, X, row or 0)
+                record = row_prediction(fitted, X, row or 0)
                 title = f"Row {row or 0} of {data} (0 is the first).\n{_outcome(fitted, record)}"
-    warn_of(notes)
+    print_notes(notes)
     if out is not None:
         text = f"{len(found):,} rows: {out}"
         say({"out": str(out), "rows": len(found)}, text, as_json)
@@ -86,10 +88,10 @@ def explain(
 def _of_rows(model: Any, X: Any, row: int, out: Path | None) -> Any:
     """Return what each feature adds to a row, or write that of all rows."""
     from everystump._files import write_text
-    from everystump._workflow.predictions import explained_row, explanation
+    from everystump._workflow.predictions import explanation, row_contributions
 
     if out is None:
-        return explained_row(model, X, row)
+        return row_contributions(model, X, row)
     parts = explanation(model, X)
     write_text(out, parts.to_csv(index=False))
     return parts
@@ -99,7 +101,7 @@ def _outcome(model: Any, record: dict[str, Any]) -> str:
     """Return the predicted class of a row, its probability and what the signs mean."""
     label, classes = record["prediction"], model.classes_.tolist()
     probabilities = record.get("probability")
-    sure = f", probability {percent(probabilities[label])}" if probabilities else ""
+    sure = f", probability {format_percent(probabilities[label])}" if probabilities else ""
     if len(classes) > 2:
         return f"Predicted: “{label}”{sure}, as the class with the largest score."
     signs = f"above zero (blue) favor “{classes[1]}”, those below (orange) “{classes[0]}”."

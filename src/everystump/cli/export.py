@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from everystump.cli.common import AS_JSON, FORCE, MODEL, check_out, load_model, out_option
-from everystump.cli.console import refusing, say
+from everystump.cli.console import exit_on_input_error, say
 
 EXAMPLES = """\b
 Examples:
@@ -26,14 +26,14 @@ Examples:
 @AS_JSON
 def export(model: Path, to: str, out: Path, force: bool, as_json: bool) -> None:
     """Write a model as ONNX, as one SQL query, or as JSON."""
-    with refusing():
+    with exit_on_input_error():
         check_out(out, force, model)
-        from everystump._workflow import RefusedError, asking
+        from everystump._workflow import InvalidInputError, asking
         from everystump.export import write
 
         try:
             with asking():
                 write(load_model(model), out, to=to)
         except ImportError as error:
-            raise RefusedError(str(error)) from None
+            raise InvalidInputError(str(error)) from None
     say({"to": to, "out": str(out)}, f"{to}: {out}", as_json)

@@ -10,13 +10,13 @@ from everystump.cli.console import table, wrapped
 _LONGEST = 13  # letters of a label, so that a line of the table fits 80 columns
 
 
-def figures_text(found: Mapping[str, Any]) -> str:
+def metrics_text(found: Mapping[str, Any]) -> str:
     """Return the figures that `everystump._evaluation.evaluate` found, as a table for people."""
-    from everystump._evaluation import figure_rows, interval_title, verdict
+    from everystump._evaluation import interval_title, metric_rows, verdict
 
     always = f"always “{_short(found['baseline']['answer'])}”"
     positive = found["positive"]
-    shown = figure_rows({**found, "positive": None if positive is None else _short(positive)})
+    shown = metric_rows({**found, "positive": None if positive is None else _short(positive)})
     titles = {"name": "", "value": "model", "interval": interval_title(found), "baseline": always}
     if not any(one["interval"] for one in shown):
         del titles["interval"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from everystump._files import as_unicode
-from everystump._text import counted, percents
+from everystump._files import replace_surrogates
+from everystump._text import format_percents, pluralize
 from everystump._workflow.dialect import Dialect
-from everystump._workflow.presets import FAMILIES
+from everystump._workflow.presets import PRESETS
 from everystump.cli.common import (
     AS_JSON,
     DATA,
@@ -23,8 +23,15 @@ from everystump.cli.common import (
     out_option,
     text_options,
 )
-from everystump.cli.console import echo, in_a_terminal, in_two_columns, refusing, say, wrapped
-from everystump.cli.figures import figures_text
+from everystump.cli.console import (
+    echo,
+    exit_on_input_error,
+    in_a_terminal,
+    say,
+    two_columns,
+    wrapped,
+)
+from everystump.cli.figures import metrics_text
 from everystump.cli.progress import progress_bar
 
 HOLDOUT = 0.25
@@ -44,7 +51,7 @@ Examples:
 @click.option(
     "--model",
     "family",
-    type=click.Choice(list(FAMILIES)),
+    type=click.Choice(list(PRESETS)),
     default="stump-logistic",
     show_default=True,
     help="The kind of model; the first gives probabilities.",
@@ -118,24 +125,24 @@ def fit(
     DATA is a CSV (with a line of names) or Parquet file, plain or compressed.  What is guessed of
     its columns is printed, and every guess can be overruled.
     """
-    with refusing():
+    with exit_on_input_error():
         check_out(out, force, data)
-        from everystump._workflow import RefusedError
+        from everystump._workflow import InvalidInputError
         from everystump._workflow.fitting import fit_model
-        from everystump._workflow.guesses import Wishes, make_task
+        from everystump._workflow.guesses import ColumnOptions, prepare_training_data
         from everystump._workflow.plan import Plan
         from everystump._workflow.sources import read_file
         from everystump.modelfile import save
 
         if cv is not None and holdout is not None:
-            raise RefusedError("--cv and --holdout are two ways to measure; pass one of them.")
+            raise InvalidInputError("--cv and --holdout are two ways to measure; pass one of them.")
         if cv is not None and refit:
-            raise RefusedError("--cv learns from all rows already; leave --refit out.")
+            raise InvalidInputError("--cv learns from all rows already; leave --refit out.")
         share = HOLDOUT if holdout is None else holdout
         plan = Plan(family, cost, share, cv, seed, refit)
         frame, messages = read_file(data, dialect, text=[target])
-        wishes = Wishes(drop, use, categorical, positive, numeric)
-        task = make_task(frame, target, wishes, messages)
+        column_options = ColumnOptions(drop, use, categorical, positive, numeric)
+        task = prepare_training_data(frame, target, column_options, messages)
         guesses = "\n".join(map(wrapped, task.messages)) + "\n"
         if in_a_terminal() and not as_json:  # elsewhere all is printed at the end
             echo(guesses)
@@ -146,7 +153,7 @@ def fit(
             model = fit_model(
                 task,
                 plan,
-                data=as_unicode(data.name),
+                data=replace_surrogates(data.name),
                 dialect=dialect,
                 verbose=live,
                 progress=progress,
@@ -161,7 +168,7 @@ def _text(model: Any, data: Path, out: Path) -> str:
     """Return what a person wants to know of a fitted model."""
     about = model.about_
     parts = [
-        in_two_columns(
+        two_columns(
             [
                 ("Model", about["model"]),
                 *_direction(model),
@@ -169,8 +176,8 @@ def _text(model: Any, data: Path, out: Path) -> str:
                 *[("Note", note) for note in about["notes"]],
             ]
         ),
-        f"{_measured_by(about)}\n\n{figures_text(about['figures'])}",
-        in_two_columns([*_bounds(about), ("Kept", _kept(about)), ("Written", str(out))]),
+        f"{_measured_by(about)}\n\n{metrics_text(about['figures'])}",
+        two_columns([*_bounds(about), ("Kept", _kept(about)), ("Written", str(out))]),
         f"Next: {_next(model, data, out)}",
     ]
     return "\n\n".join(parts)
@@ -199,19 +206,22 @@ def _training(about: dict[str, Any]) -> list[tuple[str, str]]:
 def _measured_by(about: dict[str, Any]) -> str:
     """Return which rows the figures were measured on, and whose figures they are."""
     error = about["error"]
-    value, low, high = percents(error["value"], error["low"], error["high"])
+    value, low, high = format_percents(error["value"], error["low"], error["high"])
     text = f"Error {value}, likely {low} to {high} ({error['how']})"
     refit = about.get("refit")
     if not refit:
         return wrapped(f"{text}:")
-    whose = f"These are the figures of the model of {counted(refit['n_rows'], 'row')} before"
+    whose = f"These are the figures of the model of {pluralize(refit['n_rows'], 'row')} before"
     return wrapped(f"{text}. {whose} the refit:")
 
 
 def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the bounds that say something of the model that is kept."""
     pairs = [
-        ("Bound", f"{bound['bounded']} is at most {percents(bound['value'])[0]} ({bound['name']})")
+        (
+            "Bound",
+            f"{bound['bounded']} is at most {format_percents(bound['value'])[0]} ({bound['name']})",
+        )
         for bound in about["bounds"]
         if bound["holds"] and not bound["vacuous"]
     ]
@@ -226,7 +236,7 @@ def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _kept(about: dict[str, Any]) -> str:
     """Return what the model in the file learned from."""
-    n_rows = counted(about["n_rows"], "row")
+    n_rows = pluralize(about["n_rows"], "row")
     if about.get("refit"):
         how = "with the same C" if "path" in about else "in the same way"
         return f"a model trained again on all {n_rows} {how}, not measured itself"

@@ -12,7 +12,7 @@ import click
 
 from everystump.cli.bench import bench
 from everystump.cli.bound import bound
-from everystump.cli.console import BAD_INPUT, OutputLostError, complain
+from everystump.cli.console import BAD_INPUT, OutputClosedError, echo_stderr
 from everystump.cli.explain import explain
 from everystump.cli.export import export
 from everystump.cli.fit import fit
@@ -62,28 +62,28 @@ def main() -> None:
     except click.Abort:
         sys.exit(INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as error:
-        complain(error.format_message())
+        echo_stderr(error.format_message())
         sys.exit(BAD_INPUT)
     except click.UsageError as error:
         of = error.ctx.command_path if error.ctx else "everystump"
         what = error.format_message().rstrip(".").replace("'. Did you", "', did you").rstrip("?")
-        complain(f"Error: {what}; see '{of} --help'.")
+        echo_stderr(f"Error: {what}; see '{of} --help'.")
         sys.exit(BAD_INPUT)
     except click.ClickException as error:
-        complain(f"Error: {error.format_message()}")
+        echo_stderr(f"Error: {error.format_message()}")
         sys.exit(error.exit_code)
-    except OutputLostError as lost:
+    except OutputClosedError as lost:
         _end_without_output(lost)
     except OSError as error:
         if error.errno not in _NO_PLACE or error.filename is not None:
             raise
-        _end_without_output(OutputLostError(error))  # it was help that was printed
+        _end_without_output(OutputClosedError(error))  # it was help that was printed
 
 
-def _end_without_output(lost: OutputLostError) -> NoReturn:
+def _end_without_output(lost: OutputClosedError) -> NoReturn:
     """End a command whose output has no place to go."""
     if sys.stdout is not None:  # nor has what is left in its buffer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if lost.reason is not None:  # else `| head` has seen enough, no more
-        complain(f"Error: standard output: {lost.reason}.")
+        echo_stderr(f"Error: standard output: {lost.reason}.")
     sys.exit(BAD_INPUT)

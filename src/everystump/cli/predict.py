@@ -19,8 +19,8 @@ from everystump.cli.common import (
     parse_data,
     text_options,
 )
-from everystump.cli.console import echo, refusing, say
-from everystump.cli.progress import warn_of
+from everystump.cli.console import echo, exit_on_input_error, say
+from everystump.cli.progress import print_notes
 
 EXAMPLES = """\b
 Examples:
@@ -47,17 +47,17 @@ def predict(
     as_json: bool,
 ) -> None:
     """Write the predicted class, the score and, if the model has them, probabilities of rows."""
-    with refusing():
+    with exit_on_input_error():
         if out is not None:
             check_out(out, force, model, data)
         from everystump._files import write_text
-        from everystump._workflow.contents import read_content
+        from everystump._workflow.contents import read_decompressed
         from everystump._workflow.guesses import check_columns
-        from everystump._workflow.matching import features_of, unknown_levels
+        from everystump._workflow.matching import match_features, unknown_levels
         from everystump._workflow.predictions import predictions
 
         fitted = load_model(model)
-        content = read_content(data)  # once, for it may be a pipe
+        content = read_decompressed(data)  # once, for it may be a pipe
         frame, notes = parse_data(data, content, dialect, fitted)
         check_columns(frame.columns, keep)
         kept = frame[[]]
@@ -66,12 +66,12 @@ def predict(
             kept = parse_data(data, content, written, fitted, text=keep)[0][
                 list(dict.fromkeys(keep))
             ]
-        X = features_of(fitted, frame)
+        X = match_features(fitted, frame)
         predicted = predictions(fitted, X, kept)
         notes += unknown_levels(fitted, X)
         if out is not None:
             write_text(out, predicted.to_csv(index=False))
-    warn_of(notes)
+    print_notes(notes)
     if out is not None:
         say({"out": str(out), "rows": len(predicted)}, f"{len(predicted):,} rows: {out}", as_json)
     elif as_json:

@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from everystump.cli.console import complain
+from everystump.cli.console import echo_stderr
 
 PAUSE = 10.0
 
 
 def warn(sentence: str) -> None:
     """Tell the user something that does not end the work."""
-    complain(f"Note: {sentence}")
+    echo_stderr(f"Note: {sentence}")
 
 
-def warn_of(sentences: Iterable[str], doubt: str | None = None) -> None:
+def print_notes(sentences: Iterable[str], doubt: str | None = None) -> None:
     """Tell the user some things, once nothing can be refused any more."""
     for sentence in [*sentences, *([doubt] if doubt else [])]:
         warn(sentence)
@@ -63,4 +63,4 @@ class _Lines:
         is_end = self._tells_end and done == total
         if is_end or time.monotonic() - self._last > PAUSE:
             self._last = time.monotonic()
-            complain(f"{self._title}: {done} of {total} done")
+            echo_stderr(f"{self._title}: {done} of {total} done")

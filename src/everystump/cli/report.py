@@ -18,9 +18,9 @@ from everystump.cli.common import (
     read_data,
     text_options,
 )
-from everystump.cli.console import refusing, say, wrapped
-from everystump.cli.figures import figures_text
-from everystump.cli.progress import warn_of
+from everystump.cli.console import exit_on_input_error, say, wrapped
+from everystump.cli.figures import metrics_text
+from everystump.cli.progress import print_notes
 
 _LARGE = 3.0  # megabytes
 EXAMPLES = """\b
@@ -45,34 +45,34 @@ def report(
     DATA are labelled rows to judge the model by: of the table that it was trained on, those that
     were held out are taken.
     """
-    with refusing():
+    with exit_on_input_error():
         check_out(out, force, model, data)
-        from everystump._workflow.matching import Trial, trial_of
-        from everystump._workflow.measuring import figures_on
+        from everystump._workflow.matching import Trial, match_labeled_rows
+        from everystump._workflow.measuring import model_metrics
         from everystump.report import write_report
-        from everystump.report.words import chosen_figures
+        from everystump.report.words import select_metrics
 
         fitted = load_model(model)
         check_curves(fitted)
         trial, notes = Trial(None, None), list[str]()
         if data is not None:
             frame, notes = read_data(data, dialect, fitted)
-            trial = trial_of(fitted, frame)
+            trial = match_labeled_rows(fitted, frame)
         about = {"rows": trial.kind, "doubt": trial.doubt}
         write_report(fitted, out, trial.X, trial.y, about=about)
         figures = None
         if trial.y is not None:
             fresh = trial.fresh and not trial.doubt
-            figures = figures_on(fitted, trial.X, trial.y, fresh=fresh)
+            figures = model_metrics(fitted, trial.X, trial.y, fresh=fresh)
         # The same table as on the page.
-        shown, title = chosen_figures({**getattr(fitted, "about_", {}), **about}, figures)
+        shown, title = select_metrics({**getattr(fitted, "about_", {}), **about}, figures)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
             notes.append(f"the page has {size:.0f} MB, for the model has many features or classes.")
-    warn_of(notes, trial.doubt)
+    print_notes(notes, trial.doubt)
     n_rows = 0 if trial.X is None else len(trial.X)
     text = f"Page: {out}"
     if shown is not None:
-        text = f"{wrapped(title)}:\n\n{figures_text(shown)}\n\n{text}"
+        text = f"{wrapped(title)}:\n\n{metrics_text(shown)}\n\n{text}"
     record = {"out": str(out), "rows": n_rows, "measured": title or None, "figures": shown}
     say(record, text, as_json)

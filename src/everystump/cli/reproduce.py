@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from everystump._experiments import NAMES, RefusedError, load_experiment
+from everystump._experiments import NAMES, InvalidInputError, load_experiment
 from everystump._experiments.journal import writing
-from everystump.cli.console import Refusal, echo
+from everystump.cli.console import InputError, echo
 from everystump.cli.progress import progress_bar, warn
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
     except KeyboardInterrupt:
         warn(f"Interrupted; {out} keeps what is done, and the same command goes on from there.")
         raise
-    except RefusedError as error:
-        raise Refusal(str(error)) from error
+    except InvalidInputError as error:
+        raise InputError(str(error)) from error
 
 
 def _prepare(out: Path) -> None:
@@ -87,7 +87,7 @@ def _prepare(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()
     if find_spec("matplotlib") is None:
-        raise RefusedError("Plots need matplotlib: pip install 'everystump[plot]'.")
+        raise InvalidInputError("Plots need matplotlib: pip install 'everystump[plot]'.")
 
 
 def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:

@@ -6,10 +6,10 @@ from everystump.datasets.generators import (
     make_threenorm,
     make_twonorm,
 )
-from everystump.datasets.loader import NotHereError, dataset_names, load_dataset
+from everystump.datasets.loader import DatasetNotFoundError, dataset_names, load_dataset
 
 __all__ = [
-    "NotHereError",
+    "DatasetNotFoundError",
     "dataset_names",
     "flip_labels",
     "load_dataset",

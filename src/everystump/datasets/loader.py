@@ -16,10 +16,10 @@ from everystump.datasets.frames import as_pandas
 from everystump.datasets.openml import DownloadError, download
 from everystump.datasets.packaged import PACKAGED, read_packaged
 
-__all__ = ["NotHereError", "dataset_names", "load_dataset"]
+__all__ = ["DatasetNotFoundError", "dataset_names", "load_dataset"]
 
 
-class NotHereError(ValueError):
+class DatasetNotFoundError(ValueError):
     """A known data set is not packaged, not in the user's folder, and not to be downloaded."""
 
 
@@ -102,7 +102,7 @@ def load_dataset(
 
     Raises
     ------
-    NotHereError
+    DatasetNotFoundError
         If a known data set is not packaged, not in the folder and not to be downloaded.
     ValueError
         If there is no such data set, or a file is damaged or has another format.
@@ -191,15 +191,17 @@ def _fetch(name: str) -> _Found:
         f"last as {LABEL_COLUMN!r}, into {where()}."
     )
     if known.openml is None:
-        raise NotHereError(f"name={name!r} is not packaged: {remedy}")
+        raise DatasetNotFoundError(f"name={name!r} is not packaged: {remedy}")
     place = f"OpenML ({known.openml.data_id})"
     try:
         table = recognise(known, download(*known.openml))
     except DownloadError as error:
         sentence = f"name={name!r} did not come from {place}, {error}: {remedy}"
-        raise NotHereError(sentence) from error
+        raise DatasetNotFoundError(sentence) from error
     if table is None:
-        raise NotHereError(f"name={name!r} is another table at {place} than is known: {remedy}")
+        raise DatasetNotFoundError(
+            f"name={name!r} is another table at {place} than is known: {remedy}"
+        )
     return _Found(table, f"{known.credit} From {place}.")
 
 

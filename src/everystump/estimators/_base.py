@@ -14,34 +14,34 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._arguments import check_range
+from everystump._arguments import check_feature_range
 from everystump._core.columns import RowDensity
 from everystump._core.criteria import Criterion
 from everystump._core.design import Design
 from everystump._core.measures import Measure, as_measure
-from everystump._core.progress import Reporter
+from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers import Solution
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import one_of
 from everystump._tables import Feature
 from everystump._tables.labels import as_labels
-from everystump._tables.monotonic import check_monotonic
+from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.validation import Table, check_rows, check_table
-from everystump.estimators._bounded import BoundedStumps
-from everystump.estimators._classes import each_class, per_class
-from everystump.estimators._editing import CurveEditing
-from everystump.estimators._reading import CurveReading
-from everystump.estimators._training import RemembersTraining
+from everystump.estimators._bounded import StumpBoundsMixin
+from everystump.estimators._classes import as_class_list, per_class
+from everystump.estimators._editing import EditingMixin
+from everystump.estimators._reading import ExplanationMixin
+from everystump.estimators._training import TrainingOverlapMixin
 
 _LEAST_COST, _MOST_COST = 1e-100, 1e18
 
 
-class ScoreClassifier(RemembersTraining, ClassifierMixin, BaseEstimator):
+class ScoreClassifier(TrainingOverlapMixin, ClassifierMixin, BaseEstimator):
     """A classifier that goes by its scores."""
 
     # An attribute that only a fit that did not fail has set.
-    _mark_of_a_fit: ClassVar[str] = "classes_"
+    _fitted_attribute: ClassVar[str] = "classes_"
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row: one number for two classes, else one per class.
@@ -56,10 +56,10 @@ class ScoreClassifier(RemembersTraining, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             Positive numbers speak for ``classes_[1]``, or for the column's class.
         """
-        check_is_fitted(self, self._mark_of_a_fit)
-        return self._decide(check_rows(self, X))
+        check_is_fitted(self, self._fitted_attribute)
+        return self._decision_function(check_rows(self, X))
 
-    def _decide(self, X: np.ndarray) -> np.ndarray:
+    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         """Return the scores of checked rows."""
         raise NotImplementedError
 
@@ -78,16 +78,16 @@ class ScoreClassifier(RemembersTraining, ClassifierMixin, BaseEstimator):
         """
         return as_labels(self.decision_function(X), self.classes_)
 
-    def _members(self) -> Sequence[Any]:
+    def _sub_estimators(self) -> Sequence[Any]:
         """Return the classifiers that a fit trained on the same labels and keeps: none here.
 
         An estimator that holds others says so here, so that all of them can be told the names of
-        the classes; see `name_classes`.
+        the classes; see `rename_classes`.
         """
         return ()
 
 
-def name_classes(model: Any, names: np.ndarray) -> None:
+def rename_classes(model: Any, names: np.ndarray) -> None:
     """Name the classes of a classifier, and of its members, that was fitted on numbers of classes.
 
     Parameters
@@ -98,18 +98,18 @@ def name_classes(model: Any, names: np.ndarray) -> None:
         The name of each number.
     """
     model.classes_ = names[model.classes_]
-    for member in model._members() if isinstance(model, ScoreClassifier) else ():
-        name_classes(member, names)
+    for member in model._sub_estimators() if isinstance(model, ScoreClassifier) else ():
+        rename_classes(member, names)
 
 
-class ShapeClassifier(CurveReading, CurveEditing, ScoreClassifier):
+class ShapeClassifier(ExplanationMixin, EditingMixin, ScoreClassifier):
     """A classifier whose fitted state is one shape model a class (one for two classes)."""
 
-    _mark_of_a_fit: ClassVar[str] = "shapes_"
+    _fitted_attribute: ClassVar[str] = "shapes_"
     n_jobs: int | None
     shapes_: ShapeModel | list[ShapeModel]
 
-    def _decide(self, X: np.ndarray) -> np.ndarray:
+    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         return self._scores(X, self.shapes_)
 
     def _scores(self, X: np.ndarray, models: ShapeModel | list[ShapeModel]) -> np.ndarray:
@@ -119,10 +119,10 @@ class ShapeClassifier(CurveReading, CurveEditing, ScoreClassifier):
         return np.column_stack([m.evaluate(X, n_threads=n_threads) for m in models])
 
 
-class TableClassifier(ShapeClassifier):
+class TabularClassifier(ShapeClassifier):
     """A classifier that takes missing values and categories."""
 
-    _takes_categories: ClassVar[bool] = True
+    _supports_categories: ClassVar[bool] = True
     categorical_features: Any
     features_: tuple[Feature, ...]
     density_: tuple[RowDensity, ...]
@@ -135,10 +135,10 @@ class TableClassifier(ShapeClassifier):
         return tags
 
 
-class StumpMachine(TableClassifier, BoundedStumps):
+class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
     """An infinite ensemble of stumps; subclasses name their criterion and their parameters."""
 
-    _best_of: ClassVar[str] = "ensemble of stumps"
+    _optimum_over: ClassVar[str] = "ensemble of stumps"
 
     _parameter_constraints: ClassVar[dict] = {
         "measure": [str, callable, Measure],
@@ -185,7 +185,7 @@ class StumpMachine(TableClassifier, BoundedStumps):
         """Return the loss and its solver."""
         raise NotImplementedError
 
-    def _most_places(self, n_rows: int) -> int:
+    def _max_bins(self, n_rows: int) -> int:
         """Return how many places a feature may have."""
         return self.max_bins
 
@@ -197,23 +197,23 @@ class StumpMachine(TableClassifier, BoundedStumps):
         table = check_table(self, X, y, sample_weight, self.class_weight)
         limits = self.feature_range
         if limits is not None:
-            limits = check_range(limits, table.X.shape[1])
+            limits = check_feature_range(limits, table.X.shape[1])
         design = Design.of(
             table.X,
             measure=measure,
-            max_bins=self._most_places(len(table.X)),
+            max_bins=self._max_bins(len(table.X)),
             n_levels=table.n_levels,
             fit_intercept=self.fit_intercept,
             feature_range=limits,
-            directions=self._directions(),
+            directions=self._monotonic_signs(),
             sample_weight=table.sample_weight,
             n_threads=n_threads,
         )
         return table, design
 
-    def _directions(self) -> np.ndarray | None:
+    def _monotonic_signs(self) -> np.ndarray | None:
         """Return which curves may only rise or fall, None if none."""
-        directions = check_monotonic(self.monotonic_cst, self.features_)
+        directions = check_monotonic_cst(self.monotonic_cst, self.features_)
         if directions is not None and not self.fit_intercept:
             raise ValueError(
                 "fit_intercept=False does not go with monotonic_cst: the stumps outside the data "
@@ -239,7 +239,7 @@ class StumpMachine(TableClassifier, BoundedStumps):
         solutions = []
         for k, positive in enumerate(problems):
             title = f"{type(self).__name__}, C={C:g}{table.title(k)}"
-            with Reporter(self.verbose if verbose is None else verbose, title) as report:
+            with FitProgress(self.verbose if verbose is None else verbose, title) as report:
                 solution = design.solve(
                     self._criterion(),
                     positive,
@@ -265,7 +265,7 @@ class StumpMachine(TableClassifier, BoundedStumps):
         self.shapes_ = per_class(models)
         self.certificate_ = per_class(certificates)
         self.intercept_ = np.array([model.intercept for model in models])
-        self.dual_coef_ = table.of_given_rows([solution.dual_coef for solution in solutions])
+        self.dual_coef_ = table.to_input_rows([solution.dual_coef for solution in solutions])
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.columns.exact
         self.half_mass_ = design.half_mass
@@ -273,11 +273,11 @@ class StumpMachine(TableClassifier, BoundedStumps):
         return self
 
 
-class FixedCMachine(StumpMachine):
-    """A `StumpMachine` for one given C."""
+class FixedCEnsemble(BaseStumpEnsemble):
+    """A `BaseStumpEnsemble` for one given C."""
 
     _parameter_constraints: ClassVar[dict] = {
-        **StumpMachine._parameter_constraints,
+        **BaseStumpEnsemble._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
     }
 
@@ -312,7 +312,7 @@ class FixedCMachine(StumpMachine):
         )
         self.C = C
 
-    def _most_places(self, n_rows: int) -> int:
+    def _max_bins(self, n_rows: int) -> int:
         # A hard margin is a promise about the rows themselves, not about their bins.
         return n_rows if np.isinf(self.C) else self.max_bins
 
@@ -337,13 +337,13 @@ class FixedCMachine(StumpMachine):
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             self._store(table, design, self._solve(table, design, self.C))
-        warn_unless_converged(self)
+        warn_if_not_converged(self)
         return self
 
 
-def warn_unless_converged(estimator: Any, stacklevel: int = 3) -> None:
+def warn_if_not_converged(estimator: Any, stacklevel: int = 3) -> None:
     """Warn if a fit stopped short of its tolerance."""
-    worst = max(each_class(estimator.certificate_), key=lambda certificate: certificate.gap)
+    worst = max(as_class_list(estimator.certificate_), key=lambda certificate: certificate.gap)
     if worst.converged:
         return
     kernel = estimator.get_params(deep=False).get("kernel", "precomputed")

@@ -13,24 +13,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.criteria import CRITERIA, Criterion
-from everystump._core.kernel_machines import Combination, Machine
+from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._core.measures import as_measure
 from everystump._core.solvers import Certificate
 from everystump._tables import Feature
 from everystump._tables.overlap import TrainingRecord
 from everystump._tables.validation import check_rows
-from everystump._text import listed
+from everystump._text import truncate_list
 from everystump.bounds.protocol import Member
-from everystump.estimators._classes import each_class
-from everystump.estimators._editing import CurveEditing, EditedModelError
+from everystump.estimators._classes import as_class_list
+from everystump.estimators._editing import EditedModelError, EditingMixin
 from everystump.estimators._training import (
     BALANCED,
     BIASED,
-    ReadsAsKernelVotes,
+    KernelEnsemblesMixin,
     absolute_gap,
+    as_kernel_machines,
     check_training_table,
     one_by_one,
-    read_machines,
     training_signs,
     violations_of,
 )
@@ -38,11 +38,11 @@ from everystump.estimators._training import (
 _SCALED = 'gamma="scale": the kernel follows the training rows'
 
 
-class BoundedStumps(ReadsAsKernelVotes):
+class StumpBoundsMixin(KernelEnsemblesMixin):
     """The methods of an infinite ensemble of stumps that bounds ask for."""
 
     # Whether C was known before the rows were.
-    _C_is_given: ClassVar[bool] = True
+    _C_is_fixed: ClassVar[bool] = True
     measure: Any
     feature_range: Any
     monotonic_cst: Any
@@ -61,46 +61,46 @@ class BoundedStumps(ReadsAsKernelVotes):
     def _criterion(self) -> Criterion:
         raise NotImplementedError
 
-    def _decide(self, X: np.ndarray) -> np.ndarray:
+    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def _directions(self) -> np.ndarray | None:
+    def _monotonic_signs(self) -> np.ndarray | None:
         raise NotImplementedError
 
-    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
+    def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         check_is_fitted(self, "shapes_")
         n_given = np.atleast_2d(self.dual_coef_).shape[1]
-        doubts = check_training_table(self, X, y, n_given)
+        caveats = check_training_table(self, X, y, n_given)
         rows = check_rows(self, X)[self._kept]
         signs = training_signs(self, y, n_given)[:, self._kept]
-        return one_by_one(self.kernel_machines(lambda: rows, signs), doubts)
+        return one_by_one(self.kernel_machines(lambda: rows, signs), caveats)
 
-    def _check_not_monotone(self) -> None:
+    def _check_unconstrained(self) -> None:
         """Raise if the machine is more than a sum of kernels, which is all that bounds know."""
-        if self._directions() is not None:
+        if self._monotonic_signs() is not None:
             raise ValueError(
                 f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, which "
                 f"this one is not with constraints on its curves; use monotonic_cst=None or "
                 f"cross-validation."
             )
 
-    def _follows_rows(self) -> tuple[str, ...]:
+    def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs were not known before the training rows were."""
         measure, found = as_measure(self.measure), []
         if self.feature_range is None:
             found.append("feature_range=None: the ranges are those of the training rows")
         if not self.exact_:
             found.append("max_bins: some features were cut into bins of the training rows")
-        if measure.follows_rows:
+        if measure.uses_counts:
             found.append(f"measure={self.measure!r}: the masses of stumps may follow the rows")
         elif not measure.straight:
             found.append(f"measure={self.measure!r}: between training rows scores are approximate")
-        found += self._features_that_follow_rows()
-        if not self._C_is_given:
+        found += self._data_dependent_features()
+        if not self._C_is_fixed:
             found.append("C was chosen on the training rows")
         return (*found, BALANCED) if self.class_weight == "balanced" else tuple(found)
 
-    def _features_that_follow_rows(self) -> list[str]:
+    def _data_dependent_features(self) -> list[str]:
         """Return why the stumps of some features were not known before, a sentence per reason."""
         by_reason: dict[str, list[str]] = {}
         for d, (feature, density) in enumerate(zip(self.features_, self.density_, strict=True)):
@@ -112,7 +112,7 @@ class BoundedStumps(ReadsAsKernelVotes):
                 continue
             by_reason.setdefault(why, []).append(feature.shown(d))
         return [
-            f"feature{'s' if len(names) > 1 else ''} {listed(names)}: {why}"
+            f"feature{'s' if len(names) > 1 else ''} {truncate_list(names)}: {why}"
             for why, names in by_reason.items()
         ]
 
@@ -131,10 +131,10 @@ class BoundedStumps(ReadsAsKernelVotes):
         list of Machine
             One for each problem.
         """
-        self._check_not_monotone()
-        margins = signs * np.atleast_2d(self._decide(rows()).T)
+        self._check_unconstrained()
+        margins = signs * np.atleast_2d(self._decision_function(rows()).T)
         duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
-        lacks = ((BIASED,) if self.fit_intercept else ()) + self._follows_rows()
+        lacks = ((BIASED,) if self.fit_intercept else ()) + self._data_dependence()
         return [
             Machine(
                 rows=np.arange(len(a)),
@@ -142,7 +142,7 @@ class BoundedStumps(ReadsAsKernelVotes):
                 margin=margin,
                 diagonal=np.full(len(a), self.half_mass_),  # no stump between a row and itself
                 limit=self.half_mass_,
-                limit_is_known=True,
+                kappa_is_proven=True,
                 C=self._largest_cost,
                 hinge=self._criterion() is CRITERIA["hinge"],
                 capped=self._criterion() is not CRITERIA["squared_hinge"],
@@ -152,12 +152,12 @@ class BoundedStumps(ReadsAsKernelVotes):
                 violations=lacks + violations_of(sign, proof),
             )
             for sign, a, margin, proof in zip(
-                signs, duals, margins, each_class(self.certificate_), strict=True
+                signs, duals, margins, as_class_list(self.certificate_), strict=True
             )
         ]
 
 
-class BoundedVote(ReadsAsKernelVotes, CurveEditing):
+class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
     """The methods of a vote over subsamples that bounds ask for."""
 
     classes_: np.ndarray
@@ -170,9 +170,9 @@ class BoundedVote(ReadsAsKernelVotes, CurveEditing):
     weights_: np.ndarray
     _adaptive: bool
     _training_record: TrainingRecord | None
-    _problems: list[Combination] | None
+    _problems: list[KernelEnsemble] | None
 
-    def _decide(self, X: np.ndarray) -> np.ndarray:
+    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     @property
@@ -185,7 +185,7 @@ class BoundedVote(ReadsAsKernelVotes, CurveEditing):
         """Whether the machines' signs are combined instead of their scores."""
         return self.outputs == "votes"
 
-    def for_one_row_less(self) -> Self:
+    def clone_for_leave_one_out(self) -> Self:
         """Return an unfitted copy that draws as many rows for a machine, at most all but one.
 
         Returns
@@ -196,7 +196,7 @@ class BoundedVote(ReadsAsKernelVotes, CurveEditing):
         r = len(self.estimators_samples_[0])
         return clone(self).set_params(subsample=min(r, self.n_rows_ - 1))
 
-    def vote_members(self, X: Any, y: Any) -> list[Member]:
+    def ensemble_members(self, X: Any, y: Any) -> list[Member]:
         """Return the machines with their weights and their own rows, for `everystump.bounds`.
 
         Parameters
@@ -209,7 +209,7 @@ class BoundedVote(ReadsAsKernelVotes, CurveEditing):
         list of Member
             One for each machine.
         """
-        self._check_bounded(X, y)
+        self._check_bound_applies(X, y)
         rows, labels = check_rows(self, X), np.asarray(y)
         parts = zip(
             self.estimators_,
@@ -223,7 +223,7 @@ class BoundedVote(ReadsAsKernelVotes, CurveEditing):
             for machine, weight, own, features in parts
         ]
 
-    def _check_bounded(self, X: Any, y: Any) -> tuple[str, ...]:
+    def _check_bound_applies(self, X: Any, y: Any) -> tuple[str, ...]:
         """Raise unless bounds apply to the vote and the table; return why the latter may not."""
         check_is_fitted(self, "weights_")
         if not self.has_fixed_weights:
@@ -244,25 +244,27 @@ class BoundedVote(ReadsAsKernelVotes, CurveEditing):
             )
         return check_training_table(self, X, y, self.n_rows_)
 
-    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
-        doubts = self._check_bounded(X, y)
+    def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
+        caveats = self._check_bound_applies(X, y)
         if self._problems is None:
             self._problems = self._read(check_rows(self, X), training_signs(self, y, self.n_rows_))
-        return [replace(problem, doubts=doubts) for problem in self._problems]
+        return [replace(problem, caveats=caveats) for problem in self._problems]
 
-    def _read(self, X: np.ndarray, signs: np.ndarray) -> list[Combination]:
+    def _read(self, X: np.ndarray, signs: np.ndarray) -> list[KernelEnsemble]:
         by_problem: list[list[Machine]] = [[] for _ in signs]
         adaptive = (_SCALED,) if self._adaptive else ()
         for machine, rows, features in zip(
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
         ):
-            read = read_machines(machine, partial(_own, X, rows, features), signs[:, rows])
+            read = as_kernel_machines(machine, partial(_own, X, rows, features), signs[:, rows])
             for problem, one in zip(by_problem, read, strict=True):
                 problem.append(replace(one, rows=rows, violations=one.violations + adaptive))
         votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
         return [
-            Combination(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
-            for machines, margin in zip(by_problem, signs * self._decide(X).T, strict=True)
+            KernelEnsemble(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
+            for machines, margin in zip(
+                by_problem, signs * self._decision_function(X).T, strict=True
+            )
         ]
 
 

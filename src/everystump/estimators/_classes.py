@@ -10,6 +10,6 @@ def per_class(parts: list) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
 
-def each_class(shown: Any) -> list:
+def as_class_list(shown: Any) -> list:
     """Return as a list what `per_class` made of one."""
     return shown if isinstance(shown, list) else [shown]

@@ -13,13 +13,13 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._tables import Feature
 from everystump.estimators._reading import (
+    class_model_indices,
     curves_of,
-    density_of,
+    evaluate_on_density,
     hint,
-    models_of_class,
     names_of,
     number_of,
-    over_rows,
+    training_density,
 )
 
 # What an edited model keeps of its training; the rest speaks of the curves that were found.
@@ -81,7 +81,7 @@ class _Part:
         """Return the mean of the curve over the training rows in this part."""
         weights = np.where(self.has(density.values), density.counts, 0.0)
         inside = RowDensity(density.values, weights, density.missing if self.missing else 0.0)
-        values, weights = over_rows(shape, inside)
+        values, weights = evaluate_on_density(shape, inside)
         if weights.sum() == 0:
             raise ValueError(
                 f"feature={name!r} has no training rows{self.words} to take a mean of; widen the "
@@ -90,7 +90,7 @@ class _Part:
         return float(np.average(values, weights=weights))
 
 
-class CurveEditing:
+class EditingMixin:
     """Edits of a model with ``shapes_``."""
 
     classes_: np.ndarray
@@ -98,7 +98,7 @@ class CurveEditing:
     shapes_: ShapeModel | list[ShapeModel]
     intercept_: np.ndarray
     certificate_: Any
-    _mark_of_a_fit: ClassVar[str]
+    _fitted_attribute: ClassVar[str]
     _edits: tuple[str, ...]
     _lost: tuple[str, ...]
 
@@ -149,7 +149,7 @@ class CurveEditing:
         ('x0 was set to 0 from 2 up to 4',)
         """
         models, d = curves_of(self), number_of(self, feature)
-        chosen = models_of_class(self, models, class_label)
+        chosen = class_model_indices(self, models, class_label)
         if len(chosen) > 1:
             raise ValueError(
                 f"class_label=None: the model has a curve for each of {self.classes_.tolist()}; "
@@ -200,8 +200,8 @@ class CurveEditing:
         """
         models, d = curves_of(self), number_of(self, feature)
         part, name = _part(self, d, low, high, levels, missing), names_of(self)[d]
-        density = density_of(self)[d]
-        for k in models_of_class(self, models, class_label):
+        density = training_density(self)[d]
+        for k in class_model_indices(self, models, class_label):
             mean = part.mean(models[k][d], density, name)
             models = _with_curve(models, k, d, part.put(models[k][d], mean))
         of_class = _of_class(self, models, class_label)
@@ -231,10 +231,10 @@ class CurveEditing:
         [0.0]
         """
         models, d = curves_of(self), number_of(self, feature)
-        density = density_of(self)[d]
+        density = training_density(self)[d]
         shifts = np.zeros(len(models))
         for k, model in enumerate(models):
-            values, weights = over_rows(model[d], density)
+            values, weights = evaluate_on_density(model[d], density)
             shifts[k] = np.average(values, weights=weights)
             models = _with_curve(models, k, d, _nothing(model[d]), shift=float(shifts[k]))
         edited = _edited(self, models, f"{names_of(self)[d]} was removed")
@@ -277,7 +277,7 @@ class CurveEditing:
 def _edited(estimator: Any, models: list[ShapeModel], sentence: str) -> Any:
     """Return a copy with other curves and without what only the solution has."""
     edited = copy(estimator)
-    kept = {*_KEPT, *estimator.get_params(deep=False), estimator._mark_of_a_fit}
+    kept = {*_KEPT, *estimator.get_params(deep=False), estimator._fitted_attribute}
     lost = sorted(set(vars(estimator)) - kept)
     for name in lost:
         del edited.__dict__[name]
@@ -362,7 +362,7 @@ def _numbers(levels: Any, feature: Feature, name: Any) -> np.ndarray:
         return np.empty(0, dtype=int)
     if isinstance(levels, str) or not hasattr(levels, "__iter__"):
         levels = [levels]
-    number = feature.number_of_level
+    number = feature.level_index
     for level in levels:
         if level not in number:
             raise ValueError(

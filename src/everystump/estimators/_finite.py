@@ -18,8 +18,8 @@ from everystump._core.boosting import (
     Boosted,
     BoostedRows,
     Choice,
-    Ending,
     Search,
+    StopReason,
     Stump,
     Stumps,
     Watch,
@@ -35,7 +35,7 @@ from everystump._core.threads import count_threads
 from everystump._sklearn_compat import one_of
 from everystump._tables.labels import as_labels
 from everystump._tables.validation import Table, check_table
-from everystump.estimators._base import TableClassifier, per_class
+from everystump.estimators._base import TabularClassifier, per_class
 
 # Up to this many rows every value is a place of its own; more rows are binned for speed.
 _ROWS_KEPT_EXACT = 10_000
@@ -43,7 +43,7 @@ _BINS = 256
 _MOST_SPREAD, _MOST_WEIGHT = 1e24, 1e100
 
 
-class Coded(NamedTuple):
+class BinnedTable(NamedTuple):
     """A table of numbers ready for the search for stumps."""
 
     columns: Columns
@@ -51,7 +51,7 @@ class Coded(NamedTuple):
     search: Search
 
 
-class FiniteEnsemble(TableClassifier):
+class FiniteEnsemble(TabularClassifier):
     """A vote of finitely many stumps, found feature by feature on the codes of the rows."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -93,36 +93,36 @@ class FiniteEnsemble(TableClassifier):
         """
         self._validate_params()
         count_threads(self.n_jobs)
-        reset = not self._goes_on()
+        reset = not self._continues_fit()
         table = check_table(self, X, y, sample_weight, self.class_weight, reset=reset)
         _check_spread(table.weight)
-        self._learn(table)
+        self._fit_table(table)
         return self
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         """Tell whether a fit goes on from what is there."""
         return False
 
-    def _learn(self, table: Table) -> None:
+    def _fit_table(self, table: Table) -> None:
         """Fit to a checked table."""
         raise NotImplementedError
 
-    def _most_places(self, n_rows: int) -> int:
+    def _max_bins(self, n_rows: int) -> int:
         """Return how many places a feature may have."""
         return n_rows
 
-    def _code(self, table: Table) -> Coded:
+    def _code(self, table: Table) -> BinnedTable:
         """Find the places of each feature and code the rows."""
         columns = make_columns(
             table.X,
-            max_bins=max(2, self._most_places(len(table.X))),
+            max_bins=max(2, self._max_bins(len(table.X))),
             n_levels=table.n_levels,
             sample_weight=table.sample_weight,
             n_threads=count_threads(self.n_jobs),
         )
         packing = pack(columns.codes, columns.sizes)
         search = Search(columns.columns, self.criterion, self.min_weight_fraction_leaf)
-        return Coded(columns, packing, search)
+        return BinnedTable(columns, packing, search)
 
     def _choice(self, rng: np.random.Generator) -> Choice:
         """Return how stumps are to be chosen."""
@@ -147,18 +147,18 @@ class FiniteEnsemble(TableClassifier):
     @property
     def estimator_weights_(self) -> np.ndarray | list[np.ndarray]:
         """The weight of each stump; a list of arrays for several classes."""
-        return self._of_stumps("weight")
+        return self._stump_attribute("weight")
 
     @property
     def estimator_errors_(self) -> np.ndarray | list[np.ndarray]:
         """The weighted training error of each stump when it was found; a list as above."""
-        return self._of_stumps("error")
+        return self._stump_attribute("error")
 
     def _vote(self, found: list[Stumps]) -> list[ShapeModel]:
         n_levels = [feature.n_levels for feature in self.features_]
         return [stumps.shape_model(n_levels) for stumps in found]
 
-    def _of_stumps(self, name: str) -> Any:
+    def _stump_attribute(self, name: str) -> Any:
         check_is_fitted(self, "shapes_")
         if isinstance(self.stumps_, Stumps):
             return getattr(self.stumps_, name)
@@ -177,7 +177,7 @@ class BinnedEnsemble(FiniteEnsemble):
 
     max_bins: int | str
 
-    def _most_places(self, n_rows: int) -> int:
+    def _max_bins(self, n_rows: int) -> int:
         if self.max_bins == "auto":
             return n_rows if n_rows <= _ROWS_KEPT_EXACT else _BINS
         return int(self.max_bins)
@@ -193,7 +193,7 @@ class BoostedEnsemble(BinnedEnsemble):
 
     def _boost(
         self,
-        coded: Coded,
+        coded: BinnedTable,
         table: Table,
         k: int,
         positive: np.ndarray,
@@ -226,10 +226,10 @@ class BoostedEnsemble(BinnedEnsemble):
                 watch=report_and_watch,
             )
 
-    def _warn_if_coins(self, runs: list[Boosted]) -> None:
+    def _warn_if_stopped(self, runs: list[Boosted]) -> None:
         """Say so if boosting stopped at an error of one half."""
         for k, run in enumerate(runs):
-            if run.ending is Ending.COIN:
+            if run.ending is StopReason.CHANCE:
                 of_class = "" if len(runs) == 1 else f" for class {self.classes_[k]!r}"
                 warnings.warn(
                     f"{type(self).__name__} stopped after {len(run.stumps.weight)} of n_estimators="

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from everystump._core.design import Design
-from everystump._core.progress import count_done
+from everystump._core.progress import progress_counter
 from everystump._core.solvers import Solution
 from everystump._core.threads import count_threads, one_blas_thread, share
 from everystump._selection.folds import Fold, make_folds
@@ -24,11 +24,11 @@ from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import one_of
 from everystump._tables import Feature
 from everystump._tables.validation import Table
-from everystump.bounds.reading import LOO_THEOREM, count_doubtful
+from everystump.bounds.reading import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import (
-    FixedCMachine,
-    StumpMachine,
-    warn_unless_converged,
+    BaseStumpEnsemble,
+    FixedCEnsemble,
+    warn_if_not_converged,
 )
 from everystump.estimators._training import one_by_one
 
@@ -50,15 +50,15 @@ class _Walk:
     score_times: dict[float, float] = field(default_factory=dict)
 
 
-class PathMachine(StumpMachine):
-    """A `StumpMachine` whose C is chosen by cross-validation along a path."""
+class CPathEnsemble(BaseStumpEnsemble):
+    """A `BaseStumpEnsemble` whose C is chosen by cross-validation along a path."""
 
-    _single: ClassVar[type[FixedCMachine]]
-    _C_is_given: ClassVar[bool] = False
+    _fixed_C_class: ClassVar[type[FixedCEnsemble]]
+    _C_is_fixed: ClassVar[bool] = False
     _default_scoring: ClassVar[str] = "accuracy"
 
     _parameter_constraints: ClassVar[dict] = {
-        **StumpMachine._parameter_constraints,
+        **BaseStumpEnsemble._parameter_constraints,
         "Cs": [Interval(Integral, 2, None, closed="left"), "array-like"],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
@@ -105,11 +105,11 @@ class PathMachine(StumpMachine):
         self.selection = selection
         self.random_state = random_state
 
-    def _at(self, C: float) -> FixedCMachine:
+    def _at(self, C: float) -> FixedCEnsemble:
         """Return an unfitted estimator of the same kind for one C."""
         given = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
-        names = self._single._get_param_names()
-        return self._single(**{name: given[name] for name in names})
+        names = self._fixed_C_class._get_param_names()
+        return self._fixed_C_class(**{name: given[name] for name in names})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose C by cross-validation, then fit on all rows with it.
@@ -135,7 +135,7 @@ class PathMachine(StumpMachine):
             table, design = self._prepare(X, y, sample_weight)
             self._select(table, design, grid)
             self._store(table, design, self._solve(table, design, self.C_))
-        warn_unless_converged(self)
+        warn_if_not_converged(self)
         return self
 
     def _fold_tol(self) -> float:
@@ -163,7 +163,7 @@ class PathMachine(StumpMachine):
     def _walks(self, table: Table) -> list[_Walk]:
         """Return the folds, each with what scores a model on it."""
         if self.selection == "loo-bound":
-            self._check_not_monotone()
+            self._check_unconstrained()
             self.scoring_ = "1 - leave-one-out bound"
             every = np.arange(len(table.label))
             return [_Walk(Fold(every, every), _by_loo_bound(table))]
@@ -191,7 +191,7 @@ class PathMachine(StumpMachine):
         few = design.packing.codes.size < _CODES_WORTH_SHARING
         n_threads = 1 if few else count_threads(self.n_jobs)
         title = f"{type(self).__name__}: fits"
-        with count_done(self.verbose, title, len(walks) * len(grid)) as tick:
+        with progress_counter(self.verbose, title, len(walks) * len(grid)) as tick:
 
             def work(walk: _Walk) -> None:
                 for C in grid:
@@ -234,7 +234,7 @@ class PathMachine(StumpMachine):
             columns = [design.scores(one, index) for one in solutions]
             return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
-        def model() -> StumpMachine:
+        def model() -> BaseStumpEnsemble:
             alike._store(table, design, solutions)
             alike.n_features_in_ = self.n_features_in_
             alike.features_ = (Feature(),) * self.n_features_in_  # its rows are numbers by now
@@ -249,7 +249,7 @@ def _by_loo_bound(table: Table) -> Score:
 
     def score(candidate: Candidate) -> float:
         problems = one_by_one(candidate.model().kernel_machines(lambda: table.X, signs))
-        return 1.0 - count_doubtful(problems, LOO_THEOREM, table.sample_weight).value
+        return 1.0 - bound_left_out_error(problems, LOO_THEOREM, table.sample_weight).value
 
     return score
 

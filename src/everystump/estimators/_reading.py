@@ -19,7 +19,7 @@ from everystump._tables.validation import check_rows
 _MOST_NAMED = 10
 
 
-class CurveReading:
+class ExplanationMixin:
     """Explanations of a model with ``shapes_``, as pandas frames."""
 
     classes_: np.ndarray
@@ -37,7 +37,7 @@ class CurveReading:
         feature moves the score.  `SelectFromModel` and `RFE` of scikit-learn go by it.
         """
         try:
-            models, seen = curves_of(self), density_of(self)
+            models, seen = curves_of(self), training_density(self)
         except NotFittedError:
             raise
         except ValueError as error:
@@ -77,7 +77,7 @@ class CurveReading:
         import pandas as pd
 
         models, names = curves_of(self), names_of(self)
-        seen = density_of(self) if X is None else densities(check_rows(self, X))
+        seen = training_density(self) if X is None else densities(check_rows(self, X))
         records = []
         for label, model in zip(_labels(self, models), models, strict=True):
             for d, (name, shape) in enumerate(zip(names, model, strict=True)):
@@ -215,7 +215,7 @@ class CurveReading:
 
 def curves_of(estimator: Any) -> list[ShapeModel]:
     """Return the curves of each class, one set for two classes, or say that there are none."""
-    check_is_fitted(estimator, estimator._mark_of_a_fit)
+    check_is_fitted(estimator, estimator._fitted_attribute)
     models = getattr(estimator, "shapes_", None)
     if models is None:
         raise ValueError(
@@ -265,7 +265,7 @@ def hint(given: Any, known: list) -> str:
     return f"use one of {some}"
 
 
-def models_of_class(estimator: Any, models: list[ShapeModel], class_label: Any) -> list[int]:
+def class_model_indices(estimator: Any, models: list[ShapeModel], class_label: Any) -> list[int]:
     """Return the numbers of the models of a class, all of them for None."""
     classes = estimator.classes_.tolist()
     known = classes[1:] if len(models) == 1 else classes
@@ -278,7 +278,7 @@ def models_of_class(estimator: Any, models: list[ShapeModel], class_label: Any) 
     return [known.index(class_label)]
 
 
-def density_of(estimator: Any) -> tuple[RowDensity, ...]:
+def training_density(estimator: Any) -> tuple[RowDensity, ...]:
     """Return where the training rows lie, or say that the model does not know."""
     density = getattr(estimator, "density_", None)
     if density is None:
@@ -294,7 +294,7 @@ def kind_of(feature: Feature) -> str:
     return "number" if feature.levels is None else "category"
 
 
-def over_rows(shape: Shape, density: RowDensity) -> tuple[np.ndarray, np.ndarray]:
+def evaluate_on_density(shape: Shape, density: RowDensity) -> tuple[np.ndarray, np.ndarray]:
     """Return what a curve adds at each place where rows lie, and the weight of the rows there."""
     values, weights = shape(density.values), density.counts
     if density.missing > 0:
@@ -305,7 +305,7 @@ def over_rows(shape: Shape, density: RowDensity) -> tuple[np.ndarray, np.ndarray
 
 def spread(shape: Shape, density: RowDensity) -> float:
     """Return the standard deviation of a curve over the rows."""
-    values, weights = over_rows(shape, density)
+    values, weights = evaluate_on_density(shape, density)
     mean = np.average(values, weights=weights)
     return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 

@@ -13,14 +13,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble._base import _set_random_states
 from sklearn.utils import get_tags
 
-from everystump._arguments import as_numbers
+from everystump._arguments import as_float_array
 from everystump._core.kernel_machines import Expansion, Gram
 from everystump._core.shapes import ShapeModel
 from everystump._tables import Feature
-from everystump._tables.monotonic import check_monotonic
+from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.validation import Table
 from everystump._tables.weighted_rows import WeightedRows, fit_weighted
-from everystump.estimators._base import each_class
+from everystump.estimators._base import as_class_list
 from everystump.estimators.kernel_svc import KernelSVC
 
 _MOST_DRAWS = 1000
@@ -46,7 +46,9 @@ class Share:
         return replace(whole.alone(self.rows, self.features), sample_weight=self.weight)
 
 
-def own_table(table: Table, share: Share) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
+def member_data(
+    table: Table, share: Share
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """Return an unfitted machine, its rows, labels and weights: all that a far worker needs."""
     part = share.table(table)
     share.machine.set_params(**_by_number(share.machine, part.features))
@@ -61,7 +63,7 @@ def _by_number(machine: Any, features: Sequence[Feature]) -> dict[str, Any]:
         told["categorical_features"] = is_category
     constraint = getattr(machine, "monotonic_cst", None)
     if constraint is not None:
-        directions = check_monotonic(constraint, features)
+        directions = check_monotonic_cst(constraint, features)
         told["monotonic_cst"] = None if directions is None else directions.tolist()
     return told
 
@@ -95,7 +97,7 @@ def check_weights(weights: Any, n_estimators: int, combine: str) -> np.ndarray:
     if weights is None:
         return np.full(n_estimators, 1.0 / n_estimators)
     wanted = f"one weight for each of the n_estimators={n_estimators} machines"
-    given = as_numbers(weights, "weights", wanted)
+    given = as_float_array(weights, "weights", wanted)
     if combine == "svm":
         raise ValueError('weights are learned with combine="svm"; leave weights=None.')
     if given.shape != (n_estimators,):
@@ -111,7 +113,7 @@ def check_weights(weights: Any, n_estimators: int, combine: str) -> np.ndarray:
     return given
 
 
-def fit_alone(task: tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]) -> Any:
+def fit_member(task: tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]) -> Any:
     """Return a machine fitted to a table of its own."""
     return fit_weighted(*task)
 
@@ -134,7 +136,7 @@ class ThreadTrainer:
     def fit(self, share: Share) -> Any:
         """Return a fitted machine."""
         if not isinstance(share.machine, KernelSVC):
-            return fit_alone(own_table(self._table, share))
+            return fit_member(member_data(self._table, share))
         part, n = share.table(self._table), len(share.rows)
         common = self._common.get(id(share.template))
         buffer = self._buffers.get()
@@ -215,9 +217,9 @@ def _stack(group: list[int], machines: list, shares: list[Share], X: np.ndarray)
     return Stack(tuple(group), Expansion(parts[0].kernel, kept, flat, intercept))
 
 
-def own_shapes(machine: Any, n_levels: list[int]) -> list[ShapeModel]:
+def aligned_shapes(machine: Any, n_levels: list[int]) -> list[ShapeModel]:
     """Return the curves of a machine over the levels of all rows, which it may not have seen."""
-    models = each_class(machine.shapes_)
+    models = as_class_list(machine.shapes_)
     if not any(n_levels):
         return models
     known = [feature.levels for feature in machine.features_]
@@ -225,7 +227,7 @@ def own_shapes(machine: Any, n_levels: list[int]) -> list[ShapeModel]:
         replace(
             model,
             shapes=tuple(
-                shape.over_levels(levels, n) if n else shape
+                shape.with_levels(levels, n) if n else shape
                 for shape, levels, n in zip(model, known, n_levels, strict=True)
             ),
         )
@@ -245,7 +247,7 @@ def seeded(template: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator
     return machine
 
 
-def count_rows(subsample: float, n_rows: int, n_classes: int) -> int:
+def subsample_size(subsample: float, n_rows: int, n_classes: int) -> int:
     """Return ``r``, the number of rows that each machine gets."""
     whole = isinstance(subsample, Integral)
     r = int(subsample) if whole else int(subsample * n_rows + _ROUNDING)
@@ -305,7 +307,7 @@ def _as_numbers_of_features(subset: Any, n_features: int, names: Any) -> np.ndar
     by_name = {} if names is None else {name: d for d, name in enumerate(names)}
     wanted = f"numbers below {n_features} or names of features of X"
     given = [by_name.get(item, item) for item in subset] if np.ndim(subset) == 1 else []
-    index = as_numbers(given, "feature_subsets", f"lists of {wanted}")
+    index = as_float_array(given, "feature_subsets", f"lists of {wanted}")
     whole = np.all((index == np.floor(index)) & (index >= 0) & (index < n_features))
     if len(index) == 0 or not whole or len(np.unique(index)) < len(index):
         raise ValueError(f"feature_subsets holds {subset!r}, which is no list of {wanted}.")

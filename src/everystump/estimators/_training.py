@@ -7,23 +7,23 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from everystump._core.kernel_machines import Combination, Machine
+from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._core.solvers import Certificate
-from everystump._tables import as_known_table
-from everystump._tables.labels import class_numbers, one_against_the_rest
+from everystump._tables import as_supported_table
+from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_rows
 from everystump._tables.validation import check_rows
-from everystump.bounds.protocol import KernelMachine, OtherTableError
+from everystump.bounds.protocol import KernelMachine, NotTrainingDataError
 
 BIASED = "fit_intercept=True: with a bias outside the kernel the bound is not proven"
 BALANCED = 'class_weight="balanced": the costs follow the training rows'
 
 
-class RemembersTraining:
+class TrainingOverlapMixin:
     """An estimator that knows the rows again that it learned from."""
 
-    _mark_of_a_fit: ClassVar[str]
+    _fitted_attribute: ClassVar[str]
     _training_record: TrainingRecord | None = None
     classes_: np.ndarray
 
@@ -52,23 +52,23 @@ class RemembersTraining:
         >>> model.training_overlap([[3.0], [5.0]], [1, 1]).share
         0.5
         """
-        check_is_fitted(self, self._mark_of_a_fit)
+        check_is_fitted(self, self._fitted_attribute)
         return self._compare(X, y)
 
     def _compare(self, X: Any, y: Any) -> Overlap:
-        rows = as_known_table(self._rows_to_compare(X))
-        label, record = class_numbers(y, self.classes_, _num_samples(X)), self._training_record
+        rows = as_supported_table(self._comparable_rows(X))
+        label, record = class_indices(y, self.classes_, _num_samples(X)), self._training_record
         return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))
 
-    def _rows_to_compare(self, X: Any) -> Any:
+    def _comparable_rows(self, X: Any) -> Any:
         """Return rows as the numbers by which they are known."""
         return check_rows(self, X)
 
 
-class ReadsAsKernelVotes:
+class KernelEnsemblesMixin:
     """An estimator that is a kernel machine, or a vote of such."""
 
-    def kernel_votes(self, X: Any, y: Any) -> list[Combination]:
+    def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         """Return the fitted machine, or vote of machines, as `everystump.bounds` reads it.
 
         Parameters
@@ -81,9 +81,9 @@ class ReadsAsKernelVotes:
         list of Combination
             One for two classes, else one for each class against the rest.
         """
-        return self._as_votes(X, y)
+        return self._kernel_ensembles(X, y)
 
-    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
+    def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         raise NotImplementedError
 
 
@@ -96,7 +96,7 @@ def check_training_table(fitted: Any, X: Any, y: Any, n_given: int) -> tuple[str
     if overlap.same_table:
         return ()
     if overlap.recorded or _num_samples(X) != n_given:
-        raise OtherTableError(
+        raise NotTrainingDataError(
             f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
             f"in their order."
         )
@@ -108,8 +108,8 @@ def training_signs(fitted: Any, y: Any, n_rows: int) -> np.ndarray:
 
     Two classes are one problem; of several, each against the rest is one.
     """
-    label = class_numbers(y, fitted.classes_, n_rows)
-    return np.where(one_against_the_rest(label, len(fitted.classes_)), 1.0, -1.0)
+    label = class_indices(y, fitted.classes_, n_rows)
+    return np.where(one_vs_rest(label, len(fitted.classes_)), 1.0, -1.0)
 
 
 def violations_of(sign: np.ndarray, certificate: Certificate) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def absolute_gap(certificate: Certificate) -> float:
     return max(0.0, certificate.primal - certificate.dual)
 
 
-def read_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[Machine]:
+def as_kernel_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[Machine]:
     """Return a machine of a vote as the bounds read it, one for each problem."""
     if not isinstance(machine, KernelMachine):
         raise ValueError(
@@ -137,8 +137,9 @@ def read_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[Machine]:
     return machine.kernel_machines(rows, signs)
 
 
-def one_by_one(machines: list[Machine], doubts: tuple[str, ...] = ()) -> list[Combination]:
+def one_by_one(machines: list[Machine], caveats: tuple[str, ...] = ()) -> list[KernelEnsemble]:
     """Return each machine as a vote of one."""
     return [
-        Combination((machine,), np.ones(1), machine.margin, doubts=doubts) for machine in machines
+        KernelEnsemble((machine,), np.ones(1), machine.margin, caveats=caveats)
+        for machine in machines
     ]

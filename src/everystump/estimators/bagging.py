@@ -95,7 +95,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _learn(self, table: Table) -> None:
+    def _fit_table(self, table: Table) -> None:
         coded = self._code(table)
         problems = table.problems()
         seed = self._seed()

@@ -10,16 +10,16 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._arguments import as_numbers
+from everystump._arguments import as_float_array
 from everystump._core.boosting import Stumps
 from everystump._core.criteria import CRITERIA
 from everystump._core.design import Design
-from everystump._core.progress import Reporter
+from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers import Certificate, InseparableError
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._tables.validation import Table, check_rows
-from everystump.estimators._base import check_cost, per_class, warn_unless_converged
+from everystump.estimators._base import check_cost, per_class, warn_if_not_converged
 from everystump.estimators._finite import BoostedEnsemble
 
 
@@ -125,7 +125,7 @@ class BoostedStumpSVC(BoostedEnsemble):
     ([25, 50, 100], True)
     """
 
-    _best_of: ClassVar[str] = "weighting of its stumps"
+    _optimum_over: ClassVar[str] = "weighting of its stumps"
     _parameter_constraints: ClassVar[dict] = {
         **BoostedEnsemble._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
@@ -167,7 +167,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _learn(self, table: Table) -> None:
+    def _fit_table(self, table: Table) -> None:
         check_cost(self.C, table.weight)
         counts = self._counts()
         self._fit_seed = self._seed()
@@ -184,15 +184,15 @@ class BoostedStumpSVC(BoostedEnsemble):
         self._store(table, found, models, coded.columns)
         self.stages_ = [_stage(n, ms) for n, ms in zip(counts, stages, strict=True) if ms]
         self._store_machines(boosted, stages[-1])
-        self._warn_if_coins(runs)
-        warn_unless_converged(self, stacklevel=4)
+        self._warn_if_stopped(runs)
+        warn_if_not_converged(self, stacklevel=4)
 
     def _counts(self) -> list[int]:
         """Return the numbers of rounds at which weights are wanted, ascending."""
         if self.stages is None:
             return [self.n_estimators]
         wanted = f"whole numbers from 1 to n_estimators={self.n_estimators}"
-        given = as_numbers(self.stages, "stages", wanted)
+        given = as_float_array(self.stages, "stages", wanted)
         whole = given.ndim == 1 and np.all(given == np.floor(given))
         if not whole or np.any((given < 1) | (given > self.n_estimators)):
             raise ValueError(f"stages={self.stages!r} must be {wanted}.")
@@ -231,7 +231,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         )
         name = type(self).__name__
         title = f"{name}, {len(stumps.weight)} stumps, C={self.C:g}{table.title(k)}"
-        with Reporter(self.verbose, title) as report:
+        with FitProgress(self.verbose, title) as report:
             solution = design.solve(
                 CRITERIA["hinge"],
                 positive,
@@ -243,7 +243,7 @@ class BoostedStumpSVC(BoostedEnsemble):
                 progress=report,
             )
         steps = design.chains.jumps * solution.weights
-        weighed = stumps.weighed_by(design.columns.columns, design.per_feature(steps))
+        weighed = stumps.with_jumps(design.columns.columns, design.split_by_feature(steps))
         norm = float(np.linalg.norm(weighed.weight))
         return Machine(
             weighed,

@@ -16,12 +16,12 @@ from everystump._core.boosting import (
     LOSSES,
     Boosted,
     BoostingLoss,
-    Ending,
+    StopReason,
     Stump,
     Stumps,
 )
 from everystump._sklearn_compat import one_of
-from everystump._tables.labels import class_numbers
+from everystump._tables.labels import class_indices
 from everystump._tables.validation import Table, check_rows
 from everystump.estimators._base import per_class
 from everystump.estimators._finite import BoostedEnsemble
@@ -154,7 +154,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _learn(self, table: Table) -> None:
+    def _fit_table(self, table: Table) -> None:
         known = self._known(table)
         if known is None:
             self._fit_seed = self._seed()
@@ -163,27 +163,27 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         watchers, runs = [], []
         for k, positive in enumerate(train.problems()):
             start = None if known is None else known[k]
-            watcher = _HeldOut(held_out, k, LOSSES[self.loss], self.n_iter_no_change, start)
+            watcher = _EarlyStopping(held_out, k, LOSSES[self.loss], self.n_iter_no_change, start)
             runs.append(self._boost(coded, train, k, positive, start=start, watch=watcher))
             watchers.append(watcher)
         found = [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
-        _let_perfect_stumps_decide(found, runs)
+        _set_perfect_stump_weights(found, runs)
         self._store(table, found, self._vote(found), coded.columns)
         self.validation_losses_ = per_class([np.array(watcher.losses) for watcher in watchers])
-        self._warn_if_coins(runs)
+        self._warn_if_stopped(runs)
 
     @property
-    def learned_from_one_table(self) -> bool:
+    def fitted_on_single_table(self) -> bool:
         """Whether all fits that it goes on from were to one table with the same weights."""
         record = self._training_record
         return record is None or record.table is not None
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "stumps_")
 
     def _known(self, table: Table) -> list[Stumps] | None:
         """Return the stumps to go on from, if any."""
-        if not self._goes_on():
+        if not self._continues_fit():
             return None
         if not np.array_equal(table.classes, self.classes_):
             raise ValueError(
@@ -263,7 +263,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             against the rest.
         """
         score = self.decision_function(X)
-        label = class_numbers(y, self.classes_, len(score))
+        label = class_indices(y, self.classes_, len(score))
         weights = self.estimator_weights_
         if score.ndim == 1:
             return np.where(label == 1, score, -score) / (np.sum(weights) or 1.0)
@@ -271,18 +271,18 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         return score[np.arange(len(label)), label] / total[label]
 
 
-def _let_perfect_stumps_decide(found: list[Stumps], runs: list[Boosted]) -> None:
+def _set_perfect_stump_weights(found: list[Stumps], runs: list[Boosted]) -> None:
     """Give perfect stumps the weight that makes scores of several classes comparable.
 
     A stump without an error stands for an infinite weight: it gets more than any other class has.
     """
     most = 1.0 + max(float(stumps.weight.sum()) for stumps in found)
     for k, run in enumerate(runs):
-        if len(runs) > 1 and run.ending is Ending.PERFECT:
+        if len(runs) > 1 and run.ending is StopReason.PERFECT:
             found[k] = found[k]._replace(weight=np.array([most]))
 
 
-class _HeldOut:
+class _EarlyStopping:
     """Watches the loss on held-out rows, of the known stumps as of the new ones."""
 
     def __init__(
@@ -316,6 +316,6 @@ class _HeldOut:
 
     def cut(self, run: Boosted) -> Stumps:
         """Return the stumps up to the best round."""
-        if not self.losses or run.ending is Ending.PERFECT:
+        if not self.losses or run.ending is StopReason.PERFECT:
             return run.stumps
         return run.stumps.first(int(np.argmin(self.losses)) + 1)

@@ -17,36 +17,36 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.kernel_machines import (
     KERNELS,
     LOSSES,
-    Combination,
     Expansion,
     Gram,
     Kernel,
+    KernelEnsemble,
     Machine,
     Task,
     Trained,
     gamma_scale,
-    has_gamma,
-    leave_each_out,
+    leave_one_out,
     make_kernel,
+    takes_gamma,
     train,
 )
 from everystump._core.kernel_machines.gram import bytes_needed
-from everystump._core.progress import Reporter
+from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
 from everystump._sklearn_compat import one_of
-from everystump._tables.precomputed import check_function, check_products
+from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
 from everystump._tables.validation import Table, check_rows, check_table
 from everystump.estimators._base import (
     ScoreClassifier,
+    as_class_list,
     check_cost,
-    each_class,
     per_class,
-    warn_unless_converged,
+    warn_if_not_converged,
 )
 from everystump.estimators._training import (
     BALANCED,
     BIASED,
-    ReadsAsKernelVotes,
+    KernelEnsemblesMixin,
     absolute_gap,
     check_training_table,
     one_by_one,
@@ -60,7 +60,7 @@ _FEW_ROWS = 3000
 _WORTH = 3
 
 
-class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
+class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     """Support vector machine with any kernel, with or without a bias, and proven optimal.
 
     Solves ``min |f|^2 / 2 + C sum of loss(y f(x))`` over the functions of a kernel.  Without a
@@ -124,7 +124,7 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
     (True, True, True)
     """
 
-    _mark_of_a_fit: ClassVar[str] = "expansion_"
+    _fitted_attribute: ClassVar[str] = "expansion_"
 
     _parameter_constraints: ClassVar[dict] = {
         "kernel": [one_of(*KERNELS, "precomputed"), callable],
@@ -193,8 +193,8 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
         rows = self._training_rows(table)
         # Small matrices are quicker without BLAS's own threads, which wait for each other.
         with one_blas_thread if len(rows) <= _FEW_ROWS else nullcontext():
-            self._learn(table, rows, self._gram(table, rows))
-        warn_unless_converged(self)
+            self._fit_table(table, rows, self._gram(table, rows))
+        warn_if_not_converged(self)
         return self
 
     def _gram(
@@ -205,7 +205,7 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
 
     def _with_fixed_gamma(self, X: np.ndarray, weight: np.ndarray | None) -> KernelSVC:
         """Return an unfitted machine whose gamma is that of the rows ``X`` from now on."""
-        if self.gamma != "scale" or not has_gamma(self.kernel):
+        if self.gamma != "scale" or not takes_gamma(self.kernel):
             return self
         return clone(self).set_params(gamma=gamma_scale(X, weight))
 
@@ -232,17 +232,17 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
         rows = self._training_rows(table)
         self.n_features_in_, self.features_ = rows.shape[1], table.features
         gram = self._gram(table, rows, buffer) if gram is None else gram
-        self._learn(table, rows, gram)
-        warn_unless_converged(self)
+        self._fit_table(table, rows, gram)
+        warn_if_not_converged(self)
         return gram
 
-    def _learn(self, table: Table, rows: np.ndarray, gram: Gram) -> None:
+    def _fit_table(self, table: Table, rows: np.ndarray, gram: Gram) -> None:
         """Train on the rows of a checked table and their products."""
         trained = []
         for k, positive in enumerate(table.problems()):
             task = self._task(positive, self.C * table.weight)
             title = f"{type(self).__name__}, {len(rows)} rows, C={self.C:g}{table.title(k)}"
-            with Reporter(self.verbose, title) as report:
+            with FitProgress(self.verbose, title) as report:
                 trained.append(train(gram, task, report))
         self._store(table, gram.kernel, rows, trained)
 
@@ -251,10 +251,10 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
         # The squared losses are solved for one bias after another, each time without any.
         free_bias = self.fit_intercept and self.loss == "hinge"
         if self.kernel == "precomputed":
-            return check_products(table, bias=free_bias)
+            return check_kernel_matrix(table, bias=free_bias)
         rows = np.asarray(table.X, dtype=np.float64)
         if callable(self.kernel):
-            check_function(self.kernel, rows, bias=free_bias)
+            check_kernel_function(self.kernel, rows, bias=free_bias)
         return rows
 
     def _task(self, positive: np.ndarray, cost: np.ndarray) -> Task:
@@ -279,22 +279,24 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
         self.certificate_ = per_class([machine.certificate for machine in trained])
         self.n_iter_ = max(1, max(machine.n_iter for machine in trained))
 
-    def _decide(self, X: np.ndarray) -> np.ndarray:
+    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         scores = self.expansion_.evaluate(np.asarray(X, dtype=np.float64))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _as_votes(self, X: Any, y: Any) -> list[Combination]:
+    def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         check_is_fitted(self, "expansion_")
-        doubts = check_training_table(self, X, y, len(self.row_costs_))
+        caveats = check_training_table(self, X, y, len(self.row_costs_))
         numbers = np.asarray(check_rows(self, X), dtype=np.float64)
         signs = training_signs(self, y, len(numbers))
-        return one_by_one(self.kernel_machines(lambda: numbers, signs), doubts)
+        return one_by_one(self.kernel_machines(lambda: numbers, signs), caveats)
 
-    def _follows_rows(self) -> tuple[str, ...]:
+    def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs were not known before the training rows were."""
         found: tuple[str, ...] = ()
         if not self.expansion_.kernel.fixed:
-            which = f"gamma={self.gamma!r}" if has_gamma(self.kernel) else f"kernel={self.kernel!r}"
+            which = (
+                f"gamma={self.gamma!r}" if takes_gamma(self.kernel) else f"kernel={self.kernel!r}"
+            )
             found = (f"{which}: the kernel follows the training rows",)
         return (*found, BALANCED) if self.class_weight == "balanced" else found
 
@@ -319,7 +321,7 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
         diagonal = np.full(len(cost), kernel.own)
         if not known:
             diagonal = kernel.diagonal(kernel.restrict(rows(), used))
-        lacks = ((BIASED,) if self.fit_intercept else ()) + self._follows_rows()
+        lacks = ((BIASED,) if self.fit_intercept else ()) + self._data_dependence()
         duals, margins = signs * self.dual_coef_, signs * self.training_scores_
         return [
             Machine(
@@ -328,20 +330,20 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
                 margin=margin,
                 diagonal=diagonal,
                 limit=float(diagonal.max()),
-                limit_is_known=known,
+                kappa_is_proven=known,
                 C=float(cost.max()),
                 hinge=self.loss == "hinge",
                 capped=self.loss == "hinge",
                 gap=absolute_gap(proof),
-                refit_gap=0.0,  # `leave_each_out` goes to the optimum
+                refit_gap=0.0,  # `leave_one_out` goes to the optimum
                 violations=lacks + violations_of(sign, proof),
-                leave_each_out=partial(self._leave_each_out, rows, sign, a, margin),
+                leave_one_out=partial(self._leave_each_out, rows, sign, a, margin),
             )
             for sign, a, margin, proof in zip(
                 signs[:, used],
                 duals[:, used],
                 margins[:, used],
-                each_class(self.certificate_),
+                as_class_list(self.certificate_),
                 strict=True,
             )
         ]
@@ -359,7 +361,7 @@ class KernelSVC(ReadsAsKernelVotes, ScoreClassifier):
         table = kernel.restrict(np.asarray(rows(), dtype=np.float64), used)
         gram = Gram(kernel, table, self._bytes())
         every = np.arange(len(a)) if some is None else some
-        return leave_each_out(gram.square, task, a, margin, every)
+        return leave_one_out(gram.square, task, a, margin, every)
 
 
 def _spread(by_row: np.ndarray, table: Table, absent: float) -> np.ndarray:

@@ -10,8 +10,8 @@ from sklearn.utils._param_validation import Interval
 
 from everystump._core.criteria import CRITERIA, Criterion
 from everystump._tables.labels import log_probabilities
-from everystump.estimators._base import FixedCMachine, ShapeClassifier
-from everystump.estimators._path import PathMachine
+from everystump.estimators._base import FixedCEnsemble, ShapeClassifier
+from everystump.estimators._path import CPathEnsemble
 
 
 class ProbabilityMixin(ShapeClassifier):
@@ -52,7 +52,7 @@ class ProbabilityMixin(ShapeClassifier):
         return log_probabilities(self._log_odds(X))
 
 
-class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):
+class StumpLogisticRegression(ProbabilityMixin, FixedCEnsemble):
     """Infinite ensemble of decision stumps under the logistic loss: scores are log-odds.
 
     The same ensemble as `StumpSVC`, what LogitBoost with stumps tends to.  It gives probabilities
@@ -83,7 +83,7 @@ class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **FixedCMachine._parameter_constraints,
+        **FixedCEnsemble._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
     }
 
@@ -91,7 +91,7 @@ class StumpLogisticRegression(ProbabilityMixin, FixedCMachine):
         return CRITERIA["logistic"]
 
 
-class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
+class StumpLogisticRegressionCV(ProbabilityMixin, CPathEnsemble):
     """`StumpLogisticRegression` with C chosen by cross-validation along a path.
 
     Parameters
@@ -122,7 +122,7 @@ class StumpLogisticRegressionCV(ProbabilityMixin, PathMachine):
     ('neg_log_loss', (200, 2))
     """
 
-    _single = StumpLogisticRegression
+    _fixed_C_class = StumpLogisticRegression
     _default_scoring = "neg_log_loss"
 
     def _criterion(self) -> Criterion:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from everystump._core.threads import spread
 from everystump._tables.overlap import Overlap
 from everystump.bounds import Bound, det_loo_bound
-from everystump.bounds.protocol import KernelVote
+from everystump.bounds.protocol import SupportsKernelEnsembles
 from everystump.estimators._base import ScoreClassifier
 
 
@@ -109,7 +109,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
             The fitted estimator.
         """
         self._validate_params()
-        if not isinstance(self.estimator, KernelVote):
+        if not isinstance(self.estimator, SupportsKernelEnsembles):
             raise ValueError(
                 f"estimator={self.estimator!r} is no kernel machine; LooBoundSearch is for "
                 f"KernelSVC, StumpSVC and SubsampleVotingClassifier."
@@ -135,7 +135,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         self.classes_ = self.best_estimator_.classes_
         return self
 
-    def _members(self) -> list:
+    def _sub_estimators(self) -> list:
         return self.candidates_
 
     def _compare(self, X: Any, y: Any) -> Overlap:

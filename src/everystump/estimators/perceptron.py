@@ -14,7 +14,7 @@ from everystump._core.kernel_machines.products import mean_abs_cosine
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._sklearn_compat import one_of
 from everystump._tables.validation import check_rows, check_table
-from everystump.estimators._base import ScoreClassifier, each_class, per_class
+from everystump.estimators._base import ScoreClassifier, as_class_list, per_class
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.svc import StumpSVC
 
@@ -92,7 +92,7 @@ class PerceptronSVC(ScoreClassifier):
     (True, True)
     """
 
-    _mark_of_a_fit: ClassVar[str] = "machine_"
+    _fitted_attribute: ClassVar[str] = "machine_"
 
     _parameter_constraints: ClassVar[dict] = {
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -167,11 +167,11 @@ class PerceptronSVC(ScoreClassifier):
             setattr(self, name, getattr(self.machine_, name))
         self.__dict__.pop("axis_shapes_", None)
         if self.include_axes:
-            models = each_class(self.machine_.shapes_)
+            models = as_class_list(self.machine_.shapes_)
             self.axis_shapes_ = per_class([self._axis_shapes(model) for model in models])
         return self
 
-    def _members(self) -> list:
+    def _sub_estimators(self) -> list:
         return [self.machine_]
 
     def _is_exact(self, n_rows: int) -> bool:
@@ -247,7 +247,7 @@ class PerceptronSVC(ScoreClassifier):
             tuple(Shape(shape.knots * u + centre, shape.values) for shape, u, centre in curves), 0.0
         )
 
-    def _decide(self, X: np.ndarray) -> np.ndarray:
+    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         step = max(1, _BLOCK_ENTRIES // self.n_directions)
         parts = [X[first : first + step] for first in range(0, len(X), step)]
         score = self.machine_.decision_function

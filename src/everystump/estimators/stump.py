@@ -105,7 +105,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         tags.classifier_tags.poor_score = self.features == "random"
         return tags
 
-    def _learn(self, table: Table) -> None:
+    def _fit_table(self, table: Table) -> None:
         if len(table.classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is multiclass: y "
@@ -126,5 +126,5 @@ class DecisionStumpClassifier(FiniteEnsemble):
         self._store(table, found, self._vote(found), coded.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error
-        levels = self.features_[stump.feature].number_of_level
+        levels = self.features_[stump.feature].level_index
         self.level_ = next((level for level, k in levels.items() if k == stump.level), None)

@@ -22,24 +22,24 @@ from everystump._sklearn_compat import one_of
 from everystump._tables.labels import log_probabilities, scores_of, vote_shares
 from everystump._tables.overlap import Overlap
 from everystump._tables.validation import Table, check_rows, check_table
-from everystump._tables.weighted_rows import WeightedRows, takes_weights
-from everystump.bounds.wrapped import with_prefit_parts
+from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
+from everystump.bounds.wrapped import with_prefit_members
 from everystump.estimators._base import ShapeClassifier, per_class
-from everystump.estimators._bounded import BoundedVote
+from everystump.estimators._bounded import VoteBoundsMixin
 from everystump.estimators._subsamples import (
     Share,
     ThreadTrainer,
+    aligned_shapes,
     check_templates,
     check_weights,
-    count_rows,
     draw_features,
     draw_rows,
-    fit_alone,
+    fit_member,
     make_stacks,
-    own_shapes,
-    own_table,
+    member_data,
     pick,
     seeded,
+    subsample_size,
 )
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
@@ -48,7 +48,7 @@ _FEW_ROWS = 3000
 _BINS = 256
 
 
-class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote):
+class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsMixin):
     """Vote of machines, each trained on some rows drawn without replacement.
 
     The voting (VCC) and adaptive (ACC) combinations of Evgeniou, Pontil & Elisseeff (2004), a
@@ -125,7 +125,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
     (30, True)
     """
 
-    _mark_of_a_fit: ClassVar[str] = "weights_"
+    _fitted_attribute: ClassVar[str] = "weights_"
 
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict"]), list],
@@ -185,8 +185,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         return tags
 
     @property
-    def _takes_categories(self) -> bool:
-        return all(getattr(t, "_takes_categories", False) for t in self._templates())
+    def _supports_categories(self) -> bool:
+        return all(getattr(t, "_supports_categories", False) for t in self._templates())
 
     @property
     def categorical_features(self) -> Any:
@@ -233,7 +233,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         self._remember(table)
         return self
 
-    def _members(self) -> list:
+    def _sub_estimators(self) -> list:
         return self.estimators_
 
     def _compare(self, X: Any, y: Any) -> Overlap:
@@ -247,15 +247,15 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
             for machine, features in zip(self.estimators_, self.estimators_features_, strict=True)
             if isinstance(machine, FrozenEstimator)
         ]
-        return with_prefit_parts(own, parts, self.classes_, y)
+        return with_prefit_members(own, parts, self.classes_, y)
 
     def _train(self, table: Table, shares: list[Share]) -> list:
         """Train the machines, here or wherever joblib's workers are."""
         if shares_memory():
             trainer = ThreadTrainer(table, shares, count_threads(self.n_jobs))
             return spread(trainer.fit, shares, self.n_jobs, self.verbose)
-        parts = (own_table(table, share) for share in shares)
-        return spread(fit_alone, parts, self.n_jobs, self.verbose)
+        parts = (member_data(table, share) for share in shares)
+        return spread(fit_member, parts, self.n_jobs, self.verbose)
 
     def _deal(self, table: Table) -> list[Share]:
         """Draw what each machine gets."""
@@ -265,14 +265,14 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         given = zip(templates, self._templates(), strict=True)
         self._adaptive = any(known is not template for known, template in given)
         drawn_from = WeightedRows.of(table.hashes, table.sample_weight)
-        r = count_rows(self.subsample, drawn_from.n_copies, len(table.classes))
+        r = subsample_size(self.subsample, drawn_from.n_copies, len(table.classes))
         for template in templates:
-            drawn_from.check_takes(template)
+            drawn_from.check_supports_weights(template)
         shares = []
         for t in range(self.n_estimators):
             template = templates[t % len(templates)]
             rows, weight = draw_rows(drawn_from, table.label, r, rng), None
-            if takes_weights(template):
+            if supports_sample_weight(template):
                 rows, weight = drawn_from.merged(rows)
             features = draw_features(self.feature_subsets, t, table.X.shape[1], names, rng)
             if get_tags(template).input_tags.pairwise:
@@ -318,7 +318,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
             return
         whole = all(features is None for features in self.estimators_features_)
         if whole and all(hasattr(machine, "shapes_") for machine in self.estimators_):
-            flat = [model for m in self.estimators_ for model in own_shapes(m, table.n_levels)]
+            flat = [model for m in self.estimators_ for model in aligned_shapes(m, table.n_levels)]
             columns = make_columns(
                 table.X,
                 max_bins=_BINS,
@@ -424,7 +424,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, BoundedVote
         check_is_fitted(self, "weights_")
         return np.concatenate(self._outputs(check_rows(self, X)), axis=1)
 
-    def _decide(self, X: np.ndarray) -> np.ndarray:
+    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         if hasattr(self, "shapes_"):
             return self._scores(X, self.shapes_)
         if hasattr(self, "expansions_"):

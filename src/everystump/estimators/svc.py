@@ -8,11 +8,11 @@ import numpy as np
 
 from everystump._core.criteria import CRITERIA, Criterion
 from everystump._sklearn_compat import one_of
-from everystump.estimators._base import FixedCMachine
-from everystump.estimators._path import PathMachine
+from everystump.estimators._base import FixedCEnsemble
+from everystump.estimators._path import CPathEnsemble
 
 
-class StumpSVC(FixedCMachine):
+class StumpSVC(FixedCEnsemble):
     """Infinite ensemble of decision stumps: an SVM that gives every stump its exact weight.
 
     Solves ``min |f|^2 / 2 + C sum of loss(y f(x))`` over all ensembles ``f`` of the stumps that
@@ -96,7 +96,7 @@ class StumpSVC(FixedCMachine):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **FixedCMachine._parameter_constraints,
+        **FixedCEnsemble._parameter_constraints,
         "loss": [one_of("hinge", "squared_hinge")],
     }
 
@@ -138,7 +138,7 @@ class StumpSVC(FixedCMachine):
         return CRITERIA["hinge" if np.isinf(self.C) else self.loss]
 
 
-class StumpSVCCV(PathMachine):
+class StumpSVCCV(CPathEnsemble):
     """`StumpSVC` with C chosen by cross-validation along a path.
 
     All folds and all values of C share one set of columns, each fit starts from its neighbor's
@@ -198,10 +198,10 @@ class StumpSVCCV(PathMachine):
     True
     """
 
-    _single = StumpSVC
+    _fixed_C_class = StumpSVC
 
     _parameter_constraints: ClassVar[dict] = {
-        **PathMachine._parameter_constraints,
+        **CPathEnsemble._parameter_constraints,
         "loss": [one_of("hinge", "squared_hinge")],
     }
 

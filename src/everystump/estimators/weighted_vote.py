@@ -20,13 +20,19 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from everystump._tables import SparseTable, is_frame, read_labels, refuse_bad_names, reordered
+from everystump._tables import (
+    SparseTable,
+    check_column_names,
+    is_frame,
+    read_labels,
+    reorder_columns,
+)
 from everystump._tables.labels import vote_shares
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_numbers, hash_rows
-from everystump._tables.validation import check_sample_weight, refuse_one_class
-from everystump._tables.weighted_rows import WeightedRows, fit_weighted, takes_weights
-from everystump.bounds.wrapped import with_prefit_parts
+from everystump._tables.validation import check_n_classes, check_sample_weight
+from everystump._tables.weighted_rows import WeightedRows, fit_weighted, supports_sample_weight
+from everystump.bounds.wrapped import with_prefit_members
 from everystump.estimators._base import ScoreClassifier
 
 
@@ -129,8 +135,8 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             kept = np.flatnonzero(weight)
             X, y, weight = _safe_indexing(X, kept), y[kept], weight[kept]
         self.classes_, label = np.unique(y, return_inverse=True)
-        refuse_one_class(self.classes_, self)
-        hashes = hash_rows(self._rows_to_compare(X), label)
+        check_n_classes(self.classes_, self)
+        hashes = hash_rows(self._comparable_rows(X), label)
         marks = 0 if weight is None else hash_numbers(weight)
         self._training_record = TrainingRecord.of(hashes, n_given, kept, marks)
         rows = WeightedRows.of(hashes, weight)
@@ -145,7 +151,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         self.weights_ = _shares(_find_weights(votes, label[index], self.C, own))
         return self
 
-    def _members(self) -> list:
+    def _sub_estimators(self) -> list:
         return [] if self.prefit else self.estimators_
 
     def _split(self, rows: WeightedRows, label: np.ndarray) -> list[np.ndarray]:
@@ -170,16 +176,16 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
     def _rows(self, X: Any, reset: bool = True) -> Any:
         """Check rows; frames reach the voters as they are, who may want their names and words."""
         if is_frame(X):
-            refuse_bad_names(X)
+            check_column_names(X)
             if not reset and hasattr(self, "feature_names_in_"):
-                X = reordered(X, self.feature_names_in_)
+                X = reorder_columns(X, self.feature_names_in_)
             return validate_data(self, X, reset=reset, skip_check_array=True)
         formats = ("csr", "csc") if get_tags(self).input_tags.sparse else False
         return validate_data(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_sparse=formats
         )
 
-    def _rows_to_compare(self, X: Any) -> Any:
+    def _comparable_rows(self, X: Any) -> Any:
         X = self._rows(X, reset=False)
         if issparse(X):
             return SparseTable(X).by_rows
@@ -194,7 +200,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             for voter in self.estimators_
             if self.prefit or isinstance(voter, FrozenEstimator)
         ]
-        return with_prefit_parts(super()._compare(X, y), parts, self.classes_, y)
+        return with_prefit_members(super()._compare(X, y), parts, self.classes_, y)
 
     def _votes(self, X: Any) -> np.ndarray:
         """Return 1 where a voter names a class, as (n_rows, n_classes, n_voters)."""
@@ -252,8 +258,10 @@ def _as_numbers(cells: np.ndarray) -> np.ndarray:
 
 def _fitted(voter: Any, rows: WeightedRows, seen: np.ndarray, X: Any, y: np.ndarray) -> Any:
     """Return a voter that was fitted to some copies of rows."""
-    rows.check_takes(voter)
-    index, weight = rows.merged(np.sort(seen)) if takes_weights(voter) else (np.sort(seen), None)
+    rows.check_supports_weights(voter)
+    index, weight = (
+        rows.merged(np.sort(seen)) if supports_sample_weight(voter) else (np.sort(seen), None)
+    )
     return fit_weighted(clone(voter), _safe_indexing(X, index), y[index], weight)
 
 

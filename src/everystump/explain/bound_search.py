@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.explain.colors import OF_NO_CLASS, TEXT
+from everystump.explain.colors import LINE_COLORS, TEXT
 from everystump.explain.names import verbatim
 
 
@@ -80,9 +80,9 @@ class BoundSearchDisplay:
 
         if ax is None:
             _, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
-        ax.plot(self.values, self.bounds, "o--", color=OF_NO_CLASS[0], markersize=4, label="bound")
+        ax.plot(self.values, self.bounds, "o--", color=LINE_COLORS[0], markersize=4, label="bound")
         ax.plot(
-            self.values, self.errors, "o-", color=OF_NO_CLASS[1], markersize=4, label="test error"
+            self.values, self.errors, "o-", color=LINE_COLORS[1], markersize=4, label="test error"
         )
         ax.axvline(
             self.chosen,

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._tables import Feature, is_frame, read_table, reordered
-from everystump._tables.labels import class_numbers, scores_of
+from everystump._tables import Feature, is_frame, read_table, reorder_columns
+from everystump._tables.labels import class_indices, scores_of
 from everystump.explain.colors import TEXT, class_colors, pale
-from everystump.explain.names import drawn_names, verbatim
+from everystump.explain.names import display_names, verbatim
 
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
 _DRAWN = "a boundary is drawn for two features of numbers without missing values"
@@ -95,7 +95,7 @@ class BoundaryDisplay:
         rows = _numbers(X, getattr(estimator, "features_", ()))
         if resolution < 2:
             raise ValueError(f"resolution={resolution} must be at least 2.")
-        label = class_numbers(y, estimator.classes_, len(rows))
+        label = class_indices(y, estimator.classes_, len(rows))
         ends = _limits(limits, rows)
         first, second = (np.linspace(low, high, resolution) for low, high in ends)
         grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
@@ -106,7 +106,7 @@ class BoundaryDisplay:
             rows,
             label,
             estimator.classes_.tolist(),
-            drawn_names(estimator, 2, feature_names),
+            display_names(estimator, 2, feature_names),
         ).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
@@ -166,7 +166,7 @@ class BoundaryDisplay:
 def _in_order(estimator: Any, X: Any) -> Any:
     """Return a frame with its columns in the order of the training table, whose names are drawn."""
     names = [feature.name for feature in getattr(estimator, "features_", ())]
-    return reordered(X, names) if is_frame(X) and names and None not in names else X
+    return reorder_columns(X, names) if is_frame(X) and names and None not in names else X
 
 
 def _numbers(X: Any, known: Sequence[Feature]) -> np.ndarray:

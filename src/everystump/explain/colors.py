@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SECOND, FIRST = "#1f5fa8", "#c2571a"  # of two classes: blue is what a score above zero favors
 PLAIN, PALE, MISSING = "#66738a", "#c9d6e6", "#7a4fb5"
-OF_NO_CLASS = (PLAIN, "#2f8558", "#b14a8a")  # for several lines
+LINE_COLORS = (PLAIN, "#2f8558", "#b14a8a")  # for several lines
 TEXT = "#555555"
 _SEVERAL = (
     *("#1f5fa8", "#c2571a", "#2f8558", "#b14a8a"),

@@ -11,10 +11,10 @@ from sklearn.utils import _safe_indexing
 
 from everystump._tables import Feature
 from everystump._tables.validation import check_rows
-from everystump.estimators._reading import curves_of, models_of_class
+from everystump.estimators._reading import class_model_indices, curves_of
 from everystump.explain.colors import FIRST, SECOND, TEXT, side_colors
-from everystump.explain.edits import in_words
-from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
+from everystump.explain.edits import edit_notes
+from everystump.explain.names import display_names, favored_class, shortened, verbatim
 
 _WHOLE = "#9aa4b1"
 _ROOM_ON_THE_LEFT, _ROOM_ON_THE_RIGHT = 0.02, 0.14
@@ -106,8 +106,8 @@ class ContributionsDisplay:
         scores = [model.evaluate(x)[0] for model in models]
         k = int(np.argmax(scores))
         if class_label is not None:
-            (k,) = models_of_class(estimator, models, class_label)
-        names = drawn_names(estimator, len(models[k]), feature_names)
+            (k,) = class_model_indices(estimator, models, class_label)
+        names = display_names(estimator, len(models[k]), feature_names)
         parts = models[k].contributions(x)[0]
         labels = [_with_value(*part) for part in zip(names, x[0], estimator.features_, strict=True)]
         order = np.argsort(-np.abs(parts), kind="stable")
@@ -120,7 +120,7 @@ class ContributionsDisplay:
             np.append(parts[shown], parts[rest].sum()) if len(rest) else parts[shown],
             models[k].intercept,
             float(scores[k]),
-            ",\n".join([speaks_for(estimator, models, k), *in_words(estimator)]),
+            ",\n".join([favored_class(estimator, models, k), *edit_notes(estimator)]),
             side_colors(len(estimator.classes_), k),
         ).plot(ax=ax)
 

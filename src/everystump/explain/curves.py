@@ -12,18 +12,18 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._tables import Feature
 from everystump._tables.validation import check_rows
-from everystump._text import short_percent
+from everystump._text import format_short_percent
 from everystump.estimators._reading import (
+    class_model_indices,
     densities,
-    models_of_class,
     number_of,
     share_missing,
     spread,
 )
 from everystump.explain.colors import FIRST, MISSING, PALE, SECOND, TEXT, side_colors
-from everystump.explain.edits import in_words
+from everystump.explain.edits import edit_notes
 from everystump.explain.levels import level_bars
-from everystump.explain.names import drawn_names, shortened, speaks_for, verbatim
+from everystump.explain.names import display_names, favored_class, shortened, verbatim
 from everystump.explain.places import round_ticks
 
 _COLUMNS = 4
@@ -112,9 +112,9 @@ class CurvesDisplay:
         if max_features < 1:
             raise ValueError(f"max_features={max_features} must be at least 1.")
         models = _models(estimator)
-        k = models_of_class(estimator, models, class_label)[0]
+        k = class_model_indices(estimator, models, class_label)[0]
         model = models[k]
-        names = drawn_names(estimator, len(model), feature_names)
+        names = display_names(estimator, len(model), feature_names)
         seen = getattr(estimator, "density_", None)
         if X is not None:
             seen = densities(check_rows(estimator, X))
@@ -122,7 +122,7 @@ class CurvesDisplay:
             order = _most_moving(model, seen)[:max_features]
         else:
             order = _chosen(estimator, features, names)
-        whose = speaks_for(estimator, models, k)
+        whose = favored_class(estimator, models, k)
         return cls(
             [names[d] for d in order],
             [model[d] for d in order],
@@ -239,7 +239,7 @@ def _caption(estimator: Any, whose: str, n_drawn: int, n_features: int, chosen: 
     if n_drawn < n_features:
         some = f"{n_drawn} of {n_features} features"
         parts.append(some if chosen else f"the {some} that move it most")
-    return ", ".join(parts + in_words(estimator))
+    return ", ".join(parts + edit_notes(estimator))
 
 
 def _limits(shapes: list[Shape]) -> tuple[float, float]:
@@ -289,7 +289,7 @@ def _draw_missing(axis: Any, value: float, end: float, width: float, share: floa
     axis.text(
         middle,
         0.97 if above else 0.03,
-        "missing" if share is None else f"missing {short_percent(share)}",
+        "missing" if share is None else f"missing {format_short_percent(share)}",
         transform=axis.get_xaxis_transform(),
         rotation=90,
         ha="center",

@@ -10,7 +10,7 @@ from everystump.explain.names import shortened
 _LONGEST = 60
 
 
-def in_words(estimator: Any) -> list[str]:
+def edit_notes(estimator: Any) -> list[str]:
     """Return what a caption adds: the last edit of the model, nothing if there is none."""
     edits = getattr(estimator, "edits_", ())
     if not edits:
@@ -19,7 +19,7 @@ def in_words(estimator: Any) -> list[str]:
     return [f"edited: {shortened(edits[-1], _LONGEST)}{others}"]
 
 
-def of_training(estimator: Any, name: str, otherwise: str) -> Any:
+def training_attribute(estimator: Any, name: str, otherwise: str) -> Any:
     """Return what training found, or say why the model has it no more, or never had it."""
     try:
         return getattr(estimator, name)

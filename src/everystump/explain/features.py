@@ -9,11 +9,11 @@ import numpy as np
 
 from everystump._core.boosting import Stumps
 from everystump._tables import Feature
-from everystump._tables.labels import class_numbers
+from everystump._tables.labels import class_indices
 from everystump._tables.validation import check_rows
-from everystump.explain.colors import OF_NO_CLASS, TEXT, class_colors
-from everystump.explain.edits import of_training
-from everystump.explain.names import drawn_names, verbatim
+from everystump.explain.colors import LINE_COLORS, TEXT, class_colors
+from everystump.explain.edits import training_attribute
+from everystump.explain.names import display_names, verbatim
 from everystump.explain.places import Places
 
 _SIDES = class_colors(2)
@@ -80,13 +80,13 @@ class FeatureLearningDisplay:
             With ``figure_`` and ``axes_``.
         """
         needed = "must be a BoostedStumpSVC that was fitted to two classes"
-        weights = of_training(estimator, "boosting_weights_", needed)
-        stumps = of_training(estimator, "stumps_", needed)
+        weights = training_attribute(estimator, "boosting_weights_", needed)
+        stumps = training_attribute(estimator, "stumps_", needed)
         if not isinstance(stumps, Stumps):
             raise ValueError(f"estimator={estimator!r} {needed}.")
         values = check_rows(estimator, X)
         score = estimator.decision_function(X)
-        label = class_numbers(y, estimator.classes_, len(score))
+        label = class_indices(y, estimator.classes_, len(score))
         order = np.lexsort((score, label))
         order = order[:: -(-len(order) // _MOST_ROWS)]
         return cls(
@@ -94,7 +94,7 @@ class FeatureLearningDisplay:
             label[order],
             stumps,
             np.asarray(weights),
-            drawn_names(estimator, values.shape[1], feature_names),
+            display_names(estimator, values.shape[1], feature_names),
             [str(name) for name in estimator.classes_],
             estimator.features_,
         ).plot()
@@ -165,7 +165,7 @@ class FeatureLearningDisplay:
         order = 1 + np.arange(len(self.boosting_weights))
         pairs = (
             ("AdaBoost, α", self.boosting_weights, _LINE, 12),
-            ("SVM, β", self.stumps.weight, OF_NO_CLASS[1], 7),
+            ("SVM, β", self.stumps.weight, LINE_COLORS[1], 7),
         )
         for name, weights, color, size in pairs:
             share = weights / (np.abs(weights).sum() or 1.0)

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from everystump._tables.validation import check_rows
-from everystump.estimators._reading import curves_of, densities, density_of, spread
+from everystump.estimators._reading import curves_of, densities, spread, training_density
 from everystump.explain.colors import PLAIN, TEXT, class_colors
-from everystump.explain.edits import in_words
-from everystump.explain.names import drawn_names, shortened, verbatim
+from everystump.explain.edits import edit_notes
+from everystump.explain.names import display_names, shortened, verbatim
 
 
 @dataclass
@@ -78,13 +78,13 @@ class ImportanceDisplay:
         if max_features < 1:
             raise ValueError(f"max_features={max_features} must be at least 1.")
         models = curves_of(estimator)
-        names = drawn_names(estimator, len(models[0]), feature_names)
-        seen = density_of(estimator) if X is None else densities(check_rows(estimator, X))
+        names = display_names(estimator, len(models[0]), feature_names)
+        seen = training_density(estimator) if X is None else densities(check_rows(estimator, X))
         moves = np.array(
             [[spread(model[d], seen[d]) for model in models] for d in range(len(names))]
         )
         order = np.argsort(-moves.sum(axis=1), kind="stable")[:max_features]
-        words = in_words(estimator)
+        words = edit_notes(estimator)
         if len(order) < len(names):
             words.insert(0, f"the {len(order)} of {len(names)} features that move it most")
         return cls(

@@ -9,7 +9,7 @@ import numpy as np
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
 from everystump._tables import Feature
-from everystump._text import short_percent
+from everystump._text import format_short_percent
 from everystump.estimators._reading import share_missing
 from everystump.explain.names import shortened
 
@@ -84,4 +84,4 @@ def _weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
 
 def _label(name: str, share: float | None) -> str:
     name = shortened(name, _LONGEST)
-    return name if share is None else f"{name}  {short_percent(share)}"
+    return name if share is None else f"{name}  {format_short_percent(share)}"

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.estimators._reading import curves_of, models_of_class
+from everystump.estimators._reading import class_model_indices, curves_of
 from everystump.explain.colors import PLAIN, TEXT
-from everystump.explain.edits import of_training
+from everystump.explain.edits import training_attribute
 
 
 @dataclass
@@ -50,8 +50,10 @@ class MarginDisplay:
         MarginDisplay
             With ``figure_`` and ``ax_``.
         """
-        stages = of_training(estimator, "stages_", "has no stages; pass a fitted BoostedStumpSVC")
-        k = models_of_class(estimator, curves_of(estimator), class_label)[0]
+        stages = training_attribute(
+            estimator, "stages_", "has no stages; pass a fitted BoostedStumpSVC"
+        )
+        k = class_model_indices(estimator, curves_of(estimator), class_label)[0]
         margins = [np.atleast_1d(stage.margin)[k] for stage in stages]
         counts = np.array([stage.n_estimators for stage in stages])
         return cls(counts, np.array(margins), bool(np.isinf(estimator.C))).plot(ax=ax)

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._tables.labels import class_numbers, scores_of
-from everystump._text import short_percent
-from everystump.explain.colors import OF_NO_CLASS, TEXT
+from everystump._tables.labels import class_indices, scores_of
+from everystump._text import format_short_percent
+from everystump.explain.colors import LINE_COLORS, TEXT
 from everystump.explain.names import verbatim
 
 
@@ -89,8 +89,8 @@ class MarginsDisplay:
         ends = [(margins[0], margins[-1]) for margins in self.margins.values()]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         room = 0.04 * (high - low) or 0.5
-        for (name, margins), color in zip(self.margins.items(), OF_NO_CLASS, strict=False):
-            wrong = short_percent(float(np.mean(margins <= 0)))
+        for (name, margins), color in zip(self.margins.items(), LINE_COLORS, strict=False):
+            wrong = format_short_percent(float(np.mean(margins <= 0)))
             ax.step(
                 np.concatenate([[low - room], margins, [high + room]]),
                 np.concatenate([[0.0], np.arange(1, len(margins) + 1) / len(margins), [1.0]]),
@@ -113,7 +113,7 @@ class MarginsDisplay:
 def _margins(estimator: Any, X: Any, y: Any) -> np.ndarray:
     """Return by how much the score of each row's class is above that of the others."""
     score = scores_of(estimator, X)
-    label = class_numbers(y, estimator.classes_, len(score))
+    label = class_indices(y, estimator.classes_, len(score))
     if score.ndim == 1:
         return np.where(label == 1, score, -score)
     rows = np.arange(len(label))

@@ -8,7 +8,7 @@ from everystump._core.shapes import ShapeModel
 from everystump.estimators._reading import names_of
 
 
-def drawn_names(estimator: Any, n_features: int, given: Any) -> list[str]:
+def display_names(estimator: Any, n_features: int, given: Any) -> list[str]:
     """Return the names that were given, or those of the training table, or numbers."""
     if given is not None and len(given) != n_features:
         raise ValueError(
@@ -34,7 +34,7 @@ def verbatim(text: Any) -> str:
     return str(text).replace("$", r"\$")
 
 
-def speaks_for(estimator: Any, models: list[ShapeModel], k: int) -> str:
+def favored_class(estimator: Any, models: list[ShapeModel], k: int) -> str:
     """Return which class a positive score of the model ``k`` speaks for."""
     classes = estimator.classes_.tolist()
     if len(models) == 1:

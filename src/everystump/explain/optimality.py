@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from everystump.estimators._base import each_class
+from everystump.estimators._base import as_class_list
 
 
 def proofs(model: Any) -> dict[str, Any]:
@@ -27,9 +27,11 @@ def proofs(model: Any) -> dict[str, Any]:
     told: dict[str, Any] = {}
     given: Any = getattr(model, "certificate_", None)
     if given is not None:
-        certificates = list(each_class(given))
+        certificates = list(as_class_list(given))
         worst = max(certificates, key=lambda own: own.gap)
-        told["certificate"] = asdict(worst) | {"over": getattr(model, "_best_of", "other solution")}
+        told["certificate"] = asdict(worst) | {
+            "over": getattr(model, "_optimum_over", "other solution")
+        }
         if len(certificates) > 1:
             told["certificate"]["class"] = model.classes_.tolist()[certificates.index(worst)]
     results = getattr(model, "cv_results_", None)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from everystump.explain.colors import PLAIN, TEXT
-from everystump.explain.edits import of_training
+from everystump.explain.edits import training_attribute
 from everystump.explain.names import verbatim
 
 _FOLD = "#b9c7d9"
@@ -50,7 +50,7 @@ class PathDisplay:
         PathDisplay
             With ``figure_`` and ``ax_``.
         """
-        results = of_training(
+        results = training_attribute(
             estimator,
             "cv_results_",
             "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.shapes import Pieces, Shape, pieces_of
+from everystump._core.shapes import Pieces, Shape, linear_pieces
 from everystump._tables import Feature
 from everystump.export.onnxgraph import Graph
 from everystump.export.record import (
@@ -124,8 +124,8 @@ class Terms:
         rows = graph.take(
             self._matrix.values, self._columns(projection.features), self._matrix.n_columns
         )
-        centred = graph.op("Sub", rows, graph.constant(projection.centre[None]))
-        places = graph.op("MatMul", centred, graph.constant(projection.directions.T.copy()))
+        centered = graph.op("Sub", rows, graph.constant(projection.centre[None]))
+        places = graph.op("MatMul", centered, graph.constant(projection.directions.T.copy()))
         matrix = Matrix(places, None, n_directions)
         return graph.side_by_side(
             [
@@ -171,7 +171,7 @@ def _lines(graph: Graph, matrix: Matrix, lines: list[tuple[int, Shape]]) -> str:
     missing; the number of a value's piece is found by halving, in memory of the size of the rows.
     """
     columns = np.array([column for column, _ in lines])
-    pieces = [pieces_of(shape) for _, shape in lines]
+    pieces = [linear_pieces(shape) for _, shape in lines]
     number = _places(graph, matrix.values, columns, [piece.cuts for piece in pieces])
     sizes = [len(piece.level) + 1 for piece in pieces]
     first = np.cumsum([0, *sizes[:-1]]).astype(np.int64)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.kernel_machines import Expansion, PairKernel, products
 from everystump._pipelines.folding import folded
 from everystump._tables import Feature
-from everystump.estimators._base import ShapeClassifier, each_class
+from everystump.estimators._base import ShapeClassifier, as_class_list
 from everystump.estimators.boosting import StumpBoostingClassifier
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import ProbabilityMixin
@@ -108,7 +108,7 @@ def _read(model: Any) -> Model:
 @_read.register
 def _of_shapes(model: ShapeClassifier) -> Model:
     check_is_fitted(model)
-    return _record(model, Body.of_shapes(each_class(model.shapes_)))
+    return _record(model, Body.of_shapes(as_class_list(model.shapes_)))
 
 
 @_read.register
@@ -137,7 +137,7 @@ def _of_perceptrons(model: PerceptronSVC) -> Model:
         np.arange(model.n_features_in_),
         model.centre_,
         model.projections(),
-        tuple(curves_of(shapes) for shapes in each_class(model.machine_.shapes_)),
+        tuple(curves_of(shapes) for shapes in as_class_list(model.machine_.shapes_)),
     )
     return _record(model, replace(Body.constant(machine.intercepts), projections=(projected,)))
 
@@ -164,7 +164,7 @@ def _of_search(model: LooBoundSearch) -> Model:
 def _of_subsamples(model: SubsampleVotingClassifier) -> Model:
     check_is_fitted(model, "weights_")
     if hasattr(model, "shapes_"):
-        return _record(model, Body.of_shapes(each_class(model.shapes_)))
+        return _record(model, Body.of_shapes(as_class_list(model.shapes_)))
     parts = [Body.constant(model.intercept_)]
     if hasattr(model, "expansions_"):
         parts += [_expanded(expansion) for expansion in model.expansions_]

@@ -154,7 +154,7 @@ class Place(NamedTuple):
 
     def curve(self, shape: Shape) -> Shape:
         """Return a curve over the levels of the larger table."""
-        return shape.over_levels(self.numbers, self.n_levels) if shape.is_category else shape
+        return shape.with_levels(self.numbers, self.n_levels) if shape.is_category else shape
 
 
 @dataclass(frozen=True, eq=False)

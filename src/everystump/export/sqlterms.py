@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.shapes import Pieces, Shape, pieces_of
+from everystump._core.shapes import Pieces, Shape, linear_pieces
 from everystump._tables import Feature
 from everystump.export import sqltext
 from everystump.export.record import (
@@ -206,7 +206,7 @@ def _line(column: str, shape: Shape) -> str:
     Level and slope are searched for each by itself.  One search for all three would be shorter,
     but SQLite compares every number that is reckoned with to all those before it.
     """
-    pieces = _around_one_anchor(pieces_of(shape))
+    pieces = _around_one_anchor(linear_pieces(shape))
     cuts = _cuts(pieces)
     found = sqltext.search(column, cuts, [sqltext.number(v) for v in pieces.level])
     if pieces.slope.any():

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from everystump._files import as_path, check_place, write_whole
+from everystump._files import check_output_path, check_path, write_atomic
 from everystump.export.document import to_json
 from everystump.export.onnxmodel import to_onnx
 from everystump.export.sql import to_sql
@@ -42,7 +42,7 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
     ...     print([file.name for file in Path(folder).iterdir()])
     ['stump.json']
     """
-    out = as_path(path)
+    out = check_path(path)
     chosen = out.suffix.lower().removeprefix(".") if to is None else to
     if not isinstance(chosen, str) or chosen not in _WRITERS:
         given = f"path={str(path)!r}" if to is None else f"to={to!r}"
@@ -50,7 +50,7 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
             f"{given} names no language that models are exported to; end the path in .json, .onnx "
             f"or .sql, or pass to='json', to='onnx' or to='sql'."
         )
-    check_place(path)
+    check_output_path(path)
     content = _WRITERS[chosen](model)
     data = content.encode() if isinstance(content, str) else content
-    write_whole(out, lambda file: file.write_bytes(data))
+    write_atomic(out, lambda file: file.write_bytes(data))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from everystump._arguments import check_positive, check_range
+from everystump._arguments import check_feature_range, check_positive
 
 # Maps rows to the votes, 1 or -1, of all hypotheses: (n_rows, n_hypotheses).
 Votes = Callable[[np.ndarray], np.ndarray]
@@ -69,7 +69,7 @@ class EmbodiedKernel:
             The kernel of these stumps.
         """
         rng = check_random_state(random_state)
-        low, high = check_range(feature_range, len(feature_range)).T
+        low, high = check_feature_range(feature_range, len(feature_range)).T
         length = high - low
         check_positive(n_hypotheses=n_hypotheses, length_of_feature_range=length.sum())
         feature = rng.choice(len(low), size=n_hypotheses, p=length / length.sum())

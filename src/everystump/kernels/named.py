@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
-from everystump._arguments import check_positive, check_range
+from everystump._arguments import check_feature_range, check_positive
 from everystump._core.kernel_machines import products
 
 
@@ -45,7 +45,7 @@ def stump_kernel(
     if feature_range is None:
         length = np.ptp(X, axis=0)
     else:
-        length = np.diff(check_range(feature_range, X.shape[1]))
+        length = np.diff(check_feature_range(feature_range, X.shape[1]))
     return products.stump(X, Y, constant=length.sum() / 2, out=out)
 
 
@@ -97,7 +97,7 @@ def middle_stump_kernel(
     """
     X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
     given = X if training is None else check_pairwise_arrays(training, X, dtype=np.float64)[0]
-    return products.middle_stump(X, Y, cuts=products.middles_of(given), out=out)
+    return products.middle_stump(X, Y, cuts=products.midpoints_of(given), out=out)
 
 
 def perceptron_kernel(

@@ -285,7 +285,7 @@ def _check_parts(model: Any, name: str, parts: Any, n_features: int) -> None:
         and parts
         and all(
             isinstance(part, BaseEstimator)
-            and hasattr(part, getattr(part, "_mark_of_a_fit", "n_features_in_"))
+            and hasattr(part, getattr(part, "_fitted_attribute", "n_features_in_"))
             and part.n_features_in_ == n_features
             for part in parts
         ),

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
-from everystump.modelfile.encode import plain_dtype
+from everystump.modelfile.encode import parse_dtype
 from everystump.modelfile.errors import ModelFileError
 
-MOST_BYTES = 2**32 - 2**20
-MOST_FILES = 65_000
-MOST_JSON_BYTES = 2**24
-MOST_JSON_VALUES = 1_000_000
+MAX_BYTES = 2**32 - 2**20
+MAX_FILES = 65_000
+MAX_JSON_BYTES = 2**24
+MAX_JSON_VALUES = 1_000_000
 _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX, _PLAIN_FILE = 3, 0o100644 << 16
 _LONGEST_HEADER, _LONGEST_NAME = 1000, 40
@@ -47,31 +47,31 @@ def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
 def check_size(files: Mapping[str, bytes]) -> None:
     """Raise if files are too large or too many for an archive."""
     n_bytes = sum(len(content) + 100 + 2 * len(name) for name, content in files.items())
-    if n_bytes > MOST_BYTES:
+    if n_bytes > MAX_BYTES:
         raise ModelFileError(
             f"model: it takes {n_bytes / 2**30:.1f} GiB, and a model file holds 4; keep it with "
             f"joblib."
         )
-    if len(files) > MOST_FILES:
+    if len(files) > MAX_FILES:
         raise ModelFileError(
-            f"model: it has {len(files) - 1} arrays, and a model file holds {MOST_FILES - 1}; keep "
+            f"model: it has {len(files) - 1} arrays, and a model file holds {MAX_FILES - 1}; keep "
             f"it with joblib."
         )
 
 
 def check_json(text: bytes | memoryview) -> None:
     """Raise if a text of JSON would take far more memory than it has bytes."""
-    if len(text) > MOST_JSON_BYTES:
+    if len(text) > MAX_JSON_BYTES:
         raise ModelFileError(
             f"beside its arrays it takes {len(text) / 2**20:.1f} MiB, and a model file holds "
-            f"{MOST_JSON_BYTES / 2**20:g}"
+            f"{MAX_JSON_BYTES / 2**20:g}"
         )
     # Every value but the first in its list or object comes after a comma.
     n_values = sum(bytes(text).count(mark) for mark in (b"[", b"{", b","))
-    if n_values > MOST_JSON_VALUES:
+    if n_values > MAX_JSON_VALUES:
         raise ModelFileError(
             f"beside its arrays it has {n_values:,} values, and a model file holds "
-            f"{MOST_JSON_VALUES:,}"
+            f"{MAX_JSON_VALUES:,}"
         )
 
 
@@ -81,7 +81,7 @@ def _check_end(content: bytes) -> None:
     if not end.startswith(b"PK\x05\x06") or content[-_END - 20 :].startswith(b"PK\x06\x07"):
         raise ValueError("its end is missing")
     n_files, n_bytes = int.from_bytes(end[10:12], "little"), int.from_bytes(end[12:16], "little")
-    if n_files > MOST_FILES or n_bytes > n_files * (_LISTED + _LONGEST_NAME):
+    if n_files > MAX_FILES or n_bytes > n_files * (_LISTED + _LONGEST_NAME):
         raise ValueError("its list of files is too long")
 
 
@@ -114,7 +114,7 @@ def read_archive(content: bytes) -> dict[str, memoryview]:
     return files
 
 
-def array_bytes(array: np.ndarray) -> bytes:
+def npy_bytes(array: np.ndarray) -> bytes:
     """Return an array as the content of an ``.npy`` file."""
     buffer = io.BytesIO()
     npy.write_array(buffer, array, version=(1, 0), allow_pickle=False)
@@ -139,7 +139,7 @@ def _read_header(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype]:
     found = _HEADER.fullmatch(header)
     if found is None:
         raise ValueError("an array has another header than NumPy writes")
-    dtype = plain_dtype(found["dtype"].decode())
+    dtype = parse_dtype(found["dtype"].decode())
     shape = tuple(int(size) for size in found["shape"].decode().split(",") if size)
     if dtype.itemsize == 0:
         raise ValueError(f"an array has the type {dtype}")

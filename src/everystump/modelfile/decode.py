@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from everystump.modelfile.encode import MOST_LEVELS, plain_dtype
-from everystump.modelfile.records import put_together
+from everystump.modelfile.encode import MOST_LEVELS, parse_dtype
+from everystump.modelfile.records import from_parts
 from everystump.modelfile.registry import CLASSES, FUNCTIONS
 
 # Keys may be made to have one hash, integers from 2^61 on, and a dict of such takes quadratic time.
@@ -71,7 +71,7 @@ class Decoder:
         held = self._named(words.pop("holds", {}), level)
         if words:
             _refuse_words(words)
-        self._built.append(put_together(cls, arguments, held))
+        self._built.append(from_parts(cls, arguments, held))
         return self._built[-1]
 
     def _named(self, nodes: dict[str, Any], level: int) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Decoder:
         return partial(FUNCTIONS[name], **self._named(keywords, level))
 
     def _scalar(self, level: int, dtype: str, value: Any) -> np.generic:
-        return plain_dtype(dtype).type(self.decode(value, level + 1))
+        return parse_dtype(dtype).type(self.decode(value, level + 1))
 
     def _tuple(self, level: int, items: list) -> tuple:
         return tuple(self._items(items, level))

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from everystump.modelfile.errors import ModelFileError
-from everystump.modelfile.records import is_attribute, take_apart
-from everystump.modelfile.registry import is_listed, is_listed_function
+from everystump.modelfile.records import is_attribute, to_parts
+from everystump.modelfile.registry import is_registered, is_registered_function
 
 ARRAY_KINDS = "biufU"
 MOST_LEVELS = 60
@@ -105,16 +105,16 @@ class Encoder:
         return {"type": "array", "file": self._files[id(value)]}
 
     def _object(self, value: Any, where: str, level: int) -> dict:
-        if is_listed_function(value):
+        if is_registered_function(value):
             return {"type": "function", "name": value.__name__}
-        if isinstance(value, partial) and is_listed_function(value.func) and not value.args:
+        if isinstance(value, partial) and is_registered_function(value.func) and not value.args:
             keywords = self._named(value.keywords, where, level)
             return {"type": "partial", "name": value.func.__name__, "keywords": keywords}
-        if not is_listed(value):
+        if not is_registered(value):
             _refuse(value, where)
         if id(value) in self._numbers:
             return {"type": "again", "number": self._numbers[id(value)]}
-        arguments, held = take_apart(value)
+        arguments, held = to_parts(value)
         node = {"type": type(value).__name__, "with": self._named(arguments, where, level)}
         hidden = [name for name in held if not is_attribute(type(value), name)]
         if hidden:
@@ -126,7 +126,7 @@ class Encoder:
         return node
 
 
-def plain_dtype(text: str) -> np.dtype:
+def parse_dtype(text: str) -> np.dtype:
     """Return the type that a file names as NumPy would; raises if it is none that files hold."""
     if not _DTYPE.fullmatch(text):
         raise ValueError(f"it has numbers of type {text[:40]}")

@@ -19,7 +19,7 @@ from everystump.modelfile.older import completed
 Parts = tuple[dict[str, Any], dict[str, Any]]
 
 
-def take_apart(value: Any) -> Parts:
+def to_parts(value: Any) -> Parts:
     """Return what the class of an object is called with, and what the object holds beside."""
     check(value)
     if isinstance(value, TrainingRecord):
@@ -41,7 +41,7 @@ def _without_times(results: dict[str, Any]) -> dict[str, Any]:
     return {name: column for name, column in results.items() if not name.endswith("_time")}
 
 
-def put_together(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]) -> Any:
+def from_parts(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]) -> Any:
     """Return the object of two parts; raises whatever the class does if they do not fit it."""
     arguments, held = completed(cls, arguments, held)
     plain = not (is_dataclass(cls) or issubclass(cls, tuple | BaseEstimator))

@@ -96,11 +96,11 @@ CLASSES: dict[str, type] = {cls.__name__: cls for cls in (*_ESTIMATORS, *_RECORD
 FUNCTIONS: dict[str, Callable] = {function.__name__: function for function in _FUNCTIONS}
 
 
-def is_listed(value: Any) -> bool:
+def is_registered(value: Any) -> bool:
     """Tell whether the class of an object is one of ours, not merely derived from one."""
     return CLASSES.get(type(value).__name__) is type(value)
 
 
-def is_listed_function(value: Any) -> bool:
+def is_registered_function(value: Any) -> bool:
     """Tell whether a function is one of ours."""
     return FUNCTIONS.get(getattr(value, "__name__", "")) is value

@@ -15,13 +15,13 @@ import sklearn
 from sklearn.exceptions import NotFittedError
 
 from everystump import __version__
-from everystump._files import as_path, check_place, write_whole
+from everystump._files import check_output_path, check_path, write_atomic
 from everystump._pipelines.folding import folded
 from everystump.modelfile.container import (
-    MOST_BYTES,
-    array_bytes,
+    MAX_BYTES,
     check_json,
     check_size,
+    npy_bytes,
     read_archive,
     read_array,
     write_archive,
@@ -67,11 +67,11 @@ def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None
     >>> again, bool((again.decision_function(X) == model.decision_function(X)).all())
     (StumpSVC(), True)
     """
-    out = check_place(path, overwrite=overwrite)
+    out = check_output_path(path, overwrite=overwrite)
     model = _as_one_model(model)
     files = _files(model)
     check_size(files)
-    write_whole(out, lambda place: write_archive(place, files))
+    write_atomic(out, lambda place: write_archive(place, files))
 
 
 def load(path: str | os.PathLike) -> Any:
@@ -136,14 +136,14 @@ def _remedy(model: Any) -> str:
 
 
 def _is_fitted(model: Any) -> bool:
-    return hasattr(model, model._mark_of_a_fit)
+    return hasattr(model, model._fitted_attribute)
 
 
 def _files(model: Any) -> dict[str, bytes]:
     """Return the names and contents of the files in the archive, the index first."""
     encoder = Encoder()
     node = encoder.encode(model, "")
-    arrays = {name: array_bytes(array) for name, array in encoder.arrays.items()}
+    arrays = {name: npy_bytes(array) for name, array in encoder.arrays.items()}
     index = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -167,14 +167,14 @@ def _files(model: Any) -> dict[str, bytes]:
 
 def _read(path: str | os.PathLike) -> bytes:
     """Return the content of a file that looks like ours from outside."""
-    place = as_path(path)
+    place = check_path(path)
     name = repr(str(place))
     if not os.path.lexists(place):
         raise FileNotFoundError(f"path={name} does not exist; pass the path of a model file.")
     if place.is_dir():
         raise ModelFileError(f"{name} is a folder; pass the path of a model file.")
     size = place.stat().st_size
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise ModelFileError(
             f"{name} is larger than any model file, with {size / 2**30:.1f} GiB; pass one that "
             f"everystump.save wrote."

@@ -38,7 +38,7 @@ def pack(document: Mapping[str, Any]) -> dict[str, Any]:
     places: dict[str, int] = {}
 
     def packed(curve: Mapping[str, Any]) -> dict[str, Any]:
-        coded = {key: coded_numbers(curve[key]) for key in _CODED if key in curve}
+        coded = {key: encode_numbers(curve[key]) for key in _CODED if key in curve}
         return {**curve, **{key: places.setdefault(t, len(places)) for key, t in coded.items()}}
 
     scores = [
@@ -48,12 +48,12 @@ def pack(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**document, "scores": scores, "arrays": list(places)}
 
 
-def coded_numbers(numbers: Sequence[float]) -> str:
+def encode_numbers(numbers: Sequence[float]) -> str:
     """Return numbers as base64 of their 8 bytes; where some repeat, a bar and how often each comes.
 
     Examples
     --------
-    >>> coded_numbers([1.0]), coded_numbers([1.0, 1.0, 1.0])
+    >>> encode_numbers([1.0]), encode_numbers([1.0, 1.0, 1.0])
     ('AAAAAAAA8D8=', 'AAAAAAAA8D8=|Aw==')
     """
     bits = np.asarray(numbers, dtype="<f8").view("<u8")  # so that 0 and -0 differ

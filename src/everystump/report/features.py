@@ -10,7 +10,7 @@ import numpy as np
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._tables import Feature
-from everystump._text import counted
+from everystump._text import pluralize
 from everystump.estimators._reading import densities, kind_of, share_missing, spreads
 from everystump.report.plain import as_plain
 
@@ -36,17 +36,17 @@ def measured_importances(
     is_fresh = rows is not None and about.get("rows") != "training"
     if known and not is_fresh:
         by_feature = np.transpose(known["values"]).tolist()
-        return by_feature, counted(known["n_rows"], "held-out row")
+        return by_feature, pluralize(known["n_rows"], "held-out row")
     seen = densities(rows) if is_fresh and rows is not None else density
     each = seen or (None,) * len(models[0])
     values = np.transpose(spreads(models, each)).tolist()
     if is_fresh and rows is not None:
         kind = about.get("rows") or "given"
-        return values, counted(len(rows), f"{kind} row")
+        return values, pluralize(len(rows), f"{kind} row")
     return values, None if seen is None else "training rows"
 
 
-def tell_features(
+def summarize_features(
     models: list[ShapeModel],
     features: tuple[Feature, ...],
     names: list[str],

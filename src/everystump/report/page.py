@@ -13,9 +13,9 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from everystump._files import check_place, write_text
+from everystump._files import check_output_path, write_text
 from everystump.report.coding import pack
-from everystump.report.summary import summarise
+from everystump.report.summary import summarize
 
 _SCRIPTS = ("scorer.js", "charts.js", "finder.js", "inputs.js", "whatif.js", "curves.js", "page.js")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -42,7 +42,7 @@ def write_report(
         Rows that it was not trained on, and their classes.  If they are training rows, the page
         says so and shows no intervals; if some are, or nobody knows, it warns.
     about : dict, optional
-        What else is known; see `summarise`.
+        What else is known; see `summarize`.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def write_report(
     ...     print([file.name for file in Path(folder).iterdir()])
     ['stump.html']
     """
-    out = check_place(path)
-    write_text(out, render(summarise(model, X, y, about=about)))
+    out = check_output_path(path)
+    write_text(out, render(summarize(model, X, y, about=about)))
 
 
 def render(summary: Mapping[str, Any]) -> str:
@@ -67,7 +67,7 @@ def render(summary: Mapping[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        What `summarise` returned.
+        What `summarize` returned.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def render(summary: Mapping[str, Any]) -> str:
     --------
     >>> from everystump import DecisionStumpClassifier
     >>> stump = DecisionStumpClassifier().fit([[0], [1], [4], [5]], ["<no>", "<no>", "yes", "yes"])
-    >>> page = render(summarise(stump))
+    >>> page = render(summarize(stump))
     >>> page.startswith("<!doctype html>"), "<no>" in page
     (True, False)
     """

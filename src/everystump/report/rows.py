@@ -10,7 +10,7 @@ import numpy as np
 
 from everystump._core.shapes import ShapeModel
 from everystump._tables import Feature, is_frame
-from everystump._tables.labels import class_numbers
+from everystump._tables.labels import class_indices
 from everystump.report.plain import as_plain
 
 _MOST_HARD, _MOST_STARTS, _BINS = 10, 200, 40
@@ -18,7 +18,7 @@ _MOST_CELLS = 20_000  # of all rows to start from
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class ScoredRows:
     """Rows that the model is shown on, with what it says of them.
 
     Attributes
@@ -39,10 +39,10 @@ class HeldOut:
     truth: np.ndarray | None
 
     @classmethod
-    def of(cls, model: Any, table: Any, X: np.ndarray, y: Any) -> HeldOut:
+    def of(cls, model: Any, table: Any, X: np.ndarray, y: Any) -> ScoredRows:
         """Ask a model for the scores of rows."""
         score = np.asarray(model.decision_function(table), dtype=np.float64)
-        truth = None if y is None else class_numbers(y, model.classes_, len(X))
+        truth = None if y is None else class_indices(y, model.classes_, len(X))
         both = np.column_stack([-score, score]) if score.ndim == 1 else score
         return cls(table, X, both, truth)
 
@@ -65,7 +65,7 @@ class HeldOut:
         return (lead / 2 if self.scores.shape[1] == 2 else lead), rival
 
 
-def tell_quality(rows: HeldOut, truth: np.ndarray) -> dict[str, Any]:
+def summarize_quality(rows: ScoredRows, truth: np.ndarray) -> dict[str, Any]:
     """Return which rows are predicted right, and how safely."""
     n_classes = rows.scores.shape[1]
     confusion = np.zeros((n_classes, n_classes), dtype=int)
@@ -100,27 +100,27 @@ def _histogram(margins: np.ndarray) -> dict[str, Any]:
     }
 
 
-def least_sure(rows: HeldOut) -> np.ndarray:
+def least_certain(rows: ScoredRows) -> np.ndarray:
     """Return the rows whose class is least ahead of the next one, least first."""
     return np.argsort(rows.ahead(rows.predicted)[0], kind="stable")[:_MOST_HARD]
 
 
-def worst_wrong(rows: HeldOut, truth: np.ndarray) -> np.ndarray:
+def largest_errors(rows: ScoredRows, truth: np.ndarray) -> np.ndarray:
     """Return the rows that are predicted wrongly, worst first."""
     wrong = np.flatnonzero(rows.predicted != truth)
     margins = rows.ahead(truth)[0][wrong]
     return wrong[np.argsort(margins, kind="stable")][:_MOST_HARD]
 
 
-def tell_hard(
-    rows: HeldOut, chosen: np.ndarray, models: Sequence[ShapeModel], *, against_truth: bool
+def explain_rows(
+    rows: ScoredRows, chosen: np.ndarray, models: Sequence[ShapeModel], *, against_truth: bool
 ) -> list[dict[str, Any]]:
     """Return hard rows with what each feature adds.
 
     Of two classes that is what it adds to the score, so that numbers above zero favor the second;
     of several, what it adds for the predicted class over the one that this beats.
     """
-    part = HeldOut(None, rows.X[chosen], rows.scores[chosen], None)
+    part = ScoredRows(None, rows.X[chosen], rows.scores[chosen], None)
     _, rival = part.ahead(part.predicted)
     two = len(models) == 1
     if against_truth and rows.truth is not None:
@@ -145,8 +145,8 @@ def tell_hard(
     return found
 
 
-def starting_rows(
-    rows: HeldOut, features: Sequence[Feature], first: Sequence[int]
+def what_if_rows(
+    rows: ScoredRows, features: Sequence[Feature], first: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return rows to start a what-if from: the hard ones, and others evenly over the table."""
     most = min(_MOST_STARTS, max(2 * _MOST_HARD, _MOST_CELLS // len(features)))
@@ -164,7 +164,7 @@ def starting_rows(
     ]
 
 
-def _value(rows: HeldOut, i: int, d: int, feature: Feature) -> Any:
+def _value(rows: ScoredRows, i: int, d: int, feature: Feature) -> Any:
     """Return a cell as the page's scorer takes it: None if missing, unknown levels as they are."""
     x = rows.X[i, d]
     if np.isnan(x):

@@ -14,24 +14,24 @@ from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
 from everystump._pipelines.folding import folded
 from everystump._tables.validation import check_rows
-from everystump.bounds.wrapped import overlap_of
-from everystump.estimators._base import each_class
+from everystump.bounds.wrapped import training_overlap_of
+from everystump.estimators._base import as_class_list
 from everystump.explain.optimality import proofs
 from everystump.export import to_json
-from everystump.report.features import known_density, measured_importances, tell_features
+from everystump.report.features import known_density, measured_importances, summarize_features
 from everystump.report.plain import as_plain
 from everystump.report.rows import (
-    HeldOut,
-    least_sure,
-    starting_rows,
-    tell_hard,
-    tell_quality,
-    worst_wrong,
+    ScoredRows,
+    explain_rows,
+    largest_errors,
+    least_certain,
+    summarize_quality,
+    what_if_rows,
 )
 from everystump.report.words import bounded, certified, measured, paragraphs, tiles
 
 
-def summarise(
+def summarize(
     model: Any, X: Any = None, y: Any = None, *, about: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return all that the page of a model shows, as lists and dicts of plain values.
@@ -69,7 +69,7 @@ def summarise(
     --------
     >>> from everystump import DecisionStumpClassifier
     >>> X, y = [[0], [1], [4], [5]], ["no", "no", "yes", "yes"]
-    >>> summary = summarise(DecisionStumpClassifier().fit(X, y), [[1], [3]], ["no", "no"])
+    >>> summary = summarize(DecisionStumpClassifier().fit(X, y), [[1], [3]], ["no", "no"])
     >>> summary["features"][0]["importance"], summary["quality"]["confusion"]
     ([1.0], [[1, 1], [0, 0]])
     """
@@ -85,7 +85,7 @@ def summarise(
     density = known_density(model, numbers)
     names = [feature["name"] for feature in document["features"]]
     importances, measured_on = measured_importances(models, numbers, density, known)
-    features = tell_features(models, model.features_, names, density, importances)
+    features = summarize_features(models, model.features_, names, density, importances)
     moves = [-sum(each) for each in importances]
     labels = [_text(label) for label in document["classes"]]
     summary = {
@@ -102,7 +102,7 @@ def summarise(
         starts = [_typical(features), *_extremes(features, models, density, model)]
         summary |= {"quality": None, "hard": None, "starts": starts}
     else:
-        summary |= _of_rows(HeldOut.of(model, X, numbers, y), models, model)
+        summary |= _of_rows(ScoredRows.of(model, X, numbers, y), models, model)
     if summary["quality"] is not None:
         summary["quality"]["figures"] = _figures(model, X, y, known)
     return summary | {"words": _words(known, document, labels, summary["quality"])}
@@ -110,7 +110,7 @@ def summarise(
 
 def _curves(model: Any) -> list[ShapeModel]:
     """Return the curves of each class, or say that a model has none."""
-    mark = getattr(model, "_mark_of_a_fit", None)
+    mark = getattr(model, "_fitted_attribute", None)
     if mark is not None or hasattr(model, "features_"):
         check_is_fitted(model, mark)
     if getattr(model, "shapes_", None) is None:
@@ -119,20 +119,20 @@ def _curves(model: Any) -> list[ShapeModel]:
             f"{type(model).__name__} has no curves, which a report is made of; "
             f"{remedy or 'fit an ensemble of stumps such as StumpSVC'}."
         )
-    return list(each_class(model.shapes_))
+    return list(as_class_list(model.shapes_))
 
 
-def _of_rows(rows: HeldOut, models: Sequence[ShapeModel], model: Any) -> dict[str, Any]:
+def _of_rows(rows: ScoredRows, models: Sequence[ShapeModel], model: Any) -> dict[str, Any]:
     """Return what given rows tell of a model."""
-    unsure = least_sure(rows)
-    hard = {"unsure": tell_hard(rows, unsure, models, against_truth=False), "wrong": []}
+    unsure = least_certain(rows)
+    hard = {"unsure": explain_rows(rows, unsure, models, against_truth=False), "wrong": []}
     first, quality = unsure.tolist(), None
     if rows.truth is not None:
-        worst = worst_wrong(rows, rows.truth)
-        hard["wrong"] = tell_hard(rows, worst, models, against_truth=True)
+        worst = largest_errors(rows, rows.truth)
+        hard["wrong"] = explain_rows(rows, worst, models, against_truth=True)
         first += worst.tolist()
-        quality = tell_quality(rows, rows.truth)
-    starts = starting_rows(rows, model.features_, first)
+        quality = summarize_quality(rows, rows.truth)
+    starts = what_if_rows(rows, model.features_, first)
     return {"quality": quality, "hard": hard, "starts": starts}
 
 
@@ -180,10 +180,10 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _kind_of_rows(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
     """Return what the model's record of its training rows says of given rows, for ``about``."""
-    overlap = overlap_of(fitted, X, y)
+    overlap = training_overlap_of(fitted, X, y)
     if overlap is None or overlap.doubt is None:
         return {}
-    if overlap.same_rows or (overlap.recorded and overlap.n_known == overlap.n_compared):
+    if overlap.same_rows or (overlap.recorded and overlap.n_matched == overlap.n_compared):
         return {"rows": "training"}
     return {"doubt": overlap.caution}
 

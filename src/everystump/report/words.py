@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump._evaluation import figure_rows, interval_title, verdict
-from everystump._text import counted, number, percent, percents
+from everystump._evaluation import interval_title, metric_rows, verdict
+from everystump._text import format_number, format_percent, format_percents, pluralize
 
 
 def paragraphs(
@@ -17,7 +17,7 @@ def paragraphs(
     Parameters
     ----------
     about : dict
-        See `everystump.report.summarise`, as plain data.
+        See `everystump.report.summarize`, as plain data.
     model : dict
         ``estimator``, ``features`` and ``classes`` of the model.
     quality : dict, optional
@@ -36,10 +36,11 @@ def paragraphs(
     if isinstance(error, Mapping) and is_measured:
         sentences.append(_error(error, about.get("refit")))
     if quality is not None and not (is_measured and about.get("rows") == "held-out"):
-        rows = counted(quality["n"], f"{about.get('rows') or ''} row".strip())
+        rows = pluralize(quality["n"], f"{about.get('rows') or ''} row".strip())
         sentences.append(
             f"Of the {rows} that this page was given, it predicts the wrong class for "
-            f"{number(quality['n_wrong'])}, which is {percent(quality['n_wrong'] / quality['n'])}."
+            f"{format_number(quality['n_wrong'])}, which is "
+            f"{format_percent(quality['n_wrong'] / quality['n'])}."
         )
     if about.get("doubt"):
         sentences.append(f"Beware: {about['doubt']}")
@@ -54,10 +55,10 @@ def _trained(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
     else:
         text = f"The model tells {len(model['classes'])} classes apart by {by}."
     rows = about.get("n_rows")
-    given = [f"{number(rows)} rows"] if rows is not None else []
+    given = [f"{format_number(rows)} rows"] if rows is not None else []
     given += [str(about["data"])] if about.get("data") is not None else []
     held_out = about.get("n_held_out")
-    more = f"; {number(held_out)} more rows were held out to test it" if held_out else ""
+    more = f"; {format_number(held_out)} more rows were held out to test it" if held_out else ""
     return f"{text} It was trained on {' of '.join(given)}{more}." if given else text
 
 
@@ -80,7 +81,7 @@ def _kind(about: Mapping[str, Any], estimator: str) -> str:
 def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
     who = "It predicts the wrong class for"
     if refit:
-        n_rows = counted(refit["n_rows"], "row")
+        n_rows = pluralize(refit["n_rows"], "row")
         who = (
             f"It was trained on all rows after a first model, of {n_rows}, had been measured on "
             f"the others; error, figures and path of C are those of the first model, which "
@@ -96,7 +97,7 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
 def _error_shares(error: Mapping[str, Any]) -> list[str]:
     """Return an error in text, then the ends of its interval, if it has one."""
     low, high = error.get("low"), error.get("high")
-    return percents(error["value"], *(() if low is None or high is None else (low, high)))
+    return format_percents(error["value"], *(() if low is None or high is None else (low, high)))
 
 
 def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -107,7 +108,7 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
     dict or None
         ``title``: what they were measured on; ``always``: the answer of the baseline;
         ``interval``: the title of the intervals; ``rows``: see
-        `everystump._evaluation.figure_rows`; ``verdict``: a sentence if the baseline is not beaten,
+        `everystump._evaluation.metric_rows`; ``verdict``: a sentence if the baseline is not beaten,
         else None.
 
     Examples
@@ -118,19 +119,19 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
     >>> measured({"figures": found, "n_held_out": 80}, None)["title"]
     'Measured on 80 held-out rows'
     """
-    found, title = chosen_figures(about, (quality or {}).get("figures"))
+    found, title = select_metrics(about, (quality or {}).get("figures"))
     if found is None:
         return None
     return {
         "title": title,
         "always": f"always “{found['baseline']['answer']}”",
         "interval": interval_title(found),
-        "rows": figure_rows(found),
+        "rows": metric_rows(found),
         "verdict": verdict(found),
     }
 
 
-def chosen_figures(
+def select_metrics(
     about: Mapping[str, Any], found: Mapping[str, Any] | None
 ) -> tuple[Mapping[str, Any] | None, str]:
     """Return the figures to show, and what they were measured on.
@@ -140,7 +141,7 @@ def chosen_figures(
 
     Examples
     --------
-    >>> chosen_figures({"rows": "held-out"}, {"n_rows": 80})
+    >>> select_metrics({"rows": "held-out"}, {"n_rows": 80})
     ({'n_rows': 80}, 'Measured on 80 held-out rows')
     """
     is_training, known = about.get("rows") == "training", about.get("figures")
@@ -148,7 +149,7 @@ def chosen_figures(
         return known, _measured_by(about)
     if not found:
         return None, ""
-    rows = counted(found["n_rows"], f"{about.get('rows') or 'given'} row")
+    rows = pluralize(found["n_rows"], f"{about.get('rows') or 'given'} row")
     title = f"Measured on {rows}"
     if is_training or about.get("doubt"):
         title += f", which {'flatters' if is_training else 'may flatter'} the model"
@@ -159,11 +160,11 @@ def _measured_by(about: Mapping[str, Any]) -> str:
     """Return which rows the figures of the fit were measured on, and whose they are."""
     n_rows, refit = about["figures"]["n_rows"], about.get("refit")
     if refit:
-        which = f"the first model, of {counted(refit['n_rows'], 'row')}"
-        return f"Measured on {counted(n_rows, 'held-out row')}, with {which}"
+        which = f"the first model, of {pluralize(refit['n_rows'], 'row')}"
+        return f"Measured on {pluralize(n_rows, 'held-out row')}, with {which}"
     if about.get("n_held_out"):
-        return f"Measured on {counted(n_rows, 'held-out row')}"
-    return f"Measured by cross-validation on {counted(n_rows, 'row')}"
+        return f"Measured on {pluralize(n_rows, 'held-out row')}"
+    return f"Measured by cross-validation on {pluralize(n_rows, 'row')}"
 
 
 def certified(certificate: Mapping[str, Any]) -> str:
@@ -178,12 +179,15 @@ def certified(certificate: Mapping[str, Any]) -> str:
     primal, dual, gap = (certificate.get(key) for key in ("primal", "dual", "gap"))
     if primal is None or dual is None or gap is None:
         return "The training proved nothing of how good its solution is."
-    digits = next((n for n in range(4, 12) if number(primal, n) != number(dual, n)), 4)
+    digits = next(
+        (n for n in range(4, 12) if format_number(primal, n) != format_number(dual, n)), 4
+    )
     whose = f" (class “{certificate['class']}”)" if certificate.get("class") is not None else ""
     over = certificate.get("over") or "ensemble of stumps"
     text = (
-        f"No {over} can have an objective below {number(dual, digits)}; this one has "
-        f"{number(primal, digits)}{whose}: it is within {percent(gap)} of the optimum."
+        f"No {over} can have an objective below {format_number(dual, digits)}; this one has "
+        f"{format_number(primal, digits)}{whose}: it is within {format_percent(gap)} of the "
+        f"optimum."
     )
     if certificate.get("converged") is False:
         text += " That is less than was asked for: the training stopped early."
@@ -203,7 +207,7 @@ def bounded(bound: Mapping[str, Any]) -> str:
     if bound.get("value") is None:
         return f"{name}: no number."
     what = bound.get("bounded") or "the error"
-    value = percents(max(0.0, bound["value"]))[0]
+    value = format_percents(max(0.0, bound["value"]))[0]
     if bound.get("holds") is False:
         why = "; ".join(str(one) for one in bound.get("violations") or [])
         text = f"{name}, an estimate as assumptions are violated: {what} would be at most {value}"
@@ -224,5 +228,5 @@ def tiles(about: Mapping[str, Any]) -> dict[str, str]:
             likely = "likely about" if error.get("approximate") else "likely"
             shares["range"] = f"{likely} {interval[0]} to {interval[1]}"
     if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
-        shares["gap"] = percent(certificate["gap"])
+        shares["gap"] = format_percent(certificate["gap"])
     return shares

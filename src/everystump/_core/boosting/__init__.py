@@ -4,7 +4,7 @@ from everystump._core.boosting.bagging import Bag, bag
 from everystump._core.boosting.boosting import (
     Boosted,
     Choice,
-    Ending,
+    StopReason,
     Watch,
     best_of_all,
     best_of_random,
@@ -23,8 +23,8 @@ __all__ = [
     "BoostedRows",
     "BoostingLoss",
     "Choice",
-    "Ending",
     "Search",
+    "StopReason",
     "Stump",
     "Stumps",
     "Watch",

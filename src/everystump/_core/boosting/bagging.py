@@ -14,7 +14,7 @@ import numpy as np
 from everystump._core import rowloops
 from everystump._core.blocks import Block
 from everystump._core.boosting.boosting import Choice
-from everystump._core.boosting.search import COIN, Search, Stump
+from everystump._core.boosting.search import CHANCE, Search, Stump
 from everystump._core.boosting.vote import Stumps
 from everystump._core.packing import Packing
 from everystump._core.threads import share
@@ -40,7 +40,7 @@ class Bag(NamedTuple):
 
 
 class _Sample:
-    """A bootstrap sample as weights; what `boosting.WeighedRows` asks for."""
+    """A bootstrap sample as weights; what `boosting.WeightedHistograms` asks for."""
 
     def __init__(
         self, block: Block, packing: Packing, weight: np.ndarray, sums: np.ndarray
@@ -49,12 +49,12 @@ class _Sample:
 
     def tables(self) -> np.ndarray:
         """Return the weights of both sides at each place of each feature."""
-        return self._packing.by_feature(self._block.scatter_sides(self._weight, out=self._sums))
+        return self._packing.by_feature(self._block.scatter_by_class(self._weight, out=self._sums))
 
-    def tables_of(self, feature: int) -> np.ndarray:
+    def histogram_of(self, feature: int) -> np.ndarray:
         """Return the weights of both sides at each place of a feature."""
-        home = self._packing.homes[feature]
-        return home.own(self._block.scatter_sides(self._weight, home.joint, home.joint + 1))
+        home = self._packing.locations[feature]
+        return home.own(self._block.scatter_by_class(self._weight, home.joint, home.joint + 1))
 
 
 def bag(
@@ -74,7 +74,7 @@ def bag(
 
     ``sample_weight`` says how often a row is drawn, ``cost`` what it counts once drawn.
     """
-    order = _order_of_their_own(packing, sample_weight)
+    order = _canonical_order(packing, sample_weight)
     block = Block(packing, order, positive[order])
     draw = _drawer(len(order), None if sample_weight is None else sample_weight[block.index])
     cost = cost[block.index]
@@ -97,7 +97,7 @@ def bag(
         mean = sum(lane.votes for lane in lanes) / sum(lane.times for lane in lanes)
     out_of_bag[block.index] = mean
     by_turn = [lanes[j % n_lanes].found[j // n_lanes] for j in range(n_estimators)]
-    weights = [0.0 if stump.is_coin else 1 / n_estimators for stump in by_turn]
+    weights = [0.0 if stump.is_chance else 1 / n_estimators for stump in by_turn]
     return Bag(Stumps.of(by_turn, weights), out_of_bag)
 
 
@@ -114,16 +114,16 @@ class _Lane:
 
     def add(self, search: Search, stump: Stump | None, unseen: np.ndarray) -> None:
         """Take a stump, and its votes on the rows that its sample did not hold."""
-        self.found.append(stump or COIN)
+        self.found.append(stump or CHANCE)
         self.times += unseen
         if stump is not None:
-            joint, votes = stump.votes_by_place(search, self._packing)
+            joint, votes = stump.votes_by_bin(search, self._packing)
             self._block.gather_joint(joint, np.array([votes, votes]), self._vote)
             self._vote *= unseen
             self.votes += self._vote
 
 
-def _order_of_their_own(packing: Packing, weight: np.ndarray | None) -> np.ndarray:
+def _canonical_order(packing: Packing, weight: np.ndarray | None) -> np.ndarray:
     """Return the rows in an order that depends on what they are, not on how they came.
 
     So a bootstrap sample of shuffled rows, or of rows given as weights, is the same sample.

@@ -23,12 +23,12 @@ from everystump._core.boosting.search import Search, Stump
 from everystump._core.boosting.vote import Stumps
 
 
-class Ending(Enum):
+class StopReason(Enum):
     """Why boosting came to its end."""
 
     ROUNDS = "all rounds done"
     PERFECT = "a stump without an error"
-    COIN = "no stump better than a coin"
+    CHANCE = "no stump better than a coin"
     WATCHED = "no progress on held-out rows"
 
 
@@ -36,31 +36,31 @@ class Boosted(NamedTuple):
     """What boosting found."""
 
     stumps: Stumps
-    ending: Ending
+    ending: StopReason
 
 
 # Called with each stump and its weight; True ends boosting.
 Watch = Callable[[Stump, float], bool]
 
 
-class WeighedRows(Protocol):
+class WeightedHistograms(Protocol):
     """Rows that a stump can be sought for."""
 
     def tables(self) -> np.ndarray:
         """Return the weights of both sides at each place of each feature."""
 
-    def tables_of(self, feature: int) -> np.ndarray:
+    def histogram_of(self, feature: int) -> np.ndarray:
         """Return the weights of both sides at each place of a feature."""
 
 
 # How the next stump is chosen; None if there is none better than a coin.
-Choice = Callable[[Search, WeighedRows], Stump | None]
+Choice = Callable[[Search, WeightedHistograms], Stump | None]
 
 
-def best_of_all(search: Search, rows: WeighedRows) -> Stump | None:
+def best_of_all(search: Search, rows: WeightedHistograms) -> Stump | None:
     """Return the best stump of all features."""
     stump = search.best(rows.tables())
-    return None if stump.is_coin else stump
+    return None if stump.is_chance else stump
 
 
 def best_of_random(rng: np.random.Generator, n_features: int) -> Choice:
@@ -69,9 +69,11 @@ def best_of_random(rng: np.random.Generator, n_features: int) -> Choice:
     Where that feature has none better than a coin, another one is drawn.
     """
 
-    def choose(search: Search, rows: WeighedRows) -> Stump | None:
-        stumps = (search.best_of(d, rows.tables_of(d)) for d in rng.permutation(n_features))
-        return next((stump for stump in stumps if not stump.is_coin), None)
+    def choose(search: Search, rows: WeightedHistograms) -> Stump | None:
+        stumps = (
+            search.best_of_feature(d, rows.histogram_of(d)) for d in rng.permutation(n_features)
+        )
+        return next((stump for stump in stumps if not stump.is_chance), None)
 
     return choose
 
@@ -97,7 +99,7 @@ def boost(
 
     def is_perfect(stump: Stump) -> bool:
         # Under the first weights: the later ones of a wrong row may be too small to be seen.
-        return search.judge(stump, rows.cost_tables).wrong == 0.0
+        return search.judge(stump, rows.initial_histograms).wrong == 0.0
 
     def add(stump: Stump, weight: float) -> None:
         found.append(stump)
@@ -106,23 +108,23 @@ def boost(
 
     for stump, weight in _known(search, start):
         if is_perfect(stump):
-            return Boosted(Stumps.of([stump], [1.0]), Ending.PERFECT)
-        rows.hear(stump, search)
+            return Boosted(Stumps.of([stump], [1.0]), StopReason.PERFECT)
+        rows.apply_votes(stump, search)
         add(stump, weight)
     if found:
         rows.resume()
-    ending = Ending.ROUNDS
+    ending = StopReason.ROUNDS
     while len(found) < n_estimators:
         chosen = choose(search, rows)
         if chosen is None:
-            ending = Ending.COIN
+            ending = StopReason.CHANCE
             break
         if is_perfect(chosen):
-            return Boosted(Stumps.of([chosen], [1.0]), Ending.PERFECT)
-        rows.hear(chosen, search)
+            return Boosted(Stumps.of([chosen], [1.0]), StopReason.PERFECT)
+        rows.apply_votes(chosen, search)
         add(chosen, learning_rate * loss.step(chosen, rows.along))
         if watch(chosen, weights[-1]):
-            ending = Ending.WATCHED
+            ending = StopReason.WATCHED
             break
     return Boosted(Stumps.of(found, weights), ending)
 
@@ -133,6 +135,6 @@ def _known(search: Search, start: Stumps | None) -> Iterator[tuple[Stump, float]
         for feature, threshold, level, direction, missing, weight, error in zip(
             *start, strict=True
         ):
-            place = search.columns[feature].place_of(threshold, level)
+            place = search.columns[feature].bin_of(threshold, level)
             known = Stump(feature, place, threshold, level, direction, missing, 1 - error, error)
             yield known, weight

@@ -3,7 +3,8 @@
 Boosting asks a loss for the weights of the rows, ``-loss'(m)`` up to a factor, and for the step
 along a stump that minimises the summed loss.  The weights of all three are functions of
 ``exp(-rate m)``; a common factor ``scale`` keeps them far from underflow however large the margins
-grow: ``odds = scale exp(-rate m)``.  A loss that ``saturates`` gives no row a weight above 1.
+grow: ``odds = scale exp(-rate m)``.  A loss that ``has_bounded_weights`` gives
+no row a weight above 1.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from everystump._core import rowloops
 from everystump._core.boosting.search import Stump
 
 # A kernel of `rowloops` that returns minus the slope, and the curvature, of the loss after a step.
-SlopeKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, float, float], tuple[float, float]]
+DerivativeKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, float, float], tuple[float, float]]
 # The same for all rows, given the kernel and the step.
-Along = Callable[[SlopeKernel, float], tuple[float, float]]
+Along = Callable[[DerivativeKernel, float], tuple[float, float]]
 
 # The search ends when Newton's method would move by less than this.
 _ENOUGH = 1e-10
@@ -30,7 +31,7 @@ class BoostingLoss(Protocol):
     """What the loop asks of a loss."""
 
     rate: ClassVar[float]
-    saturates: ClassVar[bool]
+    has_bounded_weights: ClassVar[bool]
 
     def value(self, margin: np.ndarray) -> np.ndarray:
         """Return the loss of each margin."""
@@ -46,7 +47,7 @@ class Exponential:
     """``exp(-m)``: AdaBoost."""
 
     rate: ClassVar[float] = 1.0
-    saturates: ClassVar[bool] = False
+    has_bounded_weights: ClassVar[bool] = False
 
     def value(self, margin: np.ndarray) -> np.ndarray:
         """Return the loss of each margin."""
@@ -66,7 +67,7 @@ class _LineSearched:
     """A loss whose best step has no closed form."""
 
     rate: ClassVar[float] = 2.0
-    saturates: ClassVar[bool] = True
+    has_bounded_weights: ClassVar[bool] = True
     slopes: ClassVar[Any]
 
     def step(self, stump: Stump, along: Along) -> float:

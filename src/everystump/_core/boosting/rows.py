@@ -6,7 +6,7 @@ import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.blocks import Block, Blocks
-from everystump._core.boosting.losses import BoostingLoss, SlopeKernel
+from everystump._core.boosting.losses import BoostingLoss, DerivativeKernel
 from everystump._core.boosting.search import Search, Stump
 from everystump._core.packing import Packing
 
@@ -28,7 +28,7 @@ class BoostedBlock(Block):
         self.weight = self.cost.copy()
         self.sums = np.empty((2, self.starts[-1]))
 
-    def hear(self, joint: int, votes: np.ndarray) -> None:
+    def apply_votes(self, joint: int, votes: np.ndarray) -> None:
         """Take the votes, 1 where they agree with a row's class, else -1."""
         self.gather_joint(joint, np.array([votes, -votes]), self.vote)
 
@@ -40,7 +40,7 @@ class BoostedBlock(Block):
         np.exp(self.odds, out=self.odds)
         np.multiply(self.cost, loss.weight(self.odds, scale), out=self.weight)
 
-    def along(self, slopes: SlopeKernel, factor: float, scale: float) -> np.ndarray:
+    def along(self, slopes: DerivativeKernel, factor: float, scale: float) -> np.ndarray:
         """Return minus the slope, and the curvature, of the summed loss after a step."""
         return np.array(slopes(self.odds, self.vote, self.cost, factor, scale))
 
@@ -79,7 +79,7 @@ class BoostedRows(Blocks[BoostedBlock]):
         super().__init__(packing, len(index), block, n_threads)
         self._loss = loss
         self._log_scale = 0.0
-        self.cost_tables = self.tables().copy()
+        self.initial_histograms = self.tables().copy()
 
     @property
     def _scale(self) -> float:
@@ -93,7 +93,7 @@ class BoostedRows(Blocks[BoostedBlock]):
         """
 
         def scatter(block: BoostedBlock) -> np.ndarray:
-            return block.scatter_sides(block.weight, out=block.sums)
+            return block.scatter_by_class(block.weight, out=block.sums)
 
         parts = self.each(scatter, self.n_rows)
         joint = parts[0]
@@ -101,21 +101,21 @@ class BoostedRows(Blocks[BoostedBlock]):
             joint += part
         return self.packing.by_feature(joint)
 
-    def tables_of(self, feature: int) -> np.ndarray:
+    def histogram_of(self, feature: int) -> np.ndarray:
         """Return the weights of positive and of negative rows at each place of a feature."""
-        home = self.packing.homes[feature]
+        home = self.packing.locations[feature]
 
         def scatter(block: BoostedBlock) -> np.ndarray:
-            return block.scatter_sides(block.weight, home.joint, home.joint + 1)
+            return block.scatter_by_class(block.weight, home.joint, home.joint + 1)
 
         return home.own(sum(self.each(scatter, self.n_rows / self.n_joint)))
 
-    def hear(self, stump: Stump, search: Search) -> None:
+    def apply_votes(self, stump: Stump, search: Search) -> None:
         """Let the rows hear a stump."""
-        joint, votes = stump.votes_by_place(search, self.packing)
-        self.each(lambda block: block.hear(joint, votes), self.n_rows / self.n_joint)
+        joint, votes = stump.votes_by_bin(search, self.packing)
+        self.each(lambda block: block.apply_votes(joint, votes), self.n_rows / self.n_joint)
 
-    def along(self, slopes: SlopeKernel, step: float) -> tuple[float, float]:
+    def along(self, slopes: DerivativeKernel, step: float) -> tuple[float, float]:
         """Return minus the slope, and the curvature, of the summed loss after a step."""
         factor, scale = float(np.exp(-self._loss.rate * step)), self._scale
         slope, curvature = sum(
@@ -133,5 +133,7 @@ class BoostedRows(Blocks[BoostedBlock]):
     def resume(self) -> None:
         """Weigh the rows by their margins alone."""
         least = min(float(block.margin.min()) for block in self.blocks)
-        self._log_scale = self._loss.rate * (max(least, 0.0) if self._loss.saturates else least)
+        self._log_scale = self._loss.rate * (
+            max(least, 0.0) if self._loss.has_bounded_weights else least
+        )
         self.move(0.0, self.n_rows)

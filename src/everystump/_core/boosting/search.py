@@ -32,7 +32,7 @@ from everystump._core.packing import Packing
 ROUNDING = 1e-12
 
 
-def cast_votes(
+def stump_votes(
     x: np.ndarray, threshold: float, level: int, direction: int, missing: int
 ) -> np.ndarray:
     """Return a stump's votes, 1 or -1, or 0 on what it knows nothing of; see `Stump`."""
@@ -78,23 +78,23 @@ class Stump(NamedTuple):
         return float(np.log(self.right) - np.log(max(self.wrong, np.finfo(np.float64).tiny)))
 
     @property
-    def is_coin(self) -> bool:
+    def is_chance(self) -> bool:
         """Whether the error is one half, up to rounding."""
         return self.right - self.wrong <= ROUNDING * (self.right + self.wrong)
 
     def vote(self, X: np.ndarray) -> np.ndarray:
         """Return the vote on each row of ``X``."""
         x = X[:, self.feature]
-        return cast_votes(x, self.threshold, self.level, self.direction, self.missing)
+        return stump_votes(x, self.threshold, self.level, self.direction, self.missing)
 
-    def votes_by_place(self, search: Search, packing: Packing) -> tuple[int, np.ndarray]:
+    def votes_by_bin(self, search: Search, packing: Packing) -> tuple[int, np.ndarray]:
         """Return the joint column that the stump looks at, and its vote at each place there."""
-        joint, places = packing.homes[self.feature]
+        joint, places = packing.locations[self.feature]
         beyond = search.columns[self.feature].beyond(self.place)
         return joint, np.where(beyond[places], 1.0, -1.0) * self.direction
 
 
-COIN = Stump(0, 0, -np.inf, -1, 1, 1, 0.5, 0.5)
+CHANCE = Stump(0, 0, -np.inf, -1, 1, 1, 0.5, 0.5)
 
 
 @kernel
@@ -138,7 +138,7 @@ def gini_gains(positive, negative, starts, parents, out):
 
 
 @kernel
-def refuse_thin(positive, negative, starts, parents, least, gains):
+def exclude_small_sides(positive, negative, starts, parents, least, gains):
     """Take the gain from stumps that leave less weight than ``least`` on a side.
 
     The constant vote has one side only and keeps its gain.
@@ -186,7 +186,7 @@ class Search:
         self._gains = GAINS[criterion]
         self._parents = [column.parents for column in columns]
         self._all_parents = np.concatenate(self._parents)
-        self._starts = np.concatenate([[0], np.cumsum([column.n_places for column in columns])])
+        self._starts = np.concatenate([[0], np.cumsum([column.n_bins for column in columns])])
 
     def best(self, tables: np.ndarray) -> Stump:
         """Return the best stump of all features.
@@ -199,7 +199,7 @@ class Search:
         part = slice(self._starts[feature], self._starts[feature + 1])
         return self._stump(feature, flat - int(part.start), tables[:, part])
 
-    def best_of(self, feature: int, tables: np.ndarray) -> Stump:
+    def best_of_feature(self, feature: int, tables: np.ndarray) -> Stump:
         """Return the best stump of one feature, given the weights at its places."""
         place = self._first_best(tables, np.array([0, tables.shape[1]]), self._parents[feature])
         return self._stump(feature, place, tables)
@@ -217,7 +217,7 @@ class Search:
         weight = tables[:, : starts[1]].sum()
         if self._least_share > 0:
             least = (self._least_share - ROUNDING) * weight
-            refuse_thin(tables[0], tables[1], starts, parents, least, gains)
+            exclude_small_sides(tables[0], tables[1], starts, parents, least, gains)
         return int(first_at_least(gains, gains.max() - ROUNDING * weight))
 
     def _stump(self, feature: int, place: int, tables: np.ndarray) -> Stump:
@@ -233,7 +233,7 @@ class Search:
             direction = 1 if tilt > 0 else -1
             if column.is_category:
                 level = place - column.first
-            if place == column.missing_place:
+            if place == column.missing_bin:
                 threshold = np.inf
             elif column.is_category:
                 threshold = np.nan
@@ -242,7 +242,7 @@ class Search:
         beyond = column.beyond(place)
         missing = 0
         if column.missing > 0:
-            missing = direction if beyond[column.missing_place] else -direction
+            missing = direction if beyond[column.missing_bin] else -direction
         elif place == 0:
             missing = direction
         sides = _sides(tables, beyond, direction)
@@ -251,14 +251,14 @@ class Search:
     def _middle(self, column: Column, place: int, weight: np.ndarray) -> tuple[int, float]:
         """Return the middle of the gap before a place, which may hold places without weight."""
         if column.missing > 0:  # what is missing stays on its side of the threshold
-            weight[column.hook] += weight[column.missing_place]
-            weight = weight[: column.missing_place]
+            weight[column.missing_parent] += weight[column.missing_bin]
+            weight = weight[: column.missing_bin]
         if weight[place - 1] > 0 and weight[place] > 0:
             return place, float(column.cuts[place - 1])
         low = int(np.flatnonzero(weight[:place])[-1])
         high = place + int(np.flatnonzero(weight[place:])[0])
         threshold = column.values[low] / 2 + column.values[high] / 2
-        place = int(np.clip(column.place_of(threshold, -1), low + 1, high))
+        place = int(np.clip(column.bin_of(threshold, -1), low + 1, high))
         # Rows of a binned feature lie all around the value of their place: cut between bins only.
         return place, float(threshold if column.exact else column.cuts[place - 1])
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from everystump._core.boosting.search import Stump, cast_votes
+from everystump._core.boosting.search import Stump, stump_votes
 from everystump._core.columns import Column
 from everystump._core.measures import ChosenStumps
 from everystump._core.shapes import Shape, ShapeModel
@@ -68,7 +68,7 @@ class Stumps(NamedTuple):
     def votes(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield each stump's votes on the rows of ``X``, 1 or -1, 0 on what it knows nothing of."""
         for d, *asked in zip(*self[:5], strict=True):
-            yield cast_votes(X[:, d], *asked)
+            yield stump_votes(X[:, d], *asked)
 
     def staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the score of each row of ``X`` after each stump."""
@@ -111,7 +111,7 @@ class Stumps(NamedTuple):
             [int(np.isposinf(threshold).sum()) for threshold, _ in asked],
         )
 
-    def weighed_by(self, columns: Sequence[Column], steps: Sequence[np.ndarray]) -> Self:
+    def with_jumps(self, columns: Sequence[Column], steps: Sequence[np.ndarray]) -> Self:
         """Return the stumps with the weights that make their vote take given steps.
 
         ``steps`` holds by how much the table of each feature changes beyond each of its places.
@@ -122,7 +122,7 @@ class Stumps(NamedTuple):
             self._by_feature(len(columns)), columns, steps, strict=True
         ):
             asked = zip(self.threshold[chosen], self.level[chosen], strict=True)
-            place = np.array([column.place_of(*question) for question in asked], dtype=int)
+            place = np.array([column.bin_of(*question) for question in asked], dtype=int)
             times = np.bincount(place, minlength=len(step))
             weight[chosen] = step[place] / (2 * times[place]) * self.direction[chosen]
         return self._replace(weight=weight)

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 
-class LeaveEachOut(Protocol):
+class LeaveOneOut(Protocol):
     """Leaves rows out of a machine, one at a time."""
 
     def __call__(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
@@ -33,7 +33,7 @@ class Machine:
         The kernel of each row with itself.
     limit : float
         The most that the kernel of a row with itself can be.
-    limit_is_known : bool
+    kappa_is_proven : bool
         Whether that is so for all rows there are, not only for those of the training table.
     C : float
         The most that a row's loss costs.
@@ -48,7 +48,7 @@ class Machine:
     violations : tuple of str
         What the theorems on left-out rows ask for and this machine is not, in sentences: a bias
         that is not in the kernel, a kernel or costs that follow the training rows, and so on.
-    leave_each_out : callable or None
+    leave_one_out : callable or None
         Given some rows, gives each of these that matters with the margins of all own rows for the
         machine without that row; None if there is no quicker way than to train it again.
     """
@@ -58,20 +58,20 @@ class Machine:
     margin: np.ndarray
     diagonal: np.ndarray
     limit: float
-    limit_is_known: bool
+    kappa_is_proven: bool
     C: float
     hinge: bool
     capped: bool
     gap: float
     refit_gap: float
     violations: tuple[str, ...]
-    leave_each_out: LeaveEachOut | None = None
+    leave_one_out: LeaveOneOut | None = None
 
     def left_out(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Leave rows out of a machine that knows how."""
-        if self.leave_each_out is None:
+        if self.leave_one_out is None:
             raise TypeError("this machine has to be trained again to leave a row out.")
-        return self.leave_each_out(rows)
+        return self.leave_one_out(rows)
 
     @property
     def squared_norm(self) -> float:
@@ -85,7 +85,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Combination:
+class KernelEnsemble:
     """A vote ``F = sum of c_t f_t`` of kernel machines; a single machine is a vote of one.
 
     Attributes
@@ -109,7 +109,7 @@ class Combination:
     margin: np.ndarray
     votes: bool = False
     subsample: int | None = None
-    doubts: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -148,4 +148,4 @@ class Combination:
     def violations(self) -> tuple[str, ...]:
         """What the theorems on left-out rows ask for and is not so, each sentence once."""
         every = (text for machine in self.machines for text in machine.violations)
-        return tuple(dict.fromkeys((*every, *self.doubts)))
+        return tuple(dict.fromkeys((*every, *self.caveats)))

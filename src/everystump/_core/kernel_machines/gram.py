@@ -7,7 +7,7 @@ import numpy as np
 from everystump._core.jit import kernel
 from everystump._core.kernel_machines.kernel import Kernel
 from everystump._core.solvers import WholeMatrix
-from everystump._core.solvers.box import MOST_FREE, batch_rows
+from everystump._core.solvers.box import MAX_FREE_ROWS, row_batch_size
 from everystump._core.solvers.products import RowSum, Scores, linear_scores
 from everystump._core.threads import share
 
@@ -129,7 +129,7 @@ class Gram:
             return WholeMatrix(self._square).scores(coef, doubled)
         chosen = np.flatnonzero(coef)
         total = RowSum(self.n_rows, doubled)
-        step = batch_rows(self.n_rows)
+        step = row_batch_size(self.n_rows)
         for first in range(0, len(chosen), step):
             index = chosen[first : first + step]
             total.add(self.rows(index), np.arange(len(index)), coef[index])
@@ -157,9 +157,9 @@ def _take_block(square: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
 
 def bytes_needed(n_rows: int, width: int) -> float:
     """Return what holding ``width`` rows of a matrix and solving for them takes."""
-    newton = 2 * min(width, MOST_FREE) ** 2
+    newton = 2 * min(width, MAX_FREE_ROWS) ** 2
     work = _WORK_ARRAYS * min(n_rows, _block_rows(n_rows)) * n_rows
-    batch = min(n_rows, batch_rows(n_rows))
+    batch = min(n_rows, row_batch_size(n_rows))
     return _BYTES * (float(width + batch) * n_rows + newton + work)
 
 

@@ -66,7 +66,7 @@ class _Point:
         return float(total) / (len(self.a) + int(capped.sum()))
 
 
-def interior_path(gram: Gram, task: Task, max_iter: int) -> tuple[np.ndarray, int]:
+def solve_interior_point(gram: Gram, task: Task, max_iter: int) -> tuple[np.ndarray, int]:
     """Return dual variables near the optimum, those next to a limit put on it, and the steps."""
     ridge, _, high = task.loss.box()
     unit = float(task.loss.cost.max())

@@ -178,7 +178,7 @@ def make_kernel(
     return KERNELS[name](X, _as_gamma(gamma, X, weight))
 
 
-def has_gamma(name: Any) -> bool:
+def takes_gamma(name: Any) -> bool:
     """Tell whether a kernel has a gamma."""
     return name in ("gaussian", "laplacian", "rbf")
 
@@ -218,7 +218,7 @@ def _stump(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
 
 
 def _middle(X: np.ndarray, gamma: tuple[float, bool]) -> PairKernel:
-    cuts = products.middles_of(X)
+    cuts = products.midpoints_of(X)
     own = sum(len(c) for c in cuts) / 2
     return PairKernel(partial(products.middle_stump, cuts=cuts), False, own, writes=True)
 

@@ -51,7 +51,7 @@ class _Without:
         return Box(ridge, low, high)
 
 
-def leave_each_out(
+def leave_one_out(
     square: np.ndarray, task: Task, a: np.ndarray, margin: np.ndarray, rows: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each of some rows that matters, with all margins of the machine without it.

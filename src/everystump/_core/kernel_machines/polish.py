@@ -18,9 +18,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from everystump._core.kernel_machines.gram import Gram
-from everystump._core.kernel_machines.settle import settle
+from everystump._core.kernel_machines.settle import solution_from_duals
 from everystump._core.kernel_machines.task import Task, Trained
-from everystump._core.solvers.box import JITTER, MOST_FREE
+from everystump._core.solvers.box import JITTER, MAX_FREE_ROWS
 
 _MOST_STEPS = 30
 # After so many steps that brought the gap no lower there is no use in more.
@@ -34,7 +34,7 @@ def polish(gram: Gram, task: Task, rough: Trained) -> Trained:
     free = _free(task, rough.a)
     system, waited, offset = None, 0, 0.0
     for _ in range(_MOST_STEPS):
-        if not 0 < len(free) <= MOST_FREE:
+        if not 0 < len(free) <= MAX_FREE_ROWS:
             break
         if system is None:
             system = _System.of(gram, task, free)
@@ -135,4 +135,4 @@ class _System:
         wanted = here.a[free] + sign * change
         moved = here.a.copy()
         moved[free] = np.clip(wanted, low, high)
-        return settle(gram, task, moved), moved[free] != wanted
+        return solution_from_duals(gram, task, moved), moved[free] != wanted

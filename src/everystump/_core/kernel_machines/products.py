@@ -20,7 +20,7 @@ def stump(
     return np.subtract(constant, between, out=between)
 
 
-def middles_of(training: np.ndarray) -> list[np.ndarray]:
+def midpoints_of(training: np.ndarray) -> list[np.ndarray]:
     """Return the middles between neighbouring values of each feature."""
     values = [np.unique(column) for column in training.T]
     return [middles(v[:-1], v[1:]) for v in values]

@@ -8,7 +8,7 @@ import numpy as np
 
 from everystump._core.kernel_machines.gram import Gram
 from everystump._core.kernel_machines.task import Task, Trained
-from everystump._core.solvers.certificate import UNIT, WIDER
+from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF
 from everystump._core.solvers.evaluation import Imbalance, evaluate, judge, rounding_matters
 from everystump._core.solvers.products import Scores
 
@@ -19,7 +19,7 @@ _MOST_TAKERS = 8
 _ROUNDED_OPERATIONS = 10
 
 
-def settle(gram: Gram, task: Task, a: np.ndarray) -> Trained:
+def solution_from_duals(gram: Gram, task: Task, a: np.ndarray) -> Trained:
     """Return the machine of given dual variables, each within its limits, with the best bias.
 
     Where ``sum of y a`` is not 0, the certificate allows for it.
@@ -68,18 +68,18 @@ def _imbalance(gram: Gram, task: Task, a: np.ndarray, scores: Scores, b: float) 
     left = fsum(a * task.sign)
     if left == 0.0:
         return Imbalance(0.0, 0.0)
-    taken = a - WIDER * left * task.sign
+    taken = a - SAFETY_FACTOR * left * task.sign
     able = np.flatnonzero((a > low) & (a < high) & (taken > low) & (taken < high))
     if len(able):
         slope = task.sign * (1.0 - ridge * a) - scores.value
         bend = gram.diagonal + ridge
         lost = left * slope + left**2 * bend / 2
         size = abs(left) * (1.0 + 2 * ridge * np.abs(a) + np.abs(scores.value)) + left**2 * bend
-        off = abs(left) * scores.rounding + _ROUNDED_OPERATIONS * UNIT * size
+        off = abs(left) * scores.rounding + _ROUNDED_OPERATIONS * UNIT_ROUNDOFF * size
         best = able[np.argmin((lost + off)[able])]
-        return Imbalance(float(lost[best]), WIDER * float(off[best]))
+        return Imbalance(float(lost[best]), SAFETY_FACTOR * float(off[best]))
     primal = 0.5 * float((a * task.sign) @ scores.value + np.abs(a) @ scores.rounding)
     margin = task.sign * (scores.value + b)
     primal += task.loss.total(task.loss.worst_within(margin, scores.rounding))
     most = abs(left) * (1.0 + float(np.sqrt(2.0 * max(primal, 0.0) * gram.largest)))
-    return Imbalance(most, (WIDER - 1.0) * most)
+    return Imbalance(most, (SAFETY_FACTOR - 1.0) * most)

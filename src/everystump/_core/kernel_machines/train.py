@@ -5,7 +5,7 @@
 Without a bias ``b`` is 0, and the dual has limits only (Evgeniou et al., eq. 3): `solve_box`.
 With one, the dual variables also have ``sum of y a = 0``: LIBSVM for the hinge; for the squared
 losses, whose optimum moves smoothly with ``b``, steps to that sum's root.  Both end with `polish`;
-where they stall, `interior_path` leads on.
+where they stall, `solve_interior_point` leads on.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from sklearn.svm import SVC
 
 from everystump._core.kernel_machines.gram import Gram
-from everystump._core.kernel_machines.interior import interior_path
+from everystump._core.kernel_machines.interior import solve_interior_point
 from everystump._core.kernel_machines.polish import polish
-from everystump._core.kernel_machines.settle import settle
+from everystump._core.kernel_machines.settle import solution_from_duals
 from everystump._core.kernel_machines.task import Task, Trained
 from everystump._core.solvers import Progress, solve_box
-from everystump._core.solvers.box import MOST_FREE
+from everystump._core.solvers.box import MAX_FREE_ROWS
 
 _MEGABYTE = 2**20
 # What LIBSVM's cache may take of the memory, alone and beside the whole matrix.
@@ -62,15 +62,15 @@ def _through_the_interior(gram: Gram, task: Task, rough: Trained, progress: Prog
     """Train once more, by another way, where the usual one has stalled."""
     if task.loss.box().is_unlimited or not _is_small(gram):
         return rough  # no limits to stay within, or too many rows
-    a, n_iter = interior_path(gram, task, task.max_iter - rough.n_iter)
-    found = polish(gram, task, settle(gram, task, a))
+    a, n_iter = solve_interior_point(gram, task, task.max_iter - rough.n_iter)
+    found = polish(gram, task, solution_from_duals(gram, task, a))
     progress(rough.n_iter + n_iter, found.certificate.primal, found.certificate.dual)
     return _best([rough, found], rough.n_iter + n_iter)
 
 
 def _is_small(gram: Gram) -> bool:
     """Tell whether a matrix of all rows may be factored."""
-    return gram.n_rows <= min(MOST_FREE, gram.width)
+    return gram.n_rows <= min(MAX_FREE_ROWS, gram.width)
 
 
 def _patience(gram: Gram, task: Task) -> int:
@@ -109,7 +109,7 @@ def _with_hinge(gram: Gram, task: Task, progress: Progress) -> Trained:
     for accuracy in _accuracies(task.tol):
         a, spent = _libsvm(gram, task, accuracy, most - n_pairs)
         n_pairs += spent
-        machines.append(polish(gram, task, settle(gram, task, a)))
+        machines.append(polish(gram, task, solution_from_duals(gram, task, a)))
         best = _best(machines, -(-n_pairs // per_iter))
         progress(best.n_iter, best.certificate.primal, best.certificate.dual)
         if best.certificate.converged or n_pairs >= most:
@@ -166,7 +166,7 @@ def _with_squares(gram: Gram, task: Task, progress: Progress) -> Trained:
             progress=progress,
         )
         n_iter += box.n_iter
-        found = polish(gram, task, settle(gram, task, box.a))
+        found = polish(gram, task, solution_from_duals(gram, task, box.a))
         machines.append(found)
         best = _best(machines, n_iter)
         if best.certificate.converged or n_iter >= most:

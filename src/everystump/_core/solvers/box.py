@@ -34,14 +34,14 @@ _LEAST_BATCH, _BATCHES = 256, 32
 # After so many steps a row, a Newton step gets further than more of them; so often at most.
 _STEPS_A_ROW, _MOST_VISITS = 3, 20
 # The most rows for whose matrix a Newton step is worth its cubic cost.
-MOST_FREE = 4000
+MAX_FREE_ROWS = 4000
 # Relative to the diagonal: makes matrices of equal rows invertible.
 JITTER = 1e-13
 # Newton steps are shortened until the dual value rises by this share of what its slope promises.
 _LENGTHS, _WORTH = 0.5 ** np.arange(10), 0.1
 
 
-def batch_rows(n_rows: int) -> int:
+def row_batch_size(n_rows: int) -> int:
     """Return how many rows of the matrix are asked for at once."""
     return max(_LEAST_BATCH, n_rows // _BATCHES)
 
@@ -67,7 +67,7 @@ class _Held:
             return False
         missing = violation.copy()
         missing[self.index] = 0.0
-        worst = np.argsort(-missing)[: min(batch_rows(len(missing)), -(-len(self.rows) // 2))]
+        worst = np.argsort(-missing)[: min(row_batch_size(len(missing)), -(-len(self.rows) // 2))]
         worst = worst[missing[worst] > 0]
         if len(worst) == 0:
             return False
@@ -198,7 +198,7 @@ def _newton_step(
     """Go to the optimum over the rows between their limits, or as far as the limits allow."""
     inside = (a > box.low) & (a < box.high)
     slots = np.flatnonzero(inside[held.index])
-    if not 0 < len(slots) <= MOST_FREE:
+    if not 0 < len(slots) <= MAX_FREE_ROWS:
         return
     free = held.index[slots]
     matrix = held.rows[np.ix_(slots, free)]

@@ -72,10 +72,10 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
         ray = ray if problem.hard else min(1.0, ray)
     energy = dot(weights, weights) / 2
     primal, primal_scale = energy + slopes.loss, 1.0
-    if problem.loss.flat_beyond_one and slopes.least_margin > 0:
-        scaled = energy / slopes.least_margin**2
+    if problem.loss.flat_beyond_one and slopes.min_margin > 0:
+        scaled = energy / slopes.min_margin**2
         if scaled < primal:
-            primal, primal_scale = scaled, 1.0 / slopes.least_margin
+            primal, primal_scale = scaled, 1.0 / slopes.min_margin
     return Bracket(
         primal=primal,
         dual=ray * gain - ray**2 * square / 2 if ray < np.inf else np.inf,

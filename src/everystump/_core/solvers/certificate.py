@@ -15,9 +15,9 @@ from math import fsum
 
 import numpy as np
 
-UNIT = float(np.finfo(np.float64).eps) / 2  # the relative rounding of one operation
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2  # the relative rounding of one operation
 # Bounds on rounding are sums themselves: by how much they are widened for their own rounding.
-WIDER = 1.01
+SAFETY_FACTOR = 1.01
 # By so much the values of a search, whose rounding is not known, may contradict each other.
 _CONTRADICTION = 1e-9
 
@@ -139,4 +139,4 @@ def sum_rounding(n_operations: float) -> float:
     A term must go through no more than so many operations, the additions among them; a sum of n
     products in any order takes n.
     """
-    return WIDER * n_operations * UNIT
+    return SAFETY_FACTOR * n_operations * UNIT_ROUNDOFF

@@ -28,7 +28,7 @@ class Edges:
 
     Parameters
     ----------
-    signs : ndarray of shape (n_places,) or None
+    signs : ndarray of shape (n_bins,) or None
         ``sigma`` above; None if no edge has a sign.
     """
 
@@ -98,4 +98,4 @@ class Edges:
         return np.maximum(held, 0.0)
 
 
-NO_EDGES = Edges(None)
+NO_CONSTRAINTS = Edges(None)

@@ -18,8 +18,8 @@ import numpy as np
 
 from everystump._core.losses import Box
 from everystump._core.solvers.certificate import (
-    UNIT,
-    WIDER,
+    SAFETY_FACTOR,
+    UNIT_ROUNDOFF,
     Certificate,
     Values,
     certify,
@@ -30,7 +30,7 @@ from everystump._core.solvers.products import Products, Scores
 # Sums are taken again in twice the precision where rounding is more than this share of the gap
 # that was asked for, or of the value itself.
 _SHARE_OF_GAP, _SHARE_OF_VALUE = 0.1, 1e-10
-_FEW = 4 * UNIT
+_FEW = 4 * UNIT_ROUNDOFF
 
 
 class QuadraticLoss(Protocol):
@@ -80,7 +80,9 @@ def evaluate(
     for doubled in (False, True):
         scores = products.scores(a * sign, doubled)
         shift = b * exact_sum(a * sign)
-        found = judge(scores, sign, loss, a, b, Imbalance(shift, 2 * UNIT * abs(shift)), tol)
+        found = judge(
+            scores, sign, loss, a, b, Imbalance(shift, 2 * UNIT_ROUNDOFF * abs(shift)), tol
+        )
         if not rounding_matters(found.certificate, tol):
             break
     return found
@@ -118,8 +120,9 @@ def judge(
         gain=exact_sum(parts),
         reach=norm,
         imbalance=imbalance.value,
-        primal_rounding=WIDER * (max(worst - total, 0.0) + 2 * _FEW * worst + norm_rounding / 2),
-        dual_rounding=WIDER
+        primal_rounding=SAFETY_FACTOR
+        * (max(worst - total, 0.0) + 2 * _FEW * worst + norm_rounding / 2),
+        dual_rounding=SAFETY_FACTOR
         * (_FEW * float((np.abs(a) + np.abs(parts - a)).sum()) + norm_rounding / 2)
         + imbalance.rounding,
     )

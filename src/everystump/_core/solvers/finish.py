@@ -9,7 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from everystump._core.solvers.bracket import bracket
-from everystump._core.solvers.certificate import UNIT, WIDER, Values, certify, sum_rounding
+from everystump._core.solvers.certificate import (
+    SAFETY_FACTOR,
+    UNIT_ROUNDOFF,
+    Values,
+    certify,
+    sum_rounding,
+)
 from everystump._core.solvers.problem import Problem, Solution
 from everystump._core.solvers.rows import Rows, Slopes
 
@@ -34,7 +40,7 @@ def finish(
         scale = now.primal_scale * (1.0 + 4.0 * off)
         weights, bias = scale * weights, scale * bias
         rows.place(problem.chains.spread(weights), bias)
-    rows.take_duals(dual_coef)
+    rows.set_duals(dual_coef)
     values = _values(problem, rows, weights, bias, rows.slopes(refit=False))
     return Solution(
         weights=weights,
@@ -73,7 +79,7 @@ def _values(
         loss=slopes.loss,
         gain=float(slopes.duals.sum()),
         reach=float(reach @ reach),
-        primal_rounding=WIDER * (short + own) + sum_rounding(len(weights) + 4) * norm,
+        primal_rounding=SAFETY_FACTOR * (short + own) + sum_rounding(len(weights) + 4) * norm,
         dual_rounding=_dual_rounding(problem, rows, slopes, sides, reach),
     )
 
@@ -90,11 +96,11 @@ def _dual_rounding(
     jumps, total = problem.chains.jumps, float(slopes.totals.sum())
     unit = sum_rounding(rows.n_additions + 2 * int(np.diff(problem.chains.starts).max()) + 8)
     square = float(reach @ reach)
-    off = (unit + _DUAL_ROUNDING * UNIT) * (total + float(np.abs(slopes.duals).sum()))
+    off = (unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * (total + float(np.abs(slopes.duals).sum()))
     off += 2 * unit * total * float(jumps @ np.abs(reach)) + sum_rounding(len(jumps) + 4) * square
     off += 2 * (unit * total) ** 2 * float(jumps @ jumps)
     if not problem.bias:
-        return WIDER * off
+        return SAFETY_FACTOR * off
     left = slopes.totals - slopes.totals[::-1]
     excess = np.maximum(left, 0.0) + unit * total
     shares = np.divide(excess, slopes.totals, out=np.zeros(2), where=slopes.totals > 0)
@@ -102,4 +108,4 @@ def _dual_rounding(
         share * max(gain - float(reach @ side), 0.0) + share**2 * float(side @ side) / 2
         for share, gain, side in zip(np.minimum(shares, 1.0), slopes.duals, sides, strict=True)
     ]
-    return WIDER * ((1.0 + min(shares.max(), 1.0)) * off + max(lost))
+    return SAFETY_FACTOR * ((1.0 + min(shares.max(), 1.0)) * off + max(lost))

@@ -107,7 +107,7 @@ def _solved_on_few(problem: Problem, rows: Rows, tol: float, max_iter: int) -> S
     if rows.n_rows < _MANY_ROWS or problem.hard or problem.signs is not None:
         return None
     few = rows.thinned(_THINNED)
-    if few.smaller_side() < _LEAST_SIDE:
+    if few.minority_size() < _LEAST_SIDE:
         return None
     found = solve_hinge(
         problem, few, tol=_ROUGHER * tol, max_iter=max_iter, progress=lambda *_: None
@@ -131,7 +131,7 @@ class _Search:
     def begin(self) -> None:
         """Start on the ray between the class means, at its best dual value."""
         rows, hard = self.rows, self.problem.hard
-        rows.smooth_in_the_middle(0.0, 1.0)
+        rows.smooth_at_box_center(0.0, 1.0)
         slopes, now = self.point.look()
         if hard:
             _refuse_inseparable(self.problem, now)
@@ -150,13 +150,13 @@ class _Search:
         distance = max(rows.mean_shortfall(), _LEAST_DISTANCE)
         self.sharpness = 2 * _FIRST_SHARPNESS * share * level / distance
         self.sharpest = _SHARPER * self.sharpness
-        rows.smooth_in_the_middle(self.sharpness, share)
+        rows.smooth_at_box_center(self.sharpness, share)
 
     def begin_at(self, few: Solution) -> None:
         """Start at the solution on some of the rows, as sharply as it was found."""
         self.point.resume(few)
         self.sharpness = self.rows.C / few.C * few.sharpness
-        self.rows.smooth_in_the_middle(self.sharpness, 1.0)
+        self.rows.smooth_at_box_center(self.sharpness, 1.0)
 
     def resume(self, start: Solution) -> None:
         """Start from the solution for another C."""

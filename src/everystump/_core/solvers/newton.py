@@ -21,7 +21,7 @@ from scipy.linalg.blas import daxpy
 from everystump._core.chains import Chains
 from everystump._core.solvers.bracket import Bracket
 from everystump._core.solvers.conjugate import Stop, conjugate_gradients
-from everystump._core.solvers.edges import NO_EDGES, Edges
+from everystump._core.solvers.edges import NO_CONSTRAINTS, Edges
 from everystump._core.solvers.preconditioner import BlockPreconditioner
 from everystump._core.solvers.problem import Problem
 from everystump._core.solvers.rows import Rows
@@ -166,7 +166,7 @@ def line_search(
     rows: Rows,
     weights: np.ndarray,
     dw: np.ndarray,
-    edges: Edges = NO_EDGES,
+    edges: Edges = NO_CONSTRAINTS,
     dot: Callable[[np.ndarray, np.ndarray], float] = Chains.dot,
 ) -> float:
     """Return a step length at which the objective along ``dw`` is nearly flat.

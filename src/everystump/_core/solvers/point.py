@@ -64,9 +64,9 @@ class Point:
         if not self.edges:
             return slopes, bracket(self.problem, self.weights, slopes)
         kept = self.problem.project(self.weights)
-        self.rows.propose(self.problem.chains.spread(kept - self.weights), 0.0)
-        loss, least_margin = self.rows.proposed()
-        there = replace(slopes, loss=loss, least_margin=least_margin)
+        self.rows.set_direction(self.problem.chains.spread(kept - self.weights), 0.0)
+        loss, min_margin = self.rows.proposed()
+        there = replace(slopes, loss=loss, min_margin=min_margin)
         now = bracket(self.problem, kept, there)
         return slopes, replace(now, residual=now.residual + kept - self.weights)
 
@@ -86,7 +86,7 @@ class Point:
             scale = self.edges.scale(self.weights)
             now = replace(now, residual=now.residual + self.edges.pull(self.weights))
         dw, db = self.newton.direction(now, stop, scale)
-        self.rows.propose(self.problem.space.spread(dw), db)
+        self.rows.set_direction(self.problem.space.spread(dw), db)
         t = line_search(self.rows, self.weights, dw, self.edges, self.problem.space.dot)
         self.weights = self.weights + t * dw
         self.bias += t * db

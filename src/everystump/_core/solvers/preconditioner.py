@@ -32,8 +32,8 @@ class _JointBlock(NamedTuple):
         """
         weight = joint[self.own]
         votes = self.votes if scale is None else self.votes * scale[self.entries]
-        centred = votes - (weight @ votes) / weight.sum()
-        block = (centred.T * weight) @ centred
+        centered = votes - (weight @ votes) / weight.sum()
+        block = (centered.T * weight) @ centered
         block[np.diag_indices_from(block)] += 1.0
         try:
             return np.linalg.inv(block)

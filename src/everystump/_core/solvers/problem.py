@@ -81,7 +81,7 @@ class Problem:
         Whether ``b`` is free; otherwise it is 0.
     hard : bool
         Whether C is infinite, so that no row may be short of the margin.
-    signs : ndarray of shape (n_places,), optional
+    signs : ndarray of shape (n_bins,), optional
         1 where a weight must not be negative, -1 where it must not be positive, 0 elsewhere.
     span : Span, optional
         Given if weights are combinations of the rows; then no weight has a sign to keep.

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from everystump._core.jit import kernel
-from everystump._core.solvers.certificate import UNIT, WIDER, sum_rounding
+from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF, sum_rounding
 
 _RUN = 64  # terms that are summed by themselves
 _SPLITTER = 2.0**27 + 1.0  # cuts a number into two halves of its digits
@@ -97,7 +97,7 @@ class RowSum:
             n_operations = min(self._n_terms, _RUN) + self._n_runs
             return Scores(self.value, sum_rounding(n_operations) * self._size)
         value = self.value + self.rest
-        return Scores(value, UNIT * np.abs(value) + self.rest_rounding)
+        return Scores(value, UNIT_ROUNDOFF * np.abs(value) + self.rest_rounding)
 
     @property
     def rest_rounding(self) -> np.ndarray:
@@ -124,7 +124,7 @@ def linear_scores(X: np.ndarray, coef: np.ndarray, doubled: bool = False) -> Sco
     if doubled:
         out.add(columns, every, weights.rest)
     value, rounding = out.scores()
-    return Scores(value, rounding + WIDER * (np.abs(X) @ off))
+    return Scores(value, rounding + SAFETY_FACTOR * (np.abs(X) @ off))
 
 
 @kernel

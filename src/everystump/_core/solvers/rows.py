@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.blocks import Blocks, Part, most_rows_of_a_block
+from everystump._core.blocks import Blocks, Part, max_block_rows
 from everystump._core.losses import SmoothedHinge
 from everystump._core.packing import Packing
 
@@ -31,7 +31,7 @@ class Slopes:
 
     Attributes
     ----------
-    tables : ndarray of shape (2, n_places)
+    tables : ndarray of shape (2, n_bins)
         Scattered dual variables.
     totals : ndarray of shape (2,)
         Sums of the dual variables.
@@ -41,7 +41,7 @@ class Slopes:
         Sum of the loss.
     pairing : float
         Sum of ``a (1 - m)``.
-    least_margin : float
+    min_margin : float
         The smallest margin.
     """
 
@@ -50,7 +50,7 @@ class Slopes:
     duals: np.ndarray
     loss: float
     pairing: float
-    least_margin: float
+    min_margin: float
 
 
 class _Weights:
@@ -107,11 +107,11 @@ class RowBlock(Part):
             if refit:
                 self.a = self.loss.slope(self.margin)
             dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
-        totals = np.array(rowloops.sum_sides(self.a, self.positive))
+        totals = np.array(rowloops.sum_by_class(self.a, self.positive))
         return Slopes(
-            self.scatter_sides(self.a),
+            self.scatter_by_class(self.a),
             totals,
-            totals if dual is self.a else np.array(rowloops.sum_sides(dual, self.positive)),
+            totals if dual is self.a else np.array(rowloops.sum_by_class(dual, self.positive)),
             loss,
             float(totals.sum() - self.a @ self.margin),
             float(self.margin.min()),
@@ -156,7 +156,7 @@ class RowBlock(Part):
         rowloops.scatter(self.codes, self.starts, r, 0, len(r), table, self.offset)
         return table
 
-    def propose(self, table: np.ndarray, bias: float) -> None:
+    def set_direction(self, table: np.ndarray, bias: float) -> None:
         """Set the direction of the margins."""
         rowloops.gather(self.codes, self.starts, table, self.step, self.offset)
         self.step += bias
@@ -177,7 +177,7 @@ class RowBlock(Part):
 
     def place(self, table: np.ndarray, bias: float) -> None:
         """Put the margins where a joint table and a bias say."""
-        self.propose(table, bias)
+        self.set_direction(table, bias)
         self.margin[:] = self.step
 
 
@@ -217,7 +217,7 @@ class Rows(Blocks[RowBlock]):
         n_rows = len(positive)
         even = None
         if weight.strides == (0,):
-            most = min(n_rows, most_rows_of_a_block(n_threads))
+            most = min(n_rows, max_block_rows(n_threads))
             even = lru_cache(maxsize=4)(lambda factor: np.full(most, factor * weight[0]))
 
         def block(part: slice) -> RowBlock:
@@ -226,7 +226,7 @@ class Rows(Blocks[RowBlock]):
             return self.make_block(packing, rows, positive[part], loss, weights, C)
 
         super().__init__(packing, n_rows, block, n_threads)
-        self._is_plain = len(packing.members) == len(packing.homes)
+        self._is_plain = len(packing.members) == len(packing.locations)
         self._given = index, positive, loss, weight
         self.C = C
         self.total_weight = float(weight.sum())
@@ -249,7 +249,7 @@ class Rows(Blocks[RowBlock]):
             self.n_threads,
         )
 
-    def smaller_side(self) -> int:
+    def minority_size(self) -> int:
         """Return how many rows the smaller of the two classes has."""
         n_positive = int(self._given[1].sum())
         return min(n_positive, self.n_rows - n_positive)
@@ -275,7 +275,7 @@ class Rows(Blocks[RowBlock]):
             sum(part.duals for part in parts),
             sum(part.loss for part in parts),
             sum(part.pairing for part in parts),
-            min(part.least_margin for part in parts),
+            min(part.min_margin for part in parts),
         )
 
     def curvature(self) -> tuple[np.ndarray, np.ndarray]:
@@ -312,11 +312,11 @@ class Rows(Blocks[RowBlock]):
             np.concatenate([weight for _, weight in parts]),
         )
 
-    def propose(self, table: np.ndarray, bias: float) -> None:
+    def set_direction(self, table: np.ndarray, bias: float) -> None:
         """Set the direction in which scores may move next."""
         self.passes += 1
         joint = self._expand(table)
-        self.each(lambda block: block.propose(joint, bias), self.n_rows)
+        self.each(lambda block: block.set_direction(joint, bias), self.n_rows)
 
     def along(self, t: float) -> float:
         """Return minus the derivative of the summed loss after ``t`` times the direction."""
@@ -355,7 +355,7 @@ class Rows(Blocks[RowBlock]):
         for block in self.blocks:
             block.charge(C)
 
-    def smooth_in_the_middle(self, sharpness: float, share: float) -> None:
+    def smooth_at_box_center(self, sharpness: float, share: float) -> None:
         """Smooth the hinge around ``share`` times the middle of each row's box.
 
         The box of a hard margin has no middle; the row's weight stands in.
@@ -379,7 +379,7 @@ class Rows(Blocks[RowBlock]):
         self.passes += 1
         return self._fold(sum(self.each(lambda block: block.combine(coef), self.n_rows)))
 
-    def take_duals(self, dual_coef: np.ndarray) -> None:
+    def set_duals(self, dual_coef: np.ndarray) -> None:
         """Take signed dual variables of all rows of the table."""
         for block in self.blocks:
             block.a = block.sign * dual_coef[block.index]
@@ -395,7 +395,7 @@ class Rows(Blocks[RowBlock]):
         return out
 
 
-def places_of(packing: Packing, codes: np.ndarray) -> np.ndarray:
+def flat_bins(packing: Packing, codes: np.ndarray) -> np.ndarray:
     """Return the place of each row in each feature, in a flat table, given joint codes."""
     joint = zip(packing.places, codes, strict=True)
     return np.concatenate([places.astype(np.int32)[code] for places, code in joint], axis=1)
@@ -423,4 +423,4 @@ class ActiveRows:
 
     def places(self) -> np.ndarray:
         """Return the place of each row in each feature, in a flat table."""
-        return places_of(self.packing, self.codes)
+        return flat_bins(self.packing, self.codes)

@@ -26,7 +26,7 @@ from everystump._core.solvers.finish import finish
 from everystump._core.solvers.newton import multipliers
 from everystump._core.solvers.point import Point
 from everystump._core.solvers.problem import Loss, Problem, Solution, Span
-from everystump._core.solvers.rows import RowBlock, Rows, places_of
+from everystump._core.solvers.rows import RowBlock, Rows, flat_bins
 
 # Seconds of what is to be chosen between; only ratios matter.  A kernel value, for each feature; an
 # entry of a matrix that is multiplied or, with each of its rows, factored; a code; a place; a call.
@@ -87,17 +87,17 @@ class Gram:
         """Return the matrix of some rows."""
         codes = self._packing.codes
         if len(index) < codes.shape[1] / 2:
-            return self._chains.gram(places_of(self._packing, codes[:, index]), n_threads)
+            return self._chains.gram(flat_bins(self._packing, codes[:, index]), n_threads)
         with self._lock:
             if self._whole is None:
-                self._whole = self._chains.gram(places_of(self._packing, codes), n_threads)
+                self._whole = self._chains.gram(flat_bins(self._packing, codes), n_threads)
         return self._whole[np.ix_(index, index)]
 
 
 class SpanBlock(RowBlock):
     """All rows, each seeing an entry of its own in a table instead of its codes."""
 
-    def scatter_sides(self, r: np.ndarray, *_: object) -> np.ndarray:
+    def scatter_by_class(self, r: np.ndarray, *_: object) -> np.ndarray:
         """Return ``r`` of the positive and of the negative rows, 0 at the others."""
         return np.where([self.positive, ~self.positive], r, 0.0)
 
@@ -108,7 +108,7 @@ class SpanBlock(RowBlock):
         self.weight = weight[self.active]
         return weight, len(self.active)
 
-    def propose(self, table: np.ndarray, bias: float) -> None:
+    def set_direction(self, table: np.ndarray, bias: float) -> None:
         """Set the direction of the margins."""
         self.step = (table + bias) * self.sign
 
@@ -185,7 +185,7 @@ class SpanPoint(Point):
         problem, rows = self._home
         coef = np.zeros(rows.packing.codes.shape[1])
         coef[self.rows.index] = self.weights[0]
-        rows.take_duals(self.rows.dual_coef(np.ones(2)))
+        rows.set_duals(self.rows.dual_coef(np.ones(2)))
         weights = problem.chains.collect(rows.combine(coef))
         return finish(problem, rows, weights, self.bias, tol, n_iter)
 
