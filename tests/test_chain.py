@@ -9,7 +9,7 @@ from trees import category, numbers, paths
 from everystump._core.chains import Chains
 from everystump._core.measures import Masses
 
-BOTH = pytest.mark.parametrize("centred", [True, False])
+BOTH = pytest.mark.parametrize("centered", [True, False])
 # The form of each feature's column, the masses of its edges, and the mass outside.
 KINDS = {
     "a category": ([category(4)], [[2.0, 1.0, 0.5, 3.0]], [0.0]),

@@ -322,7 +322,7 @@ def test_the_memory_that_the_refusal_asks_for_is_enough():
 
 
 def indefinite(smallest):
-    """Return a matrix of 90 rows with this as its smallest eigenvalue, also when centred."""
+    """Return a matrix of 90 rows with this as its smallest eigenvalue, also when centered."""
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(np.column_stack([np.ones(90), rng.normal(size=(90, 89))]))[0]
     values = np.append(5.0, np.linspace(1.0, 3.0, 89))

@@ -391,7 +391,12 @@ def _one_by_one(columns):
     whole = pack(np.zeros((4, 1), dtype=columns.codes.dtype), np.array([100] * 4))
     starts = np.concatenate([[0], np.cumsum(columns.sizes)])
     locations = tuple(p.locations[0]._replace(joint=d) for d, p in enumerate(singles))
-    parts = {"codes": columns.codes, "starts": starts, "members": whole.members, "homes": locations}
+    parts = {
+        "codes": columns.codes,
+        "starts": starts,
+        "members": whole.members,
+        "locations": locations,
+    }
     return type(whole)(**parts, places=(), expand=whole.expand)
 
 

@@ -49,7 +49,7 @@ class TestTheorem1:
     """The kernel that embodies stumps is an inner product."""
 
     @pytest.mark.parametrize("measure", [*NAMED, ChosenStumps(THRESHOLDS)], ids=str)
-    @pytest.mark.parametrize("centred", [True, False])
+    @pytest.mark.parametrize("centered", [True, False])
     def test_gram_is_positive_semidefinite(self, table, measure, centered):
         """No eigenvalue is below -1e-12 of the largest, with and without a bias."""
         K = package_gram(table[0], named(measure), centered=centered)
@@ -66,7 +66,7 @@ class TestTheorem1:
 
     @pytest.mark.parametrize("measure", NAMED)
     def test_with_a_bias_only_constants_differ(self, table, measure):
-        """Both matrices are the same to 1e-12 once rows and columns are centred."""
+        """Both matrices are the same to 1e-12 once rows and columns are centered."""
         X, _ = table
         free, pinned = (package_gram(X, named(measure), centered=c) for c in (False, True))
         H = np.eye(len(X)) - 1 / len(X)

@@ -52,7 +52,7 @@ class Chains:
         ``s`` above.
     leaves : ndarray of bool, shape (n_bins,)
         Whether a place hangs aside, as levels and what is missing do, and not on a path of numbers.
-    centred : bool
+    centered : bool
         Whether stumps vote -1 and +1 around their threshold (no bias) or 0 and 1 (bias).
     """
 

@@ -168,7 +168,7 @@ class Design:
     def shape_model(self, solution: Solution) -> ShapeModel:
         """Return the curves of a solution, each with weighted mean 0 if there is a bias.
 
-        A constant of a feature and the bias are interchangeable; centred curves are the ones
+        A constant of a feature and the bias are interchangeable; centered curves are the ones
         that can be read.  Without a bias curves are as the kernel has them.
         """
         tables = self.split_by_feature(self.chains.spread(solution.weights))

@@ -52,7 +52,7 @@ def _refuse_improper(products: np.ndarray, number: np.ndarray, name: str, bias: 
         )
     smallest = _smallest_eigenvalue(_centred(products) if bias else products)
     if smallest < -_ROUNDING * size * len(products):
-        what = "centred kernel matrix" if bias else "kernel matrix"
+        what = "centered kernel matrix" if bias else "kernel matrix"
         raise ValueError(
             f"{name}: the smallest of the {len(products)} eigenvalues of the {what} is "
             f"{smallest:.4g}, so that it is no kernel's; use a positive semi-definite one, for "

@@ -123,8 +123,8 @@ def _split_loosely(number: np.ndarray, rows: np.ndarray, holdout: float, seed: i
     if not 0 < n_test <= len(drawn) - len(first):
         raise InvalidInputError(
             f"{pluralize(len(number), 'row')} of {int(number.max()) + 1} classes are too few to "
-            f"hold out {holdout:g} of them and to learn from each class; pass --cv, another --holdout, "
-            f"or more rows."
+            f"hold out {holdout:g} of them and to learn from each class; pass --cv, "
+            f"another --holdout, or more rows."
         )
     return np.delete(drawn, first)[:n_test]
 

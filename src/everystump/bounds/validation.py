@@ -130,8 +130,8 @@ def _of_no_record(fitted: Any, overlap: Overlap | None) -> str:
 def _of_known_rows(overlap: Overlap, suspect: int) -> str:
     """Return what is assumed of a few rows that equal training rows."""
     return (
-        f"of the {format_percent(overlap.share)} of the rows that equal rows that the model learned "
-        f"from, {suspect} count as wrong and the others do so by chance, as "
+        f"of the {format_percent(overlap.share)} of the rows, which equal training rows, "
+        f"{suspect} count as wrong and the others do so by chance, as "
         f"{format_percent(overlap.chance)} of the training rows equal each other"
     )
 

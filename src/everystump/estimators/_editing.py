@@ -211,7 +211,7 @@ class EditingMixin:
         """Return a copy of the model to which a feature adds nothing.
 
         The mean of its curve over the training rows goes to the intercept, so that the mean of
-        their scores stays, up to the bins of ``density_``; it is 0 where curves are centred.
+        their scores stays, up to the bins of ``density_``; it is 0 where curves are centered.
 
         Parameters
         ----------
