@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from trees import category, numbers, paths
 
-from everystump._core.chains import Chains
+from everystump._core.chains import Chains, factor, solve
 from everystump._core.measures import Masses
 
 BOTH = pytest.mark.parametrize("centered", [True, False])
@@ -173,8 +173,8 @@ def dense_block(column, s, d):
 
 def chain_solve(chains, d, rhs):
     price, damp, out = np.empty_like(d), np.empty_like(d), np.full_like(d, np.nan)
-    chains.factor(chains.starts, chains.parents, chains.jumps, d, price, damp)
-    chains.solve(chains.starts, chains.parents, chains.jumps, price, damp, rhs, out)
+    factor(chains.starts, chains.parents, chains.jumps, d, price, damp)
+    solve(chains.starts, chains.parents, chains.jumps, price, damp, rhs, out)
     return out
 
 

@@ -26,7 +26,7 @@ ESTIMATORS = [
     "WeightedVoteClassifier",
 ]
 MODEL_FILES = ["ModelFileError", "load", "save"]
-PACKAGES = ["bounds", "datasets", "explain", "export", "kernels", "measure", "report"]
+PACKAGES = ["bounds", "datasets", "explain", "export", "kernels", "measures", "report", "shapes"]
 NAMES = sorted([*ESTIMATORS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])
 HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
