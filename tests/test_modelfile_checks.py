@@ -102,12 +102,24 @@ CONTRADICTORY = {
         "must name features",
     ),
     "record of text": ("StumpSVC", held(_training_record="x"), "must be a TrainingRecord or None"),
-    "record, no rows": ("StumpSVC", recorded(n_given=0), "n_given of a TrainingRecord must be"),
-    "record, other rows": ("StumpSVC", recorded(n_given=9), "one hash for each row"),
-    "record, half a row": ("StumpSVC", recorded(n_given=120.5), "n_given of a TrainingR"),
-    "record, whole": ("StumpSVC", recorded(complete=1), "complete a truth value"),
-    "record, twins": ("StumpSVC", recorded(n_twins=-1), "n_twins of a TrainingRecord must be"),
-    "record, checksum": ("StumpSVC", recorded(table="x"), "checksums of a TrainingRecord must be"),
+    "record, no rows": (
+        "StumpSVC",
+        recorded(n_input_rows=0),
+        "n_input_rows of a TrainingRecord must be",
+    ),
+    "record, other rows": ("StumpSVC", recorded(n_input_rows=9), "one hash for each row"),
+    "record, half a row": ("StumpSVC", recorded(n_input_rows=120.5), "n_input_rows of a TrainingR"),
+    "record, whole": ("StumpSVC", recorded(complete=1), "complete a boolean"),
+    "record, twins": (
+        "StumpSVC",
+        recorded(n_duplicates=-1),
+        "n_duplicates of a TrainingRecord must be",
+    ),
+    "record, checksum": (
+        "StumpSVC",
+        recorded(table_checksum="x"),
+        "checksums of a TrainingRecord must be",
+    ),
     "record, a list": ("StumpSVC", recorded(hashes=[1, 2]), "hashes of a TrainingRecord must be"),
 }
 
@@ -216,6 +228,28 @@ def test_an_expansion_over_other_features(path):
     assert "over the features and classes" in refusal(path)
     replace_array(path, file, npy(np.zeros((67, 4))))
     assert "one weight for each support vector" in refusal(path)
+
+
+OLD_RECORD_NAMES = {
+    "n_input_rows": "n_given",
+    "table_checksum": "table",
+    "rows_checksum": "unordered",
+    "weights_checksum": "weights",
+    "n_duplicates": "n_twins",
+}
+
+
+def test_training_records_of_older_files(path):
+    X, y = table(2)
+    save(fitted("StumpSVC"), path)
+
+    def as_before(index):
+        record = holds(index)["_training_record"]["with"]
+        for name, old in OLD_RECORD_NAMES.items():
+            record[old] = record.pop(name)
+
+    rewrite(path, as_before)
+    assert load(path).training_overlap(X, y).same_table
 
 
 def test_perceptrons_of_files_from_before_scaling_are_not_scaled(path):

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._tables.labels import class_indices, scores_of
+from everystump._tables.labels import class_indices, classifier_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class LabeledPredictions:
     @classmethod
     def of(cls, model: Any, X: Any, y: Any) -> Self:
         """Ask a fitted classifier about rows; a frame's index is not looked at."""
-        scores = np.asarray(scores_of(model, X), dtype=np.float64)
+        scores = np.asarray(classifier_scores(model, X), dtype=np.float64)
         actual = class_indices(y, model.classes_, len(scores))
         predicted = class_indices(model.predict(X), model.classes_, len(scores))
         probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from everystump._tables.validation import Table
+from everystump._tables.validation import TrainingTable
 from everystump._text import pluralize, truncate_list
 
 _DEFAULT = 5
@@ -26,7 +26,7 @@ class Fold:
     test: np.ndarray
 
 
-def make_folds(cv: Any, table: Table, random_state: Any, *, stacklevel: int) -> list[Fold]:
+def make_folds(cv: Any, table: TrainingTable, random_state: Any, *, stacklevel: int) -> list[Fold]:
     """Return the folds of a checked table, and warn of classes that they cannot do justice to.
 
     A number of folds means shuffled and stratified ones; a splitter or an iterable is used as is.
@@ -37,7 +37,7 @@ def make_folds(cv: Any, table: Table, random_state: Any, *, stacklevel: int) -> 
         y = table.classes[table.label]
         folds = [Fold(*parts) for parts in cv.split(np.zeros((len(y), 1)), y)]
     else:
-        position = np.full(table.n_given, -1)
+        position = np.full(table.n_input_rows, -1)
         position[table.kept] = np.arange(len(table.kept))
         numbered = [(position[train], position[test]) for train, test in cv]
         folds = [Fold(train[train >= 0], test[test >= 0]) for train, test in numbered]
@@ -50,7 +50,7 @@ def make_folds(cv: Any, table: Table, random_state: Any, *, stacklevel: int) -> 
     return folds
 
 
-def _stratified(cv: Any, table: Table, random_state: Any, stacklevel: int) -> list[Fold]:
+def _stratified(cv: Any, table: TrainingTable, random_state: Any, stacklevel: int) -> list[Fold]:
     wanted = _DEFAULT if cv is None else int(cv)
     counts = np.bincount(table.label, minlength=len(table.classes))
     folds = stratified_folds(wanted, table.label, random_state)
@@ -142,7 +142,9 @@ def fold_warnings(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     return notes
 
 
-def _warn_of_absent_classes(cv: Any, table: Table, folds: list[Fold], stacklevel: int) -> None:
+def _warn_of_absent_classes(
+    cv: Any, table: TrainingTable, folds: list[Fold], stacklevel: int
+) -> None:
     for k, fold in enumerate(folds):
         absent = np.setdiff1d(np.arange(len(table.classes)), table.label[fold.train])
         if len(absent):

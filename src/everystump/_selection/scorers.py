@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from everystump._tables import as_supported_table
-from everystump._tables.labels import as_labels, log_probabilities
-from everystump._tables.validation import Table
+from everystump._tables.labels import labels_from_scores, log_probabilities
+from everystump._tables.validation import TrainingTable
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ Score = Callable[[Candidate], float]
 def accuracy(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> float:
     """Return the weighted share of rows whose class has the highest score."""
     n_classes = 2 if scores.ndim == 1 else scores.shape[1]
-    return float(np.average(as_labels(scores, np.arange(n_classes)) == label, weights=weight))
+    return float(
+        np.average(labels_from_scores(scores, np.arange(n_classes)) == label, weights=weight)
+    )
 
 
 def neg_log_loss(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> float:
@@ -56,7 +58,7 @@ def neg_log_loss(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | Non
 _OF_SCORES = {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
 
 
-def make_score(estimator: Any, scoring: Any, table: Table, test: np.ndarray) -> Score:
+def make_score(estimator: Any, scoring: Any, table: TrainingTable, test: np.ndarray) -> Score:
     """Return what scores a model on the rows ``test`` of a table.
 
     The usual scorers, which need no more than scores, are computed here: they know all classes,

@@ -13,12 +13,12 @@ _MANY_ROWS = 10_000
 _WIDEST, _ROWS_AT_A_TIME = 1 << 16, 1 << 18
 
 
-def as_labels(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def labels_from_scores(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the class that each score speaks for; a score of 0 for the first of two.
 
     Examples
     --------
-    >>> as_labels(np.array([-1.0, 2.0]), np.array(["no", "yes"]))
+    >>> labels_from_scores(np.array([-1.0, 2.0]), np.array(["no", "yes"]))
     array(['no', 'yes'], dtype='<U3')
     """
     if score.ndim == 1:
@@ -40,7 +40,7 @@ def log_probabilities(log_odds: np.ndarray) -> np.ndarray:
     return log_p - logsumexp(log_p, axis=1, keepdims=True)
 
 
-def scores_of(classifier: Any, X: Any) -> np.ndarray:
+def classifier_scores(classifier: Any, X: Any) -> np.ndarray:
     """Return any classifier's scores of rows: a decision function, chances, or votes.
 
     Chances and votes of two classes go from -1 to 1.  Scores of pairs of classes are not used.
@@ -57,7 +57,7 @@ def scores_of(classifier: Any, X: Any) -> np.ndarray:
 
 
 def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
-    """Return probabilities from shares of votes, (n_rows, n_classes), that agree with `as_labels`.
+    """Return shares of votes as probabilities that agree with `labels_from_scores`.
 
     For two classes ``score`` is the share of the second less that of the first.  For several,
     ``shares`` are those of each class, not always summing to 1, and go up with the scores; the

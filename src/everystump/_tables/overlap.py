@@ -29,47 +29,47 @@ class TrainingRecord:
 
     Attributes
     ----------
-    n_given : int
+    n_input_rows : int
         How many rows the training table had.
     kept : ndarray of int or None
         Which of them had positive weights; None if all.
-    table : int or None
+    table_checksum : int or None
         A number by which they are known in their order, bit by bit; None if they were the rows of
         more than one table.
-    unordered : int
+    rows_checksum : int
         One by which they are known in any order, their values rounded.
-    weights : int
+    weights_checksum : int
         One for their weights.
     hashes : ndarray of uint64
         The hash of each row, or the smallest of all distinct ones.
     complete : bool
         Whether it is that of each row.
-    n_twins : int or None
+    n_duplicates : int or None
         How many rows have an equal one in the training table; None if the hashes tell.
     """
 
-    n_given: int
+    n_input_rows: int
     kept: np.ndarray | None
-    table: int | None
-    unordered: int
-    weights: int
+    table_checksum: int | None
+    rows_checksum: int
+    weights_checksum: int
     hashes: np.ndarray
     complete: bool = True
-    n_twins: int | None = None
+    n_duplicates: int | None = None
 
     @classmethod
     def of(
-        cls, hashes: RowHashes, n_given: int, kept: np.ndarray | None, weights: int
+        cls, hashes: RowHashes, n_input_rows: int, kept: np.ndarray | None, weights: int
     ) -> TrainingRecord:
         """Return the record of rows with positive weights."""
         return cls(
-            n_given, kept, hashes.in_order(), hashes.unordered_checksum(), weights, hashes.rows
+            n_input_rows, kept, hashes.in_order(), hashes.unordered_checksum(), weights, hashes.rows
         )
 
     @property
     def n_rows(self) -> int:
         """How many rows were learned from."""
-        return self.n_given if self.kept is None else len(self.kept)
+        return self.n_input_rows if self.kept is None else len(self.kept)
 
     @cached_property
     def _sorted(self) -> np.ndarray:
@@ -83,36 +83,42 @@ class TrainingRecord:
     @property
     def twins(self) -> int:
         """How many rows have an equal one in the training table."""
-        if self.n_twins is not None:
-            return self.n_twins
+        if self.n_duplicates is not None:
+            return self.n_duplicates
         same = self._sorted[1:] == self._sorted[:-1]
         return int(np.sum(np.append(same, False) | np.append(False, same)))
 
     def merge(self, other: TrainingRecord) -> TrainingRecord:
         """Return the record of rows that were learned from after these."""
-        if (self.table, self.weights) == (other.table, other.weights):
+        if (self.table_checksum, self.weights_checksum) == (
+            other.table_checksum,
+            other.weights_checksum,
+        ):
             return self
         hashes = np.concatenate([self.hashes, other.hashes])
         complete = self.complete and other.complete
         if not complete:
             hashes = hashes[hashes <= min(one.reach for one in (self, other))]
-        n_rows, n_twins = self.n_rows + other.n_rows, self.twins + other.twins
-        return TrainingRecord(n_rows, None, None, 0, 0, hashes, complete, n_twins)
+        n_rows, n_duplicates = self.n_rows + other.n_rows, self.twins + other.twins
+        return TrainingRecord(n_rows, None, None, 0, 0, hashes, complete, n_duplicates)
 
     def sketch(self) -> TrainingRecord:
         """Return the record with few hashes, as a model file holds it."""
         if len(self.hashes) <= _MOST_STORED:
             return self
         smallest = np.unique(self.hashes)[:_MOST_STORED]
-        return replace(self, hashes=smallest, complete=False, n_twins=self.twins)
+        return replace(self, hashes=smallest, complete=False, n_duplicates=self.twins)
 
     def is_same_table(self, given: RowHashes) -> bool:
         """Tell whether rows are those of the training table, all of them in their order."""
-        return len(given) == self.n_given and given.take(self.kept).in_order() == self.table
+        return (
+            len(given) == self.n_input_rows
+            and given.take(self.kept).in_order() == self.table_checksum
+        )
 
     def has_same_rows(self, given: RowHashes) -> bool:
         """Tell whether rows are those that were learned from, in any order."""
-        return len(given) == self.n_rows and given.unordered_checksum() == self.unordered
+        return len(given) == self.n_rows and given.unordered_checksum() == self.rows_checksum
 
     def compare(self, given: RowHashes) -> Overlap:
         """Return how many of some rows are among those that were learned from."""

@@ -9,16 +9,16 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from everystump._core.kernel_machines import PairKernel
-from everystump._tables.validation import Table
+from everystump._tables.validation import TrainingTable
 
 _ROUNDING = 1e-8
 _FEW = 1000
 _SOME = 200
 
 
-def check_kernel_matrix(table: Table, *, bias: bool) -> np.ndarray:
+def check_kernel_matrix(table: TrainingTable, *, bias: bool) -> np.ndarray:
     """Return the products of the rows that count, or say what kernel matrix they cannot be."""
-    n_rows, n_columns = table.n_given, table.X.shape[1]
+    n_rows, n_columns = table.n_input_rows, table.X.shape[1]
     if n_rows != n_columns:
         raise ValueError(
             f'kernel="precomputed" needs the products of all rows with each other, but X has '

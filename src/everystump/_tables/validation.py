@@ -43,7 +43,7 @@ _SPARSELY: dict[str, Any] = {**_LOOSELY, "accept_sparse": ("csr", "csc")}
 
 
 @dataclass(frozen=True)
-class Table:
+class TrainingTable:
     """A checked training table; rows of weight 0 are left out.
 
     Attributes
@@ -62,7 +62,7 @@ class Table:
         The weight of each row's class.
     kept : ndarray of int, shape (n_rows,)
         The row of the user's table that each row is.
-    n_given : int
+    n_input_rows : int
         How many rows the user's table has.
     hashes : RowHashes
         By which the rows are known again.
@@ -75,7 +75,7 @@ class Table:
     sample_weight: np.ndarray | None
     class_factor: np.ndarray
     kept: np.ndarray
-    n_given: int
+    n_input_rows: int
     hashes: RowHashes
 
     @property
@@ -90,7 +90,7 @@ class Table:
             return self.class_factor
         return self.class_factor * self.sample_weight
 
-    def take(self, index: np.ndarray) -> Table:
+    def take(self, index: np.ndarray) -> TrainingTable:
         """Return some of the rows as a table of their own."""
         return replace(
             self,
@@ -102,7 +102,7 @@ class Table:
             hashes=self.hashes.take(index),
         )
 
-    def alone(self, index: np.ndarray, features: np.ndarray | None) -> Table:
+    def alone(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
         """Return some rows and features as a table that knows of no others."""
         part = self.take(index)
         return replace(
@@ -110,10 +110,10 @@ class Table:
             X=part.X if features is None else part.X[:, features],
             features=self.features if features is None else _some(self.features, features),
             kept=np.arange(len(index)),
-            n_given=len(index),
+            n_input_rows=len(index),
         )
 
-    def weighed(self, class_weight: Any) -> Table:
+    def weighed(self, class_weight: Any) -> TrainingTable:
         """Return the table with other weights of classes."""
         factor = _class_factors(class_weight, self.classes, self.label, self.sample_weight)
         return replace(self, class_factor=_by_row(factor, self.label))
@@ -121,10 +121,10 @@ class Table:
     def to_input_rows(self, parts: list[np.ndarray]) -> np.ndarray:
         """Return numbers of each problem's rows as those of the given rows, 0 where left out.
 
-        The shape is (n_given,) for one problem, else (n_problems, n_given).
+        The shape is (n_input_rows,) for one problem, else (n_problems, n_input_rows).
         """
-        if len(self.kept) < self.n_given:
-            whole = np.zeros((len(parts), self.n_given))
+        if len(self.kept) < self.n_input_rows:
+            whole = np.zeros((len(parts), self.n_input_rows))
             whole[:, self.kept] = parts
             parts = list(whole)
         return parts[0] if len(parts) == 1 else np.array(parts)
@@ -150,15 +150,15 @@ def check_table(
     class_weight: Any,
     *,
     reset: bool = True,
-) -> Table:
+) -> TrainingTable:
     """Check a training table, or say in one sentence what is wrong with it.
 
     Without ``reset`` it must have the columns of the table that the estimator knows.
     """
     X, y, features = _read(estimator, X, y, reset)
     _check_labels(y)
-    n_given = len(y)
-    kept = np.arange(n_given, dtype=np.int32 if n_given < 2**31 else np.int64)
+    n_input_rows = len(y)
+    kept = np.arange(n_input_rows, dtype=np.int32 if n_input_rows < 2**31 else np.int64)
     weight = None
     if sample_weight is not None:
         weight = check_sample_weight(sample_weight, X)
@@ -171,17 +171,17 @@ def check_table(
     by_class = _class_factors(class_weight, classes, label, weight)
     factor = _by_row(by_class, label)
     hashes = hash_rows(as_supported_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
-    table = Table(X, features, label, classes, weight, factor, kept, n_given, hashes)
+    table = TrainingTable(X, features, label, classes, weight, factor, kept, n_input_rows, hashes)
     _remember(estimator, table, reset)
     return table
 
 
-def _remember(estimator: Any, table: Table, reset: bool) -> None:
+def _remember(estimator: Any, table: TrainingTable, reset: bool) -> None:
     """Let the estimator know its training rows again, those of fits that it goes on from too."""
-    kept = None if len(table.kept) == table.n_given else table.kept
+    kept = None if len(table.kept) == table.n_input_rows else table.kept
     plain = table.sample_weight is None and np.all(table.class_factor == 1.0)
     weights = 0 if plain else hash_numbers(table.weight)
-    record = TrainingRecord.of(table.hashes, table.n_given, kept, weights)
+    record = TrainingRecord.of(table.hashes, table.n_input_rows, kept, weights)
     if reset:
         estimator._training_record = record
         return

@@ -9,7 +9,7 @@ import numpy as np
 
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
-from everystump._tables.labels import scores_of
+from everystump._tables.labels import classifier_scores
 from everystump.bounds.protocol import KernelMachine, Member, SubsampleEnsemble
 from everystump.bounds.refitting import check_two_classes, margins_of, refit_margin
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
@@ -94,7 +94,7 @@ def _changes(part: Member, votes: bool) -> np.ndarray:
     """Return by how much each own row's margin changes when the machine has not seen it."""
     machine, _, _, X, y = part
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
-    before = sign * scores_of(machine, X)
+    before = sign * classifier_scores(machine, X)
     after = before.copy()
     for row, margin in _left_out(machine, X, y, sign):
         after[row] = margin

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from everystump._core.kernel_machines import Machine
 from everystump._tables import is_frame, reorder_columns
-from everystump._tables.labels import scores_of
+from everystump._tables.labels import classifier_scores
 from everystump.bounds.protocol import SubsampleEnsemble, SupportsKernelEnsembles
 
 
@@ -45,7 +45,7 @@ def refit_margin(fitted: Any, X: Any, y: np.ndarray, row: int) -> float:
     if get_tags(fitted).input_tags.pairwise:
         known, asked = np.asarray(known)[:, rest], np.asarray(asked)[:, rest]
     machine = clone(fitted).fit(known, y[rest])
-    score = scores_of(machine, asked)[0]
+    score = classifier_scores(machine, asked)[0]
     return float(score) if y[row] == machine.classes_[1] else -float(score)
 
 

@@ -25,9 +25,9 @@ from everystump._core.solvers import Solution
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import one_of
 from everystump._tables import Feature
-from everystump._tables.labels import as_labels
+from everystump._tables.labels import labels_from_scores
 from everystump._tables.monotonic import check_monotonic_cst
-from everystump._tables.validation import Table, check_rows, check_table
+from everystump._tables.validation import TrainingTable, check_rows, check_table
 from everystump.estimators._bounded import StumpBoundsMixin
 from everystump.estimators._classes import as_class_list, per_class
 from everystump.estimators._editing import EditingMixin
@@ -76,7 +76,7 @@ class ScoreClassifier(TrainingOverlapMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Labels out of ``classes_``.
         """
-        return as_labels(self.decision_function(X), self.classes_)
+        return labels_from_scores(self.decision_function(X), self.classes_)
 
     def _sub_estimators(self) -> Sequence[Any]:
         """Return the classifiers that a fit trained on the same labels and keeps: none here.
@@ -189,7 +189,7 @@ class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
         """Return how many places a feature may have."""
         return self.max_bins
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Design]:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Design]:
         """Check parameters and data, then code the rows."""
         self._validate_params()
         measure = as_measure(self.measure)
@@ -223,7 +223,7 @@ class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
 
     def _solve(
         self,
-        table: Table,
+        table: TrainingTable,
         design: Design,
         C: float,
         *,
@@ -255,7 +255,7 @@ class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
             solutions.append(solution)
         return solutions
 
-    def _store(self, table: Table, design: Design, solutions: list[Solution]) -> Self:
+    def _store(self, table: TrainingTable, design: Design, solutions: list[Solution]) -> Self:
         """Keep what was learned as plain arrays and records."""
         models = [design.shape_model(solution) for solution in solutions]
         certificates = [solution.certificate for solution in solutions]

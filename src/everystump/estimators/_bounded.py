@@ -69,10 +69,10 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
 
     def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         check_is_fitted(self, "shapes_")
-        n_given = np.atleast_2d(self.dual_coef_).shape[1]
-        caveats = check_training_table(self, X, y, n_given)
+        n_input_rows = np.atleast_2d(self.dual_coef_).shape[1]
+        caveats = check_training_table(self, X, y, n_input_rows)
         rows = check_rows(self, X)[self._kept]
-        signs = training_signs(self, y, n_given)[:, self._kept]
+        signs = training_signs(self, y, n_input_rows)[:, self._kept]
         return one_by_one(self.kernel_machines(lambda: rows, signs), caveats)
 
     def _check_unconstrained(self) -> None:
@@ -237,7 +237,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
                 f"machines as they were trained; ask the model before its edits."
             )
         record = self._training_record
-        if record is not None and record.weights:
+        if record is not None and record.weights_checksum:
             raise ValueError(
                 "sample_weight: the bounds are for votes whose machines draw rows that count "
                 "alike; fit without weights, or use validation_bound on held-out rows."

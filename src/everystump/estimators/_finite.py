@@ -33,8 +33,8 @@ from everystump._core.progress import Rounds
 from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import one_of
-from everystump._tables.labels import as_labels
-from everystump._tables.validation import Table, check_table
+from everystump._tables.labels import labels_from_scores
+from everystump._tables.validation import TrainingTable, check_table
 from everystump.estimators._base import TabularClassifier, per_class
 
 # Up to this many rows every value is a place of its own; more rows are binned for speed.
@@ -103,7 +103,7 @@ class FiniteEnsemble(TabularClassifier):
         """Tell whether a fit goes on from what is there."""
         return False
 
-    def _fit_table(self, table: Table) -> None:
+    def _fit_table(self, table: TrainingTable) -> None:
         """Fit to a checked table."""
         raise NotImplementedError
 
@@ -111,7 +111,7 @@ class FiniteEnsemble(TabularClassifier):
         """Return how many places a feature may have."""
         return n_rows
 
-    def _code(self, table: Table) -> BinnedTable:
+    def _code(self, table: TrainingTable) -> BinnedTable:
         """Find the places of each feature and code the rows."""
         columns = make_columns(
             table.X,
@@ -135,7 +135,7 @@ class FiniteEnsemble(TabularClassifier):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _store(
-        self, table: Table, found: list[Stumps], models: list[ShapeModel], columns: Columns
+        self, table: TrainingTable, found: list[Stumps], models: list[ShapeModel], columns: Columns
     ) -> None:
         """Keep the ensembles and the curves that they add up to."""
         self.classes_ = table.classes
@@ -194,7 +194,7 @@ class BoostedEnsemble(BinnedEnsemble):
     def _boost(
         self,
         coded: BinnedTable,
-        table: Table,
+        table: TrainingTable,
         k: int,
         positive: np.ndarray,
         *,
@@ -256,7 +256,7 @@ class BoostedEnsemble(BinnedEnsemble):
             Labels out of ``classes_``.
         """
         for score in self.staged_decision_function(X):
-            yield as_labels(score, self.classes_)
+            yield labels_from_scores(score, self.classes_)
 
 
 def _check_spread(weight: np.ndarray) -> None:

@@ -23,7 +23,7 @@ from everystump._selection.grid import Grid, choose
 from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import one_of
 from everystump._tables import Feature
-from everystump._tables.validation import Table
+from everystump._tables.validation import TrainingTable
 from everystump.bounds.reading import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import (
     BaseStumpEnsemble,
@@ -143,7 +143,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             return self.tol
         return max(self.tol, min(self._criterion().rougher * self.tol, _ROUGHEST))
 
-    def _select(self, table: Table, design: Design, grid: Grid) -> None:
+    def _select(self, table: TrainingTable, design: Design, grid: Grid) -> None:
         """Walk the path until the grid says that it is complete, then choose."""
         walks = self._walks(table)
         done: list[float] = []
@@ -160,7 +160,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         self.C_ = float(done[best])
         self.best_score_ = float(mean[best])
 
-    def _walks(self, table: Table) -> list[_Walk]:
+    def _walks(self, table: TrainingTable) -> list[_Walk]:
         """Return the folds, each with what scores a model on it."""
         if self.selection == "loo-bound":
             self._check_unconstrained()
@@ -184,7 +184,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             )
 
     def _walk(
-        self, table: Table, design: Design, walks: list[_Walk], grid: Sequence[float]
+        self, table: TrainingTable, design: Design, walks: list[_Walk], grid: Sequence[float]
     ) -> None:
         """Fit and score every fold for every C of ``grid``."""
         # Small problems are mostly Python, which threads only take from each other.
@@ -200,7 +200,7 @@ class CPathEnsemble(BaseStumpEnsemble):
 
             share(work, walks, n_threads)
 
-    def _visit(self, table: Table, design: Design, walk: _Walk, C: float) -> None:
+    def _visit(self, table: TrainingTable, design: Design, walk: _Walk, C: float) -> None:
         """Fit and score one fold for one C, starting from the nearest C already there."""
         start = time.perf_counter()
         nearest = min(walk.solutions, key=lambda c: abs(np.log(c / C)), default=None)
@@ -225,7 +225,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         walk.score_times[C] = time.perf_counter() - fitted
 
     def _candidate(
-        self, table: Table, design: Design, C: float, solutions: list[Solution]
+        self, table: TrainingTable, design: Design, C: float, solutions: list[Solution]
     ) -> Candidate:
         """Return a model of the path as scorers see it."""
         alike = self._at(C)
@@ -243,7 +243,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         return Candidate(scores, model)
 
 
-def _by_loo_bound(table: Table) -> Score:
+def _by_loo_bound(table: TrainingTable) -> Score:
     """Return the function that scores a model by one minus its leave-one-out bound."""
     signs = table.signs()
 

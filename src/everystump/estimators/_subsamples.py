@@ -18,7 +18,7 @@ from everystump._core.kernel_machines import Expansion, Gram
 from everystump._core.shapes import ShapeModel
 from everystump._tables import Feature
 from everystump._tables.monotonic import check_monotonic_cst
-from everystump._tables.validation import Table
+from everystump._tables.validation import TrainingTable
 from everystump._tables.weighted_rows import WeightedRows, fit_weighted
 from everystump.estimators._base import as_class_list
 from everystump.estimators.kernel_svc import KernelSVC
@@ -41,13 +41,13 @@ class Share:
     features: np.ndarray | None
     weight: np.ndarray | None = None
 
-    def table(self, whole: Table) -> Table:
+    def table(self, whole: TrainingTable) -> TrainingTable:
         """Return the machine's part of the whole table."""
         return replace(whole.alone(self.rows, self.features), sample_weight=self.weight)
 
 
 def member_data(
-    table: Table, share: Share
+    table: TrainingTable, share: Share
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """Return an unfitted machine, its rows, labels and weights: all that a far worker needs."""
     part = share.table(table)
@@ -125,7 +125,7 @@ class ThreadTrainer:
     Machines of one kernel take their products from one matrix of all rows, if that pays.
     """
 
-    def __init__(self, table: Table, shares: list[Share], n_threads: int) -> None:
+    def __init__(self, table: TrainingTable, shares: list[Share], n_threads: int) -> None:
         self._table = table
         r = max(len(share.rows) for share in shares)
         self._buffers: SimpleQueue[np.ndarray] = SimpleQueue()
@@ -151,7 +151,7 @@ class ThreadTrainer:
         return share.machine
 
 
-def _common_grams(table: Table, shares: list[Share], n_threads: int) -> dict[int, Gram]:
+def _common_grams(table: TrainingTable, shares: list[Share], n_threads: int) -> dict[int, Gram]:
     """Return the kernel matrices of all rows, by the templates of machines that are to use them."""
     found: dict[int, Gram] = {}
     groups: dict[int, list[Share]] = {}

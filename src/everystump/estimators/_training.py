@@ -87,15 +87,15 @@ class KernelEnsemblesMixin:
         raise NotImplementedError
 
 
-def check_training_table(fitted: Any, X: Any, y: Any, n_given: int) -> tuple[str, ...]:
+def check_training_table(fitted: Any, X: Any, y: Any, n_input_rows: int) -> tuple[str, ...]:
     """Raise unless a table is the one of the training; return why it may not be, if nobody knows.
 
-    ``n_given`` is the number of rows of that table.
+    ``n_input_rows`` is the number of rows of that table.
     """
     overlap = fitted.training_overlap(X, y)
     if overlap.same_table:
         return ()
-    if overlap.recorded or _num_samples(X) != n_given:
+    if overlap.recorded or _num_samples(X) != n_input_rows:
         raise NotTrainingDataError(
             f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
             f"in their order."

@@ -10,8 +10,8 @@ import numpy as np
 from everystump._core.boosting import Bag, bag
 from everystump._core.progress import Rounds
 from everystump._core.threads import count_threads
-from everystump._tables.labels import as_labels, vote_shares
-from everystump._tables.validation import Table
+from everystump._tables.labels import labels_from_scores, vote_shares
+from everystump._tables.validation import TrainingTable
 from everystump.estimators._finite import BinnedEnsemble
 
 
@@ -95,7 +95,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_table(self, table: Table) -> None:
+    def _fit_table(self, table: TrainingTable) -> None:
         coded = self._code(table)
         problems = table.problems()
         seed = self._seed()
@@ -137,8 +137,8 @@ class StumpBaggingClassifier(BinnedEnsemble):
         score = self.decision_function(X)
         return vote_shares(score, (1.0 + score) / 2)
 
-    def _store_out_of_bag(self, table: Table, bags: list[Bag]) -> None:
-        votes = np.full((table.n_given, len(bags)), np.nan)
+    def _store_out_of_bag(self, table: TrainingTable, bags: list[Bag]) -> None:
+        votes = np.full((table.n_input_rows, len(bags)), np.nan)
         votes[table.kept] = np.column_stack([bag.out_of_bag for bag in bags])
         self.oob_decision_function_ = votes[:, 0] if len(bags) == 1 else votes
         heard = self.oob_decision_function_[table.kept]
@@ -150,7 +150,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
                 stacklevel=4,
             )
         some = ~np.isnan(votes[table.kept]).any(axis=1)
-        right = as_labels(heard[some], self.classes_) == self.classes_[table.label[some]]
+        right = labels_from_scores(heard[some], self.classes_) == self.classes_[table.label[some]]
         weight = None if table.sample_weight is None else table.sample_weight[some]
         self.oob_score_ = float(np.average(right, weights=weight)) if some.any() else np.nan
         self.oob_error_ = 1.0 - self.oob_score_

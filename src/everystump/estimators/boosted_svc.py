@@ -18,7 +18,7 @@ from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers import Certificate, InseparableError
 from everystump._core.threads import count_threads, one_blas_thread
-from everystump._tables.validation import Table, check_rows
+from everystump._tables.validation import TrainingTable, check_rows
 from everystump.estimators._base import check_cost, per_class, warn_if_not_converged
 from everystump.estimators._finite import BoostedEnsemble
 
@@ -167,7 +167,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_table(self, table: Table) -> None:
+    def _fit_table(self, table: TrainingTable) -> None:
         check_cost(self.C, table.weight)
         counts = self._counts()
         self._fit_seed = self._seed()
@@ -198,7 +198,7 @@ class BoostedStumpSVC(BoostedEnsemble):
             raise ValueError(f"stages={self.stages!r} must be {wanted}.")
         return sorted({*given.astype(int).tolist(), self.n_estimators})
 
-    def _machines(self, table: Table, boosted: list[Stumps], n: int) -> list[Machine]:
+    def _machines(self, table: TrainingTable, boosted: list[Stumps], n: int) -> list[Machine]:
         """Find the weights of the first ``n`` stumps of each class.
 
         Returns nothing if a hard margin is asked for too early.
@@ -218,7 +218,9 @@ class BoostedStumpSVC(BoostedEnsemble):
                 f"{self.n_estimators} rounds do not separate the classes; {more}use a finite C."
             ) from error
 
-    def _machine(self, table: Table, positive: np.ndarray, stumps: Stumps, k: int) -> Machine:
+    def _machine(
+        self, table: TrainingTable, positive: np.ndarray, stumps: Stumps, k: int
+    ) -> Machine:
         design = Design.of(
             table.X,
             measure=stumps.chosen(self.n_features_in_),

@@ -22,7 +22,7 @@ from everystump._core.boosting import (
 )
 from everystump._sklearn_compat import one_of
 from everystump._tables.labels import class_indices
-from everystump._tables.validation import Table, check_rows
+from everystump._tables.validation import TrainingTable, check_rows
 from everystump.estimators._base import per_class
 from everystump.estimators._finite import BoostedEnsemble
 from everystump.estimators.logistic import ProbabilityMixin
@@ -154,7 +154,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_table(self, table: Table) -> None:
+    def _fit_table(self, table: TrainingTable) -> None:
         known = self._known(table)
         if known is None:
             self._fit_seed = self._seed()
@@ -176,12 +176,12 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
     def fitted_on_single_table(self) -> bool:
         """Whether all fits that it goes on from were to one table with the same weights."""
         record = self._training_record
-        return record is None or record.table is not None
+        return record is None or record.table_checksum is not None
 
     def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "stumps_")
 
-    def _known(self, table: Table) -> list[Stumps] | None:
+    def _known(self, table: TrainingTable) -> list[Stumps] | None:
         """Return the stumps to go on from, if any."""
         if not self._continues_fit():
             return None
@@ -199,7 +199,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             )
         return known
 
-    def _hold_out(self, table: Table) -> tuple[Table, Table | None]:
+    def _hold_out(self, table: TrainingTable) -> tuple[TrainingTable, TrainingTable | None]:
         """Return the rows to learn from and those to watch."""
         if self.validation_fraction is None:
             return table, None
@@ -287,7 +287,7 @@ class _EarlyStopping:
 
     def __init__(
         self,
-        table: Table | None,
+        table: TrainingTable | None,
         problem: int,
         loss: BoostingLoss,
         patience: int,
@@ -310,7 +310,7 @@ class _EarlyStopping:
         self._take_loss(self._table)
         return len(self.losses) - int(np.argmin(self.losses)) > self._patience
 
-    def _take_loss(self, table: Table) -> None:
+    def _take_loss(self, table: TrainingTable) -> None:
         losses = self._loss.value(self._margin)
         self.losses.append(float(np.average(losses, weights=table.weight)))
 

@@ -35,7 +35,7 @@ from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
 from everystump._sklearn_compat import one_of
 from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
-from everystump._tables.validation import Table, check_rows, check_table
+from everystump._tables.validation import TrainingTable, check_rows, check_table
 from everystump.estimators._base import (
     ScoreClassifier,
     as_class_list,
@@ -198,7 +198,11 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         return self
 
     def _gram(
-        self, table: Table, rows: np.ndarray, buffer: np.ndarray | None = None, n_threads: int = 1
+        self,
+        table: TrainingTable,
+        rows: np.ndarray,
+        buffer: np.ndarray | None = None,
+        n_threads: int = 1,
     ) -> Gram:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
         return Gram(kernel, rows, self._bytes(), buffer, n_threads)
@@ -209,7 +213,9 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
             return self
         return clone(self).set_params(gamma=gamma_scale(X, weight))
 
-    def _common_gram(self, table: Table, r: int, n_machines: int, n_threads: int) -> Gram | None:
+    def _common_gram(
+        self, table: TrainingTable, r: int, n_machines: int, n_threads: int
+    ) -> Gram | None:
         """Return the kernel matrix of a table for machines on ``r`` of its rows each, if it pays.
 
         None if their kernels depend on their rows, if LIBSVM computes its own products, or if the
@@ -226,7 +232,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     def _bytes(self) -> float:
         return self.memory_limit * _GIGABYTE
 
-    def _fit_part(self, table: Table, gram: Gram | None, buffer: np.ndarray | None) -> Gram:
+    def _fit_part(self, table: TrainingTable, gram: Gram | None, buffer: np.ndarray | None) -> Gram:
         """Train on a checked table, perhaps with its products; return these for others to reuse."""
         table = table.weighed(self.class_weight)
         rows = self._training_rows(table)
@@ -236,7 +242,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         warn_if_not_converged(self)
         return gram
 
-    def _fit_table(self, table: Table, rows: np.ndarray, gram: Gram) -> None:
+    def _fit_table(self, table: TrainingTable, rows: np.ndarray, gram: Gram) -> None:
         """Train on the rows of a checked table and their products."""
         trained = []
         for k, positive in enumerate(table.problems()):
@@ -246,7 +252,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
                 trained.append(train(gram, task, report))
         self._store(table, gram.kernel, rows, trained)
 
-    def _training_rows(self, table: Table) -> np.ndarray:
+    def _training_rows(self, table: TrainingTable) -> np.ndarray:
         """Return the rows between which products are taken."""
         # The squared losses are solved for one bias after another, each time without any.
         free_bias = self.fit_intercept and self.loss == "hinge"
@@ -262,7 +268,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         return Task(sign, LOSSES[self.loss](cost), self.fit_intercept, self.tol, self.max_iter)
 
     def _store(
-        self, table: Table, kernel: Kernel, rows: np.ndarray, trained: list[Trained]
+        self, table: TrainingTable, kernel: Kernel, rows: np.ndarray, trained: list[Trained]
     ) -> None:
         signs = table.signs()
         coef = signs * [machine.a for machine in trained]
@@ -364,8 +370,8 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         return leave_one_out(gram.square, task, a, margin, every)
 
 
-def _spread(by_row: np.ndarray, table: Table, absent: float) -> np.ndarray:
+def _spread(by_row: np.ndarray, table: TrainingTable, absent: float) -> np.ndarray:
     """Return what was found for the rows that count for all rows of the user's table."""
-    out = np.full((len(by_row), table.n_given), absent)
+    out = np.full((len(by_row), table.n_input_rows), absent)
     out[:, table.kept] = by_row
     return out[0] if len(out) == 1 else out

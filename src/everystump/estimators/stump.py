@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 
 from everystump._core.boosting import LOSSES, BoostedRows, Stumps
 from everystump._core.threads import count_threads
-from everystump._tables.validation import Table
+from everystump._tables.validation import TrainingTable
 from everystump.estimators._finite import FiniteEnsemble
 
 
@@ -105,7 +105,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         tags.classifier_tags.poor_score = self.features == "random"
         return tags
 
-    def _fit_table(self, table: Table) -> None:
+    def _fit_table(self, table: TrainingTable) -> None:
         if len(table.classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is multiclass: y "

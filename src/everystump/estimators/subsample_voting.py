@@ -19,9 +19,9 @@ from everystump._core.columns import make_columns
 from everystump._core.shapes import combine
 from everystump._core.threads import count_threads, one_blas_thread, shares_memory, spread
 from everystump._sklearn_compat import one_of
-from everystump._tables.labels import log_probabilities, scores_of, vote_shares
+from everystump._tables.labels import classifier_scores, log_probabilities, vote_shares
 from everystump._tables.overlap import Overlap
-from everystump._tables.validation import Table, check_rows, check_table
+from everystump._tables.validation import TrainingTable, check_rows, check_table
 from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
 from everystump.bounds.wrapped import with_prefit_members
 from everystump.estimators._base import ShapeClassifier, per_class
@@ -222,7 +222,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
         weights = check_weights(self.weights, self.n_estimators, self.combine)
         table = check_table(self, X, y, sample_weight, None)
         shares = self._deal(table)
-        self.classes_, self.n_rows_ = table.classes, table.n_given
+        self.classes_, self.n_rows_ = table.classes, table.n_input_rows
         self.estimators_samples_ = [table.kept[share.rows] for share in shares]
         self.estimators_features_ = [share.features for share in shares]
         with one_blas_thread:
@@ -249,7 +249,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
         ]
         return with_prefit_members(own, parts, self.classes_, y)
 
-    def _train(self, table: Table, shares: list[Share]) -> list:
+    def _train(self, table: TrainingTable, shares: list[Share]) -> list:
         """Train the machines, here or wherever joblib's workers are."""
         if shares_memory():
             trainer = ThreadTrainer(table, shares, count_threads(self.n_jobs))
@@ -257,7 +257,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
         parts = (member_data(table, share) for share in shares)
         return spread(fit_member, parts, self.n_jobs, self.verbose)
 
-    def _deal(self, table: Table) -> list[Share]:
+    def _deal(self, table: TrainingTable) -> list[Share]:
         """Draw what each machine gets."""
         rng = check_random_state(self.random_state)
         names = getattr(self, "feature_names_in_", None)
@@ -280,7 +280,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
             shares.append(Share(template, seeded(template, rng), rows, features, weight))
         return shares
 
-    def _known(self, template: Any, table: Table) -> Any:
+    def _known(self, template: Any, table: TrainingTable) -> Any:
         """Return a template whose kernel no longer depends on the rows, where that can be."""
         if not isinstance(template, KernelSVC):
             return template
@@ -291,7 +291,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
             else template
         )
 
-    def _weigh(self, table: Table, weights: np.ndarray) -> None:
+    def _weigh(self, table: TrainingTable, weights: np.ndarray) -> None:
         """Combine the machines; learn how, if that is asked for."""
         if self.combine == "mean":
             self.weights_, self.certificate_ = weights, None
@@ -310,7 +310,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
             return np.kron(self.weights_, np.eye(self._n_outputs()))
         return np.atleast_2d(self.weights_)
 
-    def _collapse(self, table: Table) -> None:
+    def _collapse(self, table: TrainingTable) -> None:
         """Make one model of machines that add up to one: shape models, or expansions by kernel."""
         for of_last_fit in ("shapes_", "density_", "expansions_"):
             self.__dict__.pop(of_last_fit, None)
@@ -334,7 +334,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
         if sum(len(stack.machines) for stack in self._stacks) == self.n_estimators:
             self.expansions_ = [stack.vote(self._coef()) for stack in self._stacks]
 
-    def _remember(self, table: Table) -> None:
+    def _remember(self, table: TrainingTable) -> None:
         """Keep what the bounds will ask for; for large tables it is made when they do."""
         self._problems = None
         small = len(table.label) <= _FEW_ROWS and table.sample_weight is None
@@ -438,4 +438,4 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
 
 def _score_one(X: np.ndarray, machine: tuple[Any, np.ndarray | None]) -> np.ndarray:
     fitted, features = machine
-    return scores_of(fitted, pick(X, features))
+    return classifier_scores(fitted, pick(X, features))

@@ -129,7 +129,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         X = self._rows(X)
         check_classification_targets(y)
         check_consistent_length(X, y)
-        weight, kept, n_given = None, None, len(y)
+        weight, kept, n_input_rows = None, None, len(y)
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, y)
             kept = np.flatnonzero(weight)
@@ -138,7 +138,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         check_n_classes(self.classes_, self)
         hashes = hash_rows(self._comparable_rows(X), label)
         marks = 0 if weight is None else hash_numbers(weight)
-        self._training_record = TrainingRecord.of(hashes, n_given, kept, marks)
+        self._training_record = TrainingRecord.of(hashes, n_input_rows, kept, marks)
         rows = WeightedRows.of(hashes, weight)
         held_out = np.arange(len(label))
         if self.prefit:

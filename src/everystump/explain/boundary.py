@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from everystump._tables import Feature, is_frame, read_table, reorder_columns
-from everystump._tables.labels import class_indices, scores_of
+from everystump._tables.labels import class_indices, classifier_scores
 from everystump.explain.colors import TEXT, class_colors, pale
 from everystump.explain.names import display_names, verbatim
 
@@ -99,7 +99,7 @@ class BoundaryDisplay:
         ends = _limits(limits, rows)
         first, second = (np.linspace(low, high, resolution) for low, high in ends)
         grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
-        scores = scores_of(estimator, _like(X, grid))
+        scores = classifier_scores(estimator, _like(X, grid))
         return cls(
             (first, second),
             scores.reshape(resolution, resolution, *scores.shape[1:]),

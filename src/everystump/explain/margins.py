@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._tables.labels import class_indices, scores_of
+from everystump._tables.labels import class_indices, classifier_scores
 from everystump._text import format_short_percent
 from everystump.explain.colors import LINE_COLORS, TEXT
 from everystump.explain.names import verbatim
@@ -112,7 +112,7 @@ class MarginsDisplay:
 
 def _margins(estimator: Any, X: Any, y: Any) -> np.ndarray:
     """Return by how much the score of each row's class is above that of the others."""
-    score = scores_of(estimator, X)
+    score = classifier_scores(estimator, X)
     label = class_indices(y, estimator.classes_, len(score))
     if score.ndim == 1:
         return np.where(label == 1, score, -score)

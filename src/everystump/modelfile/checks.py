@@ -92,17 +92,23 @@ def _check_feature(feature: Feature) -> None:
 
 def _check_training_record(record: TrainingRecord) -> None:
     """Raise unless a record is one that rows can be compared with."""
-    hashes, kept, n_given, n_twins = record.hashes, record.kept, record.n_given, record.n_twins
+    hashes, kept, n_input_rows, n_duplicates = (
+        record.hashes,
+        record.kept,
+        record.n_input_rows,
+        record.n_duplicates,
+    )
     _require(
         _is_array(hashes, 1) and hashes.dtype == np.uint64 and len(hashes),
         "the hashes of a TrainingRecord must be an array of whole numbers of 64 bits, one or more.",
     )
     _require(
-        type(n_given) is int and n_given >= 1 and type(record.complete) is bool,
-        "n_given of a TrainingRecord must be a whole number above 0, and complete a truth value.",
+        type(n_input_rows) is int and n_input_rows >= 1 and type(record.complete) is bool,
+        "n_input_rows of a TrainingRecord must be a positive integer, and complete a boolean.",
     )
     _require(
-        kept is None or (_is_array(kept, 1) and kept.dtype.kind == "i" and _ascends(kept, n_given)),
+        kept is None
+        or (_is_array(kept, 1) and kept.dtype.kind == "i" and _ascends(kept, n_input_rows)),
         "kept of a TrainingRecord must be numbers of its rows in ascending order, or None.",
     )
     _require(
@@ -110,12 +116,12 @@ def _check_training_record(record: TrainingRecord) -> None:
         "a TrainingRecord must have one hash for each row, or fewer if it holds a sample.",
     )
     _require(
-        n_twins is None or (type(n_twins) is int and 0 <= n_twins <= record.n_rows),
-        "n_twins of a TrainingRecord must be a number of its rows, or None.",
+        n_duplicates is None or (type(n_duplicates) is int and 0 <= n_duplicates <= record.n_rows),
+        "n_duplicates of a TrainingRecord must be a number of its rows, or None.",
     )
     _require(
-        all(type(part) is int for part in (record.unordered, record.weights))
-        and (record.table is None or type(record.table) is int),
+        all(type(part) is int for part in (record.rows_checksum, record.weights_checksum))
+        and (record.table_checksum is None or type(record.table_checksum) is int),
         "the checksums of a TrainingRecord must be whole numbers.",
     )
 

@@ -1,22 +1,37 @@
-"""What files from before a parameter was there mean, where its default is another behavior."""
+"""How the contents of model files from earlier versions map to today's classes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from everystump.estimators.perceptron import PerceptronSVC
+Parts = tuple[dict[str, Any], dict[str, Any]]
 
-# For each class: parameters that older files lack, and what their models hold beside.
-_BEFORE: dict[type, tuple[dict[str, Any], dict[str, Any]]] = {
-    PerceptronSVC: ({"scale": False}, {"scale_": None}),
+# By the class's name: its old fields, parameters and attributes, and what they are called now.
+_RENAMED: dict[str, dict[str, str]] = {
+    "TrainingRecord": {
+        "n_given": "n_input_rows",
+        "table": "table_checksum",
+        "unordered": "rows_checksum",
+        "weights": "weights_checksum",
+        "n_twins": "n_duplicates",
+    },
+}
+# By the class's name: parameters that older files lack and whose default is a new behavior, and
+# the attributes that go with their old behavior.
+_ADDED: dict[str, Parts] = {
+    "PerceptronSVC": ({"scale": False}, {"scale_": None}),
 }
 
 
-def completed(
-    cls: type, arguments: dict[str, Any], held: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parts of an object with what a file of an older everystump leaves out."""
-    parameters, beside = _BEFORE.get(cls, ({}, {}))
-    if all(name in arguments for name in parameters):
-        return arguments, held
-    return {**parameters, **arguments}, {**beside, **held}
+def migrate(cls: type, arguments: dict[str, Any], attributes: dict[str, Any]) -> Parts:
+    """Return the arguments and attributes of an object under today's names, none of them absent."""
+    names = _RENAMED.get(cls.__name__, {})
+    arguments, attributes = _rename(arguments, names), _rename(attributes, names)
+    parameters, fitted = _ADDED.get(cls.__name__, ({}, {}))
+    if not parameters.keys() <= arguments.keys():
+        arguments, attributes = {**parameters, **arguments}, {**fitted, **attributes}
+    return arguments, attributes
+
+
+def _rename(parts: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    return {names.get(name, name): part for name, part in parts.items()}

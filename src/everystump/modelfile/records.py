@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from everystump._tables.overlap import TrainingRecord
 from everystump.modelfile.checks import check
-from everystump.modelfile.older import completed
+from everystump.modelfile.older import migrate
 
 Parts = tuple[dict[str, Any], dict[str, Any]]
 
@@ -43,7 +43,7 @@ def _without_times(results: dict[str, Any]) -> dict[str, Any]:
 
 def from_parts(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]) -> Any:
     """Return the object of two parts; raises whatever the class does if they do not fit it."""
-    arguments, held = completed(cls, arguments, held)
+    arguments, held = migrate(cls, arguments, held)
     plain = not (is_dataclass(cls) or issubclass(cls, tuple | BaseEstimator))
     if held and (is_dataclass(cls) or issubclass(cls, tuple)):
         raise ValueError(f"{cls.__name__} holds nothing beside its fields.")
