@@ -1,4 +1,4 @@
-"""The models and rows that exports are compared on, and what the plain record says of itself."""
+"""The models and rows that exports are tested with, and the record that all exporters read."""
 
 import warnings
 from dataclasses import replace
@@ -13,18 +13,18 @@ from sklearn.svm import SVC
 import everystump as es
 from everystump._core.shapes import Shape, linear_pieces
 from everystump.export import score_json, to_json
-from everystump.export.readable import readable
+from everystump.export._reader import read_model
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 
-# A quote, a double quote, letters of no alphabet, and words that mean something to SQL.
+# A quote, a double quote, letters outside ASCII, and SQL keywords.
 COLUMNS = {"number": "select", "steps": 'a "b"', "flat": "flat", "rough": "Größe 3", "none": "x y"}
 TEXT, FLAG, CODE = "O'Brien's", "label", "code;--"
 WORDS = ["a", "O'Brien", 'say "no"', "ü→", " "]
 
 
 class Case(NamedTuple):
-    """A fitted model and rows to ask it about."""
+    """A fitted model and rows to score."""
 
     model: object
     rows: object
@@ -41,31 +41,31 @@ def numbers(n, rng):
     }
 
 
-def table(n, seed, *, holes):
+def table(n, seed, *, missing):
     """Return a frame with missing values and categories."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(numbers(n, rng))
     frame[TEXT] = rng.choice(np.array(WORDS[:4], dtype=object), size=n)
     frame[FLAG] = rng.choice([True, False], size=n)
     frame[CODE] = rng.choice([3, 10, 7], size=n)
-    for name in [COLUMNS["number"], COLUMNS["rough"], TEXT][: 3 if holes else 0]:
+    for name in [COLUMNS["number"], COLUMNS["rough"], TEXT][: 3 if missing else 0]:
         frame.loc[rng.random(n) < 0.15, name] = None
     return frame
 
 
 def labels(frame, n_classes):
-    """Return labels that numbers, words and codes all have a say in."""
+    """Return labels that depend on numbers, words and codes."""
     word = frame[TEXT].map({w: k for k, w in enumerate(WORDS)}).fillna(2.0) if TEXT in frame else 0
     first = frame[COLUMNS["number"]].fillna(0.7)
     score = first + 0.6 * word + 0.4 * frame[COLUMNS["steps"]]
     return np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
 
 
-def asked_rows(train, model, seed):
-    """Return rows such as training never saw, and some exactly on the cuts of the model."""
+def rows_to_score(train, model, seed):
+    """Return rows unlike those of training, and some exactly on the cuts of the model."""
     rng = np.random.default_rng(seed)
     rows = train.sample(60, random_state=seed).reset_index(drop=True)
-    cuts = [float(cut) for cut in cuts_of(readable(model).body) if abs(cut) < 1e6][:40]
+    cuts = [float(cut) for cut in cuts_of(read_model(model).terms) if abs(cut) < 1e6][:40]
     for name in [name for name in COLUMNS.values() if name in rows]:
         spread = float(train[name].max() - train[name].min()) or 1.0
         rows.loc[0:4, name] = float(train[name].max()) + spread * rng.random(5)
@@ -75,14 +75,14 @@ def asked_rows(train, model, seed):
     return rows
 
 
-def cuts_of(body):
-    """Yield cuts and their left neighbours."""
-    for curves in body.curves:
+def cuts_of(terms):
+    """Yield cuts and the floats just below them."""
+    for curves in terms.curves:
         for shape in curves.values():
             cuts = shape.knots[:: max(1, len(shape.knots) // 6)]
             yield from cuts
             yield from np.nextafter(cuts, -np.inf)
-    for kernel_sum in body.sums:
+    for kernel_sum in terms.kernel_sums:
         for cuts in kernel_sum.parameters.get("cuts", []):
             yield from cuts[:3]
 
@@ -98,23 +98,23 @@ def with_unknowns(rows):
     return rows
 
 
-def on_tables(estimator, n_classes=2, *, holes=True, names=("no", "it's", "ÿes")):
-    train = table(220, 0, holes=holes)
+def on_frames(estimator, n_classes=2, *, missing=True, names=("no", "it's", "ÿes")):
+    train = table(220, 0, missing=missing)
     model = fit(estimator, train, np.array(names, dtype=object)[labels(train, n_classes)])
-    return Case(model, with_unknowns(asked_rows(train, model, 1)))
+    return Case(model, with_unknowns(rows_to_score(train, model, 1)))
 
 
 def on_numbers(estimator, n_classes=2):
     train = pd.DataFrame(numbers(160, np.random.default_rng(2)))
     model = fit(estimator, train, labels(train, n_classes) * 3 - 1)
-    return Case(model, asked_rows(train, model, 3))
+    return Case(model, rows_to_score(train, model, 3))
 
 
 def on_arrays(estimator, n_classes=2):
-    """Names are made up where the table has none."""
+    """Features of an array are named x0, x1 and so on."""
     train = pd.DataFrame(numbers(160, np.random.default_rng(4)))
     model = fit(estimator, train.to_numpy(), labels(train, n_classes) == 1)
-    rows = asked_rows(train, model, 5)
+    rows = rows_to_score(train, model, 5)
     return Case(model, rows.set_axis([f"x{d}" for d in range(rows.shape[1])], axis=1))
 
 
@@ -137,30 +137,30 @@ SUBSETS = [[0, 1], [1, 2, 3], [4, 0]]
 MIXED_SUBSETS = [[0, 5, 7], [6, 1, 2], [3, 5, 4]]
 
 MAKERS = {
-    "StumpSVC": lambda: on_tables(SVC_()),
-    "StumpSVC, 3 classes": lambda: on_tables(SVC_(), 3),
-    "StumpSVC, nothing missing in training": lambda: on_tables(SVC_(), holes=False),
-    "StumpSVC, middle": lambda: on_tables(MIDDLE()),
-    "StumpSVC, no bias": lambda: on_tables(SVC_(fit_intercept=False, measure="uniform")),
+    "StumpSVC": lambda: on_frames(SVC_()),
+    "StumpSVC, 3 classes": lambda: on_frames(SVC_(), 3),
+    "StumpSVC, nothing missing in training": lambda: on_frames(SVC_(), missing=False),
+    "StumpSVC, middle": lambda: on_frames(MIDDLE()),
+    "StumpSVC, no bias": lambda: on_frames(SVC_(fit_intercept=False, measure="uniform")),
     "StumpSVC, arrays": lambda: on_arrays(es.StumpSVC()),
-    "StumpSVCCV": lambda: on_tables(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)),
-    "StumpLogisticRegression": lambda: on_tables(LOGISTIC()),
-    "StumpLogisticRegression, 3 classes": lambda: on_tables(LOGISTIC(), 3),
-    "StumpLogisticRegressionCV": lambda: on_tables(
+    "StumpSVCCV": lambda: on_frames(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)),
+    "StumpLogisticRegression": lambda: on_frames(LOGISTIC()),
+    "StumpLogisticRegression, 3 classes": lambda: on_frames(LOGISTIC(), 3),
+    "StumpLogisticRegressionCV": lambda: on_frames(
         es.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)
     ),
-    "DecisionStumpClassifier": lambda: on_tables(es.DecisionStumpClassifier(**BY_NAME)),
+    "DecisionStumpClassifier": lambda: on_frames(es.DecisionStumpClassifier(**BY_NAME)),
     "DecisionStumpClassifier, arrays": lambda: on_arrays(es.DecisionStumpClassifier()),
-    "StumpBoostingClassifier": lambda: on_tables(BOOSTING()),
-    "StumpBoostingClassifier, 3 classes": lambda: on_tables(BOOSTING("logistic"), 3),
-    "StumpBaggingClassifier": lambda: on_tables(
+    "StumpBoostingClassifier": lambda: on_frames(BOOSTING()),
+    "StumpBoostingClassifier, 3 classes": lambda: on_frames(BOOSTING("logistic"), 3),
+    "StumpBaggingClassifier": lambda: on_frames(
         es.StumpBaggingClassifier(30, random_state=0, **BY_NAME)
     ),
-    "StumpBaggingClassifier, 3 classes": lambda: on_tables(
+    "StumpBaggingClassifier, 3 classes": lambda: on_frames(
         es.StumpBaggingClassifier(30, features="random", random_state=0, **BY_NAME), 3
     ),
-    "BoostedStumpSVC": lambda: on_tables(es.BoostedStumpSVC(20, **BY_NAME)),
-    "BoostedStumpSVC, 3 classes": lambda: on_tables(es.BoostedStumpSVC(20, **BY_NAME), 3),
+    "BoostedStumpSVC": lambda: on_frames(es.BoostedStumpSVC(20, **BY_NAME)),
+    "BoostedStumpSVC, 3 classes": lambda: on_frames(es.BoostedStumpSVC(20, **BY_NAME), 3),
     **{
         f"KernelSVC, {kernel}": partial(lambda k: on_numbers(KERNEL(k)), kernel)
         for kernel in ["gaussian", "laplacian", "linear", "middle", "perceptron", "stump"]
@@ -176,12 +176,12 @@ MAKERS = {
     "PerceptronSVC, 3 classes": lambda: on_numbers(
         es.PerceptronSVC(n_directions=20, include_axes=True, random_state=0), 3
     ),
-    "SubsampleVoting, shapes": lambda: on_tables(VOTING(SVC_())),
-    "SubsampleVoting, shapes, votes": lambda: on_tables(VOTING(SVC_(), outputs="votes")),
-    "SubsampleVoting, shapes, votes, 3 classes": lambda: on_tables(
+    "SubsampleVoting, shapes": lambda: on_frames(VOTING(SVC_())),
+    "SubsampleVoting, shapes, votes": lambda: on_frames(VOTING(SVC_(), outputs="votes")),
+    "SubsampleVoting, shapes, votes, 3 classes": lambda: on_frames(
         VOTING(BOOSTING(), outputs="votes", combine="svm"), 3
     ),
-    "SubsampleVoting, shapes, subsets": lambda: on_tables(
+    "SubsampleVoting, shapes, subsets": lambda: on_frames(
         VOTING(es.StumpSVC(), feature_subsets=MIXED_SUBSETS)
     ),
     "SubsampleVoting, kernels": lambda: on_numbers(
@@ -199,52 +199,52 @@ MAKERS = {
     "SubsampleVoting, perceptrons": lambda: on_numbers(
         VOTING(es.PerceptronSVC(n_directions=9, exact=False), n_estimators=2)
     ),
-    "WeightedVote": lambda: on_tables(
+    "WeightedVote": lambda: on_frames(
         WEIGHTED([("svc", SVC_()), ("boosting", BOOSTING()), ("stump", MIDDLE())])
     ),
     "WeightedVote, 3 classes": lambda: on_numbers(
         WEIGHTED([("svc", KERNEL()), ("stumps", es.StumpSVC()), ("votes", VOTING(KERNEL()))]), 3
     ),
-    "WeightedVote, votes of votes": lambda: on_tables(
+    "WeightedVote, votes of votes": lambda: on_frames(
         WEIGHTED([("one", WEIGHTED([("a", SVC_()), ("b", BOOSTING())])), ("two", LOGISTIC())])
     ),
     "LooBoundSearch": lambda: on_numbers(
         es.LooBoundSearch(KERNEL(fit_intercept=False), {"gamma": [0.01, 0.1]})
     ),
-    "LooBoundSearch, StumpSVC": lambda: on_tables(
+    "LooBoundSearch, StumpSVC": lambda: on_frames(
         es.LooBoundSearch(SVC_(fit_intercept=False), {"C": [0.1, 0.5]})
     ),
 }
 NAMES = list(MAKERS)
-WITH_CHANCES = [name for name in NAMES if "Logistic" in name or "StumpBoosting" in name]
-TAKES_NUMBERS = ["KernelSVC, gaussian", "PerceptronSVC", "SubsampleVoting, kernels, subsets"]
+WITH_PROBABILITIES = [name for name in NAMES if "Logistic" in name or "StumpBoosting" in name]
+WITHOUT_MISSING = ["KernelSVC, gaussian", "PerceptronSVC", "SubsampleVoting, kernels, subsets"]
 
 
 @cache
 def case(name):
-    """Return a model, fitted once for all tests."""
+    """Return a model and its rows, fitted once for all tests."""
     return MAKERS[name]()
 
 
-def ask(method, rows):
-    """Call a method of a model with rows as they were in training."""
+def call(method, rows):
+    """Call a method of a model with a frame or an array, as in training."""
     return method(rows if hasattr(method.__self__, "feature_names_in_") else rows.to_numpy())
 
 
 def scores_of(model, rows):
-    """Return what Python says of the rows, as (n_rows, n_scores)."""
-    return ask(model.decision_function, rows).reshape(len(rows), -1)
+    """Return the scores of Python, (n_rows, n_scores)."""
+    return call(model.decision_function, rows).reshape(len(rows), -1)
 
 
 def assert_close(found, wanted, tolerance):
-    """Compare scores, the size of which decides how many digits can be asked for."""
+    """Compare scores, with a tolerance relative to the largest."""
     found, wanted = np.asarray(found, dtype=float), np.asarray(wanted)
     assert found.shape == wanted.shape
     assert np.abs(found - wanted).max() <= tolerance * max(1.0, np.abs(wanted).max())
 
 
-def distinct_labels(model, rows):
-    """Return which rows have scores far enough from a draw for labels to be the same."""
+def is_clear(model, rows):
+    """Return which rows have scores so far from a tie that rounding cannot change the label."""
     score = scores_of(model, rows)
     if score.shape[1] == 1:
         return np.abs(score[:, 0]) > 1e-7
@@ -253,10 +253,10 @@ def distinct_labels(model, rows):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_cases_tell_rows_apart(name):
-    """A model that says the same of all rows would test nothing."""
+def test_cases_predict_several_classes(name):
+    """A constant model would test nothing."""
     found = case(name)
-    assert len(np.unique(ask(found.model.predict, found.rows))) > 1
+    assert len(np.unique(call(found.model.predict, found.rows))) > 1
     assert np.ptp(scores_of(found.model, found.rows)) > 0.1
 
 
@@ -267,24 +267,24 @@ def test_every_estimator_is_among_the_cases():
     }
 
 
-def test_numbers_without_a_name_get_one():
+def test_features_without_names_get_default_names():
     model = es.DecisionStumpClassifier().fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
-    assert readable(model).names == ["x0", "x1"]
+    assert read_model(model).names == ["x0", "x1"]
 
 
-def test_curves_that_add_nothing_are_left_out():
-    record = readable(case("DecisionStumpClassifier").model)
-    assert len(record.body.curves[0]) == 1
+def test_zero_curves_are_left_out():
+    record = read_model(case("DecisionStumpClassifier").model)
+    assert len(record.terms.curves[0]) == 1
 
 
-def test_the_machines_of_a_vote_on_subsets_are_one_curve_a_feature():
-    record = readable(case("SubsampleVoting, shapes, subsets").model)
-    assert not record.body.votes
-    assert len(record.body.curves[0]) <= len(record.features)
+def test_members_on_feature_subsets_become_one_curve_per_feature():
+    record = read_model(case("SubsampleVoting, shapes, subsets").model)
+    assert not record.terms.votes
+    assert len(record.terms.curves[0]) <= len(record.features)
 
 
-def test_a_linear_machine_is_one_row():
-    (kernel_sum,) = readable(case("KernelSVC, linear").model).body.sums
+def test_a_linear_kernel_has_one_support_vector():
+    (kernel_sum,) = read_model(case("KernelSVC, linear").model).terms.kernel_sums
     assert kernel_sum.rows.shape == (1, 5)
 
 
@@ -298,15 +298,15 @@ def test_pieces_of_a_curve_with_ramps_and_jumps():
     assert np.array_equal(level[k] + slope[k] * (x - anchor[k]), shape(x))
 
 
-def test_voters_that_know_other_levels_in_another_order():
-    """Fitted before, voters may have seen columns and levels that others have not."""
-    train = table(220, 0, holes=True)
+def test_prefit_voters_with_different_levels_and_column_orders():
+    """Prefit voters may have columns in another order and levels that others lack."""
+    train = table(220, 0, missing=True)
     known = labels(train, 2)
     some = train[TEXT].isin(["a", "ü→"]) | train[TEXT].isna()
     first = fit(SVC_(), train[some], known[some])
     second = fit(BOOSTING(), train[train.columns[::-1]], known)
     vote = fit(WEIGHTED([("a", first), ("b", second)], prefit=True), train, known)
-    assert sorted(readable(vote).features[5].levels) == sorted(WORDS[:4])
+    assert sorted(read_model(vote).features[5].levels) == sorted(WORDS[:4])
     rows = with_unknowns(train.iloc[:60].reset_index(drop=True))
     plain = rows.astype(object).where(rows.notna(), None).to_dict("records")
     assert_close(score_json(to_json(vote), plain).score, vote.decision_function(rows), 1e-12)
@@ -323,7 +323,7 @@ def on_forty_rows(estimator):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (SVC, TypeError, "model=SVC.* is no classifier of everystump"),
+        (SVC, TypeError, "model=SVC.* is not an everystump classifier"),
         (es.StumpSVC, NotFittedError, "not fitted"),
         (es.KernelSVC, NotFittedError, "not fitted"),
         (
@@ -339,33 +339,33 @@ def on_forty_rows(estimator):
         (
             lambda: on_forty_rows(WEIGHTED([("svc", SVC()), ("stumps", es.StumpSVC())])),
             TypeError,
-            "model=SVC.* is no classifier of everystump",
+            "model=SVC.* is not an everystump classifier",
         ),
         (
             lambda: on_forty_rows(VOTING(SVC())),
             TypeError,
-            "model=SVC.* is no classifier of everystump",
+            "model=SVC.* is not an everystump classifier",
         ),
     ],
 )
-def test_what_cannot_be_exported_is_told_in_one_sentence(make, error, message):
+def test_models_that_cannot_be_exported_raise_one_sentence(make, error, message):
     with pytest.raises(error, match=message) as raised:
-        readable(make())
+        read_model(make())
     assert "\n" not in str(raised.value)
 
 
-def test_a_feature_that_is_not_the_same_to_all_voters():
+def test_features_must_be_of_one_kind_for_all_voters():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 5), [0, 0, 1, 1] * 5
     voters = [es.StumpSVC(), es.StumpSVC(categorical_features=[0])]
     vote = WEIGHTED([("a", voters[0].fit(X, y)), ("b", voters[1].fit(X, y))], prefit=True)
-    with pytest.raises(ValueError, match="feature 0 is not the same to all voters"):
-        readable(vote.fit(X, y))
+    with pytest.raises(ValueError, match="feature 0 is not the same for all voters"):
+        read_model(vote.fit(X, y))
 
 
-def test_names_that_are_one_as_text():
+def test_names_that_are_equal_as_text():
     model = es.StumpSVC().fit(np.eye(2), [0, 1])
     model.features_ = tuple(
         replace(f, name=n) for f, n in zip(model.features_, (1, "1"), strict=True)
     )
-    with pytest.raises(ValueError, match="two features are called '1'"):
-        readable(model)
+    with pytest.raises(ValueError, match="two features have the name '1'"):
+        read_model(model)

@@ -1,4 +1,4 @@
-"""Exports as files: by suffix or by name, whole or not at all."""
+"""`export.write`: the format by suffix or argument, files written completely or not at all."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ MODEL = es.DecisionStumpClassifier().fit([[0.0], [1.0]], ["no", "ÿes"])
         ("model.sql", "json", export.to_json),
     ],
 )
-def test_the_suffix_decides_unless_a_language_is_named(tmp_path, name, to, wanted):
+def test_format_by_suffix_or_argument(tmp_path, name, to, wanted):
     export.write(MODEL, tmp_path / name, to)
     assert (tmp_path / name).read_text(encoding="utf-8") == wanted(MODEL)
 
@@ -33,29 +33,29 @@ def test_onnx(tmp_path):
 @pytest.mark.parametrize(
     ("name", "to", "message"),
     [
-        ("model.pkl", None, r"path='.*model.pkl' names no language"),
-        ("model", None, r"path='.*model' names no language"),
-        ("model.json", "pmml", "to='pmml' names no language"),
+        ("model.pkl", None, r"path='.*model.pkl' does not name an export format"),
+        ("model", None, r"path='.*model' does not name an export format"),
+        ("model.json", "pmml", "to='pmml' does not name an export format"),
     ],
 )
-def test_other_languages_are_refused_and_nothing_is_written(tmp_path, name, to, message):
+def test_unknown_formats_raise_and_nothing_is_written(tmp_path, name, to, message):
     with pytest.raises(ValueError, match=message):
         export.write(MODEL, tmp_path / name, to)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_that_cannot_be_exported_leaves_the_file_that_is_there(tmp_path):
+def test_a_failed_export_keeps_the_existing_file(tmp_path):
     path = tmp_path / "model.json"
     path.write_text("old")
-    with pytest.raises(TypeError, match="no classifier of everystump"):
+    with pytest.raises(TypeError, match="is not an everystump classifier"):
         export.write(object(), path)
     assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
     assert path.read_text() == "old"
 
 
-def test_the_public_names():
+def test_public_names():
     assert export.__all__ == ["score_json", "to_json", "to_onnx", "to_sql", "write"]
 
 
-def test_the_schema_is_shipped():
+def test_the_schema_is_part_of_the_package():
     assert (Path(export.__file__).parent / "model.schema.json").is_file()

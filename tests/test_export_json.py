@@ -1,4 +1,4 @@
-"""JSON documents: what they say is what Python says, and what they are is what the schema says."""
+"""JSON documents follow the schema and score rows as Python does."""
 
 import json
 from datetime import date
@@ -11,13 +11,13 @@ import pytest
 from scipy import sparse
 from test_export_cases import (
     NAMES,
-    TAKES_NUMBERS,
     TEXT,
-    WITH_CHANCES,
-    ask,
+    WITH_PROBABILITIES,
+    WITHOUT_MISSING,
     assert_close,
+    call,
     case,
-    distinct_labels,
+    is_clear,
     scores_of,
 )
 
@@ -38,12 +38,12 @@ def test_scores_and_labels(name):
     model, rows = case(name)
     found = score_json(to_json(model), as_rows(rows))
     assert_close(found.score.reshape(len(rows), -1), scores_of(model, rows), TOLERANCE)
-    clear = distinct_labels(model, rows)
-    assert np.array_equal(np.array(found.label)[clear], ask(model.predict, rows)[clear])
+    clear = is_clear(model, rows)
+    assert np.array_equal(np.array(found.label)[clear], call(model.predict, rows)[clear])
     assert clear.sum() > 20
 
 
-@pytest.mark.parametrize("name", WITH_CHANCES)
+@pytest.mark.parametrize("name", WITH_PROBABILITIES)
 def test_probabilities(name):
     model, rows = case(name)
     found = score_json(to_json(model), as_rows(rows))
@@ -62,7 +62,7 @@ def test_documents_follow_the_schema(name):
     assert not validator.is_valid(document)
 
 
-def test_numbers_come_back_bit_by_bit():
+def test_numbers_are_read_back_exactly():
     model = case("StumpSVC, 3 classes").model
     document = json.loads(to_json(model), parse_constant=pytest.fail)
     for score, shapes in zip(document["scores"], model.shapes_, strict=True):
@@ -76,7 +76,7 @@ def test_numbers_come_back_bit_by_bit():
             assert curve["missing"] == shape.missing
 
 
-def test_what_the_features_are():
+def test_features_of_a_document():
     document = json.loads(to_json(case("StumpSVC").model))
     kinds = {feature["name"]: feature for feature in document["features"]}
     assert kinds["select"] == {"name": "select", "kind": "number"}
@@ -85,7 +85,7 @@ def test_what_the_features_are():
     assert document["classes"] == ["it's", "no"]
 
 
-def test_levels_that_are_truth_values_are_numbers():
+def test_boolean_levels_are_numbers():
     X = np.array([[True], [False], [True], [False]])
     model = es.StumpSVC(categorical_features=[0]).fit(X, [1, 0, 1, 0])
     document = to_json(model)
@@ -102,11 +102,11 @@ def test_rows_in_the_order_of_the_features():
     assert np.array_equal(by_name.score, in_order.score)
 
 
-@pytest.mark.parametrize("hole", [None, np.nan, np.inf, -np.inf, pd.NA, pd.NaT, Decimal("NaN")])
-def test_what_is_infinite_or_nothing_is_missing(hole):
+@pytest.mark.parametrize("missing", [None, np.nan, np.inf, -np.inf, pd.NA, pd.NaT, Decimal("NaN")])
+def test_values_that_count_as_missing(missing):
     model, rows = case("StumpSVC")
     (row,) = as_rows(rows[:1])
-    found = score_json(to_json(model), [row | {"select": None}, row | {"select": hole}]).score
+    found = score_json(to_json(model), [row | {"select": None}, row | {"select": missing}]).score
     assert found[0] == found[1] != score_json(to_json(model), [row]).score[0]
 
 
@@ -119,11 +119,11 @@ def test_documents_in_any_form():
 
 
 @pytest.mark.parametrize("name", ["StumpSVC", "StumpSVC, 3 classes", "KernelSVC, gaussian"])
-def test_frames_are_read_by_the_names_of_their_columns(name):
+def test_frames_are_read_by_column_names(name):
     model, rows = case(name)
     wanted = scores_of(model, rows)
     turned = rows[rows.columns[::-1]].assign(key=np.arange(len(rows)))
-    polars = pytest.importorskip("polars", reason="frames of polars are read as well")
+    polars = pytest.importorskip("polars", reason="polars frames are tested too")
     other = polars.DataFrame(as_rows(turned), infer_schema_length=None)
     for frame in (rows, turned, turned.convert_dtypes(), other):
         found = score_json(to_json(model), frame).score
@@ -157,18 +157,18 @@ WORDS = es.StumpSVC().fit(np.array([["a"], ["b"]], dtype=object), [0, 1])
 @pytest.mark.parametrize(
     ("model", "rows", "message"),
     [
-        (NUMBERS, [{"x0": 1}], r"rows\[0\] lacks 'x1'; give it, as None"),
+        (NUMBERS, [{"x0": 1}], r"rows\[0\] lacks 'x1'; add it, as None"),
         (NUMBERS, [{"x0": 1, "x1": 2}, {"x0": 1, "x1": 2, "y": 3}], r"rows\[1\] has the key 'y'"),
-        (NUMBERS, [[1.0, 2.0], [1.0]], r"rows\[1\] has 1 values, and the document has 2 features"),
+        (NUMBERS, [[1.0, 2.0], [1.0]], r"rows\[1\] has 1 values, but the document has 2 features"),
         (NUMBERS, np.zeros((3, 4)), r"rows\[0\] has 4 values"),
-        (NUMBERS, np.zeros(2), r"rows\[0\]=0.0 is no row; pass a list of rows"),
-        (NUMBERS, ["ab"], r"rows\[0\]='ab' is no row"),
-        (NUMBERS, [{1, 2}], r"rows\[0\]=.* is no row"),
-        (NUMBERS, {"x0": 1, "x1": 2}, "rows is of the type dict; pass a list of rows"),
-        (NUMBERS, 3, "rows is of the type int; pass a list of rows"),
+        (NUMBERS, np.zeros(2), r"rows\[0\]=0.0 is not a row; pass a list of rows"),
+        (NUMBERS, ["ab"], r"rows\[0\]='ab' is not a row"),
+        (NUMBERS, [{1, 2}], r"rows\[0\]=.* is not a row"),
+        (NUMBERS, {"x0": 1, "x1": 2}, "rows is of type dict; pass a list of rows"),
+        (NUMBERS, 3, "rows is of type int; pass a list of rows"),
         (NUMBERS, sparse.csr_array(np.eye(2)), r"rows is sparse.*; pass rows.toarray\(\)"),
         (NUMBERS, pd.DataFrame({"x0": [1.0]}), "rows has no column 'x1', which is a feature"),
-        (NUMBERS, pd.DataFrame([[1, 2, 3]], columns=["x0", "x1", "x1"]), "two columns called 'x1'"),
+        (NUMBERS, pd.DataFrame([[1, 2, 3]], columns=["x0", "x1", "x1"]), "two columns named 'x1'"),
         (NUMBERS, [["3.5", 1]], r"rows\[0\] has '3.5' for 'x0', which must be a number"),
         (NUMBERS, [[date(2020, 1, 1), 1]], "for 'x0', which must be a number"),
         (NUMBERS, [[np.timedelta64(1, "D"), 1]], "for 'x0', which must be a number"),
@@ -176,7 +176,7 @@ WORDS = es.StumpSVC().fit(np.array([["a"], ["b"]], dtype=object), [0, 1])
         (WORDS, [[3]], r"rows\[0\] has 3 for 'x0', which must be text"),
     ],
 )
-def test_rows_that_are_none(model, rows, message):
+def test_invalid_rows(model, rows, message):
     with pytest.raises((TypeError, ValueError), match=message) as caught:
         score_json(to_json(model), rows)
     assert "\n" not in str(caught.value)
@@ -188,8 +188,10 @@ def test_lazy_frames():
         score_json(to_json(NUMBERS), polars.LazyFrame({"x0": [1], "x1": [2]}))
 
 
-def test_documents_that_are_no_json():
-    with pytest.raises(ValueError, match=r"^document is no JSON \(.*\); pass what everystump"):
+def test_documents_that_are_not_json():
+    with pytest.raises(
+        ValueError, match=r"^document is not valid JSON \(.*\); pass the output of everystump"
+    ):
         score_json("model.json", [])
 
 
@@ -200,12 +202,12 @@ def test_labels_that_are_neither_numbers_nor_text():
         for export in (to_json, to_sql, to_onnx):
             if export is to_onnx:
                 pytest.importorskip("onnx", reason="ONNX files are written by the package onnx")
-            with pytest.raises(ValueError, match=f"^model: its label '2020.*of the type {kind}, n"):
+            with pytest.raises(ValueError, match=f"^model: its label '2020.*of type {kind}, n"):
                 export(model)
 
 
-@pytest.mark.parametrize("name", TAKES_NUMBERS)
-def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name):
+@pytest.mark.parametrize("name", WITHOUT_MISSING)
+def test_missing_values_leave_no_score_if_the_model_takes_none(name):
     model, rows = case(name)
     rows = rows.copy()
     rows.iloc[3, 2] = np.nan
@@ -215,6 +217,6 @@ def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name):
 
 
 @pytest.mark.parametrize("document", ["[]", '{"format": "everystump-model", "version": 2}'])
-def test_other_documents_are_refused(document):
-    with pytest.raises(ValueError, match="this scorer reads"):
+def test_other_formats_and_versions_raise(document):
+    with pytest.raises(ValueError, match="score_json reads"):
         score_json(document, [])

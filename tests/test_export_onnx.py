@@ -1,4 +1,4 @@
-"""ONNX: onnxruntime says what Python says."""
+"""ONNX: onnxruntime scores rows as Python does."""
 
 import sys
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from test_export_cases import (
     NAMES,
-    TAKES_NUMBERS,
-    WITH_CHANCES,
-    ask,
+    WITH_PROBABILITIES,
+    WITHOUT_MISSING,
     assert_close,
+    call,
     case,
-    distinct_labels,
+    is_clear,
 )
 
 import everystump as es
@@ -30,7 +30,7 @@ def session_of(model):
 
 
 def run(session, rows):
-    """Return what a session says of the rows of a frame, by output."""
+    """Return the outputs of a session for the rows of a frame, by name."""
     inputs = {one.name: one.type for one in session.get_inputs()}
     if list(inputs) == ["X"]:
         given = {"X": rows.astype(np.float64).to_numpy()}
@@ -52,12 +52,12 @@ def test_scores_and_labels(name):
     model, rows = case(name)
     found = run(session_of(model), rows)
     assert found["score"].dtype == np.float64
-    assert_close(found["score"], ask(model.decision_function, rows), TOLERANCE)
-    clear = distinct_labels(model, rows)
-    assert np.array_equal(found["label"][clear], ask(model.predict, rows)[clear])
+    assert_close(found["score"], call(model.decision_function, rows), TOLERANCE)
+    clear = is_clear(model, rows)
+    assert np.array_equal(found["label"][clear], call(model.predict, rows)[clear])
 
 
-@pytest.mark.parametrize("name", WITH_CHANCES)
+@pytest.mark.parametrize("name", WITH_PROBABILITIES)
 def test_probabilities(name):
     model, rows = case(name)
     found = run(session_of(model), rows)
@@ -75,8 +75,8 @@ def test_one_row_and_many(name):
     assert_close(run(session, many)["score"], np.tile(whole, 200), TOLERANCE)
 
 
-@pytest.mark.parametrize("name", TAKES_NUMBERS)
-def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name):
+@pytest.mark.parametrize("name", WITHOUT_MISSING)
+def test_missing_values_leave_no_score_if_the_model_takes_none(name):
     model, rows = case(name)
     rows = rows.copy()
     rows.iloc[3, 2] = np.nan
@@ -84,7 +84,7 @@ def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name):
     assert np.flatnonzero(np.isnan(found)).tolist() == [3]
 
 
-def test_an_empty_text_is_missing_unless_it_is_a_level():
+def test_empty_text_is_missing_unless_it_is_a_level():
     y = [0, 1, 1, 0, 1, 0]
     without = np.array([["a"], ["b"], [None], ["a"], ["b"], ["a"]], dtype=object)
     with_it = np.array([["a"], ["b"], [""], ["a"], ["b"], ["a"]], dtype=object)
@@ -103,26 +103,26 @@ def test_inputs_are_named_after_features_and_outputs_keep_their_names():
     assert [one.name for one in session.get_outputs()] == ["label", "score", "probability"]
 
 
-def test_the_sets_of_operators():
+def test_operator_sets():
     model = onnx.load_from_string(to_onnx(case("StumpSVC").model))
     assert {one.domain: one.version for one in model.opset_import} == {"": 13, "ai.onnx.ml": 3}
 
 
 @pytest.mark.parametrize("classes", [[False, True], [1.0, 4.0], [3, 8], ["n", "ÿ"], [1, 2, 3]])
-def test_labels_of_all_kinds(classes):
+def test_labels_of_all_types(classes):
     X = np.arange(float(len(classes)))[:, None]
     found = session_of(es.StumpSVC(C=100.0).fit(X, classes)).run(["label"], {"X": X})[0]
     assert found.tolist() == classes
 
 
-def test_a_model_that_looks_at_nothing():
+def test_a_constant_model():
     model = es.DecisionStumpClassifier().fit([[1.0], [1.0], [1.0]], ["a", "b", "b"])
     found = session_of(model).run(["label", "score"], {"X": np.array([[1.0], [np.nan]])})
     assert found[0].tolist() == ["b", "b"]
     assert found[1].tolist() == [1.0, 1.0]
 
 
-def test_without_the_package(monkeypatch):
+def test_error_if_onnx_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match=r"pip install 'everystump\[onnx\]'") as raised:
         to_onnx(case("StumpSVC").model)

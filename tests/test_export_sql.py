@@ -1,4 +1,4 @@
-"""SQL: SQLite and DuckDB say what Python says."""
+"""SQL: SQLite and DuckDB score rows as Python does."""
 
 import sqlite3
 
@@ -7,23 +7,24 @@ import pandas as pd
 import pytest
 from test_export_cases import (
     NAMES,
-    TAKES_NUMBERS,
-    WITH_CHANCES,
-    ask,
+    WITH_PROBABILITIES,
+    WITHOUT_MISSING,
     assert_close,
+    call,
     case,
-    distinct_labels,
+    is_clear,
     scores_of,
 )
 
 import everystump as es
-from everystump.export import sqltext, to_sql
+from everystump.export import to_sql
+from everystump.export._sql_text import exact
 
 TOLERANCE = 1e-9
 
 
-class Answer:
-    """The rows of an answer in the order of their keys, by column."""
+class Result:
+    """The result of a query by column, rows in the order of their keys."""
 
     def __init__(self, titles, rows):
         rows = sorted(rows, key=lambda row: row[0])
@@ -31,7 +32,7 @@ class Answer:
         self.titles = list(self.columns)
 
     def numbers(self, start):
-        """Return the columns whose titles start so, (n_rows, n_columns)."""
+        """Return the columns whose titles have a prefix, (n_rows, n_columns)."""
         chosen = [column for title, column in self.columns.items() if title.startswith(start)]
         return np.array(chosen, dtype=float).T
 
@@ -45,7 +46,7 @@ def with_key(rows):
 
 
 def in_sqlite(query, rows, table="da ta"):
-    """Run a query over a table; cells without a value are NULL."""
+    """Run a query over a table; missing values are NULL."""
     base = sqlite3.connect(":memory:")
     names = ", ".join(quoted(name) for name in rows)
     base.execute(f'CREATE TABLE "{table}" ({names})')
@@ -53,7 +54,7 @@ def in_sqlite(query, rows, table="da ta"):
     slots = ", ".join("?" * rows.shape[1])
     base.executemany(f'INSERT INTO "{table}" VALUES ({slots})', plain.to_numpy().tolist())
     found = base.execute(query)
-    return Answer([column[0] for column in found.description], found.fetchall())
+    return Result([column[0] for column in found.description], found.fetchall())
 
 
 def in_duckdb(query, rows, table="da ta"):
@@ -62,7 +63,7 @@ def in_duckdb(query, rows, table="da ta"):
     base.execute("SET threads = 1")
     base.register(table, rows)
     found = base.execute(query)
-    return Answer([column[0] for column in found.description], found.fetchall())
+    return Result([column[0] for column in found.description], found.fetchall())
 
 
 ENGINES = pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
@@ -74,14 +75,14 @@ def test_scores_and_labels(name, run):
     model, rows = case(name)
     found = run(to_sql(model, "da ta", keep=["Key"]), with_key(rows))
     assert_close(found.numbers("score"), scores_of(model, rows), TOLERANCE)
-    clear = distinct_labels(model, rows)
-    wanted = ask(model.predict, rows)
+    clear = is_clear(model, rows)
+    wanted = call(model.predict, rows)
     assert np.array_equal(np.array(found.columns["label"])[clear], wanted[clear])
     assert found.columns["Key"] == tuple(range(len(rows)))
 
 
 @ENGINES
-@pytest.mark.parametrize("name", WITH_CHANCES)
+@pytest.mark.parametrize("name", WITH_PROBABILITIES)
 def test_probabilities(name, run):
     model, rows = case(name)
     found = run(to_sql(model, "da ta", keep=["Key"], probability=True), with_key(rows))
@@ -91,8 +92,8 @@ def test_probabilities(name, run):
 
 
 @ENGINES
-@pytest.mark.parametrize("name", TAKES_NUMBERS)
-def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name, run):
+@pytest.mark.parametrize("name", WITHOUT_MISSING)
+def test_missing_values_leave_no_score_if_the_model_takes_none(name, run):
     model, rows = case(name)
     rows = with_key(rows)
     rows.iloc[3, 2] = np.nan
@@ -105,7 +106,7 @@ def test_rows_that_lack_a_value_have_no_score_where_none_may_be_missing(name, ru
 @ENGINES
 @pytest.mark.parametrize("kind", ["text", "numbers"])
 def test_categories_of_many_levels_are_joined(kind, run):
-    """Unknown and missing levels too, whatever the order of their texts; votes of such models."""
+    """Unknown and missing levels too, whatever the order of the levels."""
     rng = np.random.default_rng(0)
     texts = np.array([f"{chr(c)}'{c}" for c in [*range(65, 180), *range(0x2600, 0x2700)]])
     levels = texts if kind == "text" else rng.normal(size=300)
@@ -121,8 +122,8 @@ def test_categories_of_many_levels_are_joined(kind, run):
     assert_close(found.numbers("score"), scores_of(model, rows), TOLERANCE)
 
 
-def test_columns_of_duckdb_that_pandas_has_not():
-    """NaN is missing as NULL is, truth values are numbers, and enumerations are text."""
+def test_column_types_of_duckdb():
+    """NaN is missing as NULL is, booleans are numbers, and enumerations are text."""
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
     model, rows = case("StumpSVC")
     base = duckdb.connect()
@@ -139,8 +140,8 @@ def test_columns_of_duckdb_that_pandas_has_not():
     assert abs(score - wanted[0]) < TOLERANCE
 
 
-def test_small_and_large_letters_are_not_one_level():
-    """A column's own rules of comparison do not reach the model."""
+def test_levels_are_case_sensitive():
+    """The collation of a column has no effect on the model."""
     X = np.array([["a"], ["A"], ["b"], ["a"]], dtype=object)
     model = es.StumpSVC().fit(X, [0, 1, 1, 0])
     base = sqlite3.connect(":memory:")
@@ -151,8 +152,8 @@ def test_small_and_large_letters_are_not_one_level():
     assert found[0] != found[1]
 
 
-def test_a_column_that_is_not_there_is_an_error():
-    """SQLite would take its name for a text otherwise."""
+def test_a_missing_column_is_an_error():
+    """SQLite reads an unqualified unknown name as a string."""
     model = es.DecisionStumpClassifier().fit([[0.0], [1.0]], [0, 1])
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE data (other)")
@@ -178,7 +179,7 @@ def test_a_constant_model():
     assert base.execute(to_sql(model)).fetchall() == [(1.0, "b")]
 
 
-def test_far_scores_have_probabilities():
+def test_probabilities_of_extreme_scores():
     X = np.array([[0.0], [1.0], [2.0]])
     model = es.StumpBoostingClassifier(n_estimators=3).fit(X, [0, 1, 2])
     for shapes in model.shapes_:
@@ -198,25 +199,25 @@ def doubles():
     return [float(v) for v in [*anywhere, *usual, *ends] if np.isfinite(v)]
 
 
-def test_exact_literals_are_read_to_the_last_bit():
+def test_exact_literals_are_read_exactly():
     base = sqlite3.connect(":memory:")
     for value in doubles():
-        (found,) = base.execute(f"SELECT {sqltext.exact(value)}").fetchone()
+        (found,) = base.execute(f"SELECT {exact(value)}").fetchone()
         assert found == value
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"keep": ["LABEL"]}, "keep holds 'LABEL'"),
-        ({"keep": ["score"]}, "keep holds 'score'"),
-        ({"keep": "id"}, r"keep='id' must be a list of names of columns; pass \['id'\]"),
-        ({"keep": 3}, "keep=3 must be a list of names"),
-        ({"keep": ["id", 3]}, r"keep=\['id', 3\] must be a list of names"),
-        ({"keep": [""]}, "must be a list of names"),
-        ({"keep": ["id", "ID"]}, "names 'ID' twice, large and small letters being one"),
-        ({"keep": ["i\0d"]}, r"^keep holds 'i\\x00d', and SQL knows no zero character"),
-        ({"table": "a\0b"}, r"^table holds 'a\\x00b', and SQL knows no zero character"),
+        ({"keep": ["LABEL"]}, "keep contains 'LABEL'"),
+        ({"keep": ["score"]}, "keep contains 'score'"),
+        ({"keep": "id"}, r"keep='id' must be a list of column names; pass \['id'\]"),
+        ({"keep": 3}, "keep=3 must be a list of column names"),
+        ({"keep": ["id", 3]}, r"keep=\['id', 3\] must be a list of column names"),
+        ({"keep": [""]}, "must be a list of column names"),
+        ({"keep": ["id", "ID"]}, "names 'ID' twice, as SQL ignores case"),
+        ({"keep": ["i\0d"]}, r"^keep: the name 'i\\x00d' contains a NUL character"),
+        ({"table": "a\0b"}, r"^table: the name 'a\\x00b' contains a NUL character"),
         ({"table": ""}, "table='' must be the name of a table, or the names of a schema"),
         ({"table": None}, "table=None must be the name of a table"),
         ({"table": []}, r"table=\[\] must be the name of a table"),
@@ -226,7 +227,7 @@ def test_exact_literals_are_read_to_the_last_bit():
         ({"probability": "yes"}, "probability='yes' must be True or False"),
     ],
 )
-def test_arguments_that_cannot_be(arguments, message):
+def test_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=message) as caught:
         to_sql(case("StumpSVC").model, **arguments)
     assert "\n" not in str(caught.value)
@@ -234,34 +235,34 @@ def test_arguments_that_cannot_be(arguments, message):
 
 @ENGINES
 @pytest.mark.parametrize("table", ["stage0", "STAGE_1", "support0", "Support_0", "r"])
-def test_a_table_that_is_called_like_a_stage(table, run):
+def test_table_names_that_resemble_generated_ones(table, run):
     model, rows = case("KernelSVC, gaussian")
     query = to_sql(model, table, keep=["Key"])
     found = run(query, with_key(rows), table)
     assert_close(found.numbers("score"), scores_of(model, rows), TOLERANCE)
 
 
-NO_NUMBERS = ["", " ", "n/a", "abc", "12abc", "1-2", "2020-01-05", "1.2.3", "1,5", "-", ".", "e5"]
-NO_NUMBERS += [".e5", "1e", "-+5", "0x10", "12 34", "true", "nan", "inf", "1e5.5", "1e2e3"]
+NOT_NUMBERS = ["", " ", "n/a", "abc", "12abc", "1-2", "2020-01-05", "1.2.3", "1,5", "-", ".", "e5"]
+NOT_NUMBERS += [".e5", "1e", "-+5", "0x10", "12 34", "true", "nan", "inf", "1e5.5", "1e2e3"]
 TEXTS = ["12", " 12 ", "-1.5e3", "1E+05", "1e-5", "+3", "-.5", "5.", ".5", "0", "007"]
 
 
 @ENGINES
-def test_text_that_is_no_number_is_missing(run):
+def test_text_that_is_not_a_number_is_missing(run):
     """CSV files that are read without types leave such columns behind."""
     rng = np.random.default_rng(0)
     X = np.where(rng.random((80, 1)) < 0.2, np.nan, rng.normal(size=(80, 1)) * 20)
     model = es.StumpSVC().fit(X, (np.nan_to_num(X[:, 0], nan=7.0) > 0).astype(int))
     assert model.shapes_[0].missing != model.shapes_[0](np.zeros(1))[0]
     pandas = pytest.importorskip("pandas")
-    rows = with_key(pandas.DataFrame({"x0": TEXTS + NO_NUMBERS}))
+    rows = with_key(pandas.DataFrame({"x0": TEXTS + NOT_NUMBERS}))
     found = run(to_sql(model, "da ta", keep=["Key"]), rows)
-    numbers = [float(text) for text in TEXTS] + [np.nan] * len(NO_NUMBERS)
+    numbers = [float(text) for text in TEXTS] + [np.nan] * len(NOT_NUMBERS)
     wanted = model.decision_function(np.array(numbers)[:, None])
     assert_close(found.numbers("score")[:, 0], wanted, TOLERANCE)
 
 
-def test_bytes_that_are_no_number_are_missing():
+def test_bytes_that_are_not_a_number_are_missing():
     model = es.DecisionStumpClassifier().fit([[-2.0], [-1.0], [1.0]], [0, 0, 1])
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE data (x0)")
@@ -270,10 +271,10 @@ def test_bytes_that_are_no_number_are_missing():
     assert first == second
 
 
-def test_names_that_are_one_to_sql():
+def test_names_that_differ_by_case_alone():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"Age": [0.0, 1.0], "age": [1.0, 0.0]})
-    with pytest.raises(ValueError, match="'Age' and 'age' are one column to SQL"):
+    with pytest.raises(ValueError, match="'Age' and 'age' are the same column in SQL"):
         to_sql(es.StumpSVC().fit(frame, [0, 1]))
 
 

@@ -9,7 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from test_export_cases import NAMES, WITH_CHANCES, case, scores_of
+from test_export_cases import NAMES, WITH_PROBABILITIES, case, scores_of
 from test_export_json import as_rows
 
 import everystump as es
@@ -386,7 +386,7 @@ def test_the_page_scores_as_python_does(name):
     for one in found:
         added = np.sum(one["contributions"], axis=1)
         assert np.allclose(added + intercepts, one["score"], atol=1e-9)
-    if name in WITH_CHANCES:
+    if name in WITH_PROBABILITIES:
         chance = np.array([one["probability"] for one in found])
         assert np.abs(chance - model.predict_proba(rows)).max() < 1e-9
 

@@ -1,7 +1,7 @@
-"""Fitted models in other languages: JSON, SQL and ONNX (which needs the ``onnx`` extra)."""
+"""Export of fitted models to JSON, SQL and ONNX (which needs the ``onnx`` extra)."""
 
 from everystump.export.document import to_json
-from everystump.export.onnxmodel import to_onnx
+from everystump.export.onnx import to_onnx
 from everystump.export.scoring import score_json
 from everystump.export.sql import to_sql
 from everystump.export.writing import write

@@ -1,4 +1,4 @@
-"""A model as a JSON document that any language can score rows with."""
+"""A fitted model as a JSON document, from which any language can score rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from everystump._core.shapes import Shape
 from everystump._tables import Feature
-from everystump.export.readable import readable
-from everystump.export.record import Body, Curves, KernelSum, Model, Projection
+from everystump.export._reader import read_model
+from everystump.export._record import Curves, KernelSum, Projection, Terms
 
 FORMAT = "everystump-model"
 VERSION = 1
@@ -19,15 +19,15 @@ VERSION = 1
 def to_json(model: Any) -> str:
     """Return a fitted model as a JSON document.
 
-    Numbers are written in full, so that they come back bit by bit.  ``docs/export.md`` tells how
-    to score a row with it, ``model.schema.json`` in this package is its JSON Schema, and
-    `everystump.export.score_json` does it in NumPy.
+    Numbers are written with all digits, so that they are read back exactly.  ``docs/export.md``
+    describes how to score a row with the document, ``model.schema.json`` in this package is its
+    JSON Schema, and `everystump.export.score_json` scores rows with it in NumPy.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted estimator of this package, or a pipeline that scales, fills or selects columns and
-        ends in an additive one.
+        A fitted estimator of this package, or a pipeline of scalers, imputers and column selections
+        that ends in an additive one.
 
     Returns
     -------
@@ -42,20 +42,21 @@ def to_json(model: Any) -> str:
     >>> document["classes"], document["scores"][0]["curves"][0]["knots"]
     (['no', 'yes'], [2.5, 2.5])
     """
-    return json.dumps(as_document(readable(model)), allow_nan=False, ensure_ascii=False)
+    return json.dumps(to_document(model), allow_nan=False, ensure_ascii=False)
 
 
-def as_document(model: Model) -> dict[str, Any]:
-    """Return a model as lists and dicts of plain values."""
+def to_document(model: Any) -> dict[str, Any]:
+    """Return the JSON document of a fitted model as dicts, lists and plain values."""
+    record = read_model(model)
     return {
         "format": FORMAT,
         "version": VERSION,
-        "estimator": model.estimator,
-        "features": [_feature(feature) for feature in model.features],
-        "classes": model.classes,
-        "takes_missing": model.takes_missing,
-        "log_odds": model.log_odds,
-        **_body(model.body),
+        "estimator": record.estimator,
+        "features": [_feature(feature) for feature in record.features],
+        "classes": record.classes,
+        "takes_missing": record.takes_missing,
+        "log_odds": record.log_odds,
+        **_terms(record.terms),
     }
 
 
@@ -69,28 +70,28 @@ def _feature(feature: Feature) -> dict[str, Any]:
 
 
 def _number(level: Any) -> int | float:
-    """Return a level as a number; a truth value is 0 or 1."""
+    """Return a level as a number; a boolean is 0 or 1."""
     return int(level) if isinstance(level, int) else float(level)
 
 
-def _body(body: Body) -> dict[str, Any]:
-    """Return the scores of a model or of a voter, kinds of terms that it lacks left out."""
-    scores = zip(body.intercepts.tolist(), body.curves, strict=True)
-    terms = {
-        "projections": [_projection(projection) for projection in body.projections],
-        "kernel_sums": [_sum(kernel_sum) for kernel_sum in body.sums],
+def _terms(terms: Terms) -> dict[str, Any]:
+    """Return the scores of a model or of a voter; kinds of terms that it lacks are left out."""
+    scores = zip(terms.intercepts.tolist(), terms.curves, strict=True)
+    others = {
+        "projections": [_projection(projection) for projection in terms.projections],
+        "kernel_sums": [_kernel_sum(kernel_sum) for kernel_sum in terms.kernel_sums],
         "votes": [
-            {"voter": _body(vote.voter), "weights": vote.weights.tolist()} for vote in body.votes
+            {"voter": _terms(vote.voter), "weights": vote.weights.tolist()} for vote in terms.votes
         ],
     }
     return {
         "scores": [{"intercept": b, "curves": _curves("feature", own)} for b, own in scores],
-        **{name: found for name, found in terms.items() if found},
+        **{name: found for name, found in others.items() if found},
     }
 
 
-def _curves(of: str, curves: Curves) -> list[dict[str, Any]]:
-    return [{of: d, **_curve(shape)} for d, shape in sorted(curves.items())]
+def _curves(key: str, curves: Curves) -> list[dict[str, Any]]:
+    return [{key: d, **_curve(shape)} for d, shape in sorted(curves.items())]
 
 
 def _curve(shape: Shape) -> dict[str, Any]:
@@ -112,18 +113,18 @@ def _projection(projection: Projection) -> dict[str, Any]:
     }
 
 
-def _sum(kernel_sum: KernelSum) -> dict[str, Any]:
+def _kernel_sum(kernel_sum: KernelSum) -> dict[str, Any]:
     return {
         "kernel": kernel_sum.kernel,
-        **{name: _plain(value) for name, value in kernel_sum.parameters.items()},
+        **{name: _parameter(value) for name, value in kernel_sum.parameters.items()},
         "features": kernel_sum.features.tolist(),
         "rows": kernel_sum.rows.tolist(),
         "weights": kernel_sum.weights.tolist(),
     }
 
 
-def _plain(parameter: Any) -> Any:
-    """Return a kernel's number, or its list or lists of numbers."""
-    if isinstance(parameter, list):
-        return [np.asarray(cuts).tolist() for cuts in parameter]
-    return np.asarray(parameter, dtype=np.float64).tolist()
+def _parameter(value: Any) -> Any:
+    """Return a parameter of a kernel as a number, or as a list or lists of numbers."""
+    if isinstance(value, list):
+        return [np.asarray(cuts).tolist() for cuts in value]
+    return np.asarray(value, dtype=np.float64).tolist()

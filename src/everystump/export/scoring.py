@@ -1,6 +1,6 @@
-"""What a JSON document says of rows: the scorer that other languages rewrite.
+"""Scores rows with a JSON document: the reference for scorers in other languages.
 
-Nothing here knows the estimators, and NumPy is all it needs.
+It knows nothing about the estimators and needs NumPy alone.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump.export.rows import read_rows
+from everystump.export._rows import rows_to_matrix
 
 _FORMAT = ("everystump-model", 1)
 
 
-class Scored(NamedTuple):
-    """What a document says of some rows.
+class JsonScores(NamedTuple):
+    """The predictions of a document for some rows.
 
     Attributes
     ----------
     score : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        As `decision_function`; NaN for a row that lacks a value where none may be missing.
+        As `decision_function`; NaN for a row with a missing value if the model takes none.
     label : list
-        The class of each row, None where there is no score.
+        The predicted class of each row, None where there is no score.
     probability : ndarray of shape (n_rows, n_classes) or None
         As `predict_proba`; None if the model has none.
     """
@@ -34,21 +34,21 @@ class Scored(NamedTuple):
     probability: np.ndarray | None
 
 
-def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> Scored:
+def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> JsonScores:
     """Score rows with a JSON document alone.
 
     Parameters
     ----------
     document : str, bytes or dict
-        What `to_json` wrote, or what a JSON reader made of it.
+        The output of `to_json`, or the dict that a JSON parser returns for it.
     rows : frame, or sequence of dict or of sequences
         A frame has a column for each feature, by name, and may have others.  Dicts have the names
         of the features and no others; lists and arrays have their order.  A missing value is None,
-        NaN, infinite, or what a frame has for them.
+        NaN, infinite, or a frame's missing value.
 
     Returns
     -------
-    Scored
+    JsonScores
         Scores, labels, and probabilities if the model has them.
 
     Examples
@@ -59,75 +59,76 @@ def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> Scored:
     >>> score_json(to_json(stump), [{"x0": 2.5}, {"x0": -7}]).label
     ['yes', 'no']
     """
-    known = _read(document)
-    X = read_rows(known["features"], rows)
-    scores = _scores(known, X)
-    unread = np.isnan(X).any(axis=1) & (not known["takes_missing"])
-    scores[unread] = np.nan
-    said = zip(unread, _said(scores), strict=True)
-    named = [None if no_score else known["classes"][k] for no_score, k in said]
-    factor = known["log_odds"]
+    model = _parse(document)
+    X = rows_to_matrix(model["features"], rows)
+    scores = _scores(model, X)
+    no_score = np.isnan(X).any(axis=1) & (not model["takes_missing"])
+    scores[no_score] = np.nan
+    predicted = zip(no_score, _class_indices(scores), strict=True)
+    labels = [None if is_missing else model["classes"][k] for is_missing, k in predicted]
+    factor = model["log_odds"]
     probability = None if factor is None else _probabilities(factor * scores)
-    return Scored(scores[:, 0] if scores.shape[1] == 1 else scores, named, probability)
+    return JsonScores(scores[:, 0] if scores.shape[1] == 1 else scores, labels, probability)
 
 
-def _read(document: Any) -> Mapping[str, Any]:
-    """Return a document as a dict, or say that it is none."""
-    known = document
+def _parse(document: Any) -> Mapping[str, Any]:
+    """Return a document as a dict, after checking its format and version."""
+    parsed = document
     if isinstance(document, str | bytes | bytearray):
         try:
-            known = json.loads(document)
+            parsed = json.loads(document)
         except ValueError as error:
             raise ValueError(
-                f"document is no JSON ({error}); pass what everystump.export.to_json wrote."
+                f"document is not valid JSON ({error}); pass the output of "
+                f"everystump.export.to_json."
             ) from error
-    given = (known.get("format"), known.get("version")) if isinstance(known, Mapping) else None
+    given = (parsed.get("format"), parsed.get("version")) if isinstance(parsed, Mapping) else None
     if given != _FORMAT:
         raise ValueError(
-            f"document has the format and version {given}, and this scorer reads {_FORMAT}; write "
+            f"document has the format and version {given}, but score_json reads {_FORMAT}; write "
             f"it with everystump.export.to_json."
         )
-    return known
+    return parsed
 
 
-def _scores(body: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
+def _scores(terms: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
     """Return the scores of a model or voter, (n_rows, n_scores)."""
-    out = np.tile([score["intercept"] for score in body["scores"]], (len(X), 1))
-    for k, score in enumerate(body["scores"]):
+    out = np.tile([score["intercept"] for score in terms["scores"]], (len(X), 1))
+    for k, score in enumerate(terms["scores"]):
         for curve in score["curves"]:
             out[:, k] += _curve(curve, X[:, curve["feature"]])
-    for projection in body.get("projections", []):
+    for projection in terms.get("projections", []):
         rows = X[:, projection["features"]] - projection["centre"]
-        places = rows @ np.transpose(projection["directions"])
+        projected = rows @ np.transpose(projection["directions"])
         for k, curves in enumerate(projection["curves"]):
             for curve in curves:
-                out[:, k] += _curve(curve, places[:, curve["direction"]])
-    for kernel_sum in body.get("kernel_sums", []):
+                out[:, k] += _curve(curve, projected[:, curve["direction"]])
+    for kernel_sum in terms.get("kernel_sums", []):
         out += _kernel(kernel_sum, X[:, kernel_sum["features"]]) @ np.array(kernel_sum["weights"])
-    for vote in body.get("votes", []):
-        out += np.array(vote["weights"])[_said(_scores(vote["voter"], X))]
+    for vote in terms.get("votes", []):
+        out += np.array(vote["weights"])[_class_indices(_scores(vote["voter"], X))]
     return out
 
 
-def _said(scores: np.ndarray) -> np.ndarray:
-    """Return the number of the class that each row's scores name."""
+def _class_indices(scores: np.ndarray) -> np.ndarray:
+    """Return the index of the class that each row's scores predict."""
     return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
 
 def _curve(curve: Mapping[str, Any], x: np.ndarray) -> np.ndarray:
-    """Return what a curve adds at each ``x``."""
-    there = ~np.isnan(x)
+    """Return the value of a curve at each ``x``."""
+    present = ~np.isnan(x)
     out = np.full(len(x), 0.0 if curve["missing"] is None else curve["missing"])
     if "level_values" in curve:
-        values = np.append(curve["level_values"], 0.0)  # the last one is that of unknown levels
-        out[there] = values[x[there].astype(int)]
+        values = np.append(curve["level_values"], 0.0)  # the last one is for unknown levels, -1
+        out[present] = values[x[present].astype(int)]
     else:
-        out[there] = _line(np.array(curve["knots"]), np.array(curve["values"]), x[there])
+        out[present] = _line(np.array(curve["knots"]), np.array(curve["values"]), x[present])
     return out
 
 
 def _line(knots: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return a curve at ``x``: straight between knots, flat beyond, right values at jumps."""
+    """Return a curve at ``x``: linear between knots, flat beyond, right-continuous at jumps."""
     k = np.searchsorted(knots, x, side="right")
     low, high = np.clip(k - 1, 0, None), np.clip(k, None, len(knots) - 1)
     rise = values[high] - values[low]
@@ -137,30 +138,30 @@ def _line(knots: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         slope = rise[inside] / (knots[high] - knots[low])
     found = values[low] + np.where(np.isfinite(slope), slope, 0.0) * (x[inside] - knots[low])
-    # Rounding must not lead beyond the next knot's value: monotone curves stay so.
+    # Rounding must not lead beyond the next knot's value, so that monotone curves stay monotone.
     ends = values[low], values[high]
     out[inside] = np.clip(found, np.minimum(*ends), np.maximum(*ends))
     return out
 
 
 def _kernel(kernel_sum: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
-    """Return the products of the rows with the support vectors."""
+    """Return the kernel of the rows and the support vectors."""
     name, rows = kernel_sum["kernel"], np.array(kernel_sum["rows"])
     if name == "linear":
         return X @ rows.T
     if name == "middle":
         cuts = kernel_sum["cuts"]
-        return sum(map(len, cuts)) / 2 - _apart(_places(X, cuts), _places(rows, cuts), 1)
+        return sum(map(len, cuts)) / 2 - _distance(_bins(X, cuts), _bins(rows, cuts), 1)
     if name == "stump":
-        return kernel_sum["constant"] - _apart(X, rows, 1)
+        return kernel_sum["constant"] - _distance(X, rows, 1)
     if name == "perceptron":
-        return kernel_sum["constant"] - np.sqrt(_apart(X, rows, 2))
+        return kernel_sum["constant"] - np.sqrt(_distance(X, rows, 2))
     if name == "scaled_perceptron":
-        return kernel_sum["constant"] - np.sqrt(_apart(X * kernel_sum["scale"], rows, 2))
-    return np.exp(-kernel_sum["gamma"] * _apart(X, rows, 1 if name == "laplacian" else 2))
+        return kernel_sum["constant"] - np.sqrt(_distance(X * kernel_sum["scale"], rows, 2))
+    return np.exp(-kernel_sum["gamma"] * _distance(X, rows, 1 if name == "laplacian" else 2))
 
 
-def _apart(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
+def _distance(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
     """Return the sum over the features of ``|x - y|^power``."""
     out = np.zeros((len(X), len(rows)))
     for x, y in zip(X.T, rows.T, strict=True):
@@ -168,17 +169,17 @@ def _apart(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
     return out
 
 
-def _places(X: np.ndarray, cuts: Sequence[Sequence[float]]) -> np.ndarray:
-    """Return how many cuts of its feature lie up to each value."""
+def _bins(X: np.ndarray, cuts: Sequence[Sequence[float]]) -> np.ndarray:
+    """Return the number of cuts up to each value, feature by feature."""
     columns = zip(cuts, X.T, strict=True)
-    places = [np.searchsorted(np.array(c, dtype=np.float64), x, side="right") for c, x in columns]
-    return np.column_stack(places).astype(np.float64)
+    bins = [np.searchsorted(np.array(c, dtype=np.float64), x, side="right") for c, x in columns]
+    return np.column_stack(bins).astype(np.float64)
 
 
 def _probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Return the chance of each class: of several, each against the rest, scaled to sum to 1."""
+    """Return the probability of each class; for several, one-vs-rest ones that sum to 1."""
     if log_odds.shape[1] == 1:
         return np.exp(-np.logaddexp(0.0, np.column_stack([log_odds, -log_odds])))
     log_p = -np.logaddexp(0.0, -log_odds)
-    chance = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-    return chance / chance.sum(axis=1, keepdims=True)
+    p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)

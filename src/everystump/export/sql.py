@@ -1,14 +1,14 @@
-"""A model as one SELECT that SQLite and DuckDB both run."""
+"""A fitted model as one SELECT statement for SQLite and DuckDB."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from everystump.export import sqltext
-from everystump.export.readable import readable
-from everystump.export.record import Model, holds_text
-from everystump.export.sqlterms import Lookup, Table, Terms, winner
+from everystump.export import _sql_text as sql
+from everystump.export._reader import read_model
+from everystump.export._record import ModelRecord, is_text
+from everystump.export._sql_terms import Lookup, SqlTerms, Table, by_class
 
 
 def to_sql(
@@ -20,22 +20,22 @@ def to_sql(
 ) -> str:
     """Return a fitted model as one SELECT over a table with its features as columns.
 
-    It runs in SQLite and in DuckDB, and gives the scores of Python to some 1e-9.  NULL is missing,
-    and so are NaN and, in a column of numbers, text that is no number.  The columns of the answer
-    are those of ``keep``, then ``score`` (for several classes ``score_`` and the class), ``label``
-    and, if asked for, ``probability``.
+    It runs in SQLite and in DuckDB, and returns the scores of Python to about 1e-9.  NULL is a
+    missing value, and so are NaN and, in a numeric column, text that is not a number.  The result
+    has the columns of ``keep``, then ``score`` (for several classes one column per class,
+    ``score_`` and the class), ``label`` and, if requested, ``probability``.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted estimator of this package, or a pipeline that scales, fills or selects columns and
-        ends in an additive one.
+        A fitted estimator of this package, or a pipeline of scalers, imputers and column selections
+        that ends in an additive one.
     table : str or sequence of str, default="data"
-        The table's name; a schema and a name as two strings.
+        The name of the table, or the names of a schema and a table.
     keep : list of str, optional
-        Columns of the table to pass through, such as a key: rows come in no particular order.
+        Columns of the table to pass through, such as a key: SQL returns rows in any order.
     probability : bool, default=False
-        Whether to add the chance of ``classes_[1]``, for several classes that of each.
+        Whether to add the probability of ``classes_[1]``, for several classes that of each.
 
     Returns
     -------
@@ -47,21 +47,21 @@ def to_sql(
     >>> import sqlite3
     >>> from everystump import DecisionStumpClassifier
     >>> stump = DecisionStumpClassifier().fit([[0], [1], [4], [5]], ["no", "no", "yes", "yes"])
-    >>> base = sqlite3.connect(":memory:")
-    >>> _ = base.execute("CREATE TABLE data (id, x0)")
-    >>> _ = base.execute("INSERT INTO data VALUES (7, 2.5), (8, NULL)")
-    >>> base.execute(to_sql(stump, keep=["id"])).fetchall()
+    >>> database = sqlite3.connect(":memory:")
+    >>> _ = database.execute("CREATE TABLE data (id, x0)")
+    >>> _ = database.execute("INSERT INTO data VALUES (7, 2.5), (8, NULL)")
+    >>> database.execute(to_sql(stump, keep=["id"])).fetchall()
     [(7, 1.0, 'yes'), (8, 0.0, 'no')]
     """
     if not isinstance(probability, bool):
         raise ValueError(f"probability={probability!r} must be True or False.")
-    return _Query(readable(model), _table_names(table), _kept_names(keep), probability).text()
+    return _Query(read_model(model), _check_table(table), _check_keep(keep), probability).text()
 
 
-def _table_names(table: Any) -> list[str]:
-    """Return the schema and name of a table, or say what is wrong with them."""
+def _check_table(table: Any) -> list[str]:
+    """Return the name of a table, preceded by that of its schema if there is one."""
     names = [table] if isinstance(table, str) else table
-    _refuse_zeros("table", names)
+    _check_no_nul("table", names)
     if not _is_list(names) or not 1 <= len(names) <= 2 or not _all_names(names):
         raise ValueError(
             f"table={table!r} must be the name of a table, or the names of a schema and a table; "
@@ -70,19 +70,18 @@ def _table_names(table: Any) -> list[str]:
     return list(names)
 
 
-def _kept_names(keep: Any) -> list[str]:
-    """Return the columns to pass through, or say what is wrong with them."""
+def _check_keep(keep: Any) -> list[str]:
+    """Return the columns to pass through."""
     if keep is None:
         return []
-    _refuse_zeros("keep", keep)
+    _check_no_nul("keep", keep)
     if not _is_list(keep) or not _all_names(keep):
-        raise ValueError(f"keep={keep!r} must be a list of names of columns; pass ['id'].")
+        raise ValueError(f"keep={keep!r} must be a list of column names; pass ['id'].")
     seen: set[str] = set()
     for column in keep:
         if column.lower() in seen:
             raise ValueError(
-                f"keep={keep!r} names {column!r} twice, large and small letters being one to SQL; "
-                f"name each column once."
+                f"keep={keep!r} names {column!r} twice, as SQL ignores case; name each column once."
             )
         seen.add(column.lower())
     return list(keep)
@@ -92,12 +91,12 @@ def _all_names(names: Sequence[Any]) -> bool:
     return all(isinstance(name, str) and name for name in names)
 
 
-def _refuse_zeros(argument: str, names: Any) -> None:
-    odd = [n for n in names if isinstance(n, str) and "\0" in n] if _is_list(names) else []
-    if odd:
+def _check_no_nul(argument: str, names: Any) -> None:
+    invalid = [n for n in names if isinstance(n, str) and "\0" in n] if _is_list(names) else []
+    if invalid:
         raise ValueError(
-            f"{argument} holds {odd[0]!r}, and SQL knows no zero character; remove it from the "
-            f"name."
+            f"{argument}: the name {invalid[0]!r} contains a NUL character, which SQL does not "
+            f"allow; remove it."
         )
 
 
@@ -105,67 +104,62 @@ def _is_list(names: Any) -> bool:
     return isinstance(names, list | tuple)
 
 
-def _other_than(names: Sequence[str], start: str) -> str:
-    """Return how names start that are none of the given ones."""
-    while any(name.lower().startswith(start) for name in names):
-        start += "_"
-    return start
+def _unused_prefix(names: Sequence[str], prefix: str) -> str:
+    """Return a prefix that none of the given names starts with."""
+    while any(name.lower().startswith(prefix) for name in names):
+        prefix += "_"
+    return prefix
 
 
 class _Query:
-    """One SELECT after another, each adding columns to those of the one before."""
+    """A chain of SELECTs, each of which adds columns to those of the one before."""
 
     def __init__(
-        self,
-        model: Model,
-        table: list[str],
-        keep: list[str],
-        probability: bool,
+        self, record: ModelRecord, table: list[str], keep: list[str], probability: bool
     ) -> None:
-        self._model = model
+        self._record = record
         self._table = table
         self._keep = keep
         self._probability = probability
-        self._refuse_twins()
-        self._titles = self._titles_of_scores()
-        self._check_answer()
+        self._check_feature_names()
+        self._titles = self._score_titles()
+        self._check_result_columns()
 
-    def _refuse_twins(self) -> None:
-        """Raise if SQL, to which large and small letters are one, would mix up two features."""
+    def _check_feature_names(self) -> None:
+        """Check that no two features have names that differ by case alone, which SQL ignores."""
         seen: dict[str, str] = {}
-        for feature in self._model.names:
-            other = seen.setdefault(feature.lower(), feature)
-            if other != feature:
+        for name in self._record.names:
+            other = seen.setdefault(name.lower(), name)
+            if other != name:
                 raise ValueError(
-                    f"model: the features {other!r} and {feature!r} are one column to SQL; rename "
-                    f"one of them and fit again."
+                    f"model: the features {other!r} and {name!r} are the same column in SQL, which "
+                    f"ignores case; rename one of them and fit again."
                 )
 
-    def _titles_of_scores(self) -> list[str]:
-        if self._model.body.n_scores == 1:
+    def _score_titles(self) -> list[str]:
+        if self._record.terms.n_scores == 1:
             return ["score"]
-        titles = [f"score_{label}" for label in self._model.classes]
+        titles = [f"score_{label}" for label in self._record.classes]
         if len({title.lower() for title in titles}) < len(titles):
             titles = [f"score_{k}" for k in range(len(titles))]
         return titles
 
-    def _check_answer(self) -> None:
-        """Raise if the columns that are asked for cannot be."""
-        if self._probability and self._model.log_odds is None:
+    def _check_result_columns(self) -> None:
+        """Check that the requested columns exist and are named once."""
+        if self._probability and self._record.log_odds is None:
             raise ValueError(
-                f"probability=True: {self._model.estimator} has no predict_proba; use "
+                f"probability=True: {self._record.estimator} has no predict_proba; use "
                 f"StumpLogisticRegression, or probability=False."
             )
-        own = {title.lower() for title in [*self._titles, "label", *self._chances()]}
+        own = {title.lower() for title in [*self._titles, "label", *self._probability_titles()]}
         for column in self._keep:
             if column.lower() in own:
                 raise ValueError(
-                    f"keep holds {column!r}, which the answer has as a column of its own; rename "
+                    f"keep contains {column!r}, which is a column of the result already; rename "
                     f"it in the table, or leave it out."
                 )
 
-    def _chances(self) -> list[str]:
-        """Return the titles of the columns of probabilities."""
+    def _probability_titles(self) -> list[str]:
         if not self._probability:
             return []
         return [title.replace("score", "probability", 1) for title in self._titles]
@@ -173,107 +167,106 @@ class _Query:
     def text(self) -> str:
         """Return the whole statement."""
         names = self._table
-        terms = Terms(self._model, _other_than(names, "support"), _other_than(names, "levels"))
-        stage = _other_than(names, "stage")
-        scores = terms.scores(self._model.body).scores
-        given = [f"{self._refusing(score)} AS s{k}" for k, score in enumerate(scores)]
+        terms = SqlTerms(
+            self._record, _unused_prefix(names, "support"), _unused_prefix(names, "levels")
+        )
+        stage = _unused_prefix(names, "stage")
+        scores = terms.scores(self._record.terms).scores
+        columns = [f"{self._null_if_missing(score)} AS s{k}" for k, score in enumerate(scores)]
         stages = [
-            _select(self._cast(), self._source()),
+            _select(self._cast(), ".".join(sql.identifier(part) for part in names)),
             _select(self._clean(), f"{stage}0"),
         ]
         if terms.lookups:
-            stages.append(_joined(terms.lookups, f"{stage}1"))
-        for columns in [
-            *[["r.*", *columns] for columns in terms.stages],
-            [*self._passed(), *given],
-            *([["r.*", *self._log_chances(len(scores))]] if self._scaled() else []),
+            stages.append(_join(terms.lookups, f"{stage}1"))
+        for added in [
+            *[["r.*", *own] for own in terms.stages],
+            [*self._kept(), *columns],
+            *([["r.*", *self._log_probabilities()]] if self._is_normalized() else []),
         ]:
-            stages.append(_select(columns, f"{stage}{len(stages) - 1}"))
+            stages.append(_select(added, f"{stage}{len(stages) - 1}"))
         tables = [*terms.tables, *(lookup.table for lookup in terms.lookups)]
         parts = [_values(table) for table in tables]
         for k, query in enumerate(stages):
-            # What is looked at more than once is computed once.
+            # Materialized, so that a column that is used several times is computed once.
             once = " MATERIALIZED" if k > 0 else ""
             parts.append(f"{stage}{k} AS{once} (\n{query}\n)")
-        return "WITH " + ",\n".join(parts) + "\n" + _select(self._answer(), f"{stage}{k}")
-
-    def _source(self) -> str:
-        return ".".join(sqltext.name(part) for part in self._table)
+        return "WITH " + ",\n".join(parts) + "\n" + _select(self._result(), f"{stage}{k}")
 
     def _used(self) -> list[int]:
-        """Return the features that the model looks at."""
-        if not self._model.takes_missing:
-            return list(range(len(self._model.features)))
-        return sorted(self._model.body.features())
+        """Return the features to read: all if a missing value anywhere leaves no score."""
+        if not self._record.takes_missing:
+            return list(range(len(self._record.features)))
+        return sorted(self._record.terms.used_features())
 
-    def _passed(self) -> list[str]:
+    def _kept(self) -> list[str]:
         return [f"r.k{k}" for k in range(len(self._keep))]
 
     def _cast(self) -> list[str]:
-        """Return the columns of the table as text or numbers of double precision."""
-        kept = [f"r.{sqltext.name(column)} AS k{k}" for k, column in enumerate(self._keep)]
+        """Return the columns of the table as text or in double precision."""
+        kept = [f"r.{sql.identifier(column)} AS k{k}" for k, column in enumerate(self._keep)]
         used = []
         for d in self._used():
-            column = f"r.{sqltext.name(self._model.names[d])}"
-            if holds_text(self._model.features[d]):
-                # Joined to nothing it no longer has the column's rules of comparison.
+            column = f"r.{sql.identifier(self._record.names[d])}"
+            if is_text(self._record.features[d]):
+                # Concatenation drops the collation of the column.
                 used.append(f"CAST({column} AS VARCHAR) || '' AS x{d}")
             else:
-                used.append(f"{sqltext.as_double(column)} AS x{d}")
+                used.append(f"{sql.as_double(column)} AS x{d}")
         return [*kept, *used]
 
     def _clean(self) -> list[str]:
-        """Return the columns with NULL for what is no finite number."""
+        """Return the columns with NULL for numbers that are not finite."""
         used = [
             f"r.x{d}"
-            if holds_text(self._model.features[d])
+            if is_text(self._record.features[d])
             else f"CASE WHEN r.x{d} - r.x{d} = 0e0 THEN r.x{d} END AS x{d}"
             for d in self._used()
         ]
-        return [*self._passed(), *used]
+        return [*self._kept(), *used]
 
-    def _refusing(self, score: str) -> str:
-        """Return a score that is NULL if a value is missing and none may be."""
-        if self._model.takes_missing:
+    def _null_if_missing(self, score: str) -> str:
+        """Return a score that is NULL if a value is missing and the model takes no missing ones."""
+        if self._record.takes_missing:
             return score
-        there = sqltext.plus([f"r.x{d}" for d in self._used()])
-        return f"CASE WHEN {there} IS NOT NULL THEN {score} END"
+        total = sql.add([f"r.x{d}" for d in self._used()])
+        return f"CASE WHEN {total} IS NOT NULL THEN {score} END"
 
-    def _answer(self) -> list[str]:
-        """Return the columns of the answer: what is kept, scores, label and probability."""
+    def _result(self) -> list[str]:
+        """Return the columns of the result: kept columns, scores, label and probabilities."""
         scores = [f"r.s{k}" for k in range(len(self._titles))]
-        labels = [sqltext.label(value) for value in self._model.classes]
+        labels = [sql.label(value) for value in self._record.classes]
+        pairs = zip(self._probabilities(), self._probability_titles(), strict=True)
         return [
-            *[f"r.k{k} AS {sqltext.name(column)}" for k, column in enumerate(self._keep)],
-            *[f"r.s{k} AS {sqltext.name(title)}" for k, title in enumerate(self._titles)],
-            f"{winner(scores, labels)} AS label",
-            *[
-                f"{chance} AS {sqltext.name(title)}"
-                for chance, title in zip(self._probabilities(), self._chances(), strict=True)
-            ],
+            *[f"r.k{k} AS {sql.identifier(column)}" for k, column in enumerate(self._keep)],
+            *[f"r.s{k} AS {sql.identifier(title)}" for k, title in enumerate(self._titles)],
+            f"{by_class(scores, labels)} AS label",
+            *[f"{expression} AS {sql.identifier(title)}" for expression, title in pairs],
         ]
 
-    def _scaled(self) -> bool:
-        """Tell whether probabilities of several classes are asked for, which must sum to 1."""
+    def _is_normalized(self) -> bool:
+        """Whether probabilities of several classes are requested, which must sum to 1."""
         return self._probability and len(self._titles) > 1
 
-    def _log_chances(self, n_scores: int) -> list[str]:
-        """Return the logarithm of the chance of each class against the rest."""
-        found = []
-        for k in range(n_scores):
-            odds = f"{sqltext.number(self._model.log_odds or 1.0)} * r.s{k}"
+    def _log_odds(self, k: int) -> str:
+        return f"{sql.number(self._record.log_odds or 1.0)} * r.s{k}"
+
+    def _log_probabilities(self) -> list[str]:
+        """Return the log-probability of each class against the rest."""
+        columns = []
+        for k in range(len(self._titles)):
+            odds = self._log_odds(k)
             safe = f"CASE WHEN {odds} < -40e0 THEN {odds} ELSE -LN(1e0 + EXP(-({odds}))) END"
-            found.append(f"{safe} AS l{k}")
-        return found
+            columns.append(f"{safe} AS l{k}")
+        return columns
 
     def _probabilities(self) -> list[str]:
         if not self._probability:
             return []
-        if not self._scaled():
-            odds = f"{sqltext.number(self._model.log_odds or 1.0)} * r.s0"
-            return [f"1e0 / (1e0 + EXP(-({odds})))"]
+        if not self._is_normalized():
+            return [f"1e0 / (1e0 + EXP(-({self._log_odds(0)})))"]
         every = range(len(self._titles))
-        return [f"1e0 / {sqltext.plus([f'EXP(r.l{j} - r.l{k})' for j in every])}" for k in every]
+        return [f"1e0 / {sql.add([f'EXP(r.l{j} - r.l{k})' for j in every])}" for k in every]
 
 
 def _values(table: Table) -> str:
@@ -282,11 +275,11 @@ def _values(table: Table) -> str:
 
 
 def _select(columns: Sequence[str], source: str) -> str:
-    listed = ",\n  ".join(columns or ["1 AS one"])
-    return f"SELECT\n  {listed}\nFROM {source} AS r"
+    joined = ",\n  ".join(columns or ["1 AS one"])
+    return f"SELECT\n  {joined}\nFROM {source} AS r"
 
 
-def _joined(lookups: Sequence[Lookup], source: str) -> str:
+def _join(lookups: Sequence[Lookup], source: str) -> str:
     """Return the rows with what the levels of their categories add, NULL for unknown ones."""
     columns = ["r.*", *[f"l{k}.value AS u{k}" for k in range(len(lookups))]]
     joins = [

@@ -1,4 +1,4 @@
-"""Exports as files, written whole or not at all."""
+"""Writes exports to files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from everystump._files import check_output_path, check_path, write_atomic
 from everystump.export.document import to_json
-from everystump.export.onnxmodel import to_onnx
+from everystump.export.onnx import to_onnx
 from everystump.export.sql import to_sql
 
 _WRITERS: dict[str, Callable[[Any], str | bytes]] = {
@@ -24,12 +24,12 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted estimator of this package, or a pipeline that scales, fills or selects columns and
-        ends in an additive one.
+        A fitted estimator of this package, or a pipeline of scalers, imputers and column selections
+        that ends in an additive one.
     path : str or Path
-        The file, which is replaced if it is there; of a link, what it points to.
+        The file, which is replaced if it exists; if it is a link, its target is.
     to : {"json", "onnx", "sql"}, optional
-        The language; what the file's suffix says by default.
+        The format; by default that of the file's suffix.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
     if not isinstance(chosen, str) or chosen not in _WRITERS:
         given = f"path={str(path)!r}" if to is None else f"to={to!r}"
         raise ValueError(
-            f"{given} names no language that models are exported to; end the path in .json, .onnx "
-            f"or .sql, or pass to='json', to='onnx' or to='sql'."
+            f"{given} does not name an export format; end the path in .json, .onnx or .sql, or "
+            f"pass to='json', to='onnx' or to='sql'."
         )
     check_output_path(path)
     content = _WRITERS[chosen](model)

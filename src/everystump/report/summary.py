@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from everystump._tables.validation import check_rows
 from everystump.bounds.wrapped import training_overlap_of
 from everystump.estimators._base import as_class_list
 from everystump.explain.optimality import proofs
-from everystump.export import to_json
+from everystump.export.document import to_document
 from everystump.report.features import known_density, measured_importances, summarize_features
 from everystump.report.plain import as_plain
 from everystump.report.rows import (
@@ -77,7 +76,7 @@ def summarize(
     models = _curves(model)
     if X is None and y is not None:
         raise ValueError("y was given without X; pass the rows that it belongs to as well.")
-    document = json.loads(to_json(model))
+    document = to_document(model)
     numbers = None if X is None else check_rows(model, X)
     known = _about(model, about)
     if y is not None and not {"rows", "doubt"} & {*known}:

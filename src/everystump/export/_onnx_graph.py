@@ -1,4 +1,4 @@
-"""A graph of ONNX nodes that grows from its inputs to its outputs."""
+"""Builds an ONNX graph node by node."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# The oldest sets whose operators take and give double precision throughout.
+# The oldest operator sets that support double precision throughout.
 _OPSET, _ML_OPSET, _IR_VERSION = 13, 3, 8
 
 
@@ -19,54 +19,54 @@ class Graph:
     ----------
     onnx : module
         The package ``onnx``.
-    taken : iterable of str
-        Names that inputs and outputs have.
+    reserved : iterable of str
+        The names of the inputs and outputs.
     """
 
-    def __init__(self, onnx: Any, taken: Iterable[str]) -> None:
+    def __init__(self, onnx: Any, reserved: Iterable[str]) -> None:
         self._onnx = onnx
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
-        self._ends: dict[str, list[Any]] = {"inputs": [], "outputs": []}
-        self._taken = set(taken)
+        self._values: dict[str, list[Any]] = {"inputs": [], "outputs": []}
+        self._reserved = set(reserved)
         self._numbers = count()
 
-    def _fresh(self) -> str:
-        return next(name for k in self._numbers if (name := f"t{k}") not in self._taken)
+    def _new_name(self) -> str:
+        return next(name for k in self._numbers if (name := f"t{k}") not in self._reserved)
 
     def constant(self, values: Any) -> str:
-        """Return a constant."""
-        name = self._fresh()
+        """Add a constant."""
+        name = self._new_name()
         self._constants.append(self._onnx.numpy_helper.from_array(np.asarray(values), name))
         return name
 
     def op(self, kind: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
-        """Return what an operator makes of its inputs."""
-        name = self._fresh() if out is None else out
+        """Add an operator."""
+        name = self._new_name() if out is None else out
         self._nodes.append(self._onnx.helper.make_node(kind, inputs, [name], **attributes))
         return name
 
     def ml_op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Return what an operator of the machine-learning set makes of its inputs."""
+        """Add an operator of the machine-learning set."""
         return self.op(kind, *inputs, domain="ai.onnx.ml", **attributes)
 
     def cast(self, value: str, dtype: Any) -> str:
-        """Return a value as another type."""
-        return self.op("Cast", value, to=self._kind(dtype))
+        """Add a conversion to another type."""
+        return self.op("Cast", value, to=self._element_type(dtype))
 
-    def total(self, terms: Sequence[str]) -> str:
-        """Return the sum of some values."""
-        found = terms[0]
+    def add(self, terms: Sequence[str]) -> str:
+        """Add the sum of some values."""
+        total = terms[0]
         for term in terms[1:]:
-            found = self.op("Add", found, term)
-        return found
+            total = self.op("Add", total, term)
+        return total
 
-    def side_by_side(self, columns: Sequence[str]) -> str:
-        """Return columns as one matrix."""
+    def concat(self, columns: Sequence[str]) -> str:
+        """Add the concatenation of columns to one matrix."""
         return columns[0] if len(columns) == 1 else self.op("Concat", *columns, axis=1)
 
     def take(self, matrix: str, columns: np.ndarray, n_columns: int) -> str:
-        """Return some columns of a matrix."""
+        """Add the selection of some columns of a matrix."""
         if np.array_equal(columns, np.arange(n_columns)):
             return matrix
         return self.op("Gather", matrix, self.constant(columns.astype(np.int64)), axis=1)
@@ -75,21 +75,21 @@ class Graph:
         """Return an array as an attribute of a node."""
         return self._onnx.numpy_helper.from_array(values)
 
-    def _kind(self, dtype: Any) -> int:
+    def _element_type(self, dtype: Any) -> int:
         if np.dtype(dtype).kind in "OU":
             return self._onnx.TensorProto.STRING
         return self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
 
-    def end(self, which: str, name: str, dtype: Any, shape: Sequence[Any]) -> None:
-        """Declare one of the "inputs" or "outputs"."""
-        made = self._onnx.helper.make_tensor_value_info(name, self._kind(dtype), shape)
-        self._ends[which].append(made)
+    def declare(self, where: str, name: str, dtype: Any, shape: Sequence[Any]) -> None:
+        """Declare a value as one of the "inputs" or "outputs"."""
+        info = self._onnx.helper.make_tensor_value_info(name, self._element_type(dtype), shape)
+        self._values[where].append(info)
 
-    def model(self, title: str) -> bytes:
+    def serialize(self, title: str) -> bytes:
         """Return the checked model as the bytes of a file."""
         helper = self._onnx.helper
         graph = helper.make_graph(
-            self._nodes, title, self._ends["inputs"], self._ends["outputs"], self._constants
+            self._nodes, title, self._values["inputs"], self._values["outputs"], self._constants
         )
         model = helper.make_model(
             graph,

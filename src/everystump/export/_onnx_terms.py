@@ -1,0 +1,276 @@
+"""The terms of a model as ONNX nodes over a matrix of numbers and codes of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from everystump._core.shapes import Pieces, Shape, linear_pieces
+from everystump._tables import Feature
+from everystump.export._onnx_graph import Graph
+from everystump.export._record import Curves, KernelSum, Projection, Terms, Vote
+
+
+class Matrix(NamedTuple):
+    """Columns of numbers in the graph.
+
+    Attributes
+    ----------
+    values : str
+        The numbers, (n_rows, n_columns), 0 where missing.
+    present : str or None
+        Which of them are not missing; None if all are.
+    n_columns : int
+        The number of columns.
+    """
+
+    values: str
+    present: str | None
+    n_columns: int
+
+
+class OnnxTerms:
+    """Turns terms into nodes.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to which nodes are added.
+    features : sequence of Feature
+        All features of the model.
+    matrix : Matrix
+        The features that are given as numbers.
+    column : dict of int
+        The column of each of them, by feature.
+    codes : dict of str
+        The codes of levels, (n_rows, 1), of the features that are given as text, by feature; the
+        code after that of the last level is an unknown level, the next one a missing value.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        features: Sequence[Feature],
+        matrix: Matrix,
+        column: dict[int, int],
+        codes: dict[int, str],
+    ) -> None:
+        self._graph = graph
+        self._features = features
+        self._matrix = matrix
+        self._column = column
+        self._codes = codes
+
+    def scores(self, terms: Terms) -> str:
+        """Return the scores of a model or of a voter, (n_rows, n_scores)."""
+        graph = self._graph
+        parts = [graph.constant(terms.intercepts[None])]
+        if any(terms.curves):
+            parts.append(graph.concat([self._curves(curves) for curves in terms.curves]))
+        parts += [self._projection(projection) for projection in terms.projections]
+        parts += [self._kernel_sum(kernel_sum) for kernel_sum in terms.kernel_sums]
+        parts += [self._vote(vote) for vote in terms.votes]
+        # A constant score also needs one value per row.
+        return graph.add([*parts, self._zeros()] if len(parts) == 1 else parts)
+
+    def _zeros(self) -> str:
+        """Return a column of zeros."""
+        graph, zero = self._graph, self._graph.constant(np.zeros((1, 1)))
+        if self._matrix.n_columns:
+            first = graph.take(self._matrix.values, np.array([0]), self._matrix.n_columns)
+            return graph.op("Mul", first, zero)
+        return graph.op("Mul", graph.cast(next(iter(self._codes.values())), np.float64), zero)
+
+    def _curves(self, curves: Curves) -> str:
+        """Return the sum of the curves of one score, (n_rows, 1)."""
+        graph = self._graph
+        parts = [self._zeros()] if not curves else []
+        lines = [
+            (self._column[d], self._as_line(d, shape))
+            for d, shape in curves.items()
+            if d in self._column
+        ]
+        if lines:
+            parts.append(_lines(graph, self._matrix, lines))
+        for d, shape in curves.items():
+            if d in self._codes:
+                values = graph.constant(np.append(shape.levels, [0.0, shape.at_missing()]))
+                parts.append(graph.op("Gather", values, self._codes[d]))
+        return graph.add(parts)
+
+    def _as_line(self, d: int, shape: Shape) -> Shape:
+        """Return the curve of a numeric category as one that jumps at each level and back."""
+        levels = self._features[d].levels
+        if levels is None:
+            return shape
+        at = levels.astype(np.float64)
+        order = np.argsort(at)
+        cuts = np.column_stack([at[order], np.nextafter(at[order], np.inf)]).ravel()
+        values = np.column_stack([shape.levels[order], np.zeros(len(at))]).ravel()
+        return Shape.steps(cuts, np.append(0.0, values), shape.missing)
+
+    def _columns(self, features: np.ndarray) -> np.ndarray:
+        return np.array([self._column[int(d)] for d in features])
+
+    def _projection(self, projection: Projection) -> str:
+        graph, n_directions = self._graph, len(projection.directions)
+        rows = graph.take(
+            self._matrix.values, self._columns(projection.features), self._matrix.n_columns
+        )
+        centered = graph.op("Sub", rows, graph.constant(projection.centre[None]))
+        projected = graph.op("MatMul", centered, graph.constant(projection.directions.T.copy()))
+        matrix = Matrix(projected, None, n_directions)
+        return graph.concat(
+            [
+                _lines(graph, matrix, list(curves.items())) if curves else self._zeros()
+                for curves in projection.curves
+            ]
+        )
+
+    def _kernel_sum(self, kernel_sum: KernelSum) -> str:
+        graph, columns = self._graph, self._columns(kernel_sum.features)
+        if kernel_sum.kernel == "middle":
+            bins = _bins(graph, self._matrix.values, columns, kernel_sum.parameters["cuts"])
+            x = graph.cast(bins, np.float64)
+        else:
+            x = graph.take(self._matrix.values, columns, self._matrix.n_columns)
+        if "scale" in kernel_sum.parameters:
+            x = graph.op("Mul", x, graph.constant(kernel_sum.parameters["scale"][None]))
+        kernel = _kernel(graph, kernel_sum, x)
+        return graph.op("MatMul", kernel, graph.constant(kernel_sum.weights))
+
+    def _vote(self, vote: Vote) -> str:
+        graph = self._graph
+        predicted = class_index(graph, self.scores(vote.voter), vote.voter.n_scores)
+        return graph.op("Gather", graph.constant(vote.weights), predicted, axis=0)
+
+
+def class_index(graph: Graph, scores: str, n_scores: int) -> str:
+    """Return the index of the class that the scores of each row predict, (n_rows,)."""
+    if n_scores > 1:
+        return graph.op("ArgMax", scores, axis=1, keepdims=0)
+    is_positive = graph.op("Greater", scores, graph.constant(np.zeros((1, 1))))
+    index = graph.cast(is_positive, np.int64)
+    return graph.op("Squeeze", index, graph.constant(np.array([1])))
+
+
+def _lines(graph: Graph, matrix: Matrix, lines: list[tuple[int, Shape]]) -> str:
+    """Return the sum of the curves of some columns, (n_rows, 1).
+
+    The pieces of all curves are in one table, where each curve has one more for missing values; the
+    piece of a value is found by binary search, with memory in proportion to the rows.
+    """
+    columns = np.array([column for column, _ in lines])
+    pieces = [linear_pieces(shape) for _, shape in lines]
+    bins = _bins(graph, matrix.values, columns, [piece.cuts for piece in pieces])
+    sizes = [len(piece.level) + 1 for piece in pieces]
+    first = np.cumsum([0, *sizes[:-1]]).astype(np.int64)
+    index = graph.op("Add", graph.cast(bins, np.int64), graph.constant(first[None]))
+    if matrix.present is not None:
+        missing = graph.constant((first + sizes - 1)[None])
+        present = graph.take(matrix.present, columns, matrix.n_columns)
+        index = graph.op("Where", present, index, missing)
+    at_missing = [shape.at_missing() for _, shape in lines]
+    level = _table([piece.level for piece in pieces], at_missing)
+    value = graph.op("Gather", graph.constant(level), index)
+    if any(piece.slope.any() for piece in pieces):
+        x = graph.take(matrix.values, columns, matrix.n_columns)
+        value = graph.op("Add", value, _rise(graph, x, index, pieces))
+    return graph.op("ReduceSum", value, graph.constant(np.array([1])), keepdims=1)
+
+
+def _rise(graph: Graph, x: str, index: str, pieces: list[Pieces]) -> str:
+    """Return ``slope * (x - anchor)`` for the piece of each value."""
+    none = [0.0] * len(pieces)
+    slopes = graph.constant(_table([piece.slope for piece in pieces], none))
+    anchors = graph.constant(_table([piece.anchor for piece in pieces], none))
+    slope = graph.op("Gather", slopes, index)
+    distance = graph.op("Sub", x, graph.op("Gather", anchors, index))
+    zero = graph.constant(0.0)
+    # On a flat piece the distance may overflow.
+    return graph.op("Where", graph.op("Equal", slope, zero), zero, graph.op("Mul", slope, distance))
+
+
+def _table(parts: list[np.ndarray], missing: list[float]) -> np.ndarray:
+    pairs = zip(parts, missing, strict=True)
+    return np.concatenate([np.append(part, last) for part, last in pairs])
+
+
+def _bins(graph: Graph, values: str, columns: np.ndarray, cuts: Sequence[np.ndarray]) -> str:
+    """Return the number of cuts up to the value of each column, by one tree per column."""
+    trees = [_search_tree(own) for own in cuts]
+    sizes = [len(tree.cut) for tree in trees]
+    tree_ids = np.repeat(np.arange(len(trees)), sizes)
+    node_ids = np.concatenate([np.arange(size) for size in sizes])
+    cut, below, above, leaf_bin = (np.concatenate(part) for part in zip(*trees, strict=True))
+    is_leaf = leaf_bin >= 0
+    return graph.ml_op(
+        "TreeEnsembleRegressor",
+        values,
+        n_targets=len(trees),
+        nodes_treeids=tree_ids.tolist(),
+        nodes_nodeids=node_ids.tolist(),
+        nodes_featureids=columns[tree_ids].tolist(),
+        nodes_modes=np.where(is_leaf, "LEAF", "BRANCH_LT").tolist(),
+        nodes_values_as_tensor=graph.tensor(cut),
+        nodes_truenodeids=below.tolist(),
+        nodes_falsenodeids=above.tolist(),
+        target_treeids=tree_ids[is_leaf].tolist(),
+        target_nodeids=node_ids[is_leaf].tolist(),
+        target_ids=tree_ids[is_leaf].tolist(),
+        target_weights_as_tensor=graph.tensor(leaf_bin[is_leaf].astype(np.float64)),
+    )
+
+
+class _SearchTree(NamedTuple):
+    """Nodes of a binary search: the cut, the children below and above it, or the bin of a leaf."""
+
+    cut: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
+    leaf_bin: np.ndarray
+
+
+def _search_tree(cuts: np.ndarray) -> _SearchTree:
+    """Return the tree whose leaves hold the number of cuts up to a value; -1 in other nodes."""
+    nodes: list[tuple[float, int, int, int]] = []
+
+    def grow(first: int, last: int) -> int:
+        node = len(nodes)
+        nodes.append((0.0, 0, 0, first))
+        if first < last:
+            half = (first + last) // 2
+            children = grow(first, half), grow(half + 1, last)
+            nodes[node] = (float(cuts[half]), *children, -1)
+        return node
+
+    grow(0, len(cuts))
+    return _SearchTree(*(np.array(part) for part in zip(*nodes, strict=True)))
+
+
+def _kernel(graph: Graph, kernel_sum: KernelSum, x: str) -> str:
+    """Return the kernel of the rows and the support vectors, (n_rows, n_support)."""
+    if kernel_sum.kernel == "linear":
+        return graph.op("MatMul", x, graph.constant(kernel_sum.rows.T.copy()))
+    distance = _distance(graph, kernel_sum, x)
+    if "gamma" in kernel_sum.parameters:
+        factor = graph.constant(-float(kernel_sum.parameters["gamma"]))
+        return graph.op("Exp", graph.op("Mul", distance, factor))
+    if kernel_sum.has_root:
+        distance = graph.op("Sqrt", distance)
+    return graph.op("Sub", graph.constant(kernel_sum.constant), distance)
+
+
+def _distance(graph: Graph, kernel_sum: KernelSum, x: str) -> str:
+    """Return the distances between rows and support vectors, added feature by feature."""
+    terms = []
+    for d, column in enumerate(kernel_sum.support_points().T):
+        own = graph.op("Gather", x, graph.constant(np.array([d])), axis=1)
+        difference = graph.op("Sub", own, graph.constant(column[None].copy()))
+        if kernel_sum.is_squared:
+            terms.append(graph.op("Mul", difference, difference))
+        else:
+            terms.append(graph.op("Abs", difference))
+    return graph.add(terms)

@@ -1,0 +1,262 @@
+"""The record of a fitted model that all exporters read, whatever estimator it came from.
+
+Every score is an intercept plus a sum of terms: curves of features, curves of projections, kernel
+sums, and votes of other models.  The exporters know these four and no estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from everystump._core.shapes import Shape, ShapeModel, combine
+from everystump._tables import Feature
+
+# The curves of one score by the index of their feature, or of their direction.
+Curves = Mapping[int, Shape]
+_SQUARED = ("gaussian", "perceptron", "scaled_perceptron")
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Curves over ``(x - centre) . direction``.
+
+    Attributes
+    ----------
+    features : ndarray of int, shape (n_used_features,)
+        Indices of the features that are projected.
+    centre : ndarray of shape (n_used_features,)
+        Subtracted from them first.
+    directions : ndarray of shape (n_directions, n_used_features)
+        The directions, scale included.
+    curves : tuple of dict
+        For each score, the curves by the index of their direction.
+    """
+
+    features: np.ndarray
+    centre: np.ndarray
+    directions: np.ndarray
+    curves: tuple[Curves, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSum:
+    """``sum over j of weights[j] K(rows[j], x)``.
+
+    Attributes
+    ----------
+    kernel : str
+        "gaussian", "laplacian", "linear", "middle", "perceptron", "scaled_perceptron" or "stump".
+    parameters : dict
+        ``gamma`` of the first two, ``constant`` of the last three, the ``cuts`` of each feature for
+        "middle", the ``scale`` of each feature for "scaled_perceptron".
+    features : ndarray of int, shape (n_used_features,)
+        Indices of the features that the kernel compares.
+    rows : ndarray of shape (n_support, n_used_features)
+        The support vectors.
+    weights : ndarray of shape (n_support, n_scores)
+        Their weights in each score.
+    """
+
+    kernel: str
+    parameters: Mapping[str, Any]
+    features: np.ndarray
+    rows: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def is_squared(self) -> bool:
+        """Whether the distance sums squared differences; absolute ones otherwise."""
+        return self.kernel in _SQUARED
+
+    @property
+    def has_root(self) -> bool:
+        """Whether the kernel takes the square root of the distance."""
+        return "perceptron" in self.kernel
+
+    @property
+    def constant(self) -> float:
+        """What the distance is subtracted from, for kernels without ``gamma``."""
+        if self.kernel == "middle":
+            return sum(len(cuts) for cuts in self.parameters["cuts"]) / 2
+        return float(self.parameters["constant"])
+
+    def support_points(self) -> np.ndarray:
+        """Return the support vectors between which and ``x`` distances are taken.
+
+        For "middle" these are the numbers of cuts up to each value.
+        """
+        if self.kernel != "middle":
+            return self.rows
+        columns = zip(self.parameters["cuts"], self.rows.T, strict=True)
+        bins = [np.searchsorted(cuts, values, side="right") for cuts, values in columns]
+        return np.column_stack(bins).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Vote:
+    """What another model adds by the class that it predicts.
+
+    Attributes
+    ----------
+    voter : Terms
+        The model; it predicts its second class if its one score is positive, or the class with the
+        largest score, the first one in a tie.
+    weights : ndarray of shape (n_voter_classes, n_scores)
+        What the prediction of each class adds to each score.
+    """
+
+    voter: Terms
+    weights: np.ndarray
+
+
+class TargetFeature(NamedTuple):
+    """The feature of a larger table that a model's feature becomes.
+
+    ``levels`` are the indices of a category's levels there, where it may have more of them.
+    """
+
+    position: int
+    levels: np.ndarray | None = None
+    n_levels: int = 0
+
+    def curve(self, shape: Shape) -> Shape:
+        """Return a curve over the levels of the larger table."""
+        return shape.with_levels(self.levels, self.n_levels) if shape.is_category else shape
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The scores of a model: intercepts, and terms that are added to them."""
+
+    intercepts: np.ndarray
+    curves: tuple[Curves, ...]
+    projections: tuple[Projection, ...] = ()
+    kernel_sums: tuple[KernelSum, ...] = ()
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def n_scores(self) -> int:
+        """The number of scores: one for two classes, else one per class."""
+        return len(self.intercepts)
+
+    @classmethod
+    def from_constant(cls, intercepts: np.ndarray) -> Terms:
+        """Return scores that are the same for all rows."""
+        return cls(np.asarray(intercepts, dtype=np.float64), ({},) * len(intercepts))
+
+    @classmethod
+    def from_shapes(cls, models: Sequence[ShapeModel]) -> Terms:
+        """Return one score per shape model, without curves that are zero everywhere."""
+        intercepts = np.array([model.intercept for model in models])
+        return cls(intercepts, tuple(nonzero_curves(model) for model in models))
+
+    def used_features(self) -> set[int]:
+        """Return the indices of the features that the scores depend on."""
+        used = {d for curves in self.curves for d in curves}
+        used.update(*(p.features.tolist() for p in self.projections))
+        used.update(*(s.features.tolist() for s in self.kernel_sums))
+        return used.union(*(vote.voter.used_features() for vote in self.votes))
+
+    def mix(self, weights: np.ndarray) -> Terms:
+        """Return the scores ``weights @ scores``."""
+        return Terms(
+            weights @ self.intercepts,
+            _mix_curves(self.curves, weights),
+            tuple(replace(p, curves=_mix_curves(p.curves, weights)) for p in self.projections),
+            tuple(replace(s, weights=s.weights @ weights.T) for s in self.kernel_sums),
+            tuple(replace(v, weights=v.weights @ weights.T) for v in self.votes),
+        )
+
+    def remap(self, targets: Sequence[TargetFeature]) -> Terms:
+        """Return the same scores over the features of a larger table."""
+        position = np.array([target.position for target in targets], dtype=int)
+        return Terms(
+            self.intercepts,
+            tuple(
+                {int(position[d]): targets[d].curve(shape) for d, shape in curves.items()}
+                for curves in self.curves
+            ),
+            tuple(replace(p, features=position[p.features]) for p in self.projections),
+            tuple(replace(s, features=position[s.features]) for s in self.kernel_sums),
+            tuple(replace(v, voter=v.voter.remap(targets)) for v in self.votes),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRecord:
+    """A fitted model, ready to be exported.
+
+    Attributes
+    ----------
+    estimator : str
+        The name of its class.
+    features : tuple of Feature
+        The columns of its table, each with a name.
+    classes : list
+        The labels, as plain numbers, text or booleans.
+    takes_missing : bool
+        Whether values may be missing; if not, rows with a missing value have no score.
+    log_odds : float or None
+        The factor that turns a score into log-odds; None if the model has no probabilities.
+    terms : Terms
+        One score for two classes, else one per class.
+    """
+
+    estimator: str
+    features: tuple[Feature, ...]
+    classes: list
+    takes_missing: bool
+    log_odds: float | None
+    terms: Terms
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features."""
+        return [str(feature.name) for feature in self.features]
+
+
+def is_text(feature: Feature) -> bool:
+    """Whether the values of a feature are text; a category without levels counts as text."""
+    return feature.levels is not None and (feature.n_levels == 0 or feature.kind == "text")
+
+
+def nonzero_curves(model: ShapeModel) -> Curves:
+    """Return the curves of a shape model by feature, without those that are zero everywhere."""
+    return {d: shape for d, shape in enumerate(model) if shape.values.any() or shape.missing}
+
+
+def sum_terms(parts: Sequence[Terms]) -> Terms:
+    """Return the sum of scores over the same features, with one curve per feature."""
+    return Terms(
+        np.sum([part.intercepts for part in parts], axis=0),
+        tuple(
+            _sum_curves((1.0, curves) for curves in each)
+            for each in zip(*(part.curves for part in parts), strict=True)
+        ),
+        tuple(p for part in parts for p in part.projections),
+        tuple(s for part in parts for s in part.kernel_sums),
+        tuple(v for part in parts for v in part.votes),
+    )
+
+
+def _mix_curves(curves: Sequence[Curves], weights: np.ndarray) -> tuple[Curves, ...]:
+    return tuple(_sum_curves(zip(row.tolist(), curves, strict=True)) for row in weights)
+
+
+def _sum_curves(parts: Iterable[tuple[float, Curves]]) -> Curves:
+    """Return the weighted sum of curves, feature by feature."""
+    by_feature: dict[int, list[tuple[float, Shape]]] = {}
+    for weight, curves in parts:
+        for d, shape in curves.items() if weight else ():
+            by_feature.setdefault(d, []).append((weight, shape))
+    return {d: _sum_shapes(*zip(*terms, strict=True)) for d, terms in by_feature.items()}
+
+
+def _sum_shapes(weights: Sequence[float], shapes: Sequence[Shape]) -> Shape:
+    if len(shapes) == 1 and weights[0] == 1.0:
+        return shapes[0]
+    return combine([ShapeModel((shape,), 0.0) for shape in shapes], weights)[0]

@@ -1,0 +1,265 @@
+"""The terms of a model as SQL expressions over the columns of a row ``r``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from everystump._core.shapes import Pieces, Shape, linear_pieces
+from everystump._tables import Feature
+from everystump.export import _sql_text as sql
+from everystump.export._record import (
+    Curves,
+    KernelSum,
+    ModelRecord,
+    Projection,
+    Terms,
+    Vote,
+    is_text,
+)
+
+# Pieces share one anchor unless that shifts levels by more than this factor and so loses digits.
+_MAX_SHIFT = 1e3
+_NOTABLE = 1e-12
+# Up to this many levels are compared one by one; more are joined as a table.
+_MAX_CASES = 64
+
+
+class Expressions(NamedTuple):
+    """One expression per score, and how many stages must be computed before them."""
+
+    scores: list[str]
+    stage: int = 0
+
+
+class Table(NamedTuple):
+    """A table of values: support vectors and their weights, or levels and what they add."""
+
+    name: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Lookup(NamedTuple):
+    """A join for the levels of a category: the column of a row, and the table of its levels."""
+
+    column: str
+    table: Table
+
+
+class SqlTerms:
+    """Turns terms into expressions; collects the columns and tables that they refer to.
+
+    Parameters
+    ----------
+    record : ModelRecord
+        The model.
+    support_prefix, level_prefix : str
+        Prefixes of the names of tables of support vectors and of levels.
+
+    Attributes
+    ----------
+    stages : list of list of str
+        Columns to compute: those of each stage refer only to the stages before it.
+    tables : list of Table
+        The support vectors of kernel sums.
+    lookups : list of Lookup
+        Levels to join to the rows before the first stage; lookup ``k`` adds a column ``uk``.
+    """
+
+    def __init__(self, record: ModelRecord, support_prefix: str, level_prefix: str) -> None:
+        self._features = record.features
+        self._support_prefix, self._level_prefix = support_prefix, level_prefix
+        self._n_columns = 0
+        self.stages: list[list[str]] = []
+        self.tables: list[Table] = []
+        self.lookups: list[Lookup] = []
+
+    def scores(self, terms: Terms) -> Expressions:
+        """Return the scores of a model or of a voter."""
+        parts = [Expressions([sql.add(self._curves(curves)) for curves in terms.curves])]
+        parts += [self._projection(projection) for projection in terms.projections]
+        parts += [self._kernel_sum(kernel_sum) for kernel_sum in terms.kernel_sums]
+        parts += [self._vote(vote) for vote in terms.votes]
+        totals = [
+            sql.add([sql.number(b), *(part.scores[k] for part in parts)])
+            for k, b in enumerate(terms.intercepts.tolist())
+        ]
+        return Expressions(totals, max(part.stage for part in parts))
+
+    def _add_column(self, expression: str, stage: int) -> str:
+        """Add a column to a stage; return the reference to it."""
+        while len(self.stages) <= stage:
+            self.stages.append([])
+        name = f"t{self._n_columns}"
+        self._n_columns += 1
+        self.stages[stage].append(f"{expression} AS {name}")
+        return f"r.{name}"
+
+    def _curves(self, curves: Curves) -> list[str]:
+        return [
+            self._category(f"r.x{d}", self._features[d], shape)
+            if shape.is_category
+            else _line(f"r.x{d}", shape)
+            for d, shape in sorted(curves.items())
+        ]
+
+    def _category(self, column: str, feature: Feature, shape: Shape) -> str:
+        """Return the curve of a category; unknown levels add nothing."""
+        names = [] if feature.levels is None else feature.levels.tolist()
+        literal = sql.string if is_text(feature) else sql.exact
+        pairs = [
+            [literal(level), sql.number(value)]
+            for level, value in zip(names, shape.levels.tolist(), strict=True)
+            if value != 0.0
+        ]
+        if len(pairs) <= _MAX_CASES:
+            cases = "".join(f" WHEN {column} = {level} THEN {value}" for level, value in pairs)
+            found = f"{cases} ELSE 0e0"
+        else:
+            k = len(self.lookups)
+            table = Table(f"{self._level_prefix}{k}", ["level", "value"], pairs)
+            self.lookups.append(Lookup(column, table))
+            found = f" ELSE COALESCE(r.u{k}, 0e0)"
+        return f"CASE WHEN {column} IS NULL THEN {sql.number(shape.at_missing())}{found} END"
+
+    def _projection(self, projection: Projection) -> Expressions:
+        columns = {}
+        for j in sorted({j for curves in projection.curves for j in curves}):
+            direction, centre = projection.directions[j].tolist(), projection.centre.tolist()
+            products = [
+                f"{sql.number(w)} * (r.x{d} - {sql.number(c)})"
+                for d, c, w in zip(projection.features, centre, direction, strict=True)
+                if w != 0.0
+            ]
+            columns[j] = self._add_column(sql.add(products), 0)
+        scores = [
+            sql.add([_line(columns[j], shape) for j, shape in sorted(curves.items())])
+            for curves in projection.curves
+        ]
+        return Expressions(scores, 1)
+
+    def _kernel_sum(self, kernel_sum: KernelSum) -> Expressions:
+        if kernel_sum.kernel == "linear":
+            return Expressions(_linear(kernel_sum))
+        x, stage = [f"r.x{d}" for d in kernel_sum.features], 0
+        if kernel_sum.kernel == "middle":
+            cuts = kernel_sum.parameters["cuts"]
+            bins = [_bin(column, own) for column, own in zip(x, cuts, strict=True)]
+            x, stage = [self._add_column(expression, 0) for expression in bins], 1
+        if "scale" in kernel_sum.parameters:
+            pairs = zip(x, kernel_sum.parameters["scale"].tolist(), strict=True)
+            x = [f"{sql.number(factor)} * {column}" for column, factor in pairs]
+        name = f"{self._support_prefix}{len(self.tables)}"
+        self.tables.append(_support_table(name, kernel_sum))
+        kernel = _kernel(kernel_sum, x)
+        return Expressions(
+            [
+                f"(SELECT SUM(s.w{k} * {kernel}) FROM {name} AS s)"
+                for k in range(kernel_sum.weights.shape[1])
+            ],
+            stage,
+        )
+
+    def _vote(self, vote: Vote) -> Expressions:
+        voter = self.scores(vote.voter)
+        scores = [self._add_column(score, voter.stage) for score in voter.scores]
+        added = [[sql.number(weight) for weight in column] for column in vote.weights.T.tolist()]
+        return Expressions([by_class(scores, column) for column in added], voter.stage + 1)
+
+
+def by_class(scores: Sequence[str], results: Sequence[str]) -> str:
+    """Return the result of the class that scores predict, NULL if they are NULL.
+
+    Examples
+    --------
+    >>> print(by_class(["a", "b", "c"], ["1", "2", "3"]))
+    CASE WHEN a IS NULL THEN NULL WHEN a >= b AND a >= c THEN 1 WHEN b >= c THEN 2 ELSE 3 END
+    """
+    if len(scores) == 1:
+        conditions = [f"{scores[0]} <= 0e0"]
+    else:
+        conditions = [
+            " AND ".join(f"{score} >= {later}" for later in scores[k + 1 :])
+            for k, score in enumerate(scores[:-1])
+        ]
+    cases = [f"WHEN {one} THEN {result}" for one, result in zip(conditions, results, strict=False)]
+    return f"CASE WHEN {scores[0]} IS NULL THEN NULL {' '.join(cases)} ELSE {results[-1]} END"
+
+
+def _line(column: str, shape: Shape) -> str:
+    """Return the curve of a number: missing values first, then ``level + slope * (x - anchor)``.
+
+    Level and slope each have a search of their own.  A single search for both would be shorter, but
+    SQLite compares every numeric literal in an expression with all those before it.
+    """
+    pieces = _around_one_anchor(linear_pieces(shape))
+    cuts = _cuts(pieces)
+    found = sql.search(column, cuts, [sql.number(v) for v in pieces.level])
+    if pieces.slope.any():
+        slope = sql.search(column, cuts, [sql.number(v) for v in pieces.slope])
+        anchor = sql.search(column, cuts, [sql.exact(v) for v in pieces.anchor])
+        found = f"{found} + {slope} * ({column} - {anchor})"
+    return f"CASE WHEN {column} IS NULL THEN {sql.number(shape.at_missing())} ELSE {found} END"
+
+
+def _around_one_anchor(pieces: Pieces) -> Pieces:
+    """Return pieces that share one anchor, unless that would lose digits."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = np.median(pieces.anchor)
+        shift = pieces.slope * (centre - pieces.anchor)
+    if not np.abs(shift).max() <= _MAX_SHIFT * max(1.0, np.abs(pieces.level).max()):
+        return pieces
+    anchor = np.full_like(pieces.anchor, centre)
+    return pieces._replace(level=pieces.level + shift, anchor=anchor)
+
+
+def _cuts(pieces: Pieces) -> list[str]:
+    """Return where pieces meet; as exact literals where rounding would change scores."""
+    slope, level, anchor = pieces.slope, pieces.level, pieces.anchor
+    literals = []
+    for k, cut in enumerate(pieces.cuts.tolist()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            before, after = (
+                level[j] + (slope[j] * (cut - anchor[j]) if slope[j] else 0.0) for j in (k, k + 1)
+            )
+            change = np.abs(after - before) + np.abs(slope[k : k + 2]).max() * np.spacing(abs(cut))
+        literals.append(sql.exact(cut) if not change <= _NOTABLE else sql.number(cut))
+    return literals
+
+
+def _linear(kernel_sum: KernelSum) -> list[str]:
+    """Return the inner products with the weighted sum of the support vectors."""
+    return [
+        sql.add(
+            [f"{sql.number(w)} * r.x{d}" for d, w in zip(kernel_sum.features, row, strict=True)]
+        )
+        for row in (kernel_sum.weights.T @ kernel_sum.rows).tolist()
+    ]
+
+
+def _bin(column: str, cuts: np.ndarray) -> str:
+    """Return the number of cuts up to a value."""
+    numbers = [sql.number(k) for k in range(len(cuts) + 1)]
+    return sql.search(column, [sql.exact(cut) for cut in cuts.tolist()], numbers)
+
+
+def _support_table(name: str, kernel_sum: KernelSum) -> Table:
+    weights, points = kernel_sum.weights, kernel_sum.support_points()
+    columns = [f"w{k}" for k in range(weights.shape[1])] + [f"v{d}" for d in range(points.shape[1])]
+    cells = np.column_stack([weights, points]).tolist()
+    return Table(name, columns, [[sql.number(cell) for cell in row] for row in cells])
+
+
+def _kernel(kernel_sum: KernelSum, x: Sequence[str]) -> str:
+    """Return the kernel of a row and a support vector ``s``."""
+    differences = [f"({column} - s.v{d})" for d, column in enumerate(x)]
+    distance = sql.add(
+        [f"{one} * {one}" if kernel_sum.is_squared else f"ABS{one}" for one in differences]
+    )
+    if "gamma" in kernel_sum.parameters:
+        return f"EXP({sql.number(-kernel_sum.parameters['gamma'])} * {distance})"
+    distance = f"SQRT({distance})" if kernel_sum.has_root else distance
+    return f"({sql.number(kernel_sum.constant)} - {distance})"
