@@ -1,12 +1,44 @@
-"""Names that a parameter may have."""
+"""The private parts of scikit-learn that everystump uses, imported here and nowhere else.
+
+They work from scikit-learn 1.7 on; `tests/test_sklearn_compat.py` names the command that runs the
+tests of the estimators with the oldest supported version.
+"""
 
 from __future__ import annotations
 
-from sklearn.utils._param_validation import StrOptions
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import _num_samples as num_samples
+
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "num_samples",
+    "one_of",
+    "param_names",
+    "safe_indexing",
+    "score_function",
+    "set_random_states",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the base class of heterogeneous ensembles when needed: `sklearn.ensemble` is slow."""
+    if name == "BaseHeterogeneousEnsemble":
+        from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
+
+        return _BaseHeterogeneousEnsemble
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def one_of(*names: str) -> StrOptions:
-    """Return the constraint that a parameter is one of some names; errors list them in this order.
+    """Return the constraint that a parameter is one of some strings; errors list them in order.
 
     Examples
     --------
@@ -14,3 +46,20 @@ def one_of(*names: str) -> StrOptions:
     a str among {'mean', 'svm'}
     """
     return StrOptions(dict.fromkeys(names).keys())
+
+
+def param_names(cls: type[BaseEstimator]) -> list[str]:
+    """Return the sorted names of an estimator's parameters."""
+    return cls._get_param_names()
+
+
+def score_function(scorer: Callable) -> Callable:
+    """Return the metric inside a scorer, or the scorer itself if it is a plain function."""
+    return getattr(scorer, "_score_func", scorer)
+
+
+def set_random_states(estimator: BaseEstimator, rng: np.random.RandomState) -> None:
+    """Seed each ``random_state`` parameter of an estimator, those of nested estimators included."""
+    names = sorted(estimator.get_params())
+    seeded = [name for name in names if name.rpartition("__")[2] == "random_state"]
+    estimator.set_params(**{name: rng.randint(np.iinfo(np.int32).max) for name in seeded})

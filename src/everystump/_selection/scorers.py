@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import check_scoring
 
+from everystump._sklearn_compat import score_function
 from everystump._tables import as_supported_table
 from everystump._tables.labels import labels_from_scores, log_probabilities
 from everystump._tables.validation import TrainingTable
@@ -80,5 +81,5 @@ def make_score(estimator: Any, scoring: Any, table: TrainingTable, test: np.ndar
 
 def _takes_weights(scorer: Callable) -> bool:
     """Tell whether a scorer, perhaps a plain function of the user's, accepts sample weights."""
-    parameters = signature(getattr(scorer, "_score_func", scorer)).parameters.values()
+    parameters = signature(score_function(scorer)).parameters.values()
     return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)

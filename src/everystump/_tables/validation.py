@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from everystump._arguments import as_float_array
 from everystump._core.threads import count_threads
@@ -236,7 +236,8 @@ def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
         raise ValueError(
             f"sample_weight has shape {given.shape}; pass one weight for each of the {len(X)} rows."
         )
-    return _check_sample_weight(given if given.ndim else float(given), X, dtype=np.float64)
+    weight = given if given.ndim else np.full(len(X), given)
+    return check_array(weight, ensure_2d=False, input_name="sample_weight")
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> Any:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 
 from everystump._core.kernel_machines import Machine
+from everystump._sklearn_compat import safe_indexing
 from everystump._tables import is_frame, reorder_columns
 from everystump._tables.labels import classifier_scores
 from everystump.bounds.protocol import SubsampleEnsemble, SupportsKernelEnsembles
@@ -41,7 +42,7 @@ def refit_margin(fitted: Any, X: Any, y: np.ndarray, row: int) -> float:
     rest = np.delete(np.arange(len(y)), row)
     if np.all(y[rest] == y[rest[0]]):
         return 1.0 if y[row] == y[rest[0]] else -1.0
-    known, asked = _safe_indexing(X, rest), _safe_indexing(X, [row])
+    known, asked = safe_indexing(X, rest), safe_indexing(X, [row])
     if get_tags(fitted).input_tags.pairwise:
         known, asked = np.asarray(known)[:, rest], np.asarray(asked)[:, rest]
     machine = clone(fitted).fit(known, y[rest])

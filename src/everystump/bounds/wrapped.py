@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 
+from everystump._sklearn_compat import safe_indexing
 from everystump._tables import is_frame
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
@@ -89,7 +89,7 @@ def _parts(fitted: Any, X: Any) -> Iterator[tuple[Any, Any]]:
         parts = np.ravel(fitted.estimators_).tolist()
         features = getattr(fitted, "estimators_features_", None) or [None] * len(parts)
         for part, some in zip(parts, features, strict=True):
-            yield part, _nameless(part, X if some is None else _safe_indexing(X, some, axis=1))
+            yield part, _nameless(part, X if some is None else safe_indexing(X, some, axis=1))
     elif hasattr(fitted, "estimator_"):
         yield fitted.estimator_, X
 

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._arguments import check_feature_range
@@ -23,7 +22,7 @@ from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers import Solution
 from everystump._core.threads import count_threads, one_blas_thread
-from everystump._sklearn_compat import one_of
+from everystump._sklearn_compat import Interval, one_of
 from everystump._tables import Feature
 from everystump._tables.labels import labels_from_scores
 from everystump._tables.monotonic import check_monotonic_cst

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.boosting import (
@@ -32,7 +31,7 @@ from everystump._core.packing import Packing, pack
 from everystump._core.progress import Rounds
 from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
-from everystump._sklearn_compat import one_of
+from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import labels_from_scores
 from everystump._tables.validation import TrainingTable, check_table
 from everystump.estimators._base import TabularClassifier, per_class

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
 from everystump._core.design import Design
 from everystump._core.progress import progress_counter
@@ -21,7 +20,7 @@ from everystump._core.threads import count_threads, one_blas_thread, share
 from everystump._selection.folds import Fold, make_folds
 from everystump._selection.grid import Grid, choose
 from everystump._selection.scorers import Candidate, Score, make_score
-from everystump._sklearn_compat import one_of
+from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables import Feature
 from everystump._tables.validation import TrainingTable
 from everystump.bounds.reading import LOO_THEOREM, bound_left_out_error
@@ -108,7 +107,7 @@ class CPathEnsemble(BaseStumpEnsemble):
     def _at(self, C: float) -> FixedCEnsemble:
         """Return an unfitted estimator of the same kind for one C."""
         given = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
-        names = self._fixed_C_class._get_param_names()
+        names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: given[name] for name in names})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.ensemble._base import _set_random_states
 from sklearn.utils import get_tags
 
 from everystump._arguments import as_float_array
 from everystump._core.kernel_machines import Expansion, Gram
 from everystump._core.shapes import ShapeModel
+from everystump._sklearn_compat import set_random_states
 from everystump._tables import Feature
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.validation import TrainingTable
@@ -243,7 +243,7 @@ def pick(X: np.ndarray, features: np.ndarray | None) -> np.ndarray:
 def seeded(template: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
     """Return an unfitted copy with random states of its own, if it has any."""
     machine = clone(template)
-    _set_random_states(machine, rng)
+    set_random_states(machine, rng)
     return machine
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._core.solvers import Certificate
+from everystump._sklearn_compat import num_samples
 from everystump._tables import as_supported_table
 from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.overlap import Overlap, TrainingRecord
@@ -57,7 +58,7 @@ class TrainingOverlapMixin:
 
     def _compare(self, X: Any, y: Any) -> Overlap:
         rows = as_supported_table(self._comparable_rows(X))
-        label, record = class_indices(y, self.classes_, _num_samples(X)), self._training_record
+        label, record = class_indices(y, self.classes_, num_samples(X)), self._training_record
         return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))
 
     def _comparable_rows(self, X: Any) -> Any:
@@ -95,7 +96,7 @@ def check_training_table(fitted: Any, X: Any, y: Any, n_input_rows: int) -> tupl
     overlap = fitted.training_overlap(X, y)
     if overlap.same_table:
         return ()
-    if overlap.recorded or _num_samples(X) != n_input_rows:
+    if overlap.recorded or num_samples(X) != n_input_rows:
         raise NotTrainingDataError(
             f"X and y must be the very table that {type(fitted).__name__} was fitted to, all rows "
             f"in their order."

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._arguments import as_float_array
@@ -18,6 +17,7 @@ from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers import Certificate, InseparableError
 from everystump._core.threads import count_threads, one_blas_thread
+from everystump._sklearn_compat import Interval
 from everystump._tables.validation import TrainingTable, check_rows
 from everystump.estimators._base import check_cost, per_class, warn_if_not_converged
 from everystump.estimators._finite import BoostedEnsemble

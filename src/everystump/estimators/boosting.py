@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.boosting import (
@@ -20,7 +19,7 @@ from everystump._core.boosting import (
     Stump,
     Stumps,
 )
-from everystump._sklearn_compat import one_of
+from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import class_indices
 from everystump._tables.validation import TrainingTable, check_rows
 from everystump.estimators._base import per_class

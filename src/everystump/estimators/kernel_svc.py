@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.kernel_machines import (
@@ -33,7 +32,7 @@ from everystump._core.kernel_machines import (
 from everystump._core.kernel_machines.gram import bytes_needed
 from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
-from everystump._sklearn_compat import one_of
+from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
 from everystump._tables.validation import TrainingTable, check_rows, check_table
 from everystump.estimators._base import (

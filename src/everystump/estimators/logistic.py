@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from everystump._core.criteria import CRITERIA, Criterion
+from everystump._sklearn_compat import Interval
 from everystump._tables.labels import log_probabilities
 from everystump.estimators._base import FixedCEnsemble, ShapeClassifier
 from everystump.estimators._path import CPathEnsemble

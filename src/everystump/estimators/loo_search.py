@@ -12,10 +12,10 @@ from scipy.stats import rankdata
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from everystump._core.threads import spread
+from everystump._sklearn_compat import HasMethods
 from everystump._tables.overlap import Overlap
 from everystump.bounds import Bound, det_loo_bound
 from everystump.bounds.protocol import SupportsKernelEnsembles

@@ -7,12 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.kernel_machines.products import mean_abs_cosine
 from everystump._core.shapes import Shape, ShapeModel
-from everystump._sklearn_compat import one_of
+from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.validation import check_rows, check_table
 from everystump.estimators._base import ScoreClassifier, as_class_list, per_class
 from everystump.estimators.kernel_svc import KernelSVC

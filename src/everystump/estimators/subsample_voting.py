@@ -11,14 +11,13 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import make_columns
 from everystump._core.shapes import combine
 from everystump._core.threads import count_threads, one_blas_thread, shares_memory, spread
-from everystump._sklearn_compat import one_of
+from everystump._sklearn_compat import HasMethods, Interval, one_of
 from everystump._tables.labels import classifier_scores, log_probabilities, vote_shares
 from everystump._tables.overlap import Overlap
 from everystump._tables.validation import TrainingTable, check_rows, check_table

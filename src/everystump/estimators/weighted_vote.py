@@ -12,14 +12,13 @@ from scipy.optimize import minimize
 from scipy.sparse import issparse
 from scipy.special import logsumexp, softmax
 from sklearn.base import clone
-from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
-from sklearn.utils._param_validation import Interval
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from everystump._sklearn_compat import BaseHeterogeneousEnsemble, Interval, safe_indexing
 from everystump._tables import (
     SparseTable,
     check_column_names,
@@ -36,7 +35,7 @@ from everystump.bounds.wrapped import with_prefit_members
 from everystump.estimators._base import ScoreClassifier
 
 
-class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
+class WeightedVoteClassifier(ScoreClassifier, BaseHeterogeneousEnsemble):
     """Vote of any classifiers, with weights found on held-out rows (Sugiyama, section 30.4).
 
     The weights, none of them negative, minimise the logistic loss of the vote on these rows.
@@ -133,7 +132,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, y)
             kept = np.flatnonzero(weight)
-            X, y, weight = _safe_indexing(X, kept), y[kept], weight[kept]
+            X, y, weight = safe_indexing(X, kept), y[kept], weight[kept]
         self.classes_, label = np.unique(y, return_inverse=True)
         check_n_classes(self.classes_, self)
         hashes = hash_rows(self._comparable_rows(X), label)
@@ -147,7 +146,7 @@ class WeightedVoteClassifier(ScoreClassifier, _BaseHeterogeneousEnsemble):
             seen, held_out = self._split(rows, label)
             self.estimators_ = [_fitted(voter, rows, seen, X, y) for voter in voters]
         index, own = (held_out, weight) if self.prefit else rows.merged(np.sort(held_out))
-        votes = self._votes(_safe_indexing(X, index))
+        votes = self._votes(safe_indexing(X, index))
         self.weights_ = _shares(_find_weights(votes, label[index], self.C, own))
         return self
 
@@ -262,7 +261,7 @@ def _fitted(voter: Any, rows: WeightedRows, seen: np.ndarray, X: Any, y: np.ndar
     index, weight = (
         rows.merged(np.sort(seen)) if supports_sample_weight(voter) else (np.sort(seen), None)
     )
-    return fit_weighted(clone(voter), _safe_indexing(X, index), y[index], weight)
+    return fit_weighted(clone(voter), safe_indexing(X, index), y[index], weight)
 
 
 def _shares(found: np.ndarray) -> np.ndarray:

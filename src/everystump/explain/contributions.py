@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
+from everystump._sklearn_compat import safe_indexing
 from everystump._tables import Feature
 from everystump._tables.validation import check_rows
 from everystump.estimators._reading import class_model_indices, curves_of
@@ -102,7 +102,7 @@ class ContributionsDisplay:
             raise ValueError("X has no rows; pass a table with the row to explain.")
         if not isinstance(row, Integral) or not 0 <= int(row) < n_rows:
             raise ValueError(f"row={row!r} must be a number from 0 to {n_rows - 1}.")
-        x = check_rows(estimator, _safe_indexing(X, [int(row)]))
+        x = check_rows(estimator, safe_indexing(X, [int(row)]))
         scores = [model.evaluate(x)[0] for model in models]
         k = int(np.argmax(scores))
         if class_label is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from everystump._sklearn_compat import param_names
 from everystump._tables.overlap import TrainingRecord
 from everystump.modelfile.checks import check
 from everystump.modelfile.older import migrate
@@ -64,7 +65,7 @@ def _names(cls: Any) -> Iterable[str]:
     if issubclass(cls, tuple):
         return cls._fields
     if issubclass(cls, BaseEstimator):
-        return cls._get_param_names()
+        return param_names(cls)
     return ()
 
 
