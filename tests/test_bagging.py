@@ -6,7 +6,7 @@ from oracles import every_stump, least_error
 from sklearn.datasets import load_iris
 
 from everystump import DecisionStumpClassifier, StumpBaggingClassifier
-from everystump._core.boosting.bagging import _canonical_order, _drawer
+from everystump._core.boosting.bagging import _canonical_order, _sampler
 from everystump._core.columns import make_columns
 from everystump._core.packing import pack
 from everystump.datasets import make_twonorm
@@ -205,7 +205,7 @@ def test_large_whole_weights_leave_nobody_out_and_say_so():
 
 def test_large_whole_weights_are_drawn_as_often_as_they_say():
     """Of two rows the one of a hundredfold weight is drawn a hundred times as often."""
-    draw = _drawer(2, np.array([1000.0, 10.0]))
+    draw = _sampler(2, np.array([1000.0, 10.0]))
     counts = np.array([draw(np.random.default_rng(seed)) for seed in range(300)])
     np.testing.assert_array_equal(counts.sum(axis=1), 1010)
     assert counts[:, 1].mean() == pytest.approx(10, abs=4 * np.sqrt(10 / 300))

@@ -10,23 +10,23 @@ from trees import category, numbers
 
 from everystump._core import rowloops
 from everystump._core.boosting import (
-    LOSSES,
+    BOOSTING_LOSSES,
     BoostedRows,
-    Search,
     StopReason,
     Stump,
     Stumps,
+    StumpSearch,
     best_of_all,
     best_of_random,
     boost,
 )
-from everystump._core.boosting.search import (
-    CHANCE,
+from everystump._core.boosting.gains import (
     error_gains,
     exclude_small_sides,
     first_at_least,
     gini_gains,
 )
+from everystump._core.boosting.search import CHANCE
 from everystump._core.columns import make_columns
 from everystump._core.packing import pack
 
@@ -67,7 +67,7 @@ def searched(X, y, weight, max_bins=1000, **given):
     """Return the columns, a search over them, and the tables of the rows."""
     columns = make_columns(X, max_bins=max_bins)
     tables = bincounts(columns.codes, columns.sizes, y, weight)
-    return columns, Search(columns.columns, **given), tables
+    return columns, StumpSearch(columns.columns, **given), tables
 
 
 @pytest.fixture(params=SEEDS)
@@ -188,9 +188,9 @@ def test_the_best_stump_cuts_in_the_middle_between_present_values(seed):
     stump = search.best(tables)
     feature, threshold, _ = every_stump(X[weight > 0])
     assert stump.threshold in threshold[feature == stump.feature]
-    assert (stump.place == 0) == np.isneginf(stump.threshold)
+    assert (stump.edge == 0) == np.isneginf(stump.threshold)
     values = search.columns[stump.feature].values
-    np.testing.assert_array_equal(values >= stump.threshold, np.arange(len(values)) >= stump.place)
+    np.testing.assert_array_equal(values >= stump.threshold, np.arange(len(values)) >= stump.edge)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -228,15 +228,15 @@ def test_gini_against_every_split(seed):
         assert np.all(np.sign(tilts(best)) == stump.direction)
 
 
-@pytest.mark.parametrize("least_share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("min_fraction", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_side_is_thin(seed, least_share):
+def test_no_side_is_thin(seed, min_fraction):
     X, y, weight = random_table(seed)
-    _, search, tables = searched(X, y, weight, least_share=least_share)
+    _, search, tables = searched(X, y, weight, min_fraction=min_fraction)
     stump = search.best(tables)
     _, threshold, votes = every_stump(X)
     share = (votes > 0).T @ weight / weight.sum()
-    allowed = np.isneginf(threshold) | (np.minimum(share, 1 - share) >= least_share)
+    allowed = np.isneginf(threshold) | (np.minimum(share, 1 - share) >= min_fraction)
     edges = (votes.T @ (weight * y))[allowed] / weight.sum()
     assert stump.error == pytest.approx((1 - np.abs(edges).max()) / 2, abs=1e-12)
 
@@ -283,11 +283,11 @@ def test_judge_and_place(seed):
     _, search, tables = searched(X, y, weight)
     stump = search.best(tables)
     other = np.random.default_rng(seed).uniform(size=len(y))
-    judged = search.judge(stump, searched(X, y, other)[2])
+    judged = search.reweighted(stump, searched(X, y, other)[2])
     assert judged[:6] == stump[:6]
     assert judged.error == pytest.approx(error_of(stump, X, y, other), abs=1e-12)
     column = search.columns[stump.feature]
-    assert column.bin_of(stump.threshold, stump.level) == stump.place
+    assert column.bin_of(stump.threshold, stump.level) == stump.edge
     first = search.columns[0]
     assert [first.bin_of(a, -1) for a in (-np.inf, 0.0, 0.5, np.inf)] == [0, 0, 1, 5]
 
@@ -326,7 +326,7 @@ def test_the_shape_model_is_the_weighted_vote(ensemble):
 
 def test_chosen_stumps_keep_multiplicities(ensemble):
     singles, weights, _ = ensemble
-    measure = Stumps.of(singles, weights).chosen(3)
+    measure = Stumps.of(singles, weights).as_measure(3)
     for d in range(3):
         cuts, times = np.unique(
             [s.threshold for s in singles[:30] if s.feature == d], return_counts=True
@@ -340,7 +340,7 @@ def test_weights_from_steps(ensemble):
     """Steps at the thresholds become weights whose vote takes just these steps."""
     singles, weights, X = ensemble
     stumps = Stumps.of(singles, weights)
-    columns = make_columns(X, max_bins=1000, thresholds=stumps.chosen(3).thresholds).columns
+    columns = make_columns(X, max_bins=1000, thresholds=stumps.as_measure(3).thresholds).columns
     steps = [np.random.default_rng(c.n_bins).normal(size=c.n_bins) for c in columns]
     weighed = stumps.with_jumps(columns, steps)
     for d, shape in enumerate(weighed.shape_model([0] * 3)):
@@ -367,11 +367,11 @@ def test_homes_and_sums_by_feature(sizes):
         np.testing.assert_allclose(home.own(part), expected[:, first[d] : first[d + 1]], atol=1e-12)
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", BOOSTING_LOSSES)
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e5])
 def test_weights_are_minus_the_slope_of_the_loss(name, scale):
     """Up to a factor; central differences of 1e-6 are good to about 1e-9."""
-    loss, margin = LOSSES[name], np.linspace(-4, 4, 102)
+    loss, margin = BOOSTING_LOSSES[name], np.linspace(-4, 4, 102)
     slope = (loss.value(margin + 1e-6) - loss.value(margin - 1e-6)) / 2e-6
     ratio = loss.weight(scale * np.exp(-loss.rate * margin), scale) / -slope
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
@@ -382,7 +382,7 @@ def boosted_rows(X, y, weight, loss, *, joined=True):
     packing = pack(columns.codes, columns.sizes)
     if not joined:
         packing = _one_by_one(columns)
-    return columns, BoostedRows(packing, y > 0, weight, LOSSES[loss], 1)
+    return columns, BoostedRows(packing, y > 0, weight, BOOSTING_LOSSES[loss], 1)
 
 
 def _one_by_one(columns):
@@ -400,19 +400,19 @@ def _one_by_one(columns):
     return type(whole)(**parts, places=(), expand=whole.expand)
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", BOOSTING_LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_steps_minimise_the_summed_loss(name, seed):
     """Two rounds; SciPy's minimiser sees the loss only, so steps agree to its root precision."""
     X, y, weight = random_table(seed)
     weight = weight + 0.1
     columns, rows = boosted_rows(X, y, weight, name)
-    loss, score = LOSSES[name], np.zeros(len(y))
+    loss, score = BOOSTING_LOSSES[name], np.zeros(len(y))
     for _ in range(2):
-        search = Search(columns.columns)
-        stump = search.best(rows.tables())
+        search = StumpSearch(columns.columns)
+        stump = search.best(rows.histograms())
         rows.apply_votes(stump, search)
-        step = loss.step(stump, rows.along)
+        step = loss.step(stump, rows.derivatives)
         vote = stump.vote(X)
 
         def summed(t, score=score, vote=vote):
@@ -420,11 +420,11 @@ def test_steps_minimise_the_summed_loss(name, seed):
 
         best = minimize_scalar(summed, bounds=(0, 10), method="bounded", options={"xatol": 1e-10})
         assert step == pytest.approx(best.x, abs=1e-6)
-        rows.move(step, stump.right + stump.wrong)
+        rows.advance(step, stump.right + stump.wrong)
         score = score + step * vote
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_joined_columns_change_nothing(name, features, seed):
@@ -438,8 +438,10 @@ def test_joined_columns_change_nothing(name, features, seed):
         choose = best_of_all
         if features == "random":
             choose = best_of_random(np.random.default_rng(seed), 4)
-        run = boost(rows, Search(columns.columns), choose, LOSSES[name], n_estimators=15)
-        assert run.ending is StopReason.ROUNDS
+        run = boost(
+            rows, StumpSearch(columns.columns), choose, BOOSTING_LOSSES[name], n_estimators=15
+        )
+        assert run.stop_reason is StopReason.ROUNDS
         found.append(run.stumps)
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-8)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.boosting import LOSSES
+from everystump._core.boosting import BOOSTING_LOSSES
 from everystump._experiments.experiment import Claim, Experiment, Picture, Record, Report, Task
 
 MARGINS = np.linspace(-3, 3, 121)
@@ -31,7 +31,7 @@ def work(seed: int) -> dict[str, Any]:
             "values": loss.value(MARGINS).tolist(),
             "slopes": (np.diff(loss.value(ends)) / FAR).tolist(),
         }
-        for name, loss in LOSSES.items()
+        for name, loss in BOOSTING_LOSSES.items()
     }
 
 
@@ -49,7 +49,7 @@ def _in_print(name: str) -> np.ndarray:
 def report(records: list[Record]) -> Report:
     """Draw the losses and test what the book says of them."""
     (found,) = records
-    values = {name: np.array(found[name]["values"]) for name in LOSSES}
+    values = {name: np.array(found[name]["values"]) for name in BOOSTING_LOSSES}
     rows = [
         {"margin": float(margin), "zero_one": float(margin <= 0)}
         | {name: float(value[i]) for name, value in values.items()}

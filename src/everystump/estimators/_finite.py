@@ -12,16 +12,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.boosting import (
+    BOOSTING_LOSSES,
     GAINS,
-    LOSSES,
-    Boosted,
     BoostedRows,
-    Choice,
-    Search,
+    BoostingResult,
+    Monitor,
     StopReason,
     Stump,
+    StumpChoice,
     Stumps,
-    Watch,
+    StumpSearch,
     best_of_all,
     best_of_random,
     boost,
@@ -47,7 +47,7 @@ class BinnedTable(NamedTuple):
 
     columns: Columns
     packing: Packing
-    search: Search
+    search: StumpSearch
 
 
 class FiniteEnsemble(TabularClassifier):
@@ -120,10 +120,10 @@ class FiniteEnsemble(TabularClassifier):
             n_threads=count_threads(self.n_jobs),
         )
         packing = pack(columns.codes, columns.sizes)
-        search = Search(columns.columns, self.criterion, self.min_weight_fraction_leaf)
+        search = StumpSearch(columns.columns, self.criterion, self.min_weight_fraction_leaf)
         return BinnedTable(columns, packing, search)
 
-    def _choice(self, rng: np.random.Generator) -> Choice:
+    def _choice(self, rng: np.random.Generator) -> StumpChoice:
         """Return how stumps are to be chosen."""
         if self.features == "random":
             return best_of_random(rng, self.n_features_in_)
@@ -198,21 +198,21 @@ class BoostedEnsemble(BinnedEnsemble):
         positive: np.ndarray,
         *,
         start: Stumps | None = None,
-        watch: Watch = lambda stump, weight: False,
-    ) -> Boosted:
+        monitor: Monitor = lambda stump, weight: False,
+    ) -> BoostingResult:
         """Boost on the problem of class ``k``."""
         rng = np.random.default_rng([self._fit_seed, k])
         if start is not None:
             for _ in range(len(start.weight)):  # what the known stumps were drawn with
                 rng.permutation(self.n_features_in_)
-        loss = LOSSES[self.loss]
+        loss = BOOSTING_LOSSES[self.loss]
         rows = BoostedRows(coded.packing, positive, table.weight, loss, count_threads(self.n_jobs))
         title = f"{type(self).__name__}{table.title(k)}"
         with Rounds(self.verbose, title, self.n_estimators) as report:
 
-            def report_and_watch(stump: Stump, weight: float) -> bool:
+            def report_and_monitor(stump: Stump, weight: float) -> bool:
                 report(stump.error)
-                return watch(stump, weight)
+                return monitor(stump, weight)
 
             return boost(
                 rows,
@@ -222,13 +222,13 @@ class BoostedEnsemble(BinnedEnsemble):
                 n_estimators=self.n_estimators,
                 learning_rate=self.learning_rate,
                 start=start,
-                watch=report_and_watch,
+                monitor=report_and_monitor,
             )
 
-    def _warn_if_stopped(self, runs: list[Boosted]) -> None:
+    def _warn_if_stopped(self, runs: list[BoostingResult]) -> None:
         """Say so if boosting stopped at an error of one half."""
         for k, run in enumerate(runs):
-            if run.ending is StopReason.CHANCE:
+            if run.stop_reason is StopReason.CHANCE:
                 of_class = "" if len(runs) == 1 else f" for class {self.classes_[k]!r}"
                 warnings.warn(
                     f"{type(self).__name__} stopped after {len(run.stumps.weight)} of n_estimators="

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.boosting import Bag, bag
+from everystump._core.boosting import BaggingResult, bag_stumps
 from everystump._core.progress import Rounds
 from everystump._core.threads import count_threads
 from everystump._tables.labels import labels_from_scores, vote_shares
@@ -102,7 +102,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         total = self.n_estimators * len(problems)
         with Rounds(self.verbose, type(self).__name__, total) as report:
             bags = [
-                bag(
+                bag_stumps(
                     coded.packing,
                     positive,
                     coded.search,
@@ -137,7 +137,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         score = self.decision_function(X)
         return vote_shares(score, (1.0 + score) / 2)
 
-    def _store_out_of_bag(self, table: TrainingTable, bags: list[Bag]) -> None:
+    def _store_out_of_bag(self, table: TrainingTable, bags: list[BaggingResult]) -> None:
         votes = np.full((table.n_input_rows, len(bags)), np.nan)
         votes[table.kept] = np.column_stack([bag.out_of_bag for bag in bags])
         self.oob_decision_function_ = votes[:, 0] if len(bags) == 1 else votes

@@ -223,7 +223,7 @@ class BoostedStumpSVC(BoostedEnsemble):
     ) -> Machine:
         design = Design.of(
             table.X,
-            measure=stumps.chosen(self.n_features_in_),
+            measure=stumps.as_measure(self.n_features_in_),
             max_bins=len(table.X),
             n_levels=table.n_levels,
             fit_intercept=True,

@@ -12,9 +12,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.boosting import (
-    LOSSES,
-    Boosted,
+    BOOSTING_LOSSES,
     BoostingLoss,
+    BoostingResult,
     StopReason,
     Stump,
     Stumps,
@@ -111,7 +111,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
 
     _parameter_constraints: ClassVar[dict] = {
         **BoostedEnsemble._parameter_constraints,
-        "loss": [one_of(*LOSSES)],
+        "loss": [one_of(*BOOSTING_LOSSES)],
         "learning_rate": [Interval(Real, 0, 2, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
@@ -159,16 +159,18 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             self._fit_seed = self._seed()
         train, held_out = self._hold_out(table)
         coded = self._code(train)
-        watchers, runs = [], []
+        monitors, runs = [], []
         for k, positive in enumerate(train.problems()):
             start = None if known is None else known[k]
-            watcher = _EarlyStopping(held_out, k, LOSSES[self.loss], self.n_iter_no_change, start)
-            runs.append(self._boost(coded, train, k, positive, start=start, watch=watcher))
-            watchers.append(watcher)
-        found = [watcher.cut(run) for watcher, run in zip(watchers, runs, strict=True)]
+            monitor = _EarlyStopping(
+                held_out, k, BOOSTING_LOSSES[self.loss], self.n_iter_no_change, start
+            )
+            runs.append(self._boost(coded, train, k, positive, start=start, monitor=monitor))
+            monitors.append(monitor)
+        found = [monitor.cut(run) for monitor, run in zip(monitors, runs, strict=True)]
         _set_perfect_stump_weights(found, runs)
         self._store(table, found, self._vote(found), coded.columns)
-        self.validation_losses_ = per_class([np.array(watcher.losses) for watcher in watchers])
+        self.validation_losses_ = per_class([np.array(monitor.losses) for monitor in monitors])
         self._warn_if_stopped(runs)
 
     @property
@@ -199,7 +201,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         return known
 
     def _hold_out(self, table: TrainingTable) -> tuple[TrainingTable, TrainingTable | None]:
-        """Return the rows to learn from and those to watch."""
+        """Return the training rows and the held-out rows."""
         if self.validation_fraction is None:
             return table, None
         try:
@@ -270,14 +272,14 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         return score[np.arange(len(label)), label] / total[label]
 
 
-def _set_perfect_stump_weights(found: list[Stumps], runs: list[Boosted]) -> None:
+def _set_perfect_stump_weights(found: list[Stumps], runs: list[BoostingResult]) -> None:
     """Give perfect stumps the weight that makes scores of several classes comparable.
 
     A stump without an error stands for an infinite weight: it gets more than any other class has.
     """
     most = 1.0 + max(float(stumps.weight.sum()) for stumps in found)
     for k, run in enumerate(runs):
-        if len(runs) > 1 and run.ending is StopReason.PERFECT:
+        if len(runs) > 1 and run.stop_reason is StopReason.PERFECT:
             found[k] = found[k]._replace(weight=np.array([most]))
 
 
@@ -313,8 +315,8 @@ class _EarlyStopping:
         losses = self._loss.value(self._margin)
         self.losses.append(float(np.average(losses, weights=table.weight)))
 
-    def cut(self, run: Boosted) -> Stumps:
+    def cut(self, run: BoostingResult) -> Stumps:
         """Return the stumps up to the best round."""
-        if not self.losses or run.ending is StopReason.PERFECT:
+        if not self.losses or run.stop_reason is StopReason.PERFECT:
             return run.stumps
         return run.stumps.first(int(np.argmin(self.losses)) + 1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
-from everystump._core.boosting import LOSSES, BoostedRows, Stumps
+from everystump._core.boosting import BOOSTING_LOSSES, BoostedRows, Stumps
 from everystump._core.threads import count_threads
 from everystump._tables.validation import TrainingTable
 from everystump.estimators._finite import FiniteEnsemble
@@ -117,11 +117,11 @@ class DecisionStumpClassifier(FiniteEnsemble):
             coded.packing,
             table.label == 1,
             table.weight,
-            LOSSES["exponential"],
+            BOOSTING_LOSSES["exponential"],
             count_threads(self.n_jobs),
         )
         choose = self._choice(np.random.default_rng(self._seed()))
-        stump = choose(coded.search, rows) or coded.search.best(rows.tables())
+        stump = choose(coded.search, rows) or coded.search.best(rows.histograms())
         found = [Stumps.of([stump], [1.0])]
         self._store(table, found, self._vote(found), coded.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._core.boosting import LOSSES
+from everystump._core.boosting import BOOSTING_LOSSES
 
 _NAMES = {
     "exponential": "exponential (AdaBoost)",
@@ -66,11 +66,14 @@ class LossesDisplay:
         LossesDisplay
             With ``figure_`` and ``ax_``.
         """
-        unknown = [name for name in losses if name not in LOSSES]
+        unknown = [name for name in losses if name not in BOOSTING_LOSSES]
         if unknown:
-            raise ValueError(f"losses: {unknown[0]!r} is not known; use some of {sorted(LOSSES)}.")
+            raise ValueError(
+                f"losses: {unknown[0]!r} is not known; use some of {sorted(BOOSTING_LOSSES)}."
+            )
         margin = np.linspace(*limits, 601)
-        return cls(margin, {name: LOSSES[name].value(margin) for name in losses}).plot(ax=ax)
+        values = {name: BOOSTING_LOSSES[name].value(margin) for name in losses}
+        return cls(margin, values).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the losses on ``ax`` or on a new figure."""

@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.metrics.pairwise import linear_kernel
 
 from everystump import kernels
-from everystump._core.boosting.vote import Stumps
+from everystump._core.boosting.stumps import Stumps
 from everystump._core.columns import RowDensity
 from everystump._core.kernel_machines import products
 from everystump._core.kernel_machines.expansion import Expansion

@@ -1,34 +1,35 @@
-"""Finite ensembles: the best stump, boosting, bagging."""
+"""Finite ensembles of stumps: the best stump, boosting, bagging."""
 
-from everystump._core.boosting.bagging import Bag, bag
+from everystump._core.boosting.bagging import BaggingResult, bag_stumps
 from everystump._core.boosting.boosting import (
-    Boosted,
-    Choice,
+    BoostingResult,
+    Monitor,
     StopReason,
-    Watch,
+    StumpChoice,
     best_of_all,
     best_of_random,
     boost,
 )
-from everystump._core.boosting.losses import LOSSES, BoostingLoss
+from everystump._core.boosting.gains import GAINS
+from everystump._core.boosting.losses import BOOSTING_LOSSES, BoostingLoss
 from everystump._core.boosting.rows import BoostedRows
-from everystump._core.boosting.search import GAINS, Search, Stump
-from everystump._core.boosting.vote import Stumps
+from everystump._core.boosting.search import Stump, StumpSearch
+from everystump._core.boosting.stumps import Stumps
 
 __all__ = [
+    "BOOSTING_LOSSES",
     "GAINS",
-    "LOSSES",
-    "Bag",
-    "Boosted",
+    "BaggingResult",
     "BoostedRows",
     "BoostingLoss",
-    "Choice",
-    "Search",
+    "BoostingResult",
+    "Monitor",
     "StopReason",
     "Stump",
+    "StumpChoice",
+    "StumpSearch",
     "Stumps",
-    "Watch",
-    "bag",
+    "bag_stumps",
     "best_of_all",
     "best_of_random",
     "boost",

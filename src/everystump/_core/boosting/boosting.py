@@ -1,4 +1,4 @@
-"""Boosting: stumps found one after another, each against the weights that the others left.
+"""Boosting: stumps found one after another, each for the weights that the previous ones left.
 
     f <- 0;  repeat:  weights  w_i = -loss'(y_i f(x_i))
                       stump    phi = argmin R(phi),  R the weighted error
@@ -6,7 +6,7 @@
                       f <- f + learning_rate t phi
 
 With the exponential loss this is AdaBoost, ``t = log((1 - R) / R) / 2`` (Sugiyama, Fig. 30.8;
-Wang et al., Algorithm 1); the loss is all that MadaBoost and LogitBoost change.
+Wang et al., Algorithm 1).  MadaBoost and LogitBoost differ in the loss only.
 """
 
 from __future__ import annotations
@@ -19,60 +19,59 @@ import numpy as np
 
 from everystump._core.boosting.losses import BoostingLoss
 from everystump._core.boosting.rows import BoostedRows
-from everystump._core.boosting.search import Search, Stump
-from everystump._core.boosting.vote import Stumps
+from everystump._core.boosting.search import Stump, StumpSearch
+from everystump._core.boosting.stumps import Stumps
 
 
 class StopReason(Enum):
-    """Why boosting came to its end."""
+    """Why boosting stopped."""
 
     ROUNDS = "all rounds done"
-    PERFECT = "a stump without an error"
-    CHANCE = "no stump better than a coin"
-    WATCHED = "no progress on held-out rows"
+    PERFECT = "a stump without errors"
+    CHANCE = "no stump better than chance"
+    MONITOR = "no improvement on held-out rows"
 
 
-class Boosted(NamedTuple):
-    """What boosting found."""
+class BoostingResult(NamedTuple):
+    """The stumps of a boosting run, and why it stopped."""
 
     stumps: Stumps
-    ending: StopReason
+    stop_reason: StopReason
 
 
-# Called with each stump and its weight; True ends boosting.
-Watch = Callable[[Stump, float], bool]
+# Called with each stump and its weight; True stops boosting.
+Monitor = Callable[[Stump, float], bool]
 
 
-class WeightedHistograms(Protocol):
-    """Rows that a stump can be sought for."""
+class HistogramSource(Protocol):
+    """Weighted rows that the search for a stump reads."""
 
-    def tables(self) -> np.ndarray:
-        """Return the weights of both sides at each place of each feature."""
+    def histograms(self) -> np.ndarray:
+        """Return the class-weight histograms of all features."""
 
     def histogram_of(self, feature: int) -> np.ndarray:
-        """Return the weights of both sides at each place of a feature."""
+        """Return the class-weight histogram of a feature."""
 
 
-# How the next stump is chosen; None if there is none better than a coin.
-Choice = Callable[[Search, WeightedHistograms], Stump | None]
+# Finds the next stump; None if none is better than chance.
+StumpChoice = Callable[[StumpSearch, HistogramSource], Stump | None]
 
 
-def best_of_all(search: Search, rows: WeightedHistograms) -> Stump | None:
+def best_of_all(search: StumpSearch, rows: HistogramSource) -> Stump | None:
     """Return the best stump of all features."""
-    stump = search.best(rows.tables())
+    stump = search.best(rows.histograms())
     return None if stump.is_chance else stump
 
 
-def best_of_random(rng: np.random.Generator, n_features: int) -> Choice:
-    """Return the choice of the best stump of one feature drawn at random.
+def best_of_random(rng: np.random.Generator, n_features: int) -> StumpChoice:
+    """Return a function that finds the best stump of a random feature.
 
-    Where that feature has none better than a coin, another one is drawn.
+    If that feature has none better than chance, another one is drawn.
     """
 
-    def choose(search: Search, rows: WeightedHistograms) -> Stump | None:
-        stumps = (
-            search.best_of_feature(d, rows.histogram_of(d)) for d in rng.permutation(n_features)
-        )
+    def choose(search: StumpSearch, rows: HistogramSource) -> Stump | None:
+        features = rng.permutation(n_features)
+        stumps = (search.best_of_feature(d, rows.histogram_of(d)) for d in features)
         return next((stump for stump in stumps if not stump.is_chance), None)
 
     return choose
@@ -80,61 +79,63 @@ def best_of_random(rng: np.random.Generator, n_features: int) -> Choice:
 
 def boost(
     rows: BoostedRows,
-    search: Search,
-    choose: Choice,
+    search: StumpSearch,
+    choose: StumpChoice,
     loss: BoostingLoss,
     *,
     n_estimators: int,
     learning_rate: float = 1.0,
     start: Stumps | None = None,
-    watch: Watch = lambda stump, weight: False,
-) -> Boosted:
-    """Boost until there are ``n_estimators`` stumps, or nothing is left to gain.
+    monitor: Monitor = lambda stump, weight: False,
+) -> BoostingResult:
+    """Boost until there are ``n_estimators`` stumps or no further gain.
 
-    A stump without an error would get an infinite weight, so it alone is kept.  If no stump is
-    better than a coin, the loss is at its minimum over all ensembles of these stumps.
+    A stump without errors would get an infinite weight, so it is returned alone.  If no stump is
+    better than chance, the loss is at its minimum over all ensembles of these stumps.
     """
-    found: list[Stump] = []
+    stumps: list[Stump] = []
     weights: list[float] = []
 
     def is_perfect(stump: Stump) -> bool:
-        # Under the first weights: the later ones of a wrong row may be too small to be seen.
-        return search.judge(stump, rows.initial_histograms).wrong == 0.0
+        # Under the initial weights: later ones may underflow.
+        return search.reweighted(stump, rows.initial_histograms).wrong == 0.0
 
     def add(stump: Stump, weight: float) -> None:
-        found.append(stump)
+        stumps.append(stump)
         weights.append(weight)
-        rows.move(weight, stump.right + stump.wrong)
+        rows.advance(weight, stump.right + stump.wrong)
 
-    for stump, weight in _known(search, start):
+    for stump, weight in _previous_stumps(search, start):
         if is_perfect(stump):
-            return Boosted(Stumps.of([stump], [1.0]), StopReason.PERFECT)
+            return BoostingResult(Stumps.of([stump], [1.0]), StopReason.PERFECT)
         rows.apply_votes(stump, search)
         add(stump, weight)
-    if found:
-        rows.resume()
-    ending = StopReason.ROUNDS
-    while len(found) < n_estimators:
+    if stumps:
+        rows.reset_weights()
+    stop_reason = StopReason.ROUNDS
+    while len(stumps) < n_estimators:
         chosen = choose(search, rows)
         if chosen is None:
-            ending = StopReason.CHANCE
+            stop_reason = StopReason.CHANCE
             break
         if is_perfect(chosen):
-            return Boosted(Stumps.of([chosen], [1.0]), StopReason.PERFECT)
+            return BoostingResult(Stumps.of([chosen], [1.0]), StopReason.PERFECT)
         rows.apply_votes(chosen, search)
-        add(chosen, learning_rate * loss.step(chosen, rows.along))
-        if watch(chosen, weights[-1]):
-            ending = StopReason.WATCHED
+        add(chosen, learning_rate * loss.step(chosen, rows.derivatives))
+        if monitor(chosen, weights[-1]):
+            stop_reason = StopReason.MONITOR
             break
-    return Boosted(Stumps.of(found, weights), ending)
+    return BoostingResult(Stumps.of(stumps, weights), stop_reason)
 
 
-def _known(search: Search, start: Stumps | None) -> Iterator[tuple[Stump, float]]:
-    """Yield the stumps of an earlier run, and their weights."""
+def _previous_stumps(search: StumpSearch, start: Stumps | None) -> Iterator[tuple[Stump, float]]:
+    """Yield the stumps of an earlier run and their weights."""
     if start is not None:
         for feature, threshold, level, direction, missing, weight, error in zip(
             *start, strict=True
         ):
-            place = search.columns[feature].bin_of(threshold, level)
-            known = Stump(feature, place, threshold, level, direction, missing, 1 - error, error)
-            yield known, weight
+            edge = search.columns[feature].bin_of(threshold, level)
+            yield (
+                Stump(feature, edge, threshold, level, direction, missing, 1 - error, error),
+                weight,
+            )

@@ -1,81 +1,66 @@
-"""The losses of boosting, each a function of the margin ``m = y f(x)`` (Sugiyama, section 30.3.2).
+"""The losses of boosting, one record each (Sugiyama, section 30.3.2).
 
-Boosting asks a loss for the weights of the rows, ``-loss'(m)`` up to a factor, and for the step
-along a stump that minimises the summed loss.  The weights of all three are functions of
-``exp(-rate m)``; a common factor ``scale`` keeps them far from underflow however large the margins
-grow: ``odds = scale exp(-rate m)``.  A loss that ``has_bounded_weights`` gives
-no row a weight above 1.
+A loss is a function of the margin ``m = y f(x)``.  Boosting weights each row by ``-loss'(m)``, up
+to a common factor, and goes along a stump to the minimum of the summed loss.  The weights are
+functions of ``exp(-rate m)``, which is stored as ``odds = scale exp(-rate m)``: the common factor
+``scale`` avoids underflow for large margins.
+
+LogitBoost's loss is that of `everystump._core.losses.Logistic` at twice the margin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
 
 import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.boosting.search import Stump
 
-# A kernel of `rowloops` that returns minus the slope, and the curvature, of the loss after a step.
-DerivativeKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, float, float], tuple[float, float]]
-# The same for all rows, given the kernel and the step.
-Along = Callable[[DerivativeKernel, float], tuple[float, float]]
+# A loop of `rowloops`: minus the first derivative of the summed loss after a step, and the second.
+DerivativeLoop = Callable[[np.ndarray, np.ndarray, np.ndarray, float, float], tuple[float, float]]
+# The same for all rows, given the loop and the step.
+Derivatives = Callable[[DerivativeLoop, float], tuple[float, float]]
 
-# The search ends when Newton's method would move by less than this.
-_ENOUGH = 1e-10
-_MOST_STEPS = 100
-
-
-class BoostingLoss(Protocol):
-    """What the loop asks of a loss."""
-
-    rate: ClassVar[float]
-    has_bounded_weights: ClassVar[bool]
-
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each margin."""
-
-    def weight(self, odds: np.ndarray, scale: float) -> np.ndarray:
-        """Return the weight of each row, times a common factor."""
-
-    def step(self, stump: Stump, along: Along) -> float:
-        """Return how far to go along a stump."""
+# The line search ends when a Newton step is shorter than this.
+_MIN_STEP = 1e-10
+_MAX_STEPS = 100
 
 
-class Exponential:
-    """``exp(-m)``: AdaBoost."""
+@dataclass(frozen=True)
+class BoostingLoss:
+    """A loss of boosting.
 
-    rate: ClassVar[float] = 1.0
-    has_bounded_weights: ClassVar[bool] = False
+    Attributes
+    ----------
+    value : callable
+        Maps margins to losses.
+    weight : callable
+        Maps ``odds`` and ``scale`` to the weights of the rows.
+    rate : float
+        The factor of the margin in ``odds``.
+    max_weight_is_one : bool
+        Whether no weight exceeds 1, however small the margin.
+    derivatives : callable, optional
+        The derivatives of the summed loss along a stump; None if the best step is
+        ``log((1 - R) / R) / 2`` for the weighted error R.
+    """
 
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each margin."""
-        with np.errstate(over="ignore"):
-            return np.exp(-margin)
+    value: Callable[[np.ndarray], np.ndarray]
+    weight: Callable[[np.ndarray, float], np.ndarray]
+    rate: float
+    max_weight_is_one: bool
+    derivatives: DerivativeLoop | None = None
 
-    def weight(self, odds: np.ndarray, scale: float) -> np.ndarray:
-        """Return the weight of each row."""
-        return odds
-
-    def step(self, stump: Stump, along: Along) -> float:
-        """Return ``log((1 - R) / R) / 2``."""
-        return 0.5 * stump.log_odds
-
-
-class _LineSearched:
-    """A loss whose best step has no closed form."""
-
-    rate: ClassVar[float] = 2.0
-    has_bounded_weights: ClassVar[bool] = True
-    slopes: ClassVar[Any]
-
-    def step(self, stump: Stump, along: Along) -> float:
-        """Return the root of the slope, by Newton's method inside a bracket."""
+    def step(self, stump: Stump, derivatives: Derivatives) -> float:
+        """Return the step along a stump that minimizes the summed loss."""
+        if self.derivatives is None:
+            return 0.5 * stump.log_odds
         t, low, high = 0.25 * stump.log_odds, 0.0, np.inf
-        for _ in range(_MOST_STEPS):
-            slope, curvature = along(self.slopes, t)
-            if abs(slope) <= _ENOUGH * curvature:
+        for _ in range(_MAX_STEPS):  # Newton's method inside a bracket
+            slope, curvature = derivatives(self.derivatives, t)
+            if abs(slope) <= _MIN_STEP * curvature:
                 break
             low, high = (t, high) if slope > 0 else (low, t)
             far = min(2 * t + 1, high)
@@ -85,36 +70,38 @@ class _LineSearched:
         return t
 
 
-class Mada(_LineSearched):
-    """``1/2 - m`` for ``m <= 0``, ``exp(-2 m) / 2`` beyond: MadaBoost."""
-
-    slopes = staticmethod(rowloops.mada_along)
-
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each margin."""
-        return np.where(margin <= 0, 0.5 - margin, 0.5 * np.exp(-2 * np.maximum(margin, 0.0)))
-
-    def weight(self, odds: np.ndarray, scale: float) -> np.ndarray:
-        """Return the weight of each row."""
-        return np.minimum(odds, scale)
+def _exponential(margin: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.exp(-margin)
 
 
-class Logistic(_LineSearched):
-    """``log(1 + exp(-2 m))``: LogitBoost."""
-
-    slopes = staticmethod(rowloops.logistic_along)
-
-    def value(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each margin."""
-        return np.logaddexp(0.0, -2 * margin)
-
-    def weight(self, odds: np.ndarray, scale: float) -> np.ndarray:
-        """Return the weight of each row."""
-        return odds / (1 + odds / scale)
+def _mada(margin: np.ndarray) -> np.ndarray:
+    """Return ``1/2 - m`` for ``m <= 0``, ``exp(-2 m) / 2`` otherwise."""
+    return np.where(margin <= 0, 0.5 - margin, 0.5 * np.exp(-2 * np.maximum(margin, 0.0)))
 
 
-LOSSES: dict[str, BoostingLoss] = {
-    "exponential": Exponential(),
-    "logistic": Logistic(),
-    "mada": Mada(),
+BOOSTING_LOSSES: dict[str, BoostingLoss] = {
+    # AdaBoost
+    "exponential": BoostingLoss(
+        value=_exponential,
+        weight=lambda odds, scale: odds,
+        rate=1.0,
+        max_weight_is_one=False,
+    ),
+    # LogitBoost
+    "logistic": BoostingLoss(
+        value=lambda margin: np.logaddexp(0.0, -2 * margin),
+        weight=lambda odds, scale: odds / (1 + odds / scale),
+        rate=2.0,
+        max_weight_is_one=True,
+        derivatives=rowloops.logistic_along,
+    ),
+    # MadaBoost
+    "mada": BoostingLoss(
+        value=_mada,
+        weight=np.minimum,
+        rate=2.0,
+        max_weight_is_one=True,
+        derivatives=rowloops.mada_along,
+    ),
 }
