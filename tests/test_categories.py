@@ -174,7 +174,7 @@ def test_thousands_of_levels(model):
     )
     model = clone(model)
     model.fit(frame, y)
-    assert len(model.features_[0].levels) == 5_000
+    assert len(model.feature_info_[0].levels) == 5_000
     assert model.certificate_.converged
     assert model.score(frame, y) > 0.7
 
@@ -326,7 +326,7 @@ def test_levels_of_no_weight_are_unknown(learner):
     weight = np.where(X[:, 2] == 3, 0.0, 1.0)
     frame = colours(separable(X))
     learner.fit(frame, y, sample_weight=weight)
-    assert learner.features_[2].levels.tolist() == ["blue", "green", "red"]
+    assert learner.feature_info_[2].levels.tolist() == ["blue", "green", "red"]
     kept = weight > 0
     alone = clone(learner).fit(frame[kept], y[kept])
     np.testing.assert_allclose(
@@ -343,7 +343,7 @@ def test_unused_categories_of_pandas_are_unknown(learner):
     frame = colours(separable(X))
     unused = pd.CategoricalDtype(["violet", *NAMES, "black"])
     learner.fit(frame.astype({"c": unused}), y)
-    assert learner.features_[2].levels.tolist() == NAMES.tolist()
+    assert learner.feature_info_[2].levels.tolist() == NAMES.tolist()
     plain = clone(learner).fit(frame, y)
     scores = learner.decision_function(frame)
     np.testing.assert_array_equal(scores, plain.decision_function(frame))
@@ -386,8 +386,8 @@ def test_numbers_as_categories(chosen, frame):
     X, y = mixed_table(17)
     table = frame(dict(zip("abcd", X.T, strict=True)))
     model = StumpSVC(tol=1e-9, categorical_features=chosen).fit(table, y)
-    assert [feature.n_levels for feature in model.features_] == [0, 0, 4, 0]
-    assert model.features_[2].levels.tolist() == [0, 1, 2, 3]
+    assert [feature.n_levels for feature in model.feature_info_] == [0, 0, 4, 0]
+    assert model.feature_info_[2].levels.tolist() == [0, 1, 2, 3]
     text = StumpSVC(tol=1e-9).fit(colours(X), y).decision_function(colours(X))
     np.testing.assert_allclose(model.decision_function(table), text, atol=5e-5)
     if "c" not in list(chosen):
@@ -412,7 +412,7 @@ def test_numbers_as_categories_in_every_learner(learner):
 def test_none_takes_numbers_as_numbers():
     X, y = mixed_table(19)
     model = StumpSVC(categorical_features=None).fit(X, y)
-    assert all(feature.levels is None for feature in model.features_)
+    assert all(feature.levels is None for feature in model.feature_info_)
 
 
 @pytest.mark.parametrize("subsample", [0.2, 0.5])
@@ -424,7 +424,7 @@ def test_votes_of_machines_that_did_not_see_every_level(subsample, combine):
     model = SubsampleVotingClassifier(
         StumpSVC(), n_estimators=6, subsample=subsample, combine=combine, random_state=0
     ).fit(frame, y)
-    assert any(len(machine.features_[0].levels) < 40 for machine in model.estimators_)
+    assert any(len(machine.feature_info_[0].levels) < 40 for machine in model.estimators_)
     said = model.machine_scores(frame) @ model.weights_ + model.intercept_
     np.testing.assert_allclose(model.decision_function(frame), said, atol=1e-12)
 

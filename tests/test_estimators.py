@@ -509,8 +509,8 @@ def test_a_cost_beyond_numbers_is_refused(machine, C):
 def test_text_columns_are_categories(frame):
     X = frame({"age": [1.0, 2.0, 3.0, 4.0], "vote": ["y", "n", "y", "n"]})
     model = StumpSVC().fit(X, [0, 1, 0, 1])
-    assert model.features_[0].levels is None
-    assert model.features_[1].levels.tolist() == ["n", "y"]
+    assert model.feature_info_[0].levels is None
+    assert model.feature_info_[1].levels.tolist() == ["n", "y"]
     assert model.predict(X).tolist() == [0, 1, 0, 1]
 
 
@@ -530,3 +530,11 @@ def test_log_probabilities_keep_small_ones():
     score = model.decision_function(X0)
     np.testing.assert_allclose(model.predict_log_proba(X0)[:, 1], -np.logaddexp(0, -score))
     np.testing.assert_allclose(model.predict_proba(X0).sum(axis=1), 1.0)
+
+
+def test_the_old_name_of_feature_info():
+    model = StumpSVC().fit([[0.0], [1.0]], [0, 1])
+    with pytest.warns(FutureWarning, match="use feature_info_") as caught:
+        assert model.features_ is model.feature_info_
+    assert caught[0].filename == __file__
+    assert not hasattr(StumpSVC(), "features_")

@@ -364,8 +364,8 @@ def test_features_must_be_of_one_kind_for_all_voters():
 
 def test_names_that_are_equal_as_text():
     model = es.StumpSVC().fit(np.eye(2), [0, 1])
-    model.features_ = tuple(
-        replace(f, name=n) for f, n in zip(model.features_, (1, "1"), strict=True)
+    model.feature_info_ = tuple(
+        replace(f, name=n) for f, n in zip(model.feature_info_, (1, "1"), strict=True)
     )
     with pytest.raises(ValueError, match="two features have the name '1'"):
         read_model(model)

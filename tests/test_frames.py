@@ -208,7 +208,9 @@ def test_a_frame_is_its_cells(case):
     for table in (rows, np.array(rows, dtype=object)):
         plain = case.model(categorical_features=case.categories).fit(table, y)
         np.testing.assert_allclose(plain.decision_function(table), scores, atol=5e-5)
-        assert [f.n_levels for f in plain.features_] == [f.n_levels for f in model.features_]
+        assert [f.n_levels for f in plain.feature_info_] == [
+            f.n_levels for f in model.feature_info_
+        ]
         assert not hasattr(plain, "feature_names_in_")
 
 
@@ -323,15 +325,15 @@ def test_what_a_fitted_model_knows_of_its_table(frame, model):
     model = clone(model).fit(frame, ALL_AT_ONCE.labels())
     assert model.n_features_in_ == len(KINDS)
     assert model.feature_names_in_.tolist() == ALL_AT_ONCE.names
-    assert [feature.name for feature in model.features_] == ALL_AT_ONCE.names
+    assert [feature.name for feature in model.feature_info_] == ALL_AT_ONCE.names
     by_dtype = ALL_AT_ONCE.categories
     if isinstance(frame, pl.DataFrame):  # its category of whole numbers are whole numbers
         by_dtype = [d for d in by_dtype if ALL_AT_ONCE.kinds[d] != "category of whole numbers"]
-    levels = [d for d, feature in enumerate(model.features_) if feature.levels is not None]
+    levels = [d for d, feature in enumerate(model.feature_info_) if feature.levels is not None]
     assert levels == by_dtype
     for d in levels:
         seen = {cell for cell in ALL_AT_ONCE.columns()[d] if cell is not None}
-        assert model.features_[d].levels.tolist() == sorted(seen)
+        assert model.feature_info_[d].levels.tolist() == sorted(seen)
     model.predict(frame)
     assert frame.equals(before)
 
@@ -388,7 +390,7 @@ def test_large_whole_numbers_are_levels_of_their_own():
         [[key] for key in keys],
     ):
         model = StumpSVC(categorical_features=[0]).fit(table, y)
-        assert model.features_[0].n_levels == 4
+        assert model.feature_info_[0].n_levels == 4
         assert model.predict(table).tolist() == y
 
 
@@ -696,7 +698,7 @@ def test_arrow_levels_in_pieces_and_out_of_use():
     column = ArrowColumn(pa.chunked_array([one, other]))
     frame, plain = pd.DataFrame({"a": column}), pd.DataFrame({"a": ["b", "a", None, "b", "c", "b"]})
     model = StumpSVC().fit(frame, Y)
-    assert model.features_[0].levels.tolist() == ["a", "b", "c"]
+    assert model.feature_info_[0].levels.tolist() == ["a", "b", "c"]
     expected = StumpSVC().fit(plain, Y).decision_function(plain)
     np.testing.assert_allclose(model.decision_function(frame), expected, atol=1e-9)
     none = frame.iloc[:0]

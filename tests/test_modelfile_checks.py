@@ -71,9 +71,13 @@ CONTRADICTORY = {
         lambda i: holds(i)["shapes_"]["with"].update(intercept=number("nan")),
         "a finite intercept",
     ),
-    "fewer features": ("StumpSVC", cut("features_"), "features_ must have one entry for each of"),
-    "features of text": ("StumpSVC", held(features_="abcd"), "must be a tuple of Features"),
-    "no features": ("StumpSVC", lambda i: holds(i).pop("features_"), "must have features_"),
+    "fewer features": (
+        "StumpSVC",
+        cut("feature_info_"),
+        "feature_info_ must have one entry for each of",
+    ),
+    "features of text": ("StumpSVC", held(feature_info_="abcd"), "must be a tuple of Features"),
+    "no features": ("StumpSVC", lambda i: holds(i).pop("feature_info_"), "must have feature_info_"),
     "99 features": ("StumpSVC", held(n_features_in_=99), "each of the 99 features"),
     "a feature of text": ("StumpSVC", held(n_features_in_="4"), "n_features_in_ must be a whole"),
     "99 features, kernel": ("KernelSVC", held(n_features_in_=99), "each of the 99 features"),
@@ -331,3 +335,21 @@ def test_warnings_of_other_threads_stay_warnings(path, monkeypatch):
         patch.setattr(warnings, "simplefilter", forbidden)
         again = load(path)
     assert repr(again) == "StumpSVC()"
+
+
+def test_files_written_before_attributes_were_renamed(path):
+    X, y = table(2)
+    model = everystump.StumpSVC().fit(X, y).remove_feature("x1")
+    save(model, path)
+
+    def as_before(index):
+        old = {"feature_info_": "features_", "_removed_attributes": "_lost"}
+        renamed = {old.get(name, name): value for name, value in holds(index).items()}
+        index["model"]["holds"] = renamed
+
+    rewrite(path, as_before)
+    again = load(path)
+    assert len(again.feature_info_) == X.shape[1]
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    with pytest.raises(AttributeError, match=r"dual_coef_: StumpSVC was edited"):
+        again.dual_coef_  # noqa: B018

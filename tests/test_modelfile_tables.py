@@ -27,7 +27,7 @@ def test_every_case_comes_back(name, tmp_path):
 def test_features_and_densities_come_back(tmp_path):
     model, rows = case("StumpSVC")
     again = there_and_back(model, tmp_path / "model.stump")
-    for before, after in zip(model.features_, again.features_, strict=True):
+    for before, after in zip(model.feature_info_, again.feature_info_, strict=True):
         assert before.name == after.name
         assert np.array_equal(before.levels, after.levels)
     assert again.explain_global().equals(model.explain_global())

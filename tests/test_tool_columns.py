@@ -393,7 +393,7 @@ def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
     assert "whole numbers beyond 2^53 cannot be told apart as numbers: big, gap." in told
     assert "Categories: " not in told
     model = package.load(out)
-    assert model.features_[0].levels.tolist() == [str(2**60 + k) for k in range(5)]
+    assert model.feature_info_[0].levels.tolist() == [str(2**60 + k) for k in range(5)]
     said = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
     assert said.tolist() == ["yes" if b % 2 else "no" for b in big]
     task = prepare_training_data(

@@ -26,7 +26,7 @@ _FLAT = Shape(np.zeros(1), np.zeros(1))
 _KEPT = {
     "C_",
     "_edits",
-    "_lost",
+    "_removed_attributes",
     "certificate_",
     "classes_",
     "cv_results_",
@@ -168,10 +168,10 @@ def _over_columns_before(last: Any, before: _Before) -> Any:
         raise cannot(
             "the steps", f"can become part of curves only, and {type(last).__name__} has none"
         )
-    for route, feature in zip(before.routes, last.features_, strict=True):
+    for route, feature in zip(before.routes, last.feature_info_, strict=True):
         if feature.levels is not None and route.maps:
             raise cannot("the steps", f"change column {route.source}, whose values are levels")
-    columns, features = range(before.n), last.features_
+    columns, features = range(before.n), last.feature_info_
     whole = copy(last)
     lost = set(vars(last)) - _KEPT - {*last.get_params(deep=False), last._fitted_attribute}
     for name in lost:
@@ -182,11 +182,14 @@ def _over_columns_before(last: Any, before: _Before) -> Any:
             for model in as_class_list(last.shapes_)
         ]
     )
-    whole.features_ = tuple(before.feature(d, features) for d in columns)
+    whole.feature_info_ = tuple(before.feature(d, features) for d in columns)
     whole.n_features_in_ = before.n
     if before.names is not None:
         whole.feature_names_in_ = before.names
     if hasattr(last, "density_"):
         whole.density_ = tuple(before.density(d, last.density_) for d in columns)
-    whole._lost = (*vars(last).get("_lost", ()), *sorted(lost - set(vars(whole))))
+    whole._removed_attributes = (
+        *vars(last).get("_removed_attributes", ()),
+        *sorted(lost - set(vars(whole))),
+    )
     return whole

@@ -165,7 +165,7 @@ def check_table(
         kept = np.flatnonzero(weight)
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     if reset:
-        features = estimator.features_ = drop_unused_levels(X, features)
+        features = estimator.feature_info_ = drop_unused_levels(X, features)
     classes, label = encode_labels(y)
     check_n_classes(classes, estimator)
     by_class = _class_factors(class_weight, classes, label, weight)
@@ -245,7 +245,7 @@ def check_rows(estimator: BaseEstimator, X: Any) -> Any:
 
     They are returned as an ndarray, or as a `SparseTable`, which reads like one.
     """
-    features, X = estimator.features_, as_supported_table(X)
+    features, X = estimator.feature_info_, as_supported_table(X)
     if is_frame(X):
         check_column_names(X)
         names = [feature.name for feature in features]
@@ -274,8 +274,8 @@ def _read(
     if not reset:
         X = check_rows(estimator, X)
         _, y = check_X_y(as_supported_table(X), y, **_SPARSELY)
-        return X, y, estimator.features_
-    for of_last_fit in ("_edits", "_lost", "about_"):
+        return X, y, estimator.feature_info_
+    for of_last_fit in ("_edits", "_removed_attributes", "about_"):
         estimator.__dict__.pop(of_last_fit, None)
     chosen, X = getattr(estimator, "categorical_features", "from_dtype"), as_supported_table(X)
     plain = isinstance(chosen, str) or chosen is None
@@ -300,7 +300,7 @@ def _read(
         X, features = read_table(X, chosen)
         X, y = validate_data(estimator, X, y, **_LOOSELY)
     _refuse_categories(features, estimator)
-    estimator.features_ = features
+    estimator.feature_info_ = features
     check_finite(X, estimator)
     return X, y, features
 
@@ -366,7 +366,7 @@ def check_finite(X: Any, estimator: BaseEstimator) -> None:
     if found is None:
         return
     row, d = found
-    where = f"in row {row}, feature {estimator.features_[d].shown(d)}"
+    where = f"in row {row}, feature {estimator.feature_info_[d].shown(d)}"
     name = type(estimator).__name__
     if np.isnan(X[row : row + 1][0, d]):
         raise ValueError(

@@ -62,7 +62,7 @@ def text_columns(model: Any) -> list[str]:
 
     These are its categories of text, those that it reads in its own way, and the labels.
     """
-    features = zip(model.feature_names_in_, model.features_, strict=True)
+    features = zip(model.feature_names_in_, model.feature_info_, strict=True)
     text = [str(name) for name, own in features if own.levels is not None and own.kind == "text"]
     target = getattr(model, "about_", {}).get("target")
     return [*text, *stored_parsers(model), *([] if target is None else [target])]
@@ -73,7 +73,9 @@ def unknown_levels(model: Any, X: Any) -> list[str]:
     with asking():
         rows = check_rows(model, X)
     notes = []
-    for d, (name, feature) in enumerate(zip(model.feature_names_in_, model.features_, strict=True)):
+    for d, (name, feature) in enumerate(
+        zip(model.feature_names_in_, model.feature_info_, strict=True)
+    ):
         n_unknown = int(np.sum(rows[:, d] == -1)) if feature.levels is not None else 0
         if n_unknown:
             there = pluralize(n_unknown, "row")
@@ -91,7 +93,7 @@ def match_features(model: Any, frame: Any) -> Any:
     X = apply_parsers(frame, readings)[names]
     plain = _plain(model)
     changed: dict[str, Any] = {}
-    for name, feature in zip(names, model.features_, strict=True):
+    for name, feature in zip(names, model.feature_info_, strict=True):
         kind = kind_of(X[name])
         if feature.levels is None and kind != NUMBERS and X[name].notna().any():
             changed |= plain.features(X[name])
@@ -113,7 +115,7 @@ def reading_notes(model: Any, frame: Any) -> list[str]:
 
     There are none for a table that the model cannot look at, which is refused elsewhere.
     """
-    features = zip(model.feature_names_in_, model.features_, strict=True)
+    features = zip(model.feature_names_in_, model.feature_info_, strict=True)
     numbers = [str(name) for name, feature in features if feature.levels is None]
     readings: dict[str, Reading] = dict.fromkeys(numbers, _plain(model)) | stored_parsers(model)
     notes = []

@@ -41,6 +41,7 @@ class ScoreClassifier(TrainingOverlapMixin, ClassifierMixin, BaseEstimator):
 
     # An attribute that only a fit that did not fail has set.
     _fitted_attribute: ClassVar[str] = "classes_"
+    feature_info_: tuple[Feature, ...]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row: one number for two classes, else one per class.
@@ -76,6 +77,17 @@ class ScoreClassifier(TrainingOverlapMixin, ClassifierMixin, BaseEstimator):
             Labels out of ``classes_``.
         """
         return labels_from_scores(self.decision_function(X), self.classes_)
+
+    @property
+    def features_(self) -> tuple[Feature, ...]:
+        """Deprecated alias of ``feature_info_``."""
+        features = self.feature_info_
+        warnings.warn(
+            "features_ is deprecated and will be removed in the next release; use feature_info_.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return features
 
     def _sub_estimators(self) -> Sequence[Any]:
         """Return the classifiers that a fit trained on the same labels and keeps: none here.
@@ -123,7 +135,7 @@ class TabularClassifier(ShapeClassifier):
 
     _supports_categories: ClassVar[bool] = True
     categorical_features: Any
-    features_: tuple[Feature, ...]
+    feature_info_: tuple[Feature, ...]
     density_: tuple[RowDensity, ...]
 
     def __sklearn_tags__(self) -> Tags:
@@ -212,7 +224,7 @@ class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
 
     def _monotonic_signs(self) -> np.ndarray | None:
         """Return which curves may only rise or fall, None if none."""
-        directions = check_monotonic_cst(self.monotonic_cst, self.features_)
+        directions = check_monotonic_cst(self.monotonic_cst, self.feature_info_)
         if directions is not None and not self.fit_intercept:
             raise ValueError(
                 "fit_intercept=False does not go with monotonic_cst: the stumps outside the data "

@@ -49,7 +49,7 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
     fit_intercept: bool
     class_weight: Any
     tol: float
-    features_: tuple[Feature, ...]
+    feature_info_: tuple[Feature, ...]
     density_: tuple[RowDensity, ...]
     certificate_: Certificate | list[Certificate]
     dual_coef_: np.ndarray
@@ -103,7 +103,7 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
     def _data_dependent_features(self) -> list[str]:
         """Return why the stumps of some features were not known before, a sentence per reason."""
         by_reason: dict[str, list[str]] = {}
-        for d, (feature, density) in enumerate(zip(self.features_, self.density_, strict=True)):
+        for d, (feature, density) in enumerate(zip(self.feature_info_, self.density_, strict=True)):
             if feature.levels is not None:
                 why = "a category's levels are those of the rows"
             elif density.missing > 0:

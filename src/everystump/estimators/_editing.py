@@ -26,14 +26,14 @@ from everystump.estimators._reading import (
 _KEPT = (
     "_edits",
     "_kept",
-    "_lost",
+    "_removed_attributes",
     "_training_record",
     "certificate_",
     "classes_",
     "density_",
     "exact_",
     "feature_names_in_",
-    "features_",
+    "feature_info_",
     "intercept_",
     "n_features_in_",
     "shapes_",
@@ -94,13 +94,13 @@ class EditingMixin:
     """Edits of a model with ``shapes_``."""
 
     classes_: np.ndarray
-    features_: tuple[Feature, ...]
+    feature_info_: tuple[Feature, ...]
     shapes_: ShapeModel | list[ShapeModel]
     intercept_: np.ndarray
     certificate_: Any
     _fitted_attribute: ClassVar[str]
     _edits: tuple[str, ...]
-    _lost: tuple[str, ...]
+    _removed_attributes: tuple[str, ...]
 
     def set_curve(
         self,
@@ -260,7 +260,7 @@ class EditingMixin:
 
         def __getattr__(self, name: str) -> Any:
             """Say why an edited model lacks what only a solution has."""
-            if name not in vars(self).get("_lost", ()):
+            if name not in vars(self).get("_removed_attributes", ()):
                 # A property that failed comes here as well, and fails again with its own words.
                 return object.__getattribute__(self, name)
             if not self.edits_:
@@ -285,7 +285,7 @@ def _edited(estimator: Any, models: list[ShapeModel], sentence: str) -> Any:
     if hasattr(estimator, "certificate_"):
         edited.certificate_ = None
     edited._edits = (*estimator.edits_, sentence)
-    edited._lost = (*vars(estimator).get("_lost", ()), *lost)
+    edited._removed_attributes = (*vars(estimator).get("_removed_attributes", ()), *lost)
     return edited
 
 
@@ -325,7 +325,7 @@ def _part(
     estimator: Any, d: int, low: float | None, high: float | None, levels: Any, missing: bool
 ) -> _Part:
     """Check which part of a curve is meant."""
-    feature, name = estimator.features_[d], names_of(estimator)[d]
+    feature, name = estimator.feature_info_[d], names_of(estimator)[d]
     at_missing = ["where it is missing"] if missing else []
     whole = low is None and high is None and levels is None and not missing
     if feature.levels is not None:

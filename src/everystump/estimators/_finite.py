@@ -154,7 +154,7 @@ class FiniteEnsemble(TabularClassifier):
         return self._stump_attribute("error")
 
     def _vote(self, found: list[Stumps]) -> list[ShapeModel]:
-        n_levels = [feature.n_levels for feature in self.features_]
+        n_levels = [feature.n_levels for feature in self.feature_info_]
         return [stumps.shape_model(n_levels) for stumps in found]
 
     def _stump_attribute(self, name: str) -> Any:

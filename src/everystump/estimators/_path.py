@@ -236,7 +236,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         def model() -> BaseStumpEnsemble:
             alike._store(table, design, solutions)
             alike.n_features_in_ = self.n_features_in_
-            alike.features_ = (Feature(),) * self.n_features_in_  # its rows are numbers by now
+            alike.feature_info_ = (Feature(),) * self.n_features_in_  # its rows are numbers by now
             return alike
 
         return Candidate(scores, model)

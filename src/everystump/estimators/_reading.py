@@ -24,7 +24,7 @@ class ExplanationMixin:
 
     classes_: np.ndarray
     shapes_: ShapeModel | list[ShapeModel]
-    features_: tuple[Feature, ...]
+    feature_info_: tuple[Feature, ...]
     density_: tuple[RowDensity, ...]
     n_jobs: int | None
 
@@ -81,7 +81,7 @@ class ExplanationMixin:
         records = []
         for label, model in zip(_labels(self, models), models, strict=True):
             for d, (name, shape) in enumerate(zip(names, model, strict=True)):
-                _, ends = _points(shape, self.features_[d])
+                _, ends = _points(shape, self.feature_info_[d])
                 records.append(
                     {
                         **label,
@@ -89,7 +89,7 @@ class ExplanationMixin:
                         "importance": spread(shape, seen[d]),
                         "lowest": float(np.min(ends)),
                         "highest": float(np.max(ends)),
-                        "kind": kind_of(self.features_[d]),
+                        "kind": kind_of(self.feature_info_[d]),
                         "share_missing": share_missing(seen[d]),
                     }
                 )
@@ -169,7 +169,7 @@ class ExplanationMixin:
         records = [
             {**label, **record}
             for label, model in zip(_labels(self, models), models, strict=True)
-            for record in _stumps(model.ensemble(), names, self.features_)
+            for record in _stumps(model.ensemble(), names, self.feature_info_)
         ]
         titles = ["feature", "question", "direction", "weight", "low", "high", "level"]
         titles = titles if len(models) == 1 else ["class", *titles]
@@ -208,7 +208,7 @@ class ExplanationMixin:
         d = number_of(self, feature)
         parts = []
         for label, model in zip(_labels(self, models), models, strict=True):
-            places, values = _points(model[d], self.features_[d])
+            places, values = _points(model[d], self.feature_info_[d])
             parts.append(pd.DataFrame({**label, "value": places, "contribution": values}))
         return pd.concat(parts, ignore_index=True)
 
@@ -228,7 +228,7 @@ def curves_of(estimator: Any) -> list[ShapeModel]:
 
 def names_of(estimator: Any) -> list:
     """Return the names of the features, x0, x1 and so on if the training table had none."""
-    names = [feature.name for feature in estimator.features_]
+    names = [feature.name for feature in estimator.feature_info_]
     return [f"x{d}" if name is None else name for d, name in enumerate(names)]
 
 

@@ -222,7 +222,7 @@ def aligned_shapes(machine: Any, n_levels: list[int]) -> list[ShapeModel]:
     models = as_class_list(machine.shapes_)
     if not any(n_levels):
         return models
-    known = [feature.levels for feature in machine.features_]
+    known = [feature.levels for feature in machine.feature_info_]
     return [
         replace(
             model,

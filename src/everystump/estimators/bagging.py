@@ -57,7 +57,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         none.
     oob_score_, oob_error_ : float
         Weighted accuracy of these votes, over the rows that have some, and what it lacks to 1.
-    shapes_, classes_, exact_, features_, density_, n_features_in_, feature_names_in_
+    shapes_, classes_, exact_, feature_info_, density_, n_features_in_, feature_names_in_
         As in `StumpBoostingClassifier`.
 
     Examples

@@ -112,7 +112,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         classes are left out, and so are numbers that boosting did not reach.
     shapes_, intercept_, certificate_, n_iter_
         As in `StumpSVC`.
-    classes_, exact_, features_, density_, n_features_in_, feature_names_in_
+    classes_, exact_, feature_info_, density_, n_features_in_, feature_names_in_
         As in `StumpBoostingClassifier`.
 
     Examples

@@ -90,7 +90,7 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         The labels.
     exact_ : bool
         Whether no feature was binned.
-    features_ : tuple of Feature
+    feature_info_ : tuple of Feature
         What each feature is: its name, and for a category its levels.
     density_ : tuple of RowDensity
         Where the training rows lie in each feature.

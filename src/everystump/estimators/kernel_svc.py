@@ -235,7 +235,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         """Train on a checked table, perhaps with its products; return these for others to reuse."""
         table = table.weighed(self.class_weight)
         rows = self._training_rows(table)
-        self.n_features_in_, self.features_ = rows.shape[1], table.features
+        self.n_features_in_, self.feature_info_ = rows.shape[1], table.features
         gram = self._gram(table, rows, buffer) if gram is None else gram
         self._fit_table(table, rows, gram)
         warn_if_not_converged(self)

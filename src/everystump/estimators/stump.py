@@ -64,7 +64,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         The labels.
     exact_ : bool
         True: every value is looked at.
-    features_, density_
+    feature_info_, density_
         As in `StumpSVC`.
     n_features_in_ : int
         Number of features.
@@ -126,5 +126,5 @@ class DecisionStumpClassifier(FiniteEnsemble):
         self._store(table, found, self._vote(found), coded.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error
-        levels = self.features_[stump.feature].level_index
+        levels = self.feature_info_[stump.feature].level_index
         self.level_ = next((level for level, k in levels.items() if k == stump.level), None)

@@ -76,7 +76,7 @@ class StumpSVC(FixedCEnsemble):
         Newton steps taken.
     exact_ : bool
         Whether no feature was binned, so that the optimum is that of the raw data.
-    features_ : tuple of Feature
+    feature_info_ : tuple of Feature
         What each feature is: its name, and for a category its levels.
     density_ : tuple of RowDensity
         Where the training rows lie in each feature.

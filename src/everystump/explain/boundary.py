@@ -92,7 +92,7 @@ class BoundaryDisplay:
             With ``figure_`` and ``ax_``.
         """
         X = _in_order(estimator, X)
-        rows = _numbers(X, getattr(estimator, "features_", ()))
+        rows = _numbers(X, getattr(estimator, "feature_info_", ()))
         if resolution < 2:
             raise ValueError(f"resolution={resolution} must be at least 2.")
         label = class_indices(y, estimator.classes_, len(rows))
@@ -165,7 +165,7 @@ class BoundaryDisplay:
 
 def _in_order(estimator: Any, X: Any) -> Any:
     """Return a frame with its columns in the order of the training table, whose names are drawn."""
-    names = [feature.name for feature in getattr(estimator, "features_", ())]
+    names = [feature.name for feature in getattr(estimator, "feature_info_", ())]
     return reorder_columns(X, names) if is_frame(X) and names and None not in names else X
 
 

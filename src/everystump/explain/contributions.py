@@ -109,7 +109,9 @@ class ContributionsDisplay:
             (k,) = class_model_indices(estimator, models, class_label)
         names = display_names(estimator, len(models[k]), feature_names)
         parts = models[k].contributions(x)[0]
-        labels = [_with_value(*part) for part in zip(names, x[0], estimator.features_, strict=True)]
+        labels = [
+            _with_value(*part) for part in zip(names, x[0], estimator.feature_info_, strict=True)
+        ]
         order = np.argsort(-np.abs(parts), kind="stable")
         shown, rest = order[:max_features], order[max_features:]
         labels = [labels[d] for d in shown]

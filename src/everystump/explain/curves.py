@@ -126,7 +126,7 @@ class CurvesDisplay:
         return cls(
             [names[d] for d in order],
             [model[d] for d in order],
-            [estimator.features_[d] for d in order],
+            [estimator.feature_info_[d] for d in order],
             None if seen is None else [seen[d] for d in order],
             _caption(estimator, whose, len(order), len(model), features is not None),
             side_colors(len(estimator.classes_), k),

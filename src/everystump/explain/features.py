@@ -96,7 +96,7 @@ class FeatureLearningDisplay:
             np.asarray(weights),
             display_names(estimator, values.shape[1], feature_names),
             [str(name) for name in estimator.classes_],
-            estimator.features_,
+            estimator.feature_info_,
         ).plot()
 
     def plot(self) -> Self:

@@ -16,7 +16,7 @@ def display_names(estimator: Any, n_features: int, given: Any) -> list[str]:
         )
     if given is not None:
         names = given
-    elif hasattr(estimator, "features_"):
+    elif hasattr(estimator, "feature_info_"):
         names = names_of(estimator)
     else:  # a classifier of another library
         names = getattr(estimator, "feature_names_in_", [f"x{d}" for d in range(n_features)])

@@ -186,10 +186,10 @@ def _member_terms(model: SubsampleVotingClassifier) -> list[Terms]:
         model.estimators_, model.estimators_features_, by_member, strict=True
     ):
         record = _read(member)
-        indices = np.arange(len(model.features_)) if subset is None else subset
+        indices = np.arange(len(model.feature_info_)) if subset is None else subset
         # The levels of a member are level indices of the whole table.
         targets = [
-            TargetFeature(int(d), feature.levels, model.features_[d].n_levels)
+            TargetFeature(int(d), feature.levels, model.feature_info_[d].n_levels)
             for d, feature in zip(indices, record.features, strict=True)
         ]
         terms = record.terms.remap(targets)
@@ -274,7 +274,7 @@ def _vote_terms(voter: Terms, added: np.ndarray) -> Terms:
 
 
 def _record(model: Any, terms: Terms) -> ModelRecord:
-    features = getattr(model, "features_", None) or (Feature(),) * model.n_features_in_
+    features = getattr(model, "feature_info_", None) or (Feature(),) * model.n_features_in_
     takes_missing = bool(get_tags(model).input_tags.allow_nan)
     name = type(model).__name__
     return ModelRecord(

@@ -163,13 +163,13 @@ def _check_estimator(model: BaseEstimator) -> None:
 
 def _check_features(held: dict[str, Any], n: Any) -> None:
     _require(type(n) is int and n > 0, "n_features_in_ must be a whole number above 0.")
-    features = held.get("features_")
+    features = held.get("feature_info_")
     _require(
         features is None
         or (isinstance(features, tuple) and all(isinstance(f, Feature) for f in features)),
-        "features_ must be a tuple of Features.",
+        "feature_info_ must be a tuple of Features.",
     )
-    for name in ("features_", "feature_names_in_", "density_"):
+    for name in ("feature_info_", "feature_names_in_", "density_"):
         part = held.get(name)
         _require(
             part is None or (isinstance(part, tuple | np.ndarray) and len(part) == n),
@@ -192,7 +192,7 @@ def _check_curves(held: dict[str, Any]) -> None:
     """Raise unless there is one shape model a score, and in each one curve a feature."""
     given = held["shapes_"]
     models = [given] if isinstance(given, ShapeModel) else given
-    n_scores, features = _n_scores(held["classes_"]), held.get("features_")
+    n_scores, features = _n_scores(held["classes_"]), held.get("feature_info_")
     _require(
         isinstance(models, list) and all(isinstance(model, ShapeModel) for model in models),
         "shapes_ must be a ShapeModel or a list of them.",
@@ -202,7 +202,7 @@ def _check_curves(held: dict[str, Any]) -> None:
         f"shapes_ must have one ShapeModel for each of the {n_scores} scores.",
     )
     if features is None:
-        raise ModelFileError("an estimator with shapes_ must have features_.")
+        raise ModelFileError("an estimator with shapes_ must have feature_info_.")
     for model in models:
         fit = len(model) == len(features) and all(map(_is_over, model.shapes, features))
         _require(fit, "shapes_ must have one curve for each feature and its levels.")

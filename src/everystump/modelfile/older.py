@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 Parts = tuple[dict[str, Any], dict[str, Any]]
 
 # By the class's name: its old fields, parameters and attributes, and what they are called now.
@@ -16,6 +18,7 @@ _RENAMED: dict[str, dict[str, str]] = {
         "n_twins": "n_duplicates",
     },
 }
+_RENAMED_OF_ESTIMATORS = {"features_": "feature_info_", "_lost": "_removed_attributes"}
 # By the class's name: parameters that older files lack and whose default is a new behavior, and
 # the attributes that go with their old behavior.
 _ADDED: dict[str, Parts] = {
@@ -25,7 +28,8 @@ _ADDED: dict[str, Parts] = {
 
 def migrate(cls: type, arguments: dict[str, Any], attributes: dict[str, Any]) -> Parts:
     """Return the arguments and attributes of an object under today's names, none of them absent."""
-    names = _RENAMED.get(cls.__name__, {})
+    others = _RENAMED_OF_ESTIMATORS if issubclass(cls, BaseEstimator) else {}
+    names = _RENAMED.get(cls.__name__, others)
     arguments, attributes = _rename(arguments, names), _rename(attributes, names)
     parameters, fitted = _ADDED.get(cls.__name__, ({}, {}))
     if not parameters.keys() <= arguments.keys():

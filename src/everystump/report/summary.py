@@ -84,7 +84,7 @@ def summarize(
     density = known_density(model, numbers)
     names = [feature["name"] for feature in document["features"]]
     importances, measured_on = measured_importances(models, numbers, density, known)
-    features = summarize_features(models, model.features_, names, density, importances)
+    features = summarize_features(models, model.feature_info_, names, density, importances)
     moves = [-sum(each) for each in importances]
     labels = [_text(label) for label in document["classes"]]
     summary = {
@@ -110,7 +110,7 @@ def summarize(
 def _curves(model: Any) -> list[ShapeModel]:
     """Return the curves of each class, or say that a model has none."""
     mark = getattr(model, "_fitted_attribute", None)
-    if mark is not None or hasattr(model, "features_"):
+    if mark is not None or hasattr(model, "feature_info_"):
         check_is_fitted(model, mark)
     if getattr(model, "shapes_", None) is None:
         remedy = "pass its best_estimator_" if hasattr(model, "best_estimator_") else None
@@ -131,7 +131,7 @@ def _of_rows(rows: ScoredRows, models: Sequence[ShapeModel], model: Any) -> dict
         hard["wrong"] = explain_rows(rows, worst, models, against_truth=True)
         first += worst.tolist()
         quality = summarize_quality(rows, rows.truth)
-    starts = what_if_rows(rows, model.features_, first)
+    starts = what_if_rows(rows, model.feature_info_, first)
     return {"quality": quality, "hard": hard, "starts": starts}
 
 
@@ -156,7 +156,7 @@ def _extremes(
         for d, (feature, seen) in enumerate(zip(features, density, strict=True)):
             places = seen.values[seen.counts > 0]
             best = float(places[np.argmax(sign * models[k][d](places))]) if len(places) else None
-            levels = model.features_[d].levels
+            levels = model.feature_info_[d].levels
             if best is not None and levels is not None:
                 best = as_plain(levels[int(best)]) if best >= 0 else feature["typical"]
             values.append(int(best) if isinstance(best, bool) else best)
