@@ -9,19 +9,24 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(BENCH_VENV)/.installed
+# A file's tests share their fitted models, so they run in one process.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench clean
+.PHONY: help demo test test-all check bench clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(BASE)  ## Fit, certify and explain a model on a small real data set
 	$(BIN)/python -m everystump.demo
 
 test: $(STAMP)  ## Run the tests and the examples of all docstrings
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+test-all: $(STAMP)  ## Run the slow tests too, and full random searches
+	$(PYTEST) -m "" --hypothesis-profile full
 
 check: $(STAMP)  ## Lint, check the format, the types and the direction of imports
 	$(BIN)/ruff check .

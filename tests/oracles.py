@@ -18,12 +18,12 @@ LIBSVM_STEPS = 200_000
 
 
 def search(default):
-    """Return hypothesis settings: ``default`` fixed examples, or EVERYSTUMP_EXAMPLES new ones.
+    """Return Hypothesis settings: the profile's percentage of ``default``, or EVERYSTUMP_EXAMPLES.
 
     Failures are not shrunk: a case is a few numbers already, and large tables shrink slowly.
     """
     return settings(
-        max_examples=EXAMPLES or default,
+        max_examples=EXAMPLES or max(1, default * settings.default.max_examples // 100),
         phases=(Phase.explicit, Phase.generate),
         suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
     )

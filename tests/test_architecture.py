@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
@@ -41,16 +39,11 @@ def test_rooms_import_downwards_only():
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_there_are_sources():
-    assert SOURCES
+def test_files_are_short():
+    lines = {relative(path): path.read_text("utf-8").count("\n") for path in SOURCES}
+    assert lines and not {path: n for path, n in lines.items() if n > MAX_FILE_LINES}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_files_are_short(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_functions_are_short(path):
-    long = {name: lines for name, lines in functions(path) if lines > MAX_FUNCTION_LINES}
-    assert not long
+def test_functions_are_short():
+    lines = {f"{relative(path)}: {name}": n for path in SOURCES for name, n in functions(path)}
+    assert lines and not {name: n for name, n in lines.items() if n > MAX_FUNCTION_LINES}
