@@ -1,4 +1,4 @@
-"""The pictures draw what they say."""
+"""Displays draw the numbers of the model."""
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ from everystump.explain import (
     MarginDisplay,
     MarginsDisplay,
 )
-from everystump.explain.names import display_names, shortened, verbatim
+from everystump.explain._display import display_names, escape, truncate
 
 matplotlib.use("Agg")
 HEART = load_dataset("heart")
@@ -56,12 +56,12 @@ def test_losses_at_known_margins():
     assert len(display.ax_.lines) == 4
 
 
-def test_unknown_losses_are_named():
-    with pytest.raises(ValueError, match=r"losses: 'hinge' is not known; use some of"):
+def test_unknown_losses_raise():
+    with pytest.raises(ValueError, match=r"losses: 'hinge' is unknown; use some of"):
         LossesDisplay.from_losses(["hinge"])
 
 
-def test_the_margins_that_were_found():
+def test_margin_by_number_of_stumps():
     X, y = make_twonorm(100, random_state=0)
     model = BoostedStumpSVC(100, C=np.inf, stages=[50, 75]).fit(X, y)
     line = MarginDisplay.from_estimator(model).ax_.lines[0]
@@ -69,7 +69,7 @@ def test_the_margins_that_were_found():
     np.testing.assert_array_equal(line.get_ydata(), [s.margin for s in model.stages_])
 
 
-def test_margins_of_one_class_of_several():
+def test_margin_of_one_class_of_several():
     X = make_twonorm(100, random_state=0)[0]
     model = BoostedStumpSVC(20, stages=[10]).fit(X, np.searchsorted([-1.0, 1.0], X[:, 0]))
     display = MarginDisplay.from_estimator(model, class_label=2)
@@ -77,39 +77,39 @@ def test_margins_of_one_class_of_several():
     assert "soft" in display.ax_.get_ylabel()
 
 
-def test_rows_votes_and_weights():
+def test_samples_votes_and_weights():
     model = BoostedStumpSVC(30, C=0.1).fit(HEART.data, HEART.target)
     display = FeatureLearningDisplay.from_estimator(
         model, HEART.data, HEART.target, feature_names=HEART.feature_names
     )
-    picture = display.axes_[1].images[0].get_array()
+    image = display.axes_[1].images[0].get_array()
     votes = np.array(list(model.stumps_.votes(display.X))).T
-    np.testing.assert_array_equal(2 * picture - 1, votes)
+    np.testing.assert_array_equal(2 * image - 1, votes)
     assert display.axes_[0].get_xlabel() in HEART.feature_names
     shares = [np.abs(c.get_offsets()[:, 1]).sum() for c in display.axes_[2].collections]
     np.testing.assert_allclose(shares, 100.0)
 
 
-def test_one_feature_is_enough():
+def test_feature_learning_of_one_feature():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 1))
     y = X[:, 0] + rng.normal(size=40) > 0
     model = BoostedStumpSVC(5).fit(X, y)
     display = FeatureLearningDisplay.from_estimator(model, X, y)
     assert display.axes_[0].get_xlabel() == display.axes_[0].get_ylabel() == "x0"
-    with pytest.raises(ValueError, match="feature_names holds 2 names"):
+    with pytest.raises(ValueError, match="feature_names has 2 names"):
         FeatureLearningDisplay.from_estimator(model, X, y, feature_names=["a", "b"])
 
 
 @pytest.mark.parametrize("display", [FeatureLearningDisplay, MarginDisplay])
-def test_other_models_are_refused(display):
+def test_other_estimators_raise(display):
     model = StumpBoostingClassifier(n_estimators=3).fit(HEART.data, HEART.target)
     rows = (HEART.data, HEART.target) if display is FeatureLearningDisplay else ()
     with pytest.raises(ValueError, match=r"estimator=.*BoostedStumpSVC"):
         display.from_estimator(model, *rows)
 
 
-def test_curves_reach_as_far_as_the_data():
+def test_curves_cover_the_range_of_the_data():
     model = StumpBoostingClassifier(n_estimators=20).fit(HEART.data, HEART.target)
     display = CurvesDisplay.from_estimator(model, HEART.data, feature_names=HEART.feature_names)
     for name, axis in zip(display.names, display.axes_, strict=False):
@@ -118,13 +118,13 @@ def test_curves_reach_as_far_as_the_data():
         assert low <= x.min() and x.max() <= high
 
 
-def test_features_that_never_vote_are_not_drawn():
+def test_unused_features_are_not_drawn():
     model = StumpBoostingClassifier(n_estimators=2).fit(HEART.data, HEART.target)
     display = CurvesDisplay.from_estimator(model, HEART.data, feature_names=HEART.feature_names)
     assert len(display.names) == len(np.unique(model.stumps_.feature)) == 2
 
 
-def test_large_tables_are_drawn_in_part():
+def test_large_data_is_subsampled():
     X, y = make_twonorm(5000, random_state=0)
     model = BoostedStumpSVC(5).fit(X, y)
     display = FeatureLearningDisplay.from_estimator(model, X, y)
@@ -148,18 +148,18 @@ def labels(axis):
     return [text.get_text() for text in axis.get_yticklabels()]
 
 
-def test_curves_of_frames_with_holes_and_categories():
+def test_curves_of_frames_with_missing_values_and_categories():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     display = CurvesDisplay.from_estimator(model)
     display.figure_.canvas.draw()
     assert sorted(display.names) == ["age", "income", "job"]
-    assert "positive for class 'mid'" in display.figure_._supxlabel.get_text()
+    assert "positive values favor class 'mid'" in display.figure_._supxlabel.get_text()
     ends = [axis_of(display, "age").get_ylim(), axis_of(display, "job").get_xlim()]
-    assert ends[0] == ends[1]  # one scale for all, lying or standing
+    assert ends[0] == ends[1]  # one scale for all, horizontal or vertical
 
 
-def test_levels_are_bars_in_order():
+def test_levels_are_sorted_bars():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     axis = axis_of(CurvesDisplay.from_estimator(model), "job")
@@ -175,19 +175,19 @@ def test_levels_are_bars_in_order():
     assert labels(axis)[1:] == expected
 
 
-def test_missing_values_stand_apart():
+def test_missing_values_are_set_apart():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     display = CurvesDisplay.from_estimator(model)
     axis = axis_of(display, "income")
-    (place, value) = axis.collections[0].get_offsets()[0]
+    (position, value) = axis.collections[0].get_offsets()[0]
     assert value == model.shapes_[1].missing
-    assert X["income"].max() < place < axis.get_xlim()[1]
+    assert X["income"].max() < position < axis.get_xlim()[1]
     assert axis.texts[0].get_text() == f"missing {format_short_percent(X['income'].isna().mean())}"
     assert not axis_of(display, "age").collections
 
 
-def test_levels_that_move_little_are_drawn_together():
+def test_unimportant_levels_are_drawn_together():
     rng = np.random.default_rng(0)
     level = np.repeat([f"level {k}" for k in range(12)], np.arange(1, 13) * 5)
     X = pd.DataFrame({"many": level})
@@ -205,18 +205,18 @@ def test_levels_that_move_little_are_drawn_together():
     assert widths(axis) == sorted(widths(axis))
 
 
-def test_of_equally_frequent_levels_those_that_add_most_are_drawn():
+def test_equally_frequent_levels_are_ranked_by_contribution():
     level = np.repeat([f"level {k:02d}" for k in range(20)], 10)
     y = np.tile([0, 1], 100)
-    y[150:160], y[170:180] = 0, 1  # the other levels say nothing
+    y[150:160], y[170:180] = 0, 1  # the other levels are uninformative
     model = StumpLogisticRegression().fit(pd.DataFrame({"many": level}), y)
     axis = CurvesDisplay.from_estimator(model).axes_[0]
     assert labels(axis)[0] == "level 15  5.0 %" and labels(axis)[-1] == "level 17  5.0 %"
 
 
 @pytest.mark.parametrize("given", [True, False])
-def test_densities_are_those_of_the_rows(given):
-    """The bars at the foot are a histogram of the training rows, or of given ones."""
+def test_density_of_training_or_given_samples(given):
+    """The bars at the bottom are a histogram of the training samples, or of given ones."""
     model = StumpLogisticRegression().fit(HEART.data, HEART.target)
     rows = HEART.data[:100] if given else HEART.data
     display = CurvesDisplay.from_estimator(
@@ -231,7 +231,7 @@ def test_densities_are_those_of_the_rows(given):
     assert display.figure_.axes == list(display.axes_)
 
 
-def test_few_values_have_bars_of_their_own():
+def test_few_distinct_values_have_one_bar_each():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(1, 5, 100), rng.choice([0.0, 1.5, 3.7], 100)])
     X[:10, 1] = np.nan
@@ -246,16 +246,16 @@ def test_few_values_have_bars_of_their_own():
 
 
 @pytest.mark.parametrize("learner", [StumpSVC(), StumpSVC(measure="middle")])
-def test_constants_stand_where_their_rows_are(learner):
-    """The one knot of a constant is no place: an axis has ticks only where rows lie."""
+def test_ticks_of_constant_features(learner):
+    """The one knot of a constant is arbitrary: an axis has ticks only where samples are."""
     rng = np.random.default_rng(0)
-    X = pd.DataFrame({"year": rng.integers(2000, 2020, 80), "gone": np.nan, "three": 3.0})
+    X = pd.DataFrame({"year": rng.integers(2000, 2020, 80), "empty": np.nan, "three": 3.0})
     model = learner.fit(X, X["year"] > 2010)
     for fitted in (model, model.remove_feature("year")):
-        display = CurvesDisplay.from_estimator(fitted, features=["year", "gone", "three"])
-        years, gone, three = display.axes_
+        display = CurvesDisplay.from_estimator(fitted, features=["year", "empty", "three"])
+        years, empty, three = display.axes_
         assert 1990 < years.get_xlim()[0] < years.get_xlim()[1] < 2030
-        assert gone.get_xticks().tolist() == []
+        assert empty.get_xticks().tolist() == []
         assert three.get_xticks().tolist() == [3.0]
 
 
@@ -265,7 +265,7 @@ def test_curves_of_chosen_features():
     display = CurvesDisplay.from_estimator(model, features=["job", 0], max_features=1)
     assert display.names == ["job", "age"]
     assert display.shapes == [model.shapes_[2], model.shapes_[0]]
-    assert display.caption.endswith("for class 'mid', 2 of 3 features")
+    assert display.caption.endswith("favor class 'mid', 2 of 3 features")
     named = CurvesDisplay.from_estimator(model, features=["c"], feature_names=["a", "b", "c"])
     assert named.shapes == [model.shapes_[2]]
     for features, message in [
@@ -283,7 +283,7 @@ def test_curves_of_a_class_by_its_label():
     model = StumpSVC().fit(X, y)
     display = CurvesDisplay.from_estimator(model, strange_rows(), class_label="top")
     assert display.shapes[display.names.index("age")] is model.shapes_[2][0]
-    assert "class 'top' against the rest" in display.caption
+    assert "class 'top' over the rest" in display.caption
     with pytest.raises(ValueError, match="class_label='best': there are curves for"):
         CurvesDisplay.from_estimator(model, class_label="best")
     with pytest.raises(ValueError, match="max_features=0 must be at least 1"):
@@ -294,7 +294,7 @@ def test_curves_of_a_class_by_its_label():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_importances_are_bars(n_classes):
+def test_importance_bars(n_classes):
     X, y = table(n_classes)
     model = StumpLogisticRegression().fit(X, y)
     display = ImportanceDisplay.from_estimator(model, max_features=2)
@@ -304,13 +304,13 @@ def test_importances_are_bars(n_classes):
     bars = np.array(widths(display.ax_)).reshape(-1, 2)
     np.testing.assert_allclose(bars.sum(axis=0), total[:2], rtol=0, atol=1e-12)
     assert len(bars) == (1 if n_classes == 2 else 3)
-    assert "2 of 3 features" in display.ax_.get_xlabel()
+    assert "the 2 most important of 3 features" in display.ax_.get_xlabel()
     if n_classes == 3:
         legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
         assert legend == ["class 'low'", "class 'mid'", "class 'top'"]
 
 
-def test_importances_on_other_rows():
+def test_importances_on_given_samples():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     display = ImportanceDisplay.from_estimator(model, strange_rows())
@@ -323,7 +323,7 @@ def test_importances_on_other_rows():
 # Contributions
 
 
-def test_the_way_to_a_score():
+def test_contributions_lead_from_the_intercept_to_the_score():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     rows = strange_rows()
@@ -342,14 +342,14 @@ def test_the_way_to_a_score():
         assert ends[-2] == pytest.approx(model.decision_function(rows)[row], abs=1e-12)
 
 
-def test_values_beside_the_names():
+def test_labels_show_names_and_values():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     display = ContributionsDisplay.from_estimator(model, strange_rows(), row=1)
     assert set(display.labels) == {"age = 1e+06", "income = 0.05", "job is an unknown level"}
     display = ContributionsDisplay.from_estimator(model, strange_rows(), row=0)
     assert {"income is missing", "job = smith"} < set(display.labels)
-    assert display.ax_.get_xlabel() == "score, positive for class 'mid'"
+    assert display.ax_.get_xlabel() == "score, positive values favor class 'mid'"
 
 
 def test_small_contributions_are_drawn_together():
@@ -357,14 +357,14 @@ def test_small_contributions_are_drawn_together():
     display = ContributionsDisplay.from_estimator(model, HEART.data, row=4, max_features=5)
     parts = model.shapes_.contributions(HEART.data[4:5])[0]
     small = parts[np.argsort(-np.abs(parts))[5:]]
-    assert display.labels[-1] == "8 more features"
+    assert display.labels[-1] == "8 other features"
     assert display.contributions[-1] == pytest.approx(small.sum(), abs=1e-12)
-    with pytest.raises(ValueError, match="row=270 must be a number from 0 to 269"):
+    with pytest.raises(ValueError, match="row=270 must be an integer from 0 to 269"):
         ContributionsDisplay.from_estimator(model, HEART.data, row=270)
 
 
-def test_numbers_leave_the_names_alone():
-    """Numbers on the left stand between their bars and the names, however narrow the picture."""
+def test_numbers_do_not_overlap_names():
+    """Numbers on the left are between their bars and the names, even in a narrow figure."""
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     long = ["an age of some length, in years", "an income", "a job"]
@@ -377,14 +377,14 @@ def test_numbers_leave_the_names_alone():
         assert max(ends) < min(starts)
 
 
-def test_rows_to_explain_are_needed():
+def test_contributions_need_a_sample():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     with pytest.raises(ValueError, match="X has no rows; pass a table with the row to explain"):
         ContributionsDisplay.from_estimator(model, X[:0])
 
 
-def test_the_predicted_class_explains_itself():
+def test_contributions_to_the_predicted_class():
     X, y = table(3)
     model = StumpLogisticRegression().fit(X, y)
     display = ContributionsDisplay.from_estimator(model, X, row=3)
@@ -430,9 +430,9 @@ def test_margins_of_several_classes():
 
 def test_margins_need_rows_and_labels():
     model = StumpSVC().fit(HEART.data, HEART.target)
-    with pytest.raises(ValueError, match="pass both of the held-out rows"):
+    with pytest.raises(ValueError, match="only X or only y of the held-out rows was given"):
         MarginsDisplay.from_estimator(model, X_test=HEART.data)
-    with pytest.raises(ValueError, match="X=None and X_test=None leave no rows"):
+    with pytest.raises(ValueError, match="X=None and X_test=None: there are no rows to draw"):
         MarginsDisplay.from_estimator(model)
 
 
@@ -441,7 +441,7 @@ def test_margins_need_rows_and_labels():
 
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_regions_are_the_decisions(kind, n_classes):
+def test_regions_are_the_predictions(kind, n_classes):
     X, _ = make_twonorm(150, 2, random_state=0)
     y = np.searchsorted([-1.0, 1.0][: n_classes - 1], X.sum(axis=1))
     rows = X if kind is np.asarray else kind({"a": X[:, 0], "b": X[:, 1]})
@@ -449,12 +449,12 @@ def test_regions_are_the_decisions(kind, n_classes):
     display = BoundaryDisplay.from_estimator(model, rows, y, limits=(-4, 4), resolution=21)
     ticks = np.linspace(-4, 4, 21)
     grid = np.array([[a, b] for b in ticks for a in ticks])
-    asked = grid if kind is np.asarray else kind({"a": grid[:, 0], "b": grid[:, 1]})
-    np.testing.assert_array_equal(display._winners().ravel(), model.predict(asked))
+    points = grid if kind is np.asarray else kind({"a": grid[:, 0], "b": grid[:, 1]})
+    np.testing.assert_array_equal(display._predicted().ravel(), model.predict(points))
     drawn = [line.get_xydata() for line in display.ax_.lines]
     assert len(drawn) == n_classes
-    for k, points in enumerate(drawn):
-        np.testing.assert_array_equal(points, X[y == k])
+    for k, xy in enumerate(drawn):
+        np.testing.assert_array_equal(xy, X[y == k])
     names = ["x0", "x1"] if kind is np.asarray else ["a", "b"]
     assert [display.ax_.get_xlabel(), display.ax_.get_ylabel()] == names
 
@@ -469,16 +469,16 @@ def test_boundaries_of_any_classifier():
     np.testing.assert_allclose(score, 0.0, atol=1e-6)
 
 
-def test_a_classifier_of_one_mind_has_no_boundary():
+def test_constant_predictions_have_no_boundary():
     X, y = make_twonorm(20, 2, random_state=0)
     model = StumpSVC().fit(X, y)
     display = BoundaryDisplay.from_estimator(model, X, y, limits=((5, 6), (5, 6)), resolution=5)
-    assert np.unique(display._winners()).tolist() == [1]
+    assert np.unique(display._predicted()).tolist() == [1]
 
 
 def test_boundaries_need_two_features():
     model = StumpSVC().fit(HEART.data, HEART.target)
-    with pytest.raises(ValueError, match=r"X has shape \(270, 13\); a boundary is drawn for two"):
+    with pytest.raises(ValueError, match=r"X has shape \(270, 13\); a boundary plot needs two"):
         BoundaryDisplay.from_estimator(model, HEART.data, HEART.target)
     X, y = make_twonorm(20, 2, random_state=0)
     model = StumpSVC().fit(X, y)
@@ -490,8 +490,8 @@ def test_boundaries_need_two_features():
         BoundaryDisplay.from_estimator(model, X, y, resolution=1)
 
 
-def test_boundaries_need_numbers_without_holes():
-    drawn = "a boundary is drawn for two features of numbers without missing values"
+def test_boundaries_need_numbers_without_missing_values():
+    needs = "a boundary plot needs two numeric features without missing values"
     X, y = table()
     for columns, fault in [
         (["age", "income"], r"X contains nan in row \d+, feature 'income'"),
@@ -499,11 +499,11 @@ def test_boundaries_need_numbers_without_holes():
         (["age", "income", "job"], r"X has shape \(120, 3\)"),
     ]:
         model = StumpLogisticRegression().fit(X[columns], y)
-        with pytest.raises(ValueError, match=f"{fault}; {drawn}"):
+        with pytest.raises(ValueError, match=f"{fault}; {needs}"):
             BoundaryDisplay.from_estimator(model, X[columns], y)
     levels = np.column_stack([X["age"] > 45, X["age"]]).astype(float)
     model = StumpLogisticRegression(categorical_features=[0]).fit(levels, y)
-    with pytest.raises(ValueError, match=f"X: feature 0 is a category; {drawn}"):
+    with pytest.raises(ValueError, match=f"X: feature 0 is a category; {needs}"):
         BoundaryDisplay.from_estimator(model, levels, y)
 
 
@@ -516,22 +516,22 @@ def test_boundaries_follow_the_names_of_columns():
     np.testing.assert_array_equal(display.X, X)
 
 
-# Levels and holes of learned features
+# Feature learning with levels and missing values
 
 
-def test_learned_features_of_frames_with_holes_and_categories():
+def test_feature_learning_of_frames_with_missing_values_and_categories():
     X, y = table()
     model = BoostedStumpSVC(30).fit(X, y)
     rows = pd.concat([X, strange_rows().iloc[1:2]])
     rows["age"] = rows["age"].clip(0, 100)
     display = FeatureLearningDisplay.from_estimator(model, rows, [*y, "low"])
-    picture = display.axes_[1].images[0].get_array()
+    image = display.axes_[1].images[0].get_array()
     votes = np.array(list(model.stumps_.votes(display.X))).T
-    np.testing.assert_array_equal(2 * picture - 1, votes)
+    np.testing.assert_array_equal(2 * image - 1, votes)
     assert len(display.X) == 121 and np.isnan(display.X).sum() == X.isna().sum().sum()
 
 
-def test_rows_stand_at_their_levels_or_apart():
+def test_samples_are_at_their_levels_or_apart():
     X, y = table()
     model = BoostedStumpSVC(30).fit(X[["income", "job"]], y)
     rows = X[["income", "job"]].copy()
@@ -559,7 +559,7 @@ def test_rows_stand_at_their_levels_or_apart():
 # Edited models
 
 
-def test_pictures_say_that_a_model_was_edited():
+def test_captions_mention_edits():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     edited = model.remove_feature("job").flatten_curve("age", low=60)
@@ -572,7 +572,7 @@ def test_pictures_say_that_a_model_was_edited():
 
 
 @pytest.mark.parametrize("display", [FeatureLearningDisplay, MarginDisplay])
-def test_edited_models_have_no_training_to_show(display):
+def test_edited_models_lack_training_attributes(display):
     X, y = table()
     model = BoostedStumpSVC(5).fit(X, y).remove_feature("age")
     rows = (X, y) if display is FeatureLearningDisplay else ()
@@ -580,14 +580,14 @@ def test_edited_models_have_no_training_to_show(display):
         display.from_estimator(model, *rows)
 
 
-# Words of the data
+# Text of the data
 
 MONEY = "$0-$10k"
 BAD_TEX = "$tex_{bad$"
 
 
 def dollars():
-    """A frame whose names, levels and labels would be formulas, some of them wrong ones."""
+    """A frame whose names, levels and labels would be formulas, some of them invalid."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
         {BAD_TEX: rng.choice([MONEY, "$x$_{"], 60).astype(object), "$y$": rng.normal(size=60)}
@@ -596,7 +596,7 @@ def dollars():
 
 
 def shown_texts(figure):
-    """Draw a figure; return its texts as they are read by people, none of them a formula."""
+    """Draw a figure; return its texts as displayed, none of them a formula."""
     figure.canvas.draw()
     texts = [text.get_text() for text in figure.findobj(Text)]
     assert not any(is_math_text(text) for text in texts if "mathdefault" not in text)
@@ -608,7 +608,7 @@ def assert_shown(display, *words):
     assert [word for word in words if word not in shown] == []
 
 
-def test_dollars_are_no_mathematics():
+def test_dollar_signs_do_not_start_formulas():
     X, y = dollars()
     model = StumpLogisticRegression().fit(X, y)
     assert_shown(CurvesDisplay.from_estimator(model), BAD_TEX, "$y$", MONEY, "$x$_{", "'_$^$'")
@@ -652,8 +652,8 @@ def test_names_that_are_numbers():
     assert display_names(LogisticRegression().fit(X[["age"]], y), 1, None) == ["age"]
 
 
-def test_words():
-    assert verbatim(MONEY) == r"\$0-\$10k" and verbatim(3) == "3"
+def test_text_helpers():
+    assert escape(MONEY) == r"\$0-\$10k" and escape(3) == "3"
     assert [format_short_percent(s) for s in (0.0, 0.0003, 0.0994, 0.0996, 1.0)] == [
         "0 %",
         "<0.1 %",
@@ -661,4 +661,4 @@ def test_words():
         "10 %",
         "100 %",
     ]
-    assert shortened("short", 5) == "short" and shortened("longer", 5) == "long…"
+    assert truncate("short", 5) == "short" and truncate("longer", 5) == "long…"

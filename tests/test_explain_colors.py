@@ -1,4 +1,4 @@
-"""A class has one color in every plot, and what is about no class has another."""
+"""A class has the same color in every plot; everything else has other colors."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +12,7 @@ from everystump.explain import (
     CurvesDisplay,
     ImportanceDisplay,
 )
-from everystump.explain.colors import FIRST, PLAIN, SECOND, class_colors, side_colors
+from everystump.explain._colors import FIRST, NEUTRAL, SECOND, class_colors, sign_colors
 
 pd = pytest.importorskip("pandas", reason="the table of these tests is a pandas frame")
 
@@ -44,20 +44,20 @@ def test_curves_of_two_classes_change_their_color_at_zero():
         assert to_hex(bar.get_facecolor()) == (SECOND if bar.get_width() > 0 else FIRST)
 
 
-def test_a_row_and_the_map_have_the_colors_of_the_curves():
+def test_contributions_and_boundaries_have_the_colors_of_the_curves():
     X, y = table()
     model = StumpSVC().fit(X, y)
-    way = ContributionsDisplay.from_estimator(model, X, row=3)
-    for bar, adds in zip(way.ax_.patches[1:-1], way.contributions, strict=True):
+    display = ContributionsDisplay.from_estimator(model, X, row=3)
+    for bar, adds in zip(display.ax_.patches[1:-1], display.contributions, strict=True):
         assert to_hex(bar.get_facecolor()) == (SECOND if adds >= 0 else FIRST)
     numbers = X.assign(word=(X["word"] == "x").astype(float))
     drawing = BoundaryDisplay.from_estimator(StumpSVC().fit(numbers, y), numbers, y)
     assert [line.get_color() for line in drawing.ax_.lines] == [FIRST, SECOND]
     (bars,) = ImportanceDisplay.from_estimator(model).ax_.containers
-    assert {to_hex(bar.get_facecolor()) for bar in bars} == {PLAIN}
+    assert {to_hex(bar.get_facecolor()) for bar in bars} == {NEUTRAL}
 
 
-def test_several_classes_have_a_color_each():
+def test_several_classes_have_distinct_colors():
     assert len(set(class_colors(8))) == 8
     for k in range(3):
-        assert side_colors(3, k) == (class_colors(3)[k], PLAIN)
+        assert sign_colors(3, k) == (class_colors(3)[k], NEUTRAL)

@@ -40,7 +40,7 @@ def shown(learner):
 
 
 def table(n_classes=2, seed=0):
-    """A frame with holes and a category whose index is no range, and labels."""
+    """A frame with missing values, a category and an index that is not a range, and labels."""
     rng = np.random.default_rng(seed)
     age = np.round(rng.normal(45, 12, N_ROWS))
     income = np.where(rng.random(N_ROWS) < 0.2, np.nan, np.round(rng.normal(size=N_ROWS), 1))

@@ -229,5 +229,5 @@ def test_the_picture_shows_the_best_of_several_parameters():
 def test_pictures_that_cannot_be_drawn_are_refused():
     search = LooBoundSearch(MACHINE, {"kernel": ["gaussian", "laplacian"]}).fit(X0, Y0)
     draw = BoundSearchDisplay.from_search
-    assert_refused(lambda: draw(search, X0, Y0), "param='kernel' has no numbers to go along")
+    assert_refused(lambda: draw(search, X0, Y0), "param='kernel' is not a numeric parameter")
     assert_refused(lambda: draw(MACHINE, X0, Y0), "has no bounds; pass a fitted LooBoundSearch")

@@ -461,7 +461,9 @@ def test_wishes_that_contradict_each_other(credit, tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [TypeError, KeyError, AttributeError])
-@pytest.mark.parametrize("place", ["_workflow.fitting.proofs", "bounds.validation_bound"])
+@pytest.mark.parametrize(
+    "place", ["_workflow.fitting.certificate_and_path", "bounds.validation_bound"]
+)
 def test_a_bug_is_not_called_bad_input(wrong, place, credit, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise wrong("a bug")

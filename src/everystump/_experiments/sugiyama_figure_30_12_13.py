@@ -94,7 +94,7 @@ def _robust(found: Record) -> Claim:
 def _draw() -> Any:
     from matplotlib.figure import Figure
 
-    from everystump.explain.losses import LossesDisplay
+    from everystump.explain import LossesDisplay
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     for axes, (title, losses) in zip(figure.subplots(1, 2), PANELS.items(), strict=True):

@@ -25,7 +25,7 @@ from everystump._workflow.measuring import (
 from everystump._workflow.notes import noting
 from everystump._workflow.plan import Plan
 from everystump._workflow.presets import PRESETS
-from everystump.explain.optimality import proofs
+from everystump.explain.optimality import certificate_and_path
 
 
 def fit_model(
@@ -118,4 +118,4 @@ def _measured(
 def _training_evidence(model: Any, task: Task, train: np.ndarray) -> dict[str, Any]:
     """Return what training proves of a model: bounds, the certificate, the path of C."""
     X, y = task.X.iloc[train], task.y[train]
-    return {"bounds": evaluate_bounds(model, X, y, fresh=False), **proofs(model)}
+    return {"bounds": evaluate_bounds(model, X, y, fresh=False), **certificate_and_path(model)}

@@ -1,42 +1,42 @@
-"""Where a classifier of two features decides for which class (as in Lin & Li, Figure 2)."""
+"""The decision regions of a classifier of two features (as in Lin & Li, Figure 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from everystump._tables import Feature, is_frame, read_table, reorder_columns
 from everystump._tables.labels import class_indices, classifier_scores
-from everystump.explain.colors import TEXT, class_colors, pale
-from everystump.explain.names import display_names, verbatim
+from everystump.explain._colors import class_colors, lighten
+from everystump.explain._display import AxesDisplay, display_names, escape
 
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
-_DRAWN = "a boundary is drawn for two features of numbers without missing values"
+_NEEDS = "a boundary plot needs two numeric features without missing values"
 
 
 @dataclass
-class BoundaryDisplay:
-    """The regions of the classes, the boundaries between them, and some rows.
+class BoundaryDisplay(AxesDisplay):
+    """The regions of the classes, the boundaries between them, and some samples.
 
     Attributes
     ----------
     ticks : tuple of two ndarrays
-        The values of each feature at which scores were taken.
+        The values of each feature that form the grid.
     scores : ndarray of shape (n_second, n_first) or (n_second, n_first, n_classes)
-        The scores there.
-    X : ndarray of shape (n_rows, 2)
-        Rows.
-    label : ndarray of int, shape (n_rows,)
-        The class number of each.
+        The scores on the grid.
+    X : ndarray of shape (n_samples, 2)
+        Samples.
+    label : ndarray of int, shape (n_samples,)
+        The index of each sample's class.
     classes : list
         The classes.
     names : list of str
         Names of both features.
     figure_, ax_ : matplotlib Figure and Axes
-        The picture, once drawn.
+        The plot, set by `plot`.
 
     Examples
     --------
@@ -54,6 +54,7 @@ class BoundaryDisplay:
     label: np.ndarray
     classes: list
     names: list[str]
+    _hidden_spines: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def from_estimator(
@@ -67,37 +68,38 @@ class BoundaryDisplay:
         feature_names: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Draw the decisions of any fitted classifier of two features.
+        """Draw the decision regions of any fitted classifier of two features.
 
         Parameters
         ----------
         estimator : estimator
             A fitted classifier.
-        X : array-like of shape (n_rows, 2)
-            Rows to draw: numbers, none of them missing.
-        y : array-like of shape (n_rows,)
+        X : array-like of shape (n_samples, 2)
+            Samples to draw: numbers, none of them missing.
+        y : array-like of shape (n_samples,)
             Their labels.
         limits : (low, high) or a pair of them, optional
-            The range of both features, or of each; a little more than the rows' by default.
+            The range of both features, or of each; slightly more than that of ``X`` by default.
         resolution : int, default=201
-            Scores are taken at this many values of each feature.
+            The number of grid values of each feature.
         feature_names : list of str, optional
             Names; those of the training table by default.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            The axes to draw on; a new figure by default.
 
         Returns
         -------
         BoundaryDisplay
             With ``figure_`` and ``ax_``.
         """
-        X = _in_order(estimator, X)
-        rows = _numbers(X, getattr(estimator, "feature_info_", ()))
+        X = _in_training_order(estimator, X)
+        rows = _check_numbers(X, getattr(estimator, "feature_info_", ()))
         if resolution < 2:
             raise ValueError(f"resolution={resolution} must be at least 2.")
         label = class_indices(y, estimator.classes_, len(rows))
-        ends = _limits(limits, rows)
-        first, second = (np.linspace(low, high, resolution) for low, high in ends)
+        first, second = (
+            np.linspace(low, high, resolution) for low, high in _check_limits(limits, rows)
+        )
         grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
         scores = classifier_scores(estimator, _like(X, grid))
         return cls(
@@ -109,16 +111,14 @@ class BoundaryDisplay:
             display_names(estimator, 2, feature_names),
         ).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw regions, boundaries and rows on ``ax`` or on a new figure."""
-        if ax is None:
-            import matplotlib.pyplot as plt
+    def _figure_size(self) -> tuple[float, float]:
+        return 5.0, 4.6
 
-            _, ax = plt.subplots(figsize=(5.0, 4.6), layout="constrained")
+    def _draw(self, ax: Any) -> None:
         n_classes = len(self.classes)
         levels = np.arange(n_classes + 1) - 0.5
         colors = class_colors(n_classes)
-        ax.contourf(*self.ticks, self._winners(), levels=levels, colors=[*map(pale, colors)])
+        ax.contourf(*self.ticks, self._predicted(), levels=levels, colors=[*map(lighten, colors)])
         for lead in self._leads():
             if lead.min() < 0.0 < lead.max():
                 ax.contour(*self.ticks, lead, levels=[0.0], colors="black", linewidths=1.3)
@@ -131,29 +131,27 @@ class BoundaryDisplay:
             handles += ax.plot(*of_class.T, marker, color=color, markersize=size, **hollow)
         ax.set_xlim(self.ticks[0][0], self.ticks[0][-1])
         ax.set_ylim(self.ticks[1][0], self.ticks[1][-1])
-        ax.set_xlabel(verbatim(self.names[0]))
-        ax.set_ylabel(verbatim(self.names[1]))
+        ax.set_xlabel(escape(self.names[0]))
+        ax.set_ylabel(escape(self.names[1]))
         ax.legend(
             handles,
-            [verbatim(name) for name in self.classes],
+            [escape(name) for name in self.classes],
             title="class",
             fontsize=8,
             title_fontsize=8,
             loc="best",
             framealpha=0.85,
         )
-        ax.tick_params(labelsize=8, colors=TEXT)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        ax.tick_params(labelsize=8)
 
-    def _winners(self) -> np.ndarray:
-        """Return the number of the class decided for at each place."""
+    def _predicted(self) -> np.ndarray:
+        """Return the index of the predicted class at each point of the grid."""
         if self.scores.ndim == 2:
             return (self.scores > 0).astype(int)
         return self.scores.argmax(axis=2)
 
     def _leads(self) -> list[np.ndarray]:
-        """Return scores that are 0 at the boundaries: one for two classes, else one a class."""
+        """Return what is 0 on the boundaries: one array for two classes, else one per class."""
         if self.scores.ndim == 2:
             return [self.scores]
         leads = []
@@ -163,41 +161,41 @@ class BoundaryDisplay:
         return leads
 
 
-def _in_order(estimator: Any, X: Any) -> Any:
-    """Return a frame with its columns in the order of the training table, whose names are drawn."""
+def _in_training_order(estimator: Any, X: Any) -> Any:
+    """Return a frame with its columns in the order of the training table."""
     names = [feature.name for feature in getattr(estimator, "feature_info_", ())]
     return reorder_columns(X, names) if is_frame(X) and names and None not in names else X
 
 
-def _numbers(X: Any, known: Sequence[Feature]) -> np.ndarray:
-    """Return rows of two numbers, or say what else they are."""
+def _check_numbers(X: Any, known: Sequence[Feature]) -> np.ndarray:
+    """Return samples of two numeric features as an array."""
     rows, features = read_table(X, "from_dtype")
     if rows.shape[1] != 2:
-        raise ValueError(f"X has shape {rows.shape}; {_DRAWN}.")
+        raise ValueError(f"X has shape {rows.shape}; {_NEEDS}.")
     shown = [d if feature.name is None else feature.name for d, feature in enumerate(features)]
-    categories = [feature.levels is not None for feature in features]
-    if len(known) == 2:  # numbers as well may have been chosen as levels
-        categories = [c or f.levels is not None for c, f in zip(categories, known, strict=True)]
-    if any(categories):
-        raise ValueError(f"X: feature {shown[categories.index(True)]!r} is a category; {_DRAWN}.")
+    is_category = [feature.levels is not None for feature in features]
+    if len(known) == 2:  # categorical_features may have made numbers levels
+        is_category = [c or f.levels is not None for c, f in zip(is_category, known, strict=True)]
+    if any(is_category):
+        raise ValueError(f"X: feature {shown[is_category.index(True)]!r} is a category; {_NEEDS}.")
     bad = np.argwhere(~np.isfinite(rows))
     if len(bad):
         row, d = bad[0].tolist()
         raise ValueError(
-            f"X contains {rows[row, d]} in row {row}, feature {shown[d]!r}; {_DRAWN}: leave such "
-            f"rows out."
+            f"X contains {rows[row, d]} in row {row}, feature {shown[d]!r}; {_NEEDS}: remove such "
+            f"rows."
         )
     return rows.astype(np.float64, copy=False)
 
 
-def _limits(given: Any, rows: np.ndarray) -> np.ndarray:
+def _check_limits(given: Any, rows: np.ndarray) -> np.ndarray:
     """Return the range of each feature."""
     if given is None and len(rows) == 0:
         raise ValueError("X has no rows to draw; pass some, or limits.")
     if given is None:
         low, high = rows.min(axis=0), rows.max(axis=0)
-        room = np.where(high > low, 0.05 * (high - low), 0.5)
-        return np.column_stack([low - room, high + room])
+        padding = np.where(high > low, 0.05 * (high - low), 0.5)
+        return np.column_stack([low - padding, high + padding])
     ends = np.asarray(given, dtype=np.float64)
     ends = np.array([ends, ends]) if ends.shape == (2,) else ends
     if ends.shape != (2, 2) or not np.all(ends[:, 0] < ends[:, 1]):
@@ -206,7 +204,7 @@ def _limits(given: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def _like(X: Any, grid: np.ndarray) -> Any:
-    """Return rows as a table of the same kind, with its names."""
+    """Return the grid as a table of the same type as ``X``, with its column names."""
     if not is_frame(X):
         return grid
     return type(X)({name: grid[:, d] for d, name in enumerate(X.columns)})

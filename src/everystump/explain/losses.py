@@ -1,4 +1,4 @@
-"""The losses of boosting against the margin (Sugiyama, Figs 30.12 and 30.13)."""
+"""Loss functions of boosting against the margin (Sugiyama, Figs 30.12 and 30.13)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import Any, Self
 import numpy as np
 
 from everystump._core.boosting import BOOSTING_LOSSES
+from everystump.explain._colors import TEXT, class_colors
+from everystump.explain._display import DASHED, AxesDisplay
 
 _NAMES = {
     "exponential": "exponential (AdaBoost)",
     "mada": "mada (MadaBoost)",
     "logistic": "logistic (LogitBoost)",
 }
-_COLORS = {"exponential": "#1f5fa8", "mada": "#c2571a", "logistic": "#2f8f5b"}
-_TEXT = "#555555"
+_COLORS = dict(zip(_NAMES, class_colors(3), strict=True))
 
 
 @dataclass
-class LossesDisplay:
-    """What a margin costs under each loss, with the 0/1 loss that they stand in for.
+class LossesDisplay(AxesDisplay):
+    """Loss functions against the margin, with the 0/1 loss that they approximate.
 
     Attributes
     ----------
     margin : ndarray of shape (n_points,)
         Margins ``m = y f(x)``.
     losses : dict of ndarray
-        The loss at each, by the loss's name.
+        The values of each loss at these margins, by its name.
     figure_, ax_ : matplotlib Figure and Axes
-        The picture, once drawn.
+        The plot, set by `plot`.
 
     Examples
     --------
@@ -55,11 +56,11 @@ class LossesDisplay:
         Parameters
         ----------
         losses : sequence of str
-            Which ones, by name.
+            The names of the losses.
         limits : (low, high), default=(-3, 3)
-            The margins to draw.
+            The range of margins.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            The axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -69,20 +70,15 @@ class LossesDisplay:
         unknown = [name for name in losses if name not in BOOSTING_LOSSES]
         if unknown:
             raise ValueError(
-                f"losses: {unknown[0]!r} is not known; use some of {sorted(BOOSTING_LOSSES)}."
+                f"losses: {unknown[0]!r} is unknown; use some of {sorted(BOOSTING_LOSSES)}."
             )
         margin = np.linspace(*limits, 601)
         values = {name: BOOSTING_LOSSES[name].value(margin) for name in losses}
         return cls(margin, values).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw the losses on ``ax`` or on a new figure."""
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(5.4, 3.8), layout="constrained")
-        wrong = np.where(self.margin > 0, 0.0, 1.0)
-        ax.step(self.margin, wrong, color=_TEXT, linewidth=1.2, linestyle=(0, (4, 3)), label="0/1")
+    def _draw(self, ax: Any) -> None:
+        zero_one = np.where(self.margin > 0, 0.0, 1.0)
+        ax.step(self.margin, zero_one, color=TEXT, linewidth=1.2, linestyle=DASHED, label="0/1")
         for name, loss in self.losses.items():
             ax.plot(self.margin, loss, color=_COLORS[name], linewidth=1.8, label=_NAMES[name])
         ax.set_ylim(0, 4)
@@ -90,6 +86,3 @@ class LossesDisplay:
         ax.set_xlabel("margin m = y f(x)")
         ax.set_ylabel("loss")
         ax.legend(frameon=False, fontsize=9)
-        ax.spines[["top", "right"]].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -1,4 +1,4 @@
-"""How the margins of rows are distributed."""
+"""Margins: of samples, and of AdaBoost+SVM against the number of stumps."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ import numpy as np
 
 from everystump._tables.labels import class_indices, classifier_scores
 from everystump._text import format_short_percent
-from everystump.explain.colors import LINE_COLORS, TEXT
-from everystump.explain.names import verbatim
+from everystump.estimators._reading import class_model_indices, curves_of
+from everystump.explain._colors import LINE_COLORS, NEUTRAL, TEXT
+from everystump.explain._display import DASHED, AxesDisplay, escape, training_attribute
 
 
 @dataclass
-class MarginsDisplay:
-    """The share of rows whose margin is at most a number, for every number.
+class MarginsDisplay(AxesDisplay):
+    """The cumulative distribution of the margins of samples.
 
-    The margin of a row is ``y f(x)``, the score for its own class; for several classes it is by
-    how much that score is above the best of the others.  At 0 or below, the row is not told right.
+    The margin of a sample is ``y f(x)``, the score of its own class; with several classes it is
+    that score minus the largest score of the others.  A sample with a margin of 0 or below is
+    misclassified.
 
     Attributes
     ----------
     margins : dict of ndarray
-        The margins of each set of rows, ascending.
+        The margins of each set of samples, ascending.
     figure_, ax_ : matplotlib Figure and Axes
-        The picture, once drawn.
+        The plot, set by `plot`.
 
     Examples
     --------
@@ -51,18 +53,18 @@ class MarginsDisplay:
         y_test: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Draw the margins that any fitted classifier gives to rows.
+        """Draw the margins of samples under any fitted classifier.
 
         Parameters
         ----------
         estimator : estimator
             A fitted classifier, with a decision function or probabilities.
         X, y : array-like, optional
-            The training rows and their labels.
+            The training data.
         X_test, y_test : array-like, optional
-            Held-out rows and their labels.
+            Held-out data.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            The axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -72,52 +74,100 @@ class MarginsDisplay:
         pairs = {"training rows": (X, y), "held-out rows": (X_test, y_test)}
         for name, pair in pairs.items():
             if (pair[0] is None) != (pair[1] is None):
-                raise ValueError(f"rows and labels belong together: pass both of the {name}.")
+                raise ValueError(f"only X or only y of the {name} was given; pass both.")
         given = {name: pair for name, pair in pairs.items() if pair[0] is not None}
         if not given:
-            raise ValueError("X=None and X_test=None leave no rows; pass some with their labels.")
-        found = {name: np.sort(_margins(estimator, *pair)) for name, pair in given.items()}
-        return cls(found).plot(ax=ax)
+            raise ValueError("X=None and X_test=None: there are no rows to draw; pass X and y.")
+        margins = {name: np.sort(_margins(estimator, *pair)) for name, pair in given.items()}
+        return cls(margins).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw the distributions on ``ax`` or on a new figure."""
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(5.8, 3.8), layout="constrained")
-        ax.axvline(0.0, color=TEXT, linewidth=0.8, linestyle=(0, (4, 4)))
+    def _draw(self, ax: Any) -> None:
+        ax.axvline(0.0, color=TEXT, linewidth=0.8, linestyle=DASHED)
         ends = [(margins[0], margins[-1]) for margins in self.margins.values()]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
-        room = 0.04 * (high - low) or 0.5
+        padding = 0.04 * (high - low) or 0.5
         for (name, margins), color in zip(self.margins.items(), LINE_COLORS, strict=False):
             wrong = format_short_percent(float(np.mean(margins <= 0)))
             ax.step(
-                np.concatenate([[low - room], margins, [high + room]]),
+                np.concatenate([[low - padding], margins, [high + padding]]),
                 np.concatenate([[0.0], np.arange(1, len(margins) + 1) / len(margins), [1.0]]),
                 where="post",
                 color=color,
                 linewidth=1.8,
-                label=f"{verbatim(name)}:\n{wrong} at or below 0",
+                label=f"{escape(name)}:\n{wrong} at or below 0",
             )
-        ax.set_xlim(low - room, high + room)
+        ax.set_xlim(low - padding, high + padding)
         ax.set_ylim(0.0, 1.02)
         ax.set_xlabel("margin y f(x)")
-        ax.set_ylabel("share of rows with at most this margin")
+        ax.set_ylabel("cumulative share of rows")
         ax.legend(frameon=False, fontsize=9, loc="lower right", handlelength=1.2)
-        ax.tick_params(colors=TEXT)
-        ax.spines[["top", "right"]].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 def _margins(estimator: Any, X: Any, y: Any) -> np.ndarray:
-    """Return by how much the score of each row's class is above that of the others."""
+    """Return the score of each sample's class minus the largest score of the others."""
     score = classifier_scores(estimator, X)
     label = class_indices(y, estimator.classes_, len(score))
     if score.ndim == 1:
         return np.where(label == 1, score, -score)
-    rows = np.arange(len(label))
-    own = score[rows, label]
+    samples = np.arange(len(label))
+    own = score[samples, label]
     others = score.copy()
-    others[rows, label] = -np.inf
+    others[samples, label] = -np.inf
     return own - others.max(axis=1)
+
+
+@dataclass
+class MarginDisplay(AxesDisplay):
+    """The margin of a `BoostedStumpSVC` against its number of stumps (Wang et al., Theorem 4).
+
+    Attributes
+    ----------
+    n_estimators : ndarray of shape (n_stages,)
+        Numbers of stumps.
+    margin : ndarray of shape (n_stages,)
+        The margin ``1 / |beta|`` at each.
+    hard : bool
+        Whether it is the hard margin, which cannot decrease by Theorem 4.
+    figure_, ax_ : matplotlib Figure and Axes
+        The plot, set by `plot`.
+    """
+
+    n_estimators: np.ndarray
+    margin: np.ndarray
+    hard: bool
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, class_label: Any = None, ax: Any = None) -> Self:
+        """Draw the margins of a fitted `BoostedStumpSVC`.
+
+        Parameters
+        ----------
+        estimator : BoostedStumpSVC
+            Fitted, with several `stages`.
+        class_label : label, optional
+            With several classes, the class whose margin is drawn; the first one by default.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure by default.
+
+        Returns
+        -------
+        MarginDisplay
+            With ``figure_`` and ``ax_``.
+        """
+        stages = training_attribute(
+            estimator, "stages_", "has no stages; pass a fitted BoostedStumpSVC"
+        )
+        k = class_model_indices(estimator, curves_of(estimator), class_label)[0]
+        margins = [np.atleast_1d(stage.margin)[k] for stage in stages]
+        counts = np.array([stage.n_estimators for stage in stages])
+        return cls(counts, np.array(margins), bool(np.isinf(estimator.C))).plot(ax=ax)
+
+    def _draw(self, ax: Any) -> None:
+        kind = "hard" if self.hard else "soft"
+        ax.plot(
+            self.n_estimators, self.margin, color=NEUTRAL, linewidth=1.8, marker="o", markersize=4
+        )
+        ax.set_ylim(0, 1.1 * self.margin.max())
+        ax.set_xlim(0, None)
+        ax.set_xlabel("number of stumps")
+        ax.set_ylabel(f"{kind} margin 1 / |β|")

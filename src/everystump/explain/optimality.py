@@ -1,4 +1,4 @@
-"""What training proved of a model, as plain data."""
+"""The optimality certificate and the C path of a fitted model, as plain data."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from typing import Any
 from everystump.estimators._base import as_class_list
 
 
-def proofs(model: Any) -> dict[str, Any]:
-    """Return the certificate and the path of a model, as far as it has them.
+def certificate_and_path(model: Any) -> dict[str, Any]:
+    """Return the certificate and the C path of a model, if it has them.
 
     Returns
     -------
     dict
-        ``certificate``: that of the class with the largest gap, which is named if there are
-        several, and ``over``, what it is the best of; ``path``: the values of C with the mean and
-        the spread of their scores, what the scores are, and the chosen one.
+        ``certificate``: that of the class with the largest duality gap, whose label is ``class`` if
+        there are several, and ``over``, the set of models whose optimum it certifies; ``path``: the
+        values of C, the mean and standard deviation of their scores, the name of the score, and
+        the chosen C.
 
     Examples
     --------
     >>> from everystump import StumpSVC
-    >>> proofs(StumpSVC().fit([[0], [1], [2], [3]], [0, 0, 1, 1]))["certificate"]["over"]
+    >>> model = StumpSVC().fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> certificate_and_path(model)["certificate"]["over"]
     'ensemble of stumps'
     """
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     given: Any = getattr(model, "certificate_", None)
     if given is not None:
         certificates = list(as_class_list(given))
         worst = max(certificates, key=lambda own: own.gap)
-        told["certificate"] = asdict(worst) | {
-            "over": getattr(model, "_optimum_over", "other solution")
-        }
+        over = getattr(model, "_optimum_over", "other solution")
+        found["certificate"] = asdict(worst) | {"over": over}
         if len(certificates) > 1:
-            told["certificate"]["class"] = model.classes_.tolist()[certificates.index(worst)]
+            found["certificate"]["class"] = model.classes_.tolist()[certificates.index(worst)]
     results = getattr(model, "cv_results_", None)
     if results is not None and "param_C" in results and hasattr(model, "C_"):
-        told["path"] = {
+        found["path"] = {
             "C": results["param_C"].tolist(),
             "mean": results["mean_test_score"].tolist(),
             "std": results["std_test_score"].tolist(),
-            "scoring": getattr(model, "scoring_", "accuracy"),  # which files of old did not name
+            "scoring": getattr(model, "scoring_", "accuracy"),  # absent in old model files
             "chosen": float(model.C_),
         }
-    return told
+    return found

@@ -15,7 +15,7 @@ from everystump._pipelines.folding import folded
 from everystump._tables.validation import check_rows
 from everystump.bounds.wrapped import training_overlap_of
 from everystump.estimators._base import as_class_list
-from everystump.explain.optimality import proofs
+from everystump.explain.optimality import certificate_and_path
 from everystump.export.document import to_document
 from everystump.report.features import known_density, measured_importances, summarize_features
 from everystump.report.plain import as_plain
@@ -166,7 +166,7 @@ def _extremes(
 
 def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what is known about a model: what it says of itself, then what is given."""
-    known: dict[str, Any] = {"model": type(model).__name__, **proofs(model)}
+    known: dict[str, Any] = {"model": type(model).__name__, **certificate_and_path(model)}
     for more in (getattr(model, "about_", None), given):
         if more is not None and not isinstance(more, Mapping):
             raise TypeError(f"about={more!r} is of the type {type(more).__name__}; pass a dict.")

@@ -1,4 +1,4 @@
-"""The bars of a category: levels that move scores most, the others together, what is missing."""
+"""The bars of a category: its most important levels, the others together, missing values."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from everystump._core.shapes import Shape
 from everystump._tables import Feature
 from everystump._text import format_short_percent
 from everystump.estimators._reading import share_missing
-from everystump.explain.names import shortened
+from everystump.explain._display import truncate
 
-_MOST_LEVELS = 8
-_LONGEST = 16
+_MAX_LEVELS = 8
+_MAX_LENGTH = 16
 
 
 class LevelBar(NamedTuple):
-    """What a level, several of them or a missing value add to the score.
+    """The contribution of a level, of several levels, or of a missing value.
 
     Attributes
     ----------
-    place : float
-        Where the bar stands, from below.
+    position : float
+        The position of the bar, from below.
     value : float
-        What is added; of several levels the mean over their rows.
+        The contribution to the score; for several levels its mean over their samples.
     label : str
-        The name, and the share of the rows if it is known.
+        The name, and the share of the samples if it is known.
     is_level, is_missing : bool
-        Whether it is one level, or what is missing; neither for the other levels together.
+        Whether it is a single level, or the missing values; neither for the other levels together.
     """
 
-    place: float
+    position: float
     value: float
     label: str
     is_level: bool
@@ -40,7 +40,7 @@ class LevelBar(NamedTuple):
 
 
 def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> list[LevelBar]:
-    """Return the bars from below: the missing ones apart, then levels by what they add.
+    """Return the bars from below: missing values set apart, then levels by contribution.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> li
     >>> [bar.label for bar in level_bars(shape, feature, None)]
     ['xl', 'm']
     """
-    values, weights = shape.levels, _weights(shape, density)
+    values, weights = shape.levels, _level_weights(shape, density)
     names = [] if feature.levels is None else [str(level) for level in feature.levels.tolist()]
     shares = None if density is None else weights / (weights.sum() + density.missing)
-    # Over all rows a level moves the scores by its weight times what it adds.
+    # The importance of a level is its weight times its contribution.
     order = np.argsort(-weights * np.abs(values), kind="stable")
-    n_shown = len(names) if len(names) <= _MOST_LEVELS else _MOST_LEVELS - 1
+    n_shown = len(names) if len(names) <= _MAX_LEVELS else _MAX_LEVELS - 1
     shown, rest = order[:n_shown], order[n_shown:]
     entries = [(values[k], names[k], None if shares is None else shares[k], True) for k in shown]
     if len(rest):
@@ -63,8 +63,8 @@ def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> li
         entries.append((mean, f"{len(rest)} more", share, False))
     entries.sort(key=lambda entry: entry[0])
     bars = [
-        LevelBar(float(place), float(value), _label(name, share), is_level, False)
-        for place, (value, name, share, is_level) in enumerate(entries)
+        LevelBar(float(position), float(value), _label(name, share), is_level, False)
+        for position, (value, name, share, is_level) in enumerate(entries)
     ]
     if shape.missing is None:
         return bars
@@ -72,8 +72,8 @@ def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> li
     return [LevelBar(-1.5, shape.missing, _label("missing", share), False, True), *bars]
 
 
-def _weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
-    """Return the weight of the rows of each level; rows of unknown levels are not counted."""
+def _level_weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
+    """Return the weight of the samples of each level; unknown levels are not counted."""
     weights = np.zeros(len(shape.levels))
     if density is None:
         return weights + 1.0
@@ -83,5 +83,5 @@ def _weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
 
 
 def _label(name: str, share: float | None) -> str:
-    name = shortened(name, _LONGEST)
+    name = truncate(name, _MAX_LENGTH)
     return name if share is None else f"{name}  {format_short_percent(share)}"

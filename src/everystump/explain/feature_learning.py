@@ -1,4 +1,4 @@
-"""Boosting as feature learning (Wang et al., Fig. 1): rows become votes, votes get weights."""
+"""Boosting as feature learning (Wang et al., Fig. 1): samples become votes, votes get weights."""
 
 from __future__ import annotations
 
@@ -11,44 +11,43 @@ from everystump._core.boosting import Stumps
 from everystump._tables import Feature
 from everystump._tables.labels import class_indices
 from everystump._tables.validation import check_rows
-from everystump.explain.colors import LINE_COLORS, TEXT, class_colors
-from everystump.explain.edits import training_attribute
-from everystump.explain.names import display_names, verbatim
-from everystump.explain.places import Places
+from everystump.explain._colors import LINE_COLORS, TEXT, class_colors
+from everystump.explain._display import display_names, escape, training_attribute
+from everystump.explain._positions import AxisPositions
 
-_SIDES = class_colors(2)
-_PALE = ("#f6d9c4", "#f4f4f4", "#c9d6e6")  # of the votes -1, 0 and 1
+_CLASS_COLORS = class_colors(2)
+_VOTE_COLORS = ("#f6d9c4", "#f4f4f4", "#c9d6e6")  # of the votes -1, 0 and 1
 _LINE = "#9aa4b1"
-_MOST_ROWS = 2000
-_MOST_LETTERS = 30  # of ticks that stand beside each other
-_SPREAD = 0.3  # rows of a level stand beside each other, within this distance of it
+_MAX_SAMPLES = 2000
+_MAX_LABEL_LENGTH = 30  # of all tick labels of the x-axis, before they are rotated
+_JITTER = 0.3  # samples of a level are spread at random within this distance
 
 
 @dataclass
 class FeatureLearningDisplay:
-    """Three steps: the rows with the stumps' thresholds, the votes, the weights of the votes.
+    """Three steps: samples with the stumps' thresholds, votes, and the weights of the votes.
 
     Attributes
     ----------
-    X : ndarray of shape (n_rows, n_features)
-        Rows, 2,000 of them at most, those of ``classes[0]`` first, each class in the order of its
-        scores; a category is the number of its level, what is missing is NaN.
-    label : ndarray of int, shape (n_rows,)
-        The class number of each.
+    X : ndarray of shape (n_samples, n_features)
+        At most 2,000 samples, those of ``classes[0]`` first, each class sorted by score; a category
+        is the index of its level, a missing value is NaN.
+    label : ndarray of int, shape (n_samples,)
+        The index of each sample's class.
     stumps : Stumps
-        The stumps with the machine's weights.
+        The stumps with the weights of the SVM.
     boosting_weights : ndarray of shape (n_stumps,)
-        The weights that AdaBoost gave.
+        The weights of AdaBoost.
     names : list of str
         Names of the features.
     classes : list of str
         Names of the classes.
     features : tuple of Feature
-        What the features are, with the names of levels.
+        The kinds of the features, with the names of levels.
     figure_ : matplotlib Figure
-        The picture, once drawn.
+        The plot, set by `plot`.
     axes_ : ndarray of matplotlib Axes
-        One a step.
+        One per step.
     """
 
     X: np.ndarray
@@ -61,15 +60,15 @@ class FeatureLearningDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, feature_names: Any = None) -> Self:
-        """Draw what a fitted `BoostedStumpSVC` of two classes makes of some rows.
+        """Draw the features that a fitted `BoostedStumpSVC` learned, for two classes.
 
         Parameters
         ----------
         estimator : BoostedStumpSVC
             Fitted, for two classes.
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-        y : array-like of shape (n_rows,)
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
             Their labels.
         feature_names : list of str, optional
             Names; those of the training table by default.
@@ -88,7 +87,7 @@ class FeatureLearningDisplay:
         score = estimator.decision_function(X)
         label = class_indices(y, estimator.classes_, len(score))
         order = np.lexsort((score, label))
-        order = order[:: -(-len(order) // _MOST_ROWS)]
+        order = order[:: -(-len(order) // _MAX_SAMPLES)]
         return cls(
             values[order],
             label[order],
@@ -106,7 +105,7 @@ class FeatureLearningDisplay:
         self.figure_, self.axes_ = plt.subplots(
             1, 3, figsize=(12.0, 3.9), layout="constrained", width_ratios=(1.0, 1.25, 1.0)
         )
-        self._draw_rows(self.axes_[0])
+        self._draw_samples(self.axes_[0])
         self._draw_votes(self.axes_[1])
         self._draw_weights(self.axes_[2])
         for axis in self.axes_:
@@ -114,34 +113,34 @@ class FeatureLearningDisplay:
             axis.title.set_fontsize(10)
         return self
 
-    def _draw_rows(self, axis: Any) -> None:
-        """Draw the rows on the two features that most stumps look at."""
-        asking = ~np.isneginf(self.stumps.threshold)
-        times = np.bincount(self.stumps.feature[asking], minlength=self.X.shape[1])
-        first, second = (*np.argsort(-times, kind="stable"), 0)[:2]
-        across, up = (Places(self.features[d], self.X[:, d]) for d in (first, second))
-        for d, places, line in ((first, across, axis.axvline), (second, up, axis.axhline)):
-            asked = np.flatnonzero(asking & (self.stumps.feature == d))
-            questions = zip(self.stumps.threshold[asked], self.stumps.level[asked], strict=True)
-            for cut in sorted({cut for question in questions for cut in places.cuts(*question)}):
-                line(cut, color=_LINE, linewidth=0.6, alpha=0.6)
-        x, y = _beside(across, 0), _beside(up, 1)
+    def _draw_samples(self, axis: Any) -> None:
+        """Draw the samples on the two features that most stumps use."""
+        is_split = ~np.isneginf(self.stumps.threshold)
+        counts = np.bincount(self.stumps.feature[is_split], minlength=self.X.shape[1])
+        first, second = (*np.argsort(-counts, kind="stable"), 0)[:2]
+        across, up = (AxisPositions(self.features[d], self.X[:, d]) for d in (first, second))
+        for d, positions, draw in ((first, across, axis.axvline), (second, up, axis.axhline)):
+            own = is_split & (self.stumps.feature == d)
+            splits = zip(self.stumps.threshold[own], self.stumps.level[own], strict=True)
+            for line in sorted({x for split in splits for x in positions.boundaries(*split)}):
+                draw(line, color=_LINE, linewidth=0.6, alpha=0.6)
+        x, y = _jitter(across, 0), _jitter(up, 1)
         dots = [
-            axis.scatter(x[self.label == k], y[self.label == k], s=9, color=_SIDES[k])
+            axis.scatter(x[self.label == k], y[self.label == k], s=9, color=_CLASS_COLORS[k])
             for k in range(len(self.classes))
         ]
-        for places, marked, is_across in ((across, axis.xaxis, True), (up, axis.yaxis, False)):
-            ticks = places.ticks()
+        for positions, side in ((across, axis.xaxis), (up, axis.yaxis)):
+            ticks = positions.ticks()
             if ticks is not None:
-                too_long = is_across and sum(map(len, ticks[1])) > _MOST_LETTERS
-                marked.set_ticks(*ticks, rotation=90 if too_long else 0)
-        axis.set_xlabel(verbatim(self.names[first]))
-        axis.set_ylabel(verbatim(self.names[second]))
-        axis.set_title("1  rows x, and where stumps cut")
-        axis.legend(dots, [verbatim(name) for name in self.classes], fontsize=8, loc="upper right")
+                is_long = side is axis.xaxis and sum(map(len, ticks[1])) > _MAX_LABEL_LENGTH
+                side.set_ticks(*ticks, rotation=90 if is_long else 0)
+        axis.set_xlabel(escape(self.names[first]))
+        axis.set_ylabel(escape(self.names[second]))
+        axis.set_title("1  samples x, and splits of the stumps")
+        axis.legend(dots, [escape(name) for name in self.classes], fontsize=8, loc="upper right")
 
     def _draw_votes(self, axis: Any) -> None:
-        """Draw each row's votes as one line of the picture."""
+        """Draw the votes on each sample as one line of an image."""
         from matplotlib.colors import ListedColormap
 
         votes = np.array([(1 + v) / 2 for v in self.stumps.votes(self.X)]).T
@@ -149,19 +148,19 @@ class FeatureLearningDisplay:
             votes,
             aspect="auto",
             interpolation="nearest",
-            cmap=ListedColormap(_PALE),
+            cmap=ListedColormap(_VOTE_COLORS),
             vmin=0,
             vmax=1,
         )
         n_first = int(np.sum(self.label == 0))
         axis.axhline(n_first - 0.5, color=TEXT, linewidth=1.0)
         middles = [n_first / 2, (n_first + len(self.label)) / 2]
-        axis.set_yticks(middles, [verbatim(name) for name in self.classes])
-        axis.set_xlabel("stump, in AdaBoost's order")
-        axis.set_title("2  features z(x) = the stumps' votes")
+        axis.set_yticks(middles, [escape(name) for name in self.classes])
+        axis.set_xlabel("stump, by boosting round")
+        axis.set_title("2  features z(x): votes of the stumps")
 
     def _draw_weights(self, axis: Any) -> None:
-        """Draw the weights of AdaBoost and of the machine, each as shares of their sum."""
+        """Draw the weights of AdaBoost and of the SVM, each as shares of their sum."""
         order = 1 + np.arange(len(self.boosting_weights))
         pairs = (
             ("AdaBoost, α", self.boosting_weights, _LINE, 12),
@@ -171,16 +170,16 @@ class FeatureLearningDisplay:
             share = weights / (np.abs(weights).sum() or 1.0)
             axis.scatter(order, 100 * share, s=size, color=color, label=name)
         axis.axhline(0.0, color=TEXT, linewidth=0.6)
-        axis.set_xlabel("stump, in AdaBoost's order")
-        axis.set_ylabel("share of all weight, %")
+        axis.set_xlabel("stump, by boosting round")
+        axis.set_ylabel("share of the total weight (%)")
         axis.set_title("3  weights of the votes")
         axis.legend(fontsize=8)
         axis.spines[["top", "right"]].set_visible(False)
 
 
-def _beside(places: Places, seed: int) -> np.ndarray:
-    """Return where the rows are drawn: those of a level beside each other."""
-    at = places.of_rows()
-    if places.feature.levels is None:
+def _jitter(positions: AxisPositions, seed: int) -> np.ndarray:
+    """Return the positions of samples, those of a level spread around it."""
+    at = positions.of_samples()
+    if positions.feature.levels is None:
         return at
-    return at + np.random.default_rng(seed).uniform(-_SPREAD, _SPREAD, len(at))
+    return at + np.random.default_rng(seed).uniform(-_JITTER, _JITTER, len(at))

@@ -1,0 +1,183 @@
+"""Model selection: scores along the C path, and leave-one-out bounds of a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from everystump.explain._colors import LINE_COLORS, NEUTRAL, TEXT
+from everystump.explain._display import DASHED, AxesDisplay, escape, training_attribute
+
+_FOLD = "#b9c7d9"
+
+
+@dataclass
+class PathDisplay(AxesDisplay):
+    """The mean score at each C, with the scores of the folds, standard errors and the chosen C.
+
+    Attributes
+    ----------
+    results : dict
+        ``cv_results_`` of the estimator.
+    chosen : float
+        The chosen C.
+    scorer : str
+        The name of the score.
+    figure_, ax_ : matplotlib Figure and Axes
+        The plot, set by `plot`.
+    """
+
+    results: dict[str, Any]
+    chosen: float
+    scorer: str = "score"
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the path of a fitted `StumpSVCCV` or `StumpLogisticRegressionCV`.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``cv_results_`` and ``C_``.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure by default.
+
+        Returns
+        -------
+        PathDisplay
+            With ``figure_`` and ``ax_``.
+        """
+        results = training_attribute(
+            estimator,
+            "cv_results_",
+            "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
+        )
+        scorer = getattr(estimator, "scoring_", "accuracy")  # absent in old model files
+        if estimator.selection != "loo-bound":
+            scorer = f"{scorer} on held-out folds"
+        return cls(results, estimator.C_, scorer).plot(ax=ax)
+
+    def _draw(self, ax: Any) -> None:
+        Cs, mean = self.results["param_C"], self.results["mean_test_score"]
+        n_splits = self.results["n_splits"]
+        error = self.results["std_test_score"] / np.sqrt(max(n_splits - 1, 1))
+        for k in range(n_splits):
+            ax.plot(Cs, self.results[f"split{k}_test_score"], color=_FOLD, linewidth=0.8)
+        ax.errorbar(
+            Cs,
+            mean,
+            yerr=error,
+            color=NEUTRAL,
+            linewidth=1.8,
+            capsize=2.5,
+            marker="o",
+            markersize=4,
+            label="mean over folds, with standard error" if n_splits > 1 else None,
+        )
+        _mark_chosen(ax, self.chosen, f"chosen C = {self.chosen:.3g}")
+        ax.set_xscale("log", base=2)
+        ax.set_xlabel("C")
+        ax.set_ylabel(escape(self.scorer))
+        ax.legend(frameon=False, fontsize=9)
+
+
+@dataclass
+class BoundSearchDisplay(AxesDisplay):
+    """The bound and the test error of each candidate of a `LooBoundSearch`.
+
+    Attributes
+    ----------
+    values : ndarray
+        The values of the parameter, ascending, or the ranks of the candidates by bound.
+    bounds, errors : ndarray
+        The leave-one-out bound and the test error of each candidate.
+    chosen : float
+        The value of the chosen candidate.
+    label : str
+        The name of the values.
+    figure_, ax_ : matplotlib Figure and Axes
+        The plot, set by `plot`.
+    """
+
+    values: np.ndarray
+    bounds: np.ndarray
+    errors: np.ndarray
+    chosen: float
+    label: str
+
+    @classmethod
+    def from_search(
+        cls, search: Any, X: Any, y: Any, *, param: str | None = None, ax: Any = None
+    ) -> Self:
+        """Draw the candidates of a fitted search.
+
+        Parameters
+        ----------
+        search : LooBoundSearch
+            Fitted.
+        X, y : array-like
+            Test data that was not used in training.
+        param : str, optional
+            The numeric parameter on the x-axis, with the best candidate for each of its values.
+            By default the only parameter; if there are several, all candidates by rank.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure by default.
+
+        Returns
+        -------
+        BoundSearchDisplay
+            With ``figure_`` and ``ax_``.
+        """
+        if not hasattr(search, "candidates_"):
+            raise ValueError(f"search={search!r} has no bounds; pass a fitted LooBoundSearch.")
+        results = search.cv_results_
+        names = [name for name in results if name.startswith("param_")]
+        if param is None and len(names) == 1:
+            param = names[0].removeprefix("param_")
+        if param is None:
+            values, label = np.argsort(np.argsort(results["bound"])) + 1.0, "rank by bound"
+        else:
+            values, label = _parameter_values(results, param), param
+        shown = _best_of_each(values, results["bound"])
+        errors = [1.0 - search.candidates_[k].score(X, y) for k in shown]
+        chosen = float(values[search.best_index_])
+        bounds = results["bound"][shown]
+        return cls(values[shown], bounds, np.array(errors), chosen, label).plot(ax=ax)
+
+    def _draw(self, ax: Any) -> None:
+        bound, error = LINE_COLORS[:2]
+        ax.plot(self.values, self.bounds, "o--", color=bound, markersize=4, label="bound")
+        ax.plot(self.values, self.errors, "o-", color=error, markersize=4, label="test error")
+        _mark_chosen(ax, self.chosen, f"chosen: {self.chosen:.3g}")
+        if self.values[0] > 0 and self.values[-1] > 20 * self.values[0]:
+            ax.set_xscale("log")
+        ax.set_ylim(bottom=0.0)
+        ax.set_xlabel(escape(self.label))
+        ax.set_ylabel("error")
+        ax.legend(frameon=False, fontsize=9)
+
+
+def _mark_chosen(ax: Any, value: float, label: str) -> None:
+    ax.axvline(value, color=TEXT, linestyle=DASHED, linewidth=1.0, label=label)
+
+
+def _best_of_each(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Return the candidate with the least bound for each value, by ascending value."""
+    order = np.lexsort((bounds, values))
+    order = order[np.isfinite(values[order])]
+    first = np.append(True, np.diff(values[order]) > 0)
+    return order[first]
+
+
+def _parameter_values(results: dict[str, Any], param: str) -> np.ndarray:
+    """Return the values of a numeric parameter, NaN for candidates without it."""
+    column = results.get(f"param_{param}", [None])
+    mask = np.ma.getmaskarray(np.ma.asarray(column))
+    try:
+        return np.array([np.nan if m else float(v) for v, m in zip(column, mask, strict=True)])
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"param={param!r} is not a numeric parameter of the search; pass the name of one."
+        ) from None
