@@ -34,7 +34,7 @@ class Small:
     @property
     def votes(self):
         """The votes of all weights on all rows, densely: ``gather S``."""
-        S = np.column_stack([self.chains.spread(unit) for unit in np.eye(len(self.chains.jumps))])
+        S = np.column_stack([self.chains.matvec(unit) for unit in np.eye(len(self.chains.jumps))])
         return S[self.columns.codes.T + self.chains.starts[:-1]].sum(axis=1)
 
     def objective(self, w, b):
@@ -42,7 +42,7 @@ class Small:
         return w @ w / 2 + self.loss(self.C * self.weight).total(margin)
 
     def place(self, w, b):
-        self.rows.place(self.chains.spread(w), b)
+        self.rows.place(self.chains.matvec(w), b)
 
     def newton(self, w, b, loss):
         """Return Newton's matrix, right-hand side, ``h`` and ``k`` at a point, densely."""

@@ -13,7 +13,7 @@ from everystump._core import binning
 from everystump._core.binning import bin_starts, find_values
 from everystump._core.columns import make_columns
 
-N = binning._MANY_ROWS + 5000
+N = binning._MAX_SORTED_ROWS + 5000
 
 
 @cache
@@ -46,7 +46,7 @@ def draw(name, n=N):
 def both_ways(X, monkeypatch, **more):
     """Return the columns as they are found, and as sorting finds them."""
     found = make_columns(X, **more)
-    monkeypatch.setattr(binning, "_MANY_ROWS", len(X))
+    monkeypatch.setattr(binning, "_MAX_SORTED_ROWS", len(X))
     return found, make_columns(X, **more)
 
 
@@ -78,7 +78,7 @@ def test_cells_weigh_rows_as_sorting_does(name, monkeypatch):
 
 @pytest.mark.parametrize("sampled", [1, 20])
 def test_a_poor_sample_costs_time_alone(sampled, monkeypatch):
-    monkeypatch.setattr(binning, "_MOST_SAMPLED", sampled)
+    monkeypatch.setattr(binning, "_MAX_SAMPLE", sampled)
     X = np.column_stack([draw("normal"), draw("spikes"), draw("missing")])
     found, sorted_ = both_ways(X, monkeypatch, max_bins=100)
     check_same(found, sorted_)

@@ -60,8 +60,8 @@ def test_going_on_after_early_stopping_makes_nothing_worse(loss):
 @pytest.mark.parametrize("n_rows_per_block", [65536, 50])
 def test_going_on_with_other_labels(monkeypatch, loss, n_rows_per_block):
     """Margins far below 0 are weighed as well as those above: the loss falls."""
-    monkeypatch.setattr(blocks, "_ROWS_PER_BLOCK", n_rows_per_block)
-    monkeypatch.setattr(blocks, "_ROWS_ALONE", n_rows_per_block)
+    monkeypatch.setattr(blocks, "_BLOCK_ROWS", n_rows_per_block)
+    monkeypatch.setattr(blocks, "_BLOCK_ROWS_SINGLE", n_rows_per_block)
     X, y, _ = noisy_table(3)
     y = (X[:, 0] + X[:, 1] > 1024).astype(int)
     model = StumpBoostingClassifier(loss, n_estimators=3000, warm_start=True).fit(X, y)

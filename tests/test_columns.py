@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from oracles import search
 
 import everystump
-from everystump._core import rowloops
+from everystump._core import binloops
 from everystump._core.binning import Lookup
-from everystump._core.columns import make_columns, middles
+from everystump._core.columns import make_columns, midpoints
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TINY = 5e-324
@@ -248,7 +248,7 @@ def test_middles_lie_in_the_gap(a, b):
     if a == b:
         return
     low, high = min(a, b), max(a, b)
-    middle = middles(np.array([low]), np.array([high]))[0]
+    middle = midpoints(np.array([low]), np.array([high]))[0]
     assert low < middle <= high
     if np.nextafter(low, high) < high:
         assert middle < high
@@ -274,8 +274,8 @@ def test_extreme_gaps_are_cut(low, high):
 
 def check_lookup(cuts, x):
     """Check `Lookup` and `locate` against their NumPy twin."""
-    lookup = Lookup.over(cuts)
-    found = [rowloops.locate(v, lookup.cuts, lookup.first, lookup.low, lookup.scale) for v in x]
+    lookup = Lookup.build(cuts)
+    found = [binloops.find_bin(v, lookup.cuts, lookup.first, lookup.low, lookup.scale) for v in x]
     np.testing.assert_array_equal(found, np.searchsorted(cuts, x, side="right"))
 
 
@@ -301,7 +301,7 @@ def test_lookup_of_few_or_equal_cuts(cuts):
 
 def test_lookup_is_a_grid_not_a_search():
     """In evenly spread cuts no cell holds more than one, so that finding needs no halving."""
-    lookup = Lookup.over(np.linspace(0.0, 1.0, 100))
+    lookup = Lookup.build(np.linspace(0.0, 1.0, 100))
     assert np.diff(lookup.first).max() == 1
 
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
 import everystump as es
-from everystump._core.shapes import Shape, linear_pieces
+from everystump._core.shapes import Shape
 from everystump.export import score_json, to_json
 from everystump.export._reader import read_model
 
@@ -291,7 +291,7 @@ def test_a_linear_kernel_has_one_support_vector():
 def test_pieces_of_a_curve_with_ramps_and_jumps():
     knots = np.array([0.0, 1.0, 1.0, 2.0, 3.0])
     shape = Shape(knots, np.array([0.0, 1.0, 5.0, 5.0, 4.0]))
-    cuts, level, slope, anchor = linear_pieces(shape)
+    cuts, level, slope, anchor = shape.pieces()
     assert cuts.tolist() == [0.0, 1.0, 2.0, 3.0]
     x = np.array([-1.0, 0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 9.0])
     k = np.searchsorted(cuts, x, side="right")

@@ -6,7 +6,7 @@ import pytest
 from everystump._core import jit
 
 
-@pytest.mark.parametrize("compiler", [jit.kernel, jit.jit_reassociated])
+@pytest.mark.parametrize("compiler", [jit.jit, jit.jit_reassociated])
 def test_without_a_folder_for_the_cache_loops_are_compiled_all_the_same(monkeypatch, compiler):
     """Numba refuses to cache where it can write nowhere; then each process compiles for itself."""
     whole = numba.njit

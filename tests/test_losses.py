@@ -1,4 +1,4 @@
-"""Losses by finite differences, their duals by numerical minimisation."""
+"""Losses by finite differences, their duals by numerical minimization."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def values(record, margin):
     return np.array([loss.total(margin[i : i + 1]) for i, loss in enumerate(alone)])
 
 
-def each(margins):
+def all_pairs(margins):
     """Return all pairs of a cost and a margin."""
     cost, margin = np.meshgrid(COST, margins, indexing="ij")
     return cost.ravel(), margin.ravel()
@@ -36,17 +36,17 @@ def test_the_total_is_the_sum_over_rows(loss):
     assert record.total(margin) == pytest.approx(values(record, margin).sum())
 
 
-def test_margins_are_not_written_into():
+def test_margins_are_not_modified():
     smoothed = SmoothedHinge(COST, COST / 2, COST)
     for loss in (Hinge(COST), Logistic(COST), SquaredHinge(COST), smoothed):
-        for question in {"total", "slope", "curvature"} & set(dir(loss)):
+        for method in {"total", "slope", "curvature"} & set(dir(loss)):
             margin = MARGINS[:3].copy()
-            getattr(loss, question)(margin)
+            getattr(loss, method)(margin)
             np.testing.assert_array_equal(margin, MARGINS[:3])
 
 
 def test_hard_hinge():
-    """An infinite cost makes a short margin infinite and a kept one 0, never NaN."""
+    """With an infinite cost the loss is infinite below the margin and 0 above, never NaN."""
     hard = Hinge(np.full(3, np.inf))
     np.testing.assert_array_equal(values(hard, np.array([0.9, 1.0, 2.0])), [np.inf, 0, 0])
     assert hard.total(np.array([2.0, 1.0, 0.9])) == np.inf
@@ -62,7 +62,7 @@ def test_logistic_at_huge_margins():
 
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_slope_is_minus_the_derivative(loss):
-    cost, margin = each(MARGINS)
+    cost, margin = all_pairs(MARGINS)
     record, h = loss(cost), 1e-6
     difference = (values(record, margin - h) - values(record, margin + h)) / (2 * h)
     np.testing.assert_allclose(record.slope(margin), difference, rtol=1e-6, atol=1e-7)
@@ -71,7 +71,7 @@ def test_slope_is_minus_the_derivative(loss):
 
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_curvature_is_the_second_derivative(loss):
-    cost, margin = each(MARGINS)
+    cost, margin = all_pairs(MARGINS)
     record, h = loss(cost), 1e-6
     difference = (record.slope(margin - h) - record.slope(margin + h)) / (2 * h)
     np.testing.assert_allclose(record.curvature(margin), difference, rtol=1e-6, atol=1e-7)
@@ -79,7 +79,7 @@ def test_curvature_is_the_second_derivative(loss):
 
 @pytest.mark.parametrize("loss", [Hinge, *SMOOTH])
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.99])
-def test_dual_is_the_least_of_loss_and_price(loss, part):
+def test_dual_is_the_minimum(loss, part):
     """``dual(a) = min over m of loss(m) + a m``, found by a search over a wide interval."""
     for cost in COST:
         record, a = loss(np.array([cost])), part * cost
@@ -99,7 +99,7 @@ def test_dual_is_the_least_of_loss_and_price(loss, part):
 @pytest.mark.parametrize("loss", [Logistic, SquaredHinge])
 def test_dual_is_reached_at_the_slope(loss):
     """Fenchel's equality: ``dual(slope(m)) = loss(m) + slope(m) m``."""
-    cost, margin = each(MARGINS[1:-1])
+    cost, margin = all_pairs(MARGINS[1:-1])
     record = loss(cost)
     a = record.slope(margin)
     np.testing.assert_allclose(record.dual(a), values(record, margin) + a * margin, atol=1e-9)
@@ -110,11 +110,11 @@ def test_logistic_dual_at_the_ends_of_the_box():
     np.testing.assert_array_equal(Logistic(COST).dual(COST), [0, 0, 0])
 
 
-def test_flat_beyond_one_is_true_of_the_hinges_only():
+def test_zero_beyond_one():
     beyond = np.array([1.0, 1.5, 100.0])
     for loss in (Hinge, SquaredHinge, Logistic):
         free = loss(COST).total(beyond) == 0
-        assert loss.flat_beyond_one == free
+        assert loss.zero_beyond_one == free
 
 
 @pytest.fixture
@@ -125,14 +125,14 @@ def smoothed():
 
 
 def smoothed_gains(loss, margin):
-    """Return many ``0 <= a <= cost`` and ``a (1 - m) - (a - anchor)^2 / (2 sharpness)`` of each."""
+    """Return many ``0 <= a <= cost`` and ``a (1 - m) - (a - center)^2 / (2 penalty)`` of each."""
     a = loss.cost * np.linspace(0, 1, 20001)[:, None]
-    gain = a * (1 - margin) - (a - loss.anchor) ** 2 / (2 * loss.sharpness)
+    gain = a * (1 - margin) - (a - loss.center) ** 2 / (2 * loss.penalty)
     return a, gain
 
 
 @pytest.mark.parametrize("margin", [-3.0, 0.0, 0.8, 1.0, 1.1, 4.0])
-def test_smoothed_slope_is_the_maximiser(smoothed, margin):
+def test_smoothed_slope_is_the_maximizer(smoothed, margin):
     a, gain = smoothed_gains(smoothed, margin)
     best = np.take_along_axis(a, gain.argmax(axis=0)[None], axis=0)[0]
     slope = smoothed.slope(np.full(15, margin))
@@ -149,20 +149,20 @@ def test_smoothed_curvature_is_the_slope_of_the_slope(smoothed):
 
 
 @pytest.mark.parametrize("t", [0.0, 0.5, -2.0])
-def test_along_sums_slope_times_step(smoothed, t):
+def test_directional_slope(smoothed, t):
     rng = np.random.default_rng(2)
     margin, step = rng.normal(1.0, 1.0, size=(2, 15))
     for loss in (smoothed, Logistic(smoothed.cost), SquaredHinge(smoothed.cost)):
         expected = loss.slope(margin + t * step) @ step
-        assert loss.along(margin, step, t) == pytest.approx(expected, rel=1e-12)
+        assert loss.directional_slope(margin, step, t) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_sharp_smoothing_is_the_hinge(smoothed):
-    sharp = SmoothedHinge(smoothed.cost, smoothed.anchor, np.full(15, 1e9))
-    np.testing.assert_array_equal(sharp.slope(np.full(15, 0.9)), smoothed.cost)
-    np.testing.assert_array_equal(sharp.slope(np.full(15, 1.1)), 0.0)
+def test_a_large_penalty_gives_the_hinge(smoothed):
+    hard = SmoothedHinge(smoothed.cost, smoothed.center, np.full(15, 1e9))
+    np.testing.assert_array_equal(hard.slope(np.full(15, 0.9)), smoothed.cost)
+    np.testing.assert_array_equal(hard.slope(np.full(15, 1.1)), 0.0)
 
 
-def test_no_sharpness_returns_the_anchor(smoothed):
-    blunt = SmoothedHinge(smoothed.cost, smoothed.anchor, np.zeros(15))
-    np.testing.assert_array_equal(blunt.slope(np.full(15, -5.0)), smoothed.anchor)
+def test_a_penalty_of_zero_gives_the_center(smoothed):
+    soft = SmoothedHinge(smoothed.cost, smoothed.center, np.zeros(15))
+    np.testing.assert_array_equal(soft.slope(np.full(15, -5.0)), smoothed.center)

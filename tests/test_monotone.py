@@ -20,7 +20,7 @@ from everystump import (
     StumpSVC,
     StumpSVCCV,
 )
-from everystump._core.chains import Chains, edge_signs
+from everystump._core.chains import Chains
 from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.solvers import InseparableError
@@ -348,7 +348,7 @@ def test_a_warm_start_leads_to_the_same_optimum(loss, ratio):
 def constrained(loss, **arguments):
     """Return the problem of `Small` with curves 0 and 2 rising and curve 3 falling."""
     small = Small(loss, **arguments)
-    signs = edge_signs(small.chains, np.array([1, 0, 1, -1, 0]))
+    signs = small.chains.edge_signs(np.array([1, 0, 1, -1, 0]))
     small.problem = replace(small.problem, signs=signs)
     return small
 
@@ -423,9 +423,9 @@ def test_the_signs_of_edges():
     columns = [numbers(3), numbers(1), numbers(2, missing=1.0)]
     masses = [Masses(np.ones(column.n_bins - 1)) for column in columns]
     chains = Chains.of(columns, masses, centered=False)
-    signs = edge_signs(chains, np.array([1, -1, -1]))
+    signs = chains.edge_signs(np.array([1, -1, -1]))
     np.testing.assert_array_equal(signs, [0, 1, 1, 0, 0, -1, 0])
-    assert edge_signs(chains, None) is None
+    assert chains.edge_signs(None) is None
     assert check_monotonic_cst(None, [Feature()] * 3) is None
     assert check_monotonic_cst(np.zeros(3), [Feature()] * 3) is None
 

@@ -58,7 +58,7 @@ def test_a_curve_runs_straight_between_knots_and_jumps_where_they_coincide(shape
 def test_before_is_the_limit_from_the_left(shape):
     x = np.arange(-8.0, 9.0)
     near = shape(x - 1e-9)
-    np.testing.assert_allclose(shape.before(x), near, atol=1e-6)
+    np.testing.assert_allclose(shape.left_limit(x), near, atol=1e-6)
 
 
 @QUICK
@@ -110,7 +110,7 @@ def test_steps():
     shape = Shape.steps(np.array([0.0, 2.0]), np.array([5.0, 7.0, -1.0]))
     x = np.array([-1.0, np.nextafter(0, -1), 0.0, 1.0, 2.0, 9.0])
     np.testing.assert_array_equal(shape(x), [5, 5, 7, 7, -1, -1])
-    np.testing.assert_array_equal(shape.before(x), [5, 5, 5, 7, 7, -1])
+    np.testing.assert_array_equal(shape.left_limit(x), [5, 5, 5, 7, 7, -1])
     assert shape.is_step
 
 

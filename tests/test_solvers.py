@@ -185,7 +185,7 @@ def test_line_search_finds_a_flat_point(loss, bias, length):
     def derivative(t):
         return (w + t * dw) @ dw - record.slope(margin + t * step) @ step
 
-    small.rows.set_direction(small.chains.spread(dw), db)
+    small.rows.set_direction(small.chains.matvec(dw), db)
     t = line_search(small.rows, w, dw)
     assert derivative(0.0) < 0 < t
     assert abs(derivative(t)) <= 0.31 * abs(derivative(0.0))
@@ -198,7 +198,7 @@ def test_line_search_does_not_go_uphill():
     dw = w - small.votes.T @ (
         small.y * Logistic(small.weight).slope(small.y * (small.votes @ w + b))
     )
-    small.rows.set_direction(small.chains.spread(dw), 0.0)
+    small.rows.set_direction(small.chains.matvec(dw), 0.0)
     assert line_search(small.rows, w, dw) == 0.0
 
 
@@ -379,9 +379,9 @@ def test_hard_margin_of_inseparable_rows_is_refused():
 
 
 def in_blocks(monkeypatch, n_rows_per_block):
-    monkeypatch.setattr(blocks, "_ROWS_PER_BLOCK", n_rows_per_block)
-    monkeypatch.setattr(blocks, "_ROWS_ALONE", n_rows_per_block)
-    monkeypatch.setattr(blocks, "_CODES_WORTH_SHARING", 0)
+    monkeypatch.setattr(blocks, "_BLOCK_ROWS", n_rows_per_block)
+    monkeypatch.setattr(blocks, "_BLOCK_ROWS_SINGLE", n_rows_per_block)
+    monkeypatch.setattr(blocks, "_MIN_CODES_FOR_THREADS", 0)
 
 
 @BIAS
@@ -413,7 +413,7 @@ def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
     margin = y * (V @ w + b)
     a, W = record.slope(margin), record.curvature(margin)
     slopes = small.rows.slopes()
-    collected = np.stack([small.chains.collect(table) for table in slopes.tables])
+    collected = np.stack([small.chains.rmatvec(table) for table in slopes.tables])
     np.testing.assert_allclose(collected, np.stack([V.T @ (a * (y > 0)), V.T @ (a * (y < 0))]))
     np.testing.assert_allclose(slopes.totals, [a[y > 0].sum(), a[y < 0].sum()])
     dual = loss(cost).dual(a)
@@ -425,10 +425,10 @@ def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
     shortfall = small.weight @ np.abs(1 - margin) / small.weight.sum()
     assert small.rows.mean_shortfall() == pytest.approx(shortfall)
     by_place, joint = small.rows.curvature()
-    np.testing.assert_allclose(small.chains.collect(by_place), V.T @ W, atol=1e-12)
+    np.testing.assert_allclose(small.chains.rmatvec(by_place), V.T @ W, atol=1e-12)
     assert joint[: small.problem.packing.starts[1]].sum() == pytest.approx(W.sum())
     assert small.rows.n_active == np.count_nonzero(W)
-    product = small.chains.collect(small.rows.product(small.chains.spread(w)))
+    product = small.chains.rmatvec(small.rows.product(small.chains.matvec(w)))
     np.testing.assert_allclose(product, V.T @ (W * (V @ w)), atol=1e-10)
     np.testing.assert_allclose(
         small.rows.dual_coef(np.array([1.0, 0.5])), np.where(y > 0, a, -a / 2)

@@ -6,7 +6,8 @@ import pytest
 from small import Small
 
 from everystump import StumpLogisticRegression, StumpSVC, StumpSVCCV
-from everystump._core.chains import Chains, add_minima, mirror
+from everystump._core.chainloops import add_minima, mirror
+from everystump._core.chains import Chains
 from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.solvers import Gram, hinge, smooth
 from everystump._core.solvers.conjugate import Stop
@@ -88,7 +89,7 @@ def test_newtons_steps_are_the_same(loss, bias):
         _, now = point.look()
         exactly = Stop(0.0, 1e-24, 1.0)
         dw, db = point.newton.direction(now, exactly)
-        point.rows.set_direction(point.problem.space.spread(dw), db)
+        point.rows.set_direction(point.problem.space.matvec(dw), db)
         by_row = np.empty(len(small.y))
         for block in point.rows.blocks:
             by_row[block.index] = block.step
@@ -141,9 +142,9 @@ def test_the_matrix_is_that_of_the_votes(bias, n_threads):
 def test_all_folds_and_all_costs_share_one_matrix(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 60)), np.arange(40) % 2
-    seen, gram = [], Chains.gram
+    seen, matrix = [], Chains.kernel_matrix
     monkeypatch.setattr(Gram, "pays", lambda *_: True)
-    monkeypatch.setattr(Chains, "gram", lambda *given: seen.append(1) or gram(*given))
+    monkeypatch.setattr(Chains, "kernel_matrix", lambda *a: seen.append(1) or matrix(*a))
     StumpSVCCV(Cs=[0.1, 1.0], cv=4).fit(X, y)
     assert len(seen) == 1
 

@@ -8,7 +8,6 @@ from oracles import every_stump, least_error
 from scipy.optimize import minimize_scalar
 from trees import category, numbers
 
-from everystump._core import rowloops
 from everystump._core.boosting import (
     BOOSTING_LOSSES,
     BoostedRows,
@@ -19,6 +18,7 @@ from everystump._core.boosting import (
     best_of_all,
     best_of_random,
     boost,
+    loops,
 )
 from everystump._core.boosting.gains import (
     error_gains,
@@ -143,7 +143,7 @@ def test_advance():
     rng = np.random.default_rng(0)
     margin, vote = rng.normal(scale=200, size=100), rng.choice([-1.0, 1.0], size=100)
     moved, out = margin.copy(), np.full(100, np.nan)
-    rowloops.advance(vote, 0.5, 2.0, 10.0, -300.0, 200.0, moved, out)
+    loops.advance(vote, 0.5, 2.0, 10.0, -300.0, 200.0, moved, out)
     np.testing.assert_allclose(moved, margin + 0.5 * vote, rtol=1e-15)
     np.testing.assert_allclose(out, np.clip(10 - 2 * moved, -300, 200), rtol=1e-15)
 
@@ -161,7 +161,7 @@ def test_slopes_along_a_stump(name, scale):
     rng = np.random.default_rng(1)
     odds, cost = rng.lognormal(size=(2, 500))
     vote = rng.choice([-1.0, 1.0], size=500)
-    kernel = getattr(rowloops, f"{name}_along")
+    kernel = getattr(loops, f"{name}_derivatives")
 
     def slope(t):
         return np.sum(vote * cost * TWINS[name](odds * np.exp(-2 * t * vote), scale))
@@ -344,7 +344,7 @@ def test_weights_from_steps(ensemble):
     steps = [np.random.default_rng(c.n_bins).normal(size=c.n_bins) for c in columns]
     weighed = stumps.with_jumps(columns, steps)
     for d, shape in enumerate(weighed.shape_model([0] * 3)):
-        rise = shape(columns[d].cuts) - shape.before(columns[d].cuts)
+        rise = shape(columns[d].cuts) - shape.left_limit(columns[d].cuts)
         np.testing.assert_allclose(rise, steps[d][1:], atol=1e-13)
     np.testing.assert_array_equal(weighed.weight[30:], 0)
     equal = (stumps.feature == 0) & (stumps.threshold == 1)
@@ -352,19 +352,21 @@ def test_weights_from_steps(ensemble):
 
 
 @pytest.mark.parametrize("sizes", [(2, 3, 2), (2, 100, 3, 40, 4), (17, 30), (16, 16, 16, 2)])
-def test_homes_and_sums_by_feature(sizes):
+def test_locations_and_sums_by_feature(sizes):
     rng = np.random.default_rng(5)
     codes = np.stack([np.append(np.arange(s), rng.integers(0, s, 400 - s)) for s in sizes])
     packing = pack(codes.astype(np.uint8), np.array(sizes))
     y, weight = rng.choice([-1, 1], size=400), rng.uniform(size=400)
     joint = bincounts(packing.codes, np.diff(packing.starts), y, weight)
     expected = bincounts(codes, sizes, y, weight)
-    np.testing.assert_allclose(packing.by_feature(joint), expected, atol=1e-12)
+    np.testing.assert_allclose(packing.fold(joint), expected, atol=1e-12)
     first = np.concatenate([[0], np.cumsum(sizes)])
-    for d, home in enumerate(packing.locations):
-        np.testing.assert_array_equal(home.places[packing.codes[home.joint]], codes[d])
-        part = joint[:, packing.starts[home.joint] : packing.starts[home.joint + 1]]
-        np.testing.assert_allclose(home.own(part), expected[:, first[d] : first[d + 1]], atol=1e-12)
+    for d, location in enumerate(packing.locations):
+        np.testing.assert_array_equal(location.bins[packing.codes[location.joint]], codes[d])
+        part = joint[:, packing.starts[location.joint] : packing.starts[location.joint + 1]]
+        np.testing.assert_allclose(
+            location.feature_sums(part), expected[:, first[d] : first[d + 1]], atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", BOOSTING_LOSSES)
@@ -397,7 +399,7 @@ def _one_by_one(columns):
         "members": whole.members,
         "locations": locations,
     }
-    return type(whole)(**parts, places=(), expand=whole.expand)
+    return type(whole)(**parts, bins=(), expand_matrix=whole.expand_matrix)
 
 
 @pytest.mark.parametrize("name", BOOSTING_LOSSES)

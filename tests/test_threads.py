@@ -8,7 +8,7 @@ import joblib
 import pytest
 from threadpoolctl import threadpool_info
 
-from everystump._core.threads import count_threads, one_blas_thread, share
+from everystump._core.threads import count_threads, one_blas_thread, thread_map
 
 
 def test_none_is_all_cores(monkeypatch):
@@ -55,19 +55,19 @@ def test_results_keep_their_order(n_threads, n_items):
         time.sleep(0.001 * (i % 3))
         return i * i
 
-    assert share(work, iter(range(n_items)), n_threads) == [i * i for i in range(n_items)]
+    assert thread_map(work, iter(range(n_items)), n_threads) == [i * i for i in range(n_items)]
 
 
 def test_threads_work_at_the_same_time():
     """Three items that wait for each other can only finish in three threads."""
     barrier = threading.Barrier(3, timeout=10)
-    names = share(lambda _: (barrier.wait(), threading.current_thread().name)[1], range(3), 3)
+    names = thread_map(lambda _: (barrier.wait(), threading.current_thread().name)[1], range(3), 3)
     assert len(set(names)) == 3
 
 
 def test_one_thread_is_the_callers():
     here = threading.current_thread()
-    assert share(lambda _: threading.current_thread(), range(3), 1) == [here] * 3
+    assert thread_map(lambda _: threading.current_thread(), range(3), 1) == [here] * 3
 
 
 @pytest.mark.parametrize("bad", [0, 5, 19])
@@ -79,8 +79,8 @@ def test_exceptions_reach_the_caller(bad, n_threads):
             raise KeyError(i)
 
     with pytest.raises(KeyError, match=str(bad)):
-        share(work, range(20), n_threads)
-    assert share(abs, [-1, -2, -3], n_threads) == [1, 2, 3]
+        thread_map(work, range(20), n_threads)
+    assert thread_map(abs, [-1, -2, -3], n_threads) == [1, 2, 3]
 
 
 def test_blas_is_kept_to_one_thread_for_a_while():
@@ -95,9 +95,9 @@ def test_blas_is_kept_to_one_thread_for_a_while():
 
 def test_sharing_within_sharing():
     def outer(i):
-        return sum(share(lambda j: i * j, range(4), 3))
+        return sum(thread_map(lambda j: i * j, range(4), 3))
 
-    assert share(outer, range(6), 3) == [6 * i for i in range(6)]
+    assert thread_map(outer, range(6), 3) == [6 * i for i in range(6)]
 
 
 def test_calls_with_other_numbers_of_threads_share_one_pool():
@@ -105,7 +105,7 @@ def test_calls_with_other_numbers_of_threads_share_one_pool():
 
     def workers(n):
         barrier = threading.Barrier(n, timeout=10)
-        found = share(lambda _: (barrier.wait(), threading.current_thread())[1], range(n), n)
+        found = thread_map(lambda _: (barrier.wait(), threading.current_thread())[1], range(n), n)
         return set(found) - {threading.current_thread()}
 
     most = workers(6)
@@ -118,12 +118,12 @@ def test_calls_with_other_numbers_of_threads_share_one_pool():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_has_threads_of_its_own():
-    share(abs, range(10), 2)
+    thread_map(abs, range(10), 2)
     child = os.fork()
     if child == 0:
         threading.Timer(10, os._exit, [3]).start()
         barrier = threading.Barrier(2, timeout=5)
-        os._exit(0 if share(lambda i: barrier.wait() >= 0 and i, range(2), 2) == [0, 1] else 1)
+        os._exit(0 if thread_map(lambda i: barrier.wait() >= 0 and i, range(2), 2) == [0, 1] else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
 

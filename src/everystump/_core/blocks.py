@@ -1,6 +1,6 @@
-"""Rows of one two-class problem in blocks, which threads share.
+"""The rows of one two-class problem in blocks, which threads share.
 
-Sums are taken block by block in a fixed order, so that results depend on the number of threads by
+Sums are taken block by block in a fixed order, so that the number of threads changes results by
 rounding at most.
 """
 
@@ -14,34 +14,35 @@ import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.packing import Packing
-from everystump._core.threads import share
+from everystump._core.threads import thread_map
 
-_ROWS_PER_BLOCK = 65536
-_ROWS_ALONE = 2 * _ROWS_PER_BLOCK
-# Threads cost some 50 microseconds a call: below this many codes one does the work alone.
-_CODES_WORTH_SHARING = 400_000
-# Rows of fewer codes than these stay in one block, however many threads there are.
-_CODES_WORTH_SPLITTING = 2_000_000
+_BLOCK_ROWS = 65536
+# With a single thread blocks may be larger.
+_BLOCK_ROWS_SINGLE = 2 * _BLOCK_ROWS
+# Threads cost about 50 microseconds per call: with fewer codes, one thread does all the work.
+_MIN_CODES_FOR_THREADS = 400_000
+# With fewer codes, rows stay in one block however many threads there are.
+_MIN_CODES_TO_SPLIT = 2_000_000
 
 
-class Part:
-    """Some rows of a table in their order; neighbors are read where they are, others are copied.
+class Block:
+    """Some rows of a table in their order; a slice of rows is a view, other rows are copied.
 
     Parameters
     ----------
     packing : Packing
         Codes of all rows of the table.
     index : slice or ndarray of shape (n_rows,)
-        Which rows of the table they are.
+        The rows of the table that are in the block.
     positive : ndarray of bool, shape (n_rows,)
         Whether each of them is in the positive class.
 
     Attributes
     ----------
     codes : ndarray of shape (n_joint, at least n_rows)
-        Codes, those of the first row being in column ``offset``.
+        Codes; those of the first row are in column ``offset``.
     sign : ndarray of int8, shape (n_rows,)
-        1 for positive rows, -1 for the others.
+        1 for positive rows, -1 for negative rows.
     """
 
     def __init__(self, packing: Packing, index: slice | np.ndarray, positive: np.ndarray) -> None:
@@ -50,46 +51,46 @@ class Part:
         if isinstance(index, slice):
             self.codes, self.offset = packing.codes, index.start
         else:
-            self.codes, self.offset = _taken(packing.codes, index), 0
+            self.codes, self.offset = take_rows(packing.codes, index), 0
 
     def row_numbers(self) -> np.ndarray:
-        """Return which rows of the table they are, as an array."""
+        """Return ``index`` as an array."""
         if isinstance(self.index, slice):
             return np.arange(self.index.start, self.index.stop)
         return self.index
 
     def scatter_by_class(self, r: np.ndarray) -> np.ndarray:
-        """Return the sums of ``r`` by joint place, over positive and over negative rows."""
+        """Return the sums of ``r`` by joint bin, over positive rows and over negative rows."""
         tables = np.empty((2, self.starts[-1]))
         rowloops.scatter_by_class(self.codes, self.starts, r, self.positive, self.offset, tables)
         return tables
 
 
-class Block:
+class ClassSortedBlock:
     """Some rows of a table, the positive ones first.
 
-    So sums of both sides cost no more than one sum of all.
+    So the sums of both classes cost no more than one sum over all rows.
 
     Parameters
     ----------
     packing : Packing
         Codes of all rows of the table.
     index : ndarray of shape (n_rows,)
-        Which rows of the table are in the block.
+        The rows of the table that are in the block.
     positive : ndarray of bool, shape (n_rows,)
         Whether each of them is in the positive class.
     """
 
     def __init__(self, packing: Packing, index: np.ndarray, positive: np.ndarray) -> None:
         self._order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
-        self.index = self.in_order(index)
+        self.index = self.reorder(index)
         self.starts = packing.starts
-        self.codes = _taken(packing.codes, self.index)
+        self.codes = take_rows(packing.codes, self.index)
         self.n_positive = int(positive.sum())
 
-    def in_order(self, of_rows: np.ndarray) -> np.ndarray:
-        """Return what was given row by row in the block's own order."""
-        return of_rows[self._order]
+    def reorder(self, values: np.ndarray) -> np.ndarray:
+        """Return values, given one per row of ``index``, in the order of the block."""
+        return values[self._order]
 
     def scatter_by_class(
         self,
@@ -98,10 +99,10 @@ class Block:
         last: int | None = None,
         out: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the sums of ``r`` by joint place, over positive and over negative rows.
+        """Return the sums of ``r`` by joint bin, over positive rows and over negative rows.
 
-        Only joint columns from ``first`` up to ``last`` are looked at.  ``out`` is where to write:
-        large tables cost less in memory that was used before.
+        Only joint columns from ``first`` up to ``last`` are used.  ``out`` is a buffer to write
+        to: large tables cost less in memory that was used before.
         """
         codes = self.codes[first:last]
         starts = self.starts[first : first + len(codes) + 1] - self.starts[first]
@@ -113,22 +114,23 @@ class Block:
     def gather_joint(self, joint: int, tables: np.ndarray, out: np.ndarray) -> None:
         """Write the entry of one joint column's table for each row.
 
-        There is one table for positive and one for negative rows.
+        ``tables`` holds one table for positive and one for negative rows.
         """
         codes, n = self.codes[joint : joint + 1], self.n_positive
         rowloops.gather(codes[:, :n], self.starts[:1], tables[0], out[:n])
         rowloops.gather(codes[:, n:], self.starts[:1], tables[1], out[n:])
 
 
-def _taken(codes: np.ndarray, index: np.ndarray) -> np.ndarray:
+def take_rows(codes: np.ndarray, index: np.ndarray, offset: int = 0) -> np.ndarray:
+    """Return ``codes[:, offset + index]``, quicker than NumPy does."""
     out = np.empty((len(codes), len(index)), dtype=codes.dtype)
-    rowloops.take_rows(codes, index, out)
+    rowloops.take_rows(codes, index, out, offset)
     return out
 
 
 def max_block_rows(n_threads: int) -> int:
-    """Return how many rows a block holds at most."""
-    return _ROWS_PER_BLOCK if n_threads > 1 else _ROWS_ALONE
+    """Return the largest number of rows of a block."""
+    return _BLOCK_ROWS if n_threads > 1 else _BLOCK_ROWS_SINGLE
 
 
 B = TypeVar("B")
@@ -142,30 +144,32 @@ class Blocks(Generic[B]):
     packing : Packing
         Codes of all rows of the table.
     n_rows : int
-        How many rows take part.
-    make : callable
-        Returns the block of some of them, given as a slice.
+        The number of rows of the problem.
+    make_block : callable
+        Returns the block of a slice of them.
     n_threads : int
-        How many threads share the blocks.
+        The number of threads that share the blocks.
     """
 
     def __init__(
-        self, packing: Packing, n_rows: int, make: Callable[[slice], B], n_threads: int
+        self, packing: Packing, n_rows: int, make_block: Callable[[slice], B], n_threads: int
     ) -> None:
         self.packing = packing
         self.n_rows = n_rows
         self.n_joint = len(packing.codes)
         self.n_threads = n_threads
         n_blocks = -(-n_rows // max_block_rows(n_threads))
-        if n_blocks < n_threads and n_rows * self.n_joint >= _CODES_WORTH_SPLITTING:
+        if n_blocks < n_threads and n_rows * self.n_joint >= _MIN_CODES_TO_SPLIT:
             n_blocks = min(n_threads, n_rows)
         edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
         parts = [slice(a, b) for a, b in pairwise(edges)]
-        self.blocks: list[B] = share(make, parts, self._threads_for(n_rows * self.n_joint))
+        self.blocks: list[B] = thread_map(
+            make_block, parts, self._threads_for(n_rows * self.n_joint)
+        )
 
-    def each(self, work: Callable[[B], Any], n_rows: float) -> list:
-        """Return ``work`` of each block; ``n_rows`` says how many rows it looks at in all."""
-        return share(work, self.blocks, self._threads_for(n_rows * self.n_joint))
+    def map(self, work: Callable[[B], Any], n_rows: float) -> list:
+        """Return ``work(block)`` for each block; ``n_rows`` is how many rows it reads in all."""
+        return thread_map(work, self.blocks, self._threads_for(n_rows * self.n_joint))
 
     def _threads_for(self, n_codes: float) -> int:
-        return self.n_threads if n_codes >= _CODES_WORTH_SHARING else 1
+        return self.n_threads if n_codes >= _MIN_CODES_FOR_THREADS else 1

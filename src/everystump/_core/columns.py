@@ -1,16 +1,17 @@
-"""From a table of numbers to columns: places and an integer code for each row.
+"""From a table of numbers to binned columns: the bins of each feature, and a code for each row.
 
-A feature with at most ``max_bins`` distinct values keeps every one of them as a place; a richer
-one is cut into bins of about equal weight.  A category has a place for each level.  Rows are seen
-by everything above this room only through their codes.
+A feature with at most ``max_bins`` distinct values has a bin for each of them; one with more is
+cut into bins of about equal weight.  A category has a bin for each level.  Everything above this
+module sees rows only through their codes, the numbers of their bins.
 
-The places of a feature form a tree, and each of its edges is a stump, "is it on the far side?":
+The bins of a feature form a tree, and each edge of the tree is a stump that separates the bins
+beyond the edge from the rest:
 
-- numbers are a path from the smallest value on: every edge is a threshold;
-- a missing value is a leaf that hangs on the place of the median: where it counts as a typical
-  value for the thresholds, its own edge asks "is it missing?";
-- the levels of a category are the leaves of a star around a hub that no row is at: each edge asks
-  "is it this level?".  A missing value is one leaf more.
+- numbers are a path that starts at the smallest value; every edge is a threshold;
+- missing values are a leaf whose parent is the bin of the median: thresholds treat a missing value
+  as a typical one, and the edge of the leaf is the stump "is missing";
+- the levels of a category are the leaves of a star around an empty root bin; each edge is a stump
+  "is this level".  Missing values are one more leaf.
 """
 
 from __future__ import annotations
@@ -22,38 +23,44 @@ from typing import Protocol
 
 import numpy as np
 
-from everystump._core.binning import Values, bin_starts, encode, find_values, n_numeric_bins
-from everystump._core.threads import share
+from everystump._core.binning import (
+    DistinctValues,
+    bin_starts,
+    encode,
+    find_values,
+    n_numeric_bins,
+)
+from everystump._core.threads import thread_map
 
-_BARS = 30
 # How much of a table is read at a time.
-_COLUMNS_READ, _ROWS_READ = 2, 4096
-# Columns of fewer rows are mostly Python, at which threads only wait for each other.
-_ROWS_WORTH_SHARING = 5000
-_MOST_SHOWN = 256
+_COLUMNS_PER_READ, _ROWS_PER_READ = 2, 4096
+# Columns of fewer rows take mostly Python time, which threads cannot share.
+_MIN_ROWS_FOR_THREADS = 5000
+# Row densities have at most so many values, and histograms of them so many bars.
+_MAX_DENSITY_VALUES, _N_BARS = 256, 30
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The places of one feature.
+    """The bins of one feature.
 
     Attributes
     ----------
     values : ndarray of shape (n_values,)
-        The value that stands for each place, ascending; the numbers of a category's levels.
+        The representative value of each bin of values, ascending; the codes of a category's levels.
     cuts : ndarray of shape (n_values - 1,)
-        Value ``k`` stands for the rows with ``cuts[k - 1] <= x < cuts[k]``.
+        Value ``k`` represents the rows with ``cuts[k - 1] <= x < cuts[k]``.
     counts : ndarray of shape (n_values,)
         Total sample weight of the rows of each value.
     low, high : float
-        The range of the feature: the smallest and the largest value, or wider if so wished.
+        The range of the feature: its smallest and largest value, or the wider range that was given.
     exact : bool
-        Whether nothing was lost: every distinct value is a place of its own, or the cuts are the
-        only thresholds that may vote.
+        Whether binning lost nothing: every distinct value has its own bin, or the cuts are the only
+        thresholds of the ensemble.
     missing : float
-        Total sample weight of the rows without a value; they have a place if there are any.
+        Total sample weight of the rows without a value; they have a bin if it is positive.
     is_category : bool
-        Whether the values are the numbers of levels.
+        Whether the values are the codes of levels.
     """
 
     values: np.ndarray
@@ -67,22 +74,22 @@ class Column:
 
     @property
     def n_bins(self) -> int:
-        """How many places there are: a hub, values, and one for what is missing, where needed."""
+        """The number of bins: the root of a category, the values, and missing values if any."""
         return self.is_category + len(self.values) + (self.missing > 0)
 
     @property
     def first(self) -> int:
-        """The place of the first value."""
+        """The bin of the first value."""
         return int(self.is_category)
 
     @property
     def missing_bin(self) -> int:
-        """The place of a missing value, if it has one."""
+        """The bin of missing values, if any."""
         return self.first + len(self.values)
 
     @property
     def missing_parent(self) -> int:
-        """The place on which that of a missing value hangs: the median's, or the hub."""
+        """The parent of the bin of missing values: the bin of the median, or a category's root."""
         if self.is_category:
             return 0
         upto = np.cumsum(self.counts)
@@ -90,33 +97,39 @@ class Column:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Total sample weight of the rows at each place."""
-        hub = [np.zeros(self.first), self.counts]
-        return np.concatenate([*hub, [self.missing]] if self.missing > 0 else hub)
+        """Total sample weight of the rows in each bin."""
+        parts = [np.zeros(self.first), self.counts]
+        return np.concatenate([*parts, [self.missing]] if self.missing > 0 else parts)
 
     @property
     def parents(self) -> np.ndarray:
-        """The place that each place hangs on; the first one, the root, on itself."""
-        places = np.arange(self.n_bins)
-        parents = np.zeros_like(places) if self.is_category else np.maximum(places - 1, 0)
+        """The parent of each bin; the first bin, the root, is its own."""
+        bins = np.arange(self.n_bins)
+        parents = np.zeros_like(bins) if self.is_category else np.maximum(bins - 1, 0)
         if self.missing > 0:
             parents[self.missing_bin] = self.missing_parent
         return parents
 
-    def beyond(self, place: int) -> np.ndarray:
-        """Return which places lie beyond the edge to a place: the side where its stump says yes."""
-        places = np.arange(self.n_bins)
-        if place == 0:
-            return places >= 0
-        if self.is_category or place == self.missing_bin:
-            return places == place
-        side = places >= place
+    @property
+    def is_leaf(self) -> np.ndarray:
+        """Which bins are levels or missing values, not part of a path of numbers."""
+        bins = np.arange(self.n_bins)
+        return self.is_category & (bins > 0) | (bins == self.missing_bin)
+
+    def beyond(self, k: int) -> np.ndarray:
+        """Return which bins lie beyond the edge to bin ``k``, where its stump votes +1."""
+        bins = np.arange(self.n_bins)
+        if k == 0:
+            return bins >= 0
+        if self.is_category or k == self.missing_bin:
+            return bins == k
+        beyond = bins >= k
         if self.missing > 0:
-            side[self.missing_bin] = self.missing_parent >= place
-        return side
+            beyond[self.missing_bin] = self.missing_parent >= k
+        return beyond
 
     def bin_of(self, threshold: float, level: int) -> int:
-        """Return the place beyond the edge of a stump; see `everystump._core.boosting.Stump`."""
+        """Return the bin beyond the edge of a stump; see `everystump._core.boosting.Stump`."""
         if np.isposinf(threshold):
             return self.missing_bin
         if level >= 0:
@@ -131,9 +144,9 @@ class Columns:
     Attributes
     ----------
     columns : tuple of Column
-        One record a feature.
+        One per feature.
     codes : ndarray of shape (n_features, n_rows)
-        The place of each row in each feature, in the smallest unsigned type that fits.
+        The bin of each row in each feature, in the smallest unsigned type that fits.
     """
 
     columns: tuple[Column, ...]
@@ -141,31 +154,31 @@ class Columns:
 
     @property
     def sizes(self) -> np.ndarray:
-        """Number of places of each feature."""
+        """The number of bins of each feature."""
         return np.array([column.n_bins for column in self.columns])
 
     @property
     def exact(self) -> bool:
-        """Whether no feature was binned."""
+        """Whether binning lost nothing in any feature."""
         return all(column.exact for column in self.columns)
 
     def density(self) -> tuple[RowDensity, ...]:
-        """Return where the rows lie in each feature."""
+        """Return the distribution of the rows in each feature."""
         return tuple(_density(column) for column in self.columns)
 
 
 @dataclass(frozen=True, eq=False)
 class RowDensity:
-    """Where the training rows lie in one feature, in at most 256 places.
+    """The distribution of the training rows in one feature, as at most 256 values.
 
     Attributes
     ----------
     values : ndarray of shape (n_values,)
-        Values, or the numbers of levels.
+        Values, or the codes of levels.
     counts : ndarray of shape (n_values,)
-        Total sample weight of the rows there.
+        Total sample weight of the rows at each.
     missing : float
-        That of the rows without a value.
+        Total sample weight of the rows without a value.
     """
 
     values: np.ndarray
@@ -173,31 +186,32 @@ class RowDensity:
     missing: float
 
     def bars(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return where bars of the rows stand, how many each has, and how wide it is.
+        """Return the centers, heights and common width of the bars of a histogram.
 
-        They stand at the values, or in even bins from ``low`` to ``high`` if those are too close.
+        The bars are at the values, or in even bins from ``low`` to ``high`` if the values are too
+        close to each other.
         """
         ends = (low, high) if high > low else (low - 0.5, high + 0.5)
-        width = (ends[1] - ends[0]) / _BARS
-        if len(self.values) <= _BARS and not np.any(np.diff(self.values) < width):
+        width = (ends[1] - ends[0]) / _N_BARS
+        if len(self.values) <= _N_BARS and not np.any(np.diff(self.values) < width):
             return self.values, self.counts, width
-        counts, edges = np.histogram(self.values, _BARS, range=ends, weights=self.counts)
+        counts, edges = np.histogram(self.values, _N_BARS, range=ends, weights=self.counts)
         return (edges[:-1] + edges[1:]) / 2, counts, width
 
 
 class ColumnSource(Protocol):
-    """A table that is read a few columns at a time, so that it need not lie in memory as floats."""
+    """A table that is read a few columns at a time, so that it need not be in memory as floats."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
 
     def read(self, first: int, out: np.ndarray) -> None:
-        """Write some columns from ``first`` on into the rows of ``out``, NaN being missing."""
+        """Write the columns from ``first`` on into the rows of ``out``; NaN is missing."""
 
 
 @dataclass(frozen=True)
-class _Array:
+class _ArraySource:
     """An array as a source of columns."""
 
     X: np.ndarray
@@ -207,10 +221,10 @@ class _Array:
         return self.X.shape[0], self.X.shape[1]
 
     def read(self, first: int, out: np.ndarray) -> None:
-        # Columns that lie side by side are read together, as they come from memory.
+        # Neighboring columns share cache lines, so they are read together.
         part = self.X[:, first : first + len(out)]
-        for lo in range(0, len(part), _ROWS_READ):
-            out[:, lo : lo + _ROWS_READ] = part[lo : lo + _ROWS_READ].T
+        for lo in range(0, len(part), _ROWS_PER_READ):
+            out[:, lo : lo + _ROWS_PER_READ] = part[lo : lo + _ROWS_PER_READ].T
 
 
 def make_columns(
@@ -222,23 +236,23 @@ def make_columns(
     thresholds: Callable[[int], np.ndarray | None] = lambda d: None,
     n_threads: int = 1,
 ) -> Columns:
-    """Find the places of every feature of ``X`` and code its rows.
+    """Find the bins of every feature of ``X`` and encode its rows.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features), or ColumnSource
-        Finite numbers, or NaN where a value is missing.
+        Finite numbers, or NaN for missing values.
     max_bins : int
-        Features of numbers with more distinct values are cut into so few bins, two at least, that
-        their places, that of a missing value included, are at most this many.
+        The largest number of bins of a numeric feature, the bin of missing values included; there
+        are at least two bins for values.
     n_levels : sequence of int, optional
-        How many levels each category has, whose numbers stand in ``X``; 0 for numbers.
+        The number of levels of each category, whose codes are in ``X``; 0 for numeric features.
     sample_weight : ndarray of shape (n_rows,), optional
         Positive weights; a weight of 2 counts as the row twice.
     thresholds : callable
         Maps a feature's number to the sorted cuts to use, or to None to find them in the data.
     n_threads : int
-        Features are worked on by this many threads.
+        The number of threads that share the features.
 
     Examples
     --------
@@ -246,42 +260,42 @@ def make_columns(
     >>> columns.columns[0].values, columns.codes
     (array([1., 3.]), array([[1, 0, 1]], dtype=uint8))
     """
-    table = _Array(X) if isinstance(X, np.ndarray) else X
+    table = _ArraySource(X) if isinstance(X, np.ndarray) else X
     n_rows, n_features = table.shape
     levels = np.zeros(n_features, dtype=int) if n_levels is None else np.asarray(n_levels)
     given = [thresholds(d) for d in range(n_features)]
-    cut = [len(cuts) + 2 for cuts in given if cuts is not None]
-    most = max([min(max_bins, n_rows), *cut, *(levels + 2)])
+    given_sizes = [len(cuts) + 2 for cuts in given if cuts is not None]
+    most = max([min(max_bins, n_rows), *given_sizes, *(levels + 2)])
     codes = np.empty((n_features, n_rows), dtype=_code_type(most))
 
-    def code(d: int, x: np.ndarray) -> Column:
+    def encode_column(d: int, x: np.ndarray) -> Column:
         if levels[d]:
-            return _code_levels(x, int(levels[d]), sample_weight, codes[d])
+            return _encode_levels(x, int(levels[d]), sample_weight, codes[d])
         cuts = given[d]
         if cuts is None:
             found = find_values(x, sample_weight, max_bins)
-            column = _make_column(found, max_bins)
+            column = _binned_column(found, max_bins)
             found.encode(x, column.cuts, len(column.values), codes[d])
             return column
-        column = _cut(x, cuts)
+        column = _cut_column(x, cuts)
         encode(x, cuts, len(column.values), codes[d])
-        return _count(column, codes[d], sample_weight)
+        return _with_counts(column, codes[d], sample_weight)
 
-    n_threads = n_threads if n_rows >= _ROWS_WORTH_SHARING else 1
-    step = _COLUMNS_READ if n_features >= 2 * _COLUMNS_READ * n_threads else 1
+    n_threads = n_threads if n_rows >= _MIN_ROWS_FOR_THREADS else 1
+    step = _COLUMNS_PER_READ if n_features >= 2 * _COLUMNS_PER_READ * n_threads else 1
 
     # Memory that was used before costs less than new memory.
     buffers: list[np.ndarray] = []
 
-    def work(first: int) -> list[Column]:
+    def encode_some(first: int) -> list[Column]:
         buffer = buffers.pop() if buffers else np.empty((step, n_rows))
         numbers = buffer[: n_features - first]
         table.read(first, numbers)
-        columns = [code(first + k, x) for k, x in enumerate(numbers)]
+        columns = [encode_column(first + k, x) for k, x in enumerate(numbers)]
         buffers.append(buffer)
         return columns
 
-    parts = share(work, range(0, n_features, step), n_threads)
+    parts = thread_map(encode_some, range(0, n_features, step), n_threads)
     columns = tuple(column for part in parts for column in part)
     smallest = _code_type(max(column.n_bins for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
@@ -289,8 +303,8 @@ def make_columns(
 
 def _density(column: Column) -> RowDensity:
     values, counts = column.values, column.counts
-    if len(values) > _MOST_SHOWN and not column.is_category:
-        starts = bin_starts(counts, _MOST_SHOWN)
+    if len(values) > _MAX_DENSITY_VALUES and not column.is_category:
+        starts = bin_starts(counts, _MAX_DENSITY_VALUES)
         weighted = np.add.reduceat(counts * values, starts)
         counts = np.add.reduceat(counts, starts)
         values = weighted / counts
@@ -301,25 +315,26 @@ def _code_type(n_bins: int) -> np.dtype:
     return np.min_scalar_type(max(n_bins - 1, 0))
 
 
-def _make_column(found: Values, max_bins: int) -> Column:
+def _binned_column(found: DistinctValues, max_bins: int) -> Column:
+    """Return the column of distinct values, cut into bins if there are too many of them."""
     values, counts, missing = found.values, found.counts, found.missing
     if len(values) == 0:
         return Column(np.zeros(1), np.empty(0), np.zeros(1), 0.0, 0.0, True, missing)
     low, high = float(values[0]), float(values[-1])
-    room = n_numeric_bins(max_bins, missing)
-    if len(values) <= room:
-        return Column(values, middles(values[:-1], values[1:]), counts, low, high, True, missing)
-    starts = bin_starts(counts, room) if found.starts is None else found.starts
+    n_bins = n_numeric_bins(max_bins, missing)
+    if len(values) <= n_bins:
+        return Column(values, midpoints(values[:-1], values[1:]), counts, low, high, True, missing)
+    starts = bin_starts(counts, n_bins) if found.starts is None else found.starts
     ends = np.append(starts[1:], len(values)) - 1
     totals = np.add.reduceat(counts, starts)
-    share_of_bin = counts / np.repeat(totals, ends - starts + 1)
-    means = np.clip(np.add.reduceat(share_of_bin * values, starts), values[starts], values[ends])
-    cuts = middles(values[ends[:-1]], values[starts[1:]])
+    weights = counts / np.repeat(totals, ends - starts + 1)
+    means = np.clip(np.add.reduceat(weights * values, starts), values[starts], values[ends])
+    cuts = midpoints(values[ends[:-1]], values[starts[1:]])
     return Column(means, cuts, totals, low, high, False, missing)
 
 
-def _cut(x: np.ndarray, cuts: np.ndarray) -> Column:
-    """Return the column of given cuts, yet without counts; values stand midway between them."""
+def _cut_column(x: np.ndarray, cuts: np.ndarray) -> Column:
+    """Return the column of given cuts, its values midway between them, without counts."""
     with np.errstate(all="ignore"):
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
     low, high = (0.0, 0.0) if np.isnan(low) else (float(low), float(high))
@@ -328,26 +343,26 @@ def _cut(x: np.ndarray, cuts: np.ndarray) -> Column:
     return Column(values, cuts, np.zeros(len(values)), low, high, exact=True)
 
 
-def _count(column: Column, codes: np.ndarray, weight: np.ndarray | None) -> Column:
-    """Return the column with the weights of the rows that were coded."""
+def _with_counts(column: Column, codes: np.ndarray, weight: np.ndarray | None) -> Column:
+    """Return the column with the weights of the encoded rows."""
     size = column.first + len(column.values)
     counts = np.bincount(codes, weights=weight, minlength=size + 1).astype(np.float64)
     return replace(column, counts=counts[column.first : size], missing=float(counts[size]))
 
 
-def _code_levels(
+def _encode_levels(
     x: np.ndarray, n_levels: int, weight: np.ndarray | None, codes: np.ndarray
 ) -> Column:
-    """Code the numbers of levels; return their column."""
-    numbers = np.arange(n_levels, dtype=np.float64)
+    """Encode a category; return its column."""
+    levels = np.arange(n_levels, dtype=np.float64)
     column = Column(
-        numbers, numbers[1:] - 0.5, np.zeros(n_levels), 0.0, n_levels - 1.0, True, is_category=True
+        levels, levels[1:] - 0.5, np.zeros(n_levels), 0.0, n_levels - 1.0, True, is_category=True
     )
     np.copyto(codes, np.where(np.isnan(x), n_levels, x) + 1, casting="unsafe")
-    return _count(column, codes, weight)
+    return _with_counts(column, codes, weight)
 
 
-def middles(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return thresholds ``low < a <= high`` at the middle of each gap."""
     middle = low / 2 + high / 2
     return np.where(middle > low, middle, high)

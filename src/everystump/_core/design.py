@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.chains import Chains, edge_signs
+from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
 from everystump._core.criteria import Criterion
 from everystump._core.measures import Masses, Measure
@@ -75,7 +75,7 @@ class Design:
         )
         chains = Chains.of(columns.columns, masses, centered=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
-        signs = edge_signs(chains, directions)
+        signs = chains.edge_signs(directions)
         return cls(columns, measure, masses, chains, packing, Gram(chains, packing), signs)
 
     @property
@@ -160,7 +160,7 @@ class Design:
         """
         codes = np.empty((len(self.packing.codes), len(index)), dtype=self.packing.codes.dtype)
         rowloops.take_rows(self.packing.codes, index, codes)
-        table = self.packing.expand @ self.chains.spread(solution.weights)
+        table = self.packing.expand(self.chains.matvec(solution.weights))
         out = np.empty(len(index))
         rowloops.gather(codes, self.packing.starts, table, out)
         return out + solution.bias
@@ -171,7 +171,7 @@ class Design:
         A constant of a feature and the bias are interchangeable; centered curves are the ones
         that can be read.  Without a bias curves are as the kernel has them.
         """
-        tables = self.split_by_feature(self.chains.spread(solution.weights))
+        tables = self.split_by_feature(self.chains.matvec(solution.weights))
         intercept, shapes = solution.bias, []
         for d, (column, values) in enumerate(zip(self.columns.columns, tables, strict=True)):
             if self.chains.centered:
@@ -194,7 +194,7 @@ class Design:
         if column.is_category:
             # What no row was at is as good as unknown.
             return Shape.category(np.where(column.counts > 0, values, 0.0), missing)
-        if self.measure.step:
+        if self.measure.is_step:
             return Shape.steps(column.cuts, values, missing)
         knots, position = self.measure.knot_positions(column, d)
         return Shape(knots, np.interp(position, np.arange(len(values)), values), missing)

@@ -1,7 +1,7 @@
-"""One place for the decision how loops are compiled.
+"""How loops are compiled by Numba.
 
-No GIL, so that threads can share the work; cached between processes wherever there is a folder to
-keep the cache in.
+Compiled loops release the GIL, so that threads can share the work, and are cached between
+processes if there is a writable cache directory.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from numba import njit
 _OPTIONS: dict[str, Any] = {"nogil": True, "boundscheck": False, "error_model": "numpy"}
 
 
-def kernel(function: Callable) -> Any:
+def jit(function: Callable) -> Any:
     """Compile a loop."""
     return _compile(function, _OPTIONS)
 
 
 def jit_reassociated(function: Callable) -> Any:
-    """Compile a loop whose sums may be taken in any order, which lets them use wide registers."""
+    """Compile a loop whose sums may be reordered, so that they are vectorized."""
     return _compile(function, {**_OPTIONS, "fastmath": {"reassoc", "nsz"}})
 
 
 def jit_fused(function: Callable) -> Any:
-    """Compile a loop in which a product and a sum may be one operation, rounded once."""
+    """Compile a loop in which a product and a sum may be fused into one operation."""
     return _compile(function, {**_OPTIONS, "fastmath": {"contract"}})
 
 
 def _compile(function: Callable, options: dict[str, Any]) -> Any:
     try:
         return njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder can be written: compile anew in every process
+    except RuntimeError:  # no writable cache directory: compile in every process
         return njit(**options)(function)

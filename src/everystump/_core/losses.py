@@ -1,30 +1,92 @@
-"""Losses of a margin ``m = y f(x)``: total, slope, curvature, and the dual of each.
+"""The losses of a margin ``m = y f(x)``: one class per loss, which names the solver that it needs.
 
-A record belongs to some rows and carries their ``cost``, C times the sample weights.  ``slope``
-is ``-d loss / d m``, never negative; at the optimum it is the row's dual variable ``a``.
-``dual(a)`` is the row's part of the dual problem, ``min over m of loss(m) + a m``.
-``flat_beyond_one`` says whether a margin of 1 or more costs nothing, ``climbs`` whether a large C
-is best reached from smaller ones.  Where ``dual(a)`` is ``a - ridge a^2 / 2`` between two limits,
-``box`` gives these, ``each`` the loss of every row, ``worst_within`` the margins of highest loss
-nearby, and ``best_bias`` the bias of least loss for given scores.
+A loss object belongs to some rows and holds their ``cost``, C times the sample weights.  Solvers
+use these quantities, each an array with one entry per row unless it is a sum:
+
+- ``total(m)``, the summed loss;
+- ``slope(m) = -d loss / d m``, never negative for a classification loss; at the optimum it is the
+  dual variable ``a`` of the row;
+- ``curvature(m)``, the second derivative;
+- ``dual(a) = min over m of loss(m) + a m``, the row's term of the dual objective (minus the convex
+  conjugate at ``-a``).
+
+Boosting has losses of its own, in `everystump._core.boosting`: they define a step size instead.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import entr, xlog1py
 
-from everystump._core import logisticloops, rowloops
+from everystump._core import lossloops
 
-# A slope up to this share of the largest cost is rounding.
-_ROUNDED = 1e-9
+# A slope of at most this fraction of the largest cost is rounding error.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A loss of the margins of some rows.
+
+    Attributes
+    ----------
+    cost : ndarray of shape (n_rows,)
+        C times the sample weights.
+    solver : str
+        The solver for stump ensembles, a key of `everystump._core.solvers.SOLVERS`; empty if the
+        loss is available for kernel machines only.
+    zero_beyond_one : bool
+        Whether the loss is 0 for margins of 1 or more.
+    needs_continuation : bool
+        Whether the solution for a large C is best approached from solutions for smaller ones.
+    path_tolerance : float
+        Models on a path over C are compared after a fit to this multiple of the tolerance.
+    """
+
+    solver: ClassVar[str] = ""
+    zero_beyond_one: ClassVar[bool] = False
+    needs_continuation: ClassVar[bool] = False
+    path_tolerance: ClassVar[float] = 3.0
+    cost: np.ndarray
+
+    @abstractmethod
+    def total(self, margin: np.ndarray) -> float:
+        """Return the summed loss."""
+
+    @abstractmethod
+    def dual(self, a: np.ndarray) -> np.ndarray:
+        """Return the dual term of each row."""
+
+
+class SmoothLoss(Loss):
+    """A loss with a continuous slope."""
+
+    solver = "newton"
+
+    @abstractmethod
+    def slope(self, margin: np.ndarray) -> np.ndarray:
+        """Return minus the derivative."""
+
+    @abstractmethod
+    def curvature(self, margin: np.ndarray) -> np.ndarray:
+        """Return the second derivative."""
+
+    def slope_dual_total(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the slope, its dual term, and the summed loss."""
+        a = self.slope(margin)
+        return a, self.dual(a), self.total(margin)
+
+    def directional_slope(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
+        """Return the sum of ``slope(margin + t step) * step``."""
+        return float(self.slope(margin + t * step) @ step)
 
 
 class Box(NamedTuple):
-    """A quadratic dual, ``a - ridge a^2 / 2`` for ``low <= a <= high``, of each row."""
+    """The quadratic dual terms of all rows: ``a - ridge a^2 / 2`` for ``low <= a <= high``."""
 
     ridge: np.ndarray
     low: np.ndarray
@@ -32,7 +94,7 @@ class Box(NamedTuple):
 
     @property
     def is_linear(self) -> bool:
-        """Whether the dual has no ridge, so that its optimum moves in jumps with the bias."""
+        """Whether there is no ridge, so that the optimal ``a`` is discontinuous in the bias."""
         return not self.ridge.any()
 
     @property
@@ -41,47 +103,57 @@ class Box(NamedTuple):
         return bool(np.isneginf(self.low).all())
 
 
-@dataclass(frozen=True)
-class Hinge:
+class QuadraticLoss(Loss):
+    """A loss with a quadratic dual term, which kernel machines can be trained with."""
+
+    @abstractmethod
+    def per_row(self, margin: np.ndarray) -> np.ndarray:
+        """Return the loss of each row."""
+
+    @abstractmethod
+    def box(self) -> Box:
+        """Return the ridge and the limits of the dual variables."""
+
+    def worst_within(self, margin: np.ndarray, radius: np.ndarray) -> np.ndarray:
+        """Return the margins of highest loss that differ by at most ``radius``."""
+        return margin - radius
+
+
+class Hinge(QuadraticLoss):
     """``cost * max(0, 1 - m)``; an infinite cost is the hard margin."""
 
-    flat_beyond_one: ClassVar[bool] = True
-    climbs: ClassVar[bool] = False
-    cost: np.ndarray
+    solver = "augmented_lagrangian"
+    zero_beyond_one = True
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
         if np.isinf(self.cost[0]):
             return np.inf if margin.min() < 1.0 else 0.0
-        return rowloops.hinge_total(margin, self.cost)
+        return lossloops.hinge_total(margin, self.cost)
 
     def dual(self, a: np.ndarray) -> np.ndarray:
-        """Return ``a``, the dual part of ``0 <= a <= cost``."""
+        """Return ``a``, the dual term of ``0 <= a <= cost``."""
         return a
 
     def box(self) -> Box:
         """Return the limits of ``a``."""
-        none = np.zeros_like(self.cost)
-        return Box(none, none, self.cost)
+        zeros = np.zeros_like(self.cost)
+        return Box(zeros, zeros, self.cost)
 
-    def each(self, margin: np.ndarray) -> np.ndarray:
+    def per_row(self, margin: np.ndarray) -> np.ndarray:
         """Return the loss of each row."""
-        return self.cost * _short(margin)
-
-    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Return the margins of highest loss that are ``off`` from the given ones at most."""
-        return margin - off
+        return self.cost * _shortfall(margin)
 
     def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
         """Return the bias of least loss for given scores, the middle one if there are several.
 
-        The loss of a row has its corner at the bias ``y - score``; there the summed slope rises
-        by the row's cost, and the best bias is where it passes 0.
+        The loss of a row has its corner at the bias ``y - score``, where the summed slope rises by
+        the row's cost; the best bias is where the summed slope crosses 0.
         """
         corner = sign - scores
         order = np.argsort(corner, kind="stable")
         slope = np.cumsum(self.cost[order]) - self.cost[sign > 0].sum()
-        slope[np.abs(slope) <= _ROUNDED * self.cost.max()] = 0.0
+        slope[np.abs(slope) <= _ROUNDING * self.cost.max()] = 0.0
         first = int(np.argmax(slope >= 0.0))
         last = first + 1 if slope[first] == 0.0 and first + 1 < len(order) else first
         return float(corner[order[first]] + corner[order[last]]) / 2
@@ -93,113 +165,83 @@ class SmoothedHinge:
 
     ::
 
-        max over 0 <= a <= cost of  a (1 - m) - (a - anchor)^2 / (2 sharpness)
+        max over 0 <= a <= cost of  a (1 - m) - (a - center)^2 / (2 penalty)
 
-    It is the hinge's proximal smoothing around the dual variables ``anchor``.
+    It is the proximal smoothing of the hinge around the dual variables ``center``.
     """
 
     cost: np.ndarray
-    anchor: np.ndarray
-    sharpness: np.ndarray
+    center: np.ndarray
+    penalty: np.ndarray
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return the maximizing ``a``."""
         out = np.empty_like(margin)
-        rowloops.smoothed_hinge_slope(margin, self.cost, self.anchor, self.sharpness, out)
+        lossloops.smoothed_hinge_slope(margin, self.cost, self.center, self.penalty, out)
         return out
 
     def curvature(self, margin: np.ndarray) -> np.ndarray:
-        """Return ``sharpness`` where ``a`` is strictly between its bounds, else 0."""
+        """Return ``penalty`` where ``a`` is strictly between its limits, else 0."""
         out = np.empty_like(margin)
-        rowloops.smoothed_hinge_curvature(margin, self.cost, self.anchor, self.sharpness, out)
+        lossloops.smoothed_hinge_curvature(margin, self.cost, self.center, self.penalty, out)
         return out
 
-    def along(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
-        """Return the sum of ``slope(margin + t step) step``."""
-        return rowloops.smoothed_hinge_along(
-            margin, step, t, self.cost, self.anchor, self.sharpness
+    def directional_slope(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
+        """Return the sum of ``slope(margin + t step) * step``."""
+        return lossloops.smoothed_hinge_directional_slope(
+            margin, step, t, self.cost, self.center, self.penalty
         )
 
 
-class _Smooth:
-    """What a loss with a slope everywhere can do without knowing more of itself."""
-
-    def slope(self, margin: np.ndarray) -> np.ndarray:
-        """Return minus the derivative."""
-        raise NotImplementedError
-
-    def total(self, margin: np.ndarray) -> float:
-        """Return the summed loss."""
-        raise NotImplementedError
-
-    def dual(self, a: np.ndarray) -> np.ndarray:
-        """Return the dual part of slopes ``a``."""
-        raise NotImplementedError
-
-    def look(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return the slope, its dual part, and the summed loss."""
-        a = self.slope(margin)
-        return a, self.dual(a), self.total(margin)
-
-    def along(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
-        """Return the sum of ``slope(margin + t step) step``."""
-        return float(self.slope(margin + t * step) @ step)
-
-
-@dataclass(frozen=True)
-class SquaredHinge(_Smooth):
+class SquaredHinge(SmoothLoss, QuadraticLoss):
     """``cost * max(0, 1 - m)^2``."""
 
-    flat_beyond_one: ClassVar[bool] = True
-    # Its slope has corners, over which Newton's method stumbles from afar.
-    climbs: ClassVar[bool] = True
-    cost: np.ndarray
+    zero_beyond_one = True
+    # The corners of its slope slow Newton's method down if it starts far from the solution.
+    needs_continuation = True
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
-        return float(self.cost @ _short(margin) ** 2)
+        return float(self.cost @ _shortfall(margin) ** 2)
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return minus the derivative."""
-        return 2.0 * self.cost * _short(margin)
+        return 2.0 * self.cost * _shortfall(margin)
 
     def curvature(self, margin: np.ndarray) -> np.ndarray:
         """Return the second derivative, 0 beyond the margin."""
         return 2.0 * self.cost * (margin < 1.0)
 
     def dual(self, a: np.ndarray) -> np.ndarray:
-        """Return the dual part of ``a >= 0``."""
+        """Return the dual term of ``a >= 0``."""
         return a - a * a / (4.0 * self.cost)
 
     def box(self) -> Box:
-        """Return the limits of ``a`` and its ridge."""
+        """Return the ridge and the limits of ``a``."""
         return Box(0.5 / self.cost, np.zeros_like(self.cost), np.full_like(self.cost, np.inf))
 
-    def each(self, margin: np.ndarray) -> np.ndarray:
+    def per_row(self, margin: np.ndarray) -> np.ndarray:
         """Return the loss of each row."""
-        return self.cost * _short(margin) ** 2
-
-    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Return the margins of highest loss that are ``off`` from the given ones at most."""
-        return margin - off
+        return self.cost * _shortfall(margin) ** 2
 
     def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
         """Return the bias of least loss for given scores, the middle one if there are several.
 
-        It is the root of the summed slope, which is straight between neighboring corners
-        ``y - score``.  Positive rows pull up until their corner, negative ones down from theirs on.
+        It is the root of the summed slope, which is linear between neighboring corners
+        ``y - score``.  A positive row contributes below its corner, a negative row above.
         """
         corner = sign - scores
         order = np.argsort(corner, kind="stable")
-        middle = corner[order[len(order) // 2]]  # around which sums keep their digits
-        at, own = corner[order] - middle, self.cost[order]
-        up = sign[order] > 0
+        middle = corner[order[len(order) // 2]]  # differences from it keep their digits
+        at, cost = corner[order] - middle, self.cost[order]
+        positive = sign[order] > 0
 
-        def pulling(amount: np.ndarray) -> np.ndarray:
-            down = np.cumsum(np.where(up, 0.0, amount))
-            return down + amount[up].sum() - np.cumsum(np.where(up, amount, 0.0))
+        def active_sum(amount: np.ndarray) -> np.ndarray:
+            negative_sum = np.cumsum(np.where(positive, 0.0, amount))
+            passed = np.cumsum(np.where(positive, amount, 0.0))
+            return negative_sum + amount[positive].sum() - passed
 
-        weight, moment = pulling(own), pulling(own * at)
+        weight, moment = active_sum(cost), active_sum(cost * at)
         slope = at * weight - moment
         first = int(np.argmax(slope >= 0.0))
         if slope[first] > 0.0 and first > 0:
@@ -209,81 +251,85 @@ class SquaredHinge(_Smooth):
         return float(middle + (at[first] + at[max(first, last)]) / 2)
 
 
-@dataclass(frozen=True)
-class LeastSquares:
+class LeastSquares(QuadraticLoss):
     """``cost * (1 - m)^2``, the squared distance of the score from the label."""
-
-    cost: np.ndarray
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
         return float(self.cost @ (1.0 - margin) ** 2)
 
     def dual(self, a: np.ndarray) -> np.ndarray:
-        """Return the dual part of any ``a``."""
+        """Return the dual term of any ``a``."""
         return a - a * a / (4.0 * self.cost)
 
     def box(self) -> Box:
         """Return the ridge of ``a``, which has no limits."""
-        free = np.full_like(self.cost, np.inf)
-        return Box(0.5 / self.cost, -free, free)
+        unlimited = np.full_like(self.cost, np.inf)
+        return Box(0.5 / self.cost, -unlimited, unlimited)
 
-    def each(self, margin: np.ndarray) -> np.ndarray:
+    def per_row(self, margin: np.ndarray) -> np.ndarray:
         """Return the loss of each row."""
         return self.cost * (1.0 - margin) ** 2
 
-    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Return the margins below 1 of highest loss, ``off`` from the given ones at most.
+    def worst_within(self, margin: np.ndarray, radius: np.ndarray) -> np.ndarray:
+        """Return the margins below 1 of highest loss that differ by at most ``radius``.
 
         The loss of a margin above 1 is that of its mirror image below.
         """
-        return np.minimum(margin, 2.0 - margin) - off
+        return np.minimum(margin, 2.0 - margin) - radius
 
     def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
         """Return the bias of least loss for given scores."""
         return float(np.average(sign - scores, weights=self.cost))
 
 
-@dataclass(frozen=True)
-class Logistic(_Smooth):
+class Logistic(SmoothLoss):
     """``cost * log(1 + exp(-m))``."""
 
-    flat_beyond_one: ClassVar[bool] = False
-    climbs: ClassVar[bool] = False
-    cost: np.ndarray
+    # A start from another C is always followed by a Newton step, which is nearly exact.
+    path_tolerance = 10.0
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
-        return logisticloops.total(margin, self.cost)
+        return lossloops.logistic_total(margin, self.cost)
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         """Return minus the derivative."""
         out = np.empty_like(margin)
-        logisticloops.slope(margin, self.cost, out)
+        lossloops.logistic_slope(margin, self.cost, out)
         return out
 
-    def look(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return the slope, its dual part, and the summed loss."""
+    def slope_dual_total(self, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the slope, its dual term, and the summed loss."""
         slope, dual = np.empty_like(margin), np.empty_like(margin)
-        return slope, dual, logisticloops.look(margin, self.cost, slope, dual)
+        total = lossloops.logistic_slope_dual_total(margin, self.cost, slope, dual)
+        return slope, dual, total
 
-    def along(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
-        """Return the sum of ``slope(margin + t step) step``."""
-        return logisticloops.along(margin, step, t, self.cost)
+    def directional_slope(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
+        """Return the sum of ``slope(margin + t step) * step``."""
+        return lossloops.logistic_directional_slope(margin, step, t, self.cost)
 
     def curvature(self, margin: np.ndarray) -> np.ndarray:
         """Return the second derivative."""
         out = np.empty_like(margin)
-        logisticloops.curvature(margin, self.cost, out)
+        lossloops.logistic_curvature(margin, self.cost, out)
         return out
 
     def dual(self, a: np.ndarray) -> np.ndarray:
-        """Return the entropy of ``a / cost``, the dual part of ``0 <= a <= cost``."""
+        """Return the entropy of ``a / cost``, the dual term of ``0 <= a <= cost``."""
         p = a / self.cost
         return self.cost * (entr(p) - xlog1py(1.0 - p, -p))
 
 
-def _short(margin: np.ndarray) -> np.ndarray:
-    """Return how much each margin is short of 1."""
+LOSSES: dict[str, type[Loss]] = {
+    "hinge": Hinge,
+    "least_squares": LeastSquares,
+    "logistic": Logistic,
+    "squared_hinge": SquaredHinge,
+}
+
+
+def _shortfall(margin: np.ndarray) -> np.ndarray:
+    """Return ``max(0, 1 - margin)``."""
     short = 1.0 - margin
     return np.maximum(short, 0.0, out=short)

@@ -1,13 +1,12 @@
-"""Which stumps vote: the mass of the thresholds in every gap between two places.
+"""Which stumps vote: measures over the thresholds of each feature.
 
-The weight function ``r`` of Definition 1 (Lin & Li) is a measure over thresholds.  All that a
-solver needs of it is the mass ``m[k]`` between neighbouring places and, for machines without a
-bias, the mass outside the data.  A measure also says where inside a gap its stumps stand, that
-is, how a feature's curve runs from one place to the next.
+The weight function ``r`` of Definition 1 (Lin & Li) is a measure over thresholds.  A solver needs
+only the mass ``m[k]`` between neighboring bins and, for models without a bias, the mass outside the
+data.  A measure also defines the course of a feature's curve from one bin to the next, because it
+distributes the stumps within the gap.
 
-Stumps that ask a plain question, "is it this level?" or "is it missing?", have the mass of the
-one gap of a column of zeros and ones (1 for a density of one's own, which knows nothing of it), so
-that a category weighs what its one-hot columns would.
+The stumps "is this level" and "is missing" have the mass of the single gap of an indicator column
+of zeros and ones (1 under a density), so that a category weighs as much as its one-hot columns.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Masses:
-    """Masses of one feature.
+    """The masses of one feature.
 
     Attributes
     ----------
     inside : ndarray of shape (n_bins - 1,)
-        Mass between each place but the first and the place that it hangs on.
+        Mass between each bin except the first and its parent.
     left, right : float
-        Mass between an end of the feature's range and the first or last place.
+        Mass between an end of the feature's range and the first or the last bin.
     """
 
     inside: np.ndarray
@@ -42,71 +41,81 @@ class Masses:
 
     @property
     def outside(self) -> float:
-        """Mass of the stumps that vote alike on all places."""
+        """Mass of the stumps whose vote is the same in all bins."""
         return self.left + self.right
 
 
 class Measure(ABC):
     """A measure over thresholds.
 
-    ``step`` tells whether curves jump at the cuts or run from place to place, ``uses_counts``
-    whether masses depend on more of the rows than their range, ``straight`` whether the straight
-    lines of a curve are exact, ``question`` what a stump weighs that asks for a level or for what
-    is missing.
+    Attributes
+    ----------
+    is_step : bool
+        Whether curves jump at the cuts instead of running from bin to bin.
+    is_piecewise_linear : bool
+        Whether curves are exactly linear between their knots.
+    uses_counts : bool
+        Whether masses depend on the rows by more than the range of the feature.
+    indicator_mass : float
+        The mass of a stump "is this level" or "is missing".
     """
 
-    step = False
+    is_step = False
+    is_piecewise_linear = True
     uses_counts = True
-    straight = True
-    question = 2.0
+    indicator_mass = 2.0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
     def check(self, n_features: int) -> None:
-        """Raise if the measure does not fit a table of so many features; most fit all."""
+        """Check that the measure can be used for a table of ``n_features``; most always can."""
         return
 
     @abstractmethod
     def masses(self, column: Column, d: int) -> Masses:
-        """Return the masses of the thresholds of feature ``d``, in ``[column.low, .high]``."""
+        """Return the masses of the thresholds of feature ``d`` in ``[column.low, column.high]``."""
 
     def stump_masses(self, column: Column, d: int) -> Masses:
-        """Return the masses of all stumps of feature ``d``, thresholds and plain questions."""
-        asked = self.questions(column, d)
+        """Return the masses of all stumps of feature ``d``: thresholds and indicators."""
+        indicators = self.indicator_masses(column, d)
         if column.is_category:
-            return Masses(asked)
-        cuts = self.masses(column, d)
-        return replace(cuts, inside=np.append(cuts.inside, asked)) if len(asked) else cuts
+            return Masses(indicators)
+        masses = self.masses(column, d)
+        if len(indicators) == 0:
+            return masses
+        return replace(masses, inside=np.append(masses.inside, indicators))
 
-    def questions(self, column: Column, d: int) -> np.ndarray:
-        """Return the mass of the question for each level, and for what is missing.
+    def indicator_masses(self, column: Column, d: int) -> np.ndarray:
+        """Return the mass of the stumps "is this level" and "is missing".
 
-        One that all rows answer alike is no stump: its column of zeros or ones has no gap.
+        An indicator that is the same for all rows has no mass: its column of zeros or ones has no
+        gap.
         """
         if not column.is_category and column.missing == 0:
             return np.empty(0)
         weights = column.weights[column.first if column.is_category else column.missing_bin :]
         total = column.weights.sum()
-        return np.where((weights > 0) & (weights < total), self.question, 0.0)
+        return np.where((weights > 0) & (weights < total), self.indicator_mass, 0.0)
 
     def thresholds(self, d: int) -> np.ndarray | None:
-        """Return the only thresholds that may vote in feature ``d``, or None for all."""
+        """Return the only thresholds of feature ``d``, or None if every threshold may vote."""
         return None
 
     def knot_positions(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return knots, and how far between which places the curve has come at each.
+        """Return the knots of a feature's curve and their positions between the bins.
 
-        A position of 3.25 is a quarter of the way from the value at place 3 to that at place 4.
+        At a knot of position 3.25 the curve is a quarter of the way from the value of bin 3 to
+        that of bin 4.
         """
         return column.values, np.arange(len(column.values), dtype=np.float64)
 
 
 class Lebesgue(Measure):
-    """Length in the feature's own units: the stump kernel of Definition 2 exactly."""
+    """Length in the feature's own units: exactly the stump kernel of Definition 2."""
 
     uses_counts = False
-    question = 1.0
+    indicator_mass = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return the length of every gap."""
@@ -114,7 +123,7 @@ class Lebesgue(Measure):
 
 
 class Uniform(Measure):
-    """Length, each feature's range scaled to 2: the paper's SVM-Stump without a scaler."""
+    """Length, with each feature's range scaled to 2: the paper's SVM-Stump without a scaler."""
 
     uses_counts = False
 
@@ -124,15 +133,15 @@ class Uniform(Measure):
 
 
 class Rank(Measure):
-    """Rows in the gap, each feature's total 2: blind to monotone transforms, as trees are."""
+    """Rows in the gap, a total of 2 per feature: invariant to monotone transforms, like trees."""
 
     def masses(self, column: Column, d: int) -> Masses:
-        """Return half the rows of both ends of every gap, scaled."""
+        """Return half the rows at both ends of every gap, scaled."""
         return Masses(_scaled_to_two((column.counts[1:] + column.counts[:-1]) / 2))
 
 
 class EqualShare(Measure):
-    """The same mass for every gap, each feature's total 2."""
+    """The same mass for every gap, a total of 2 per feature."""
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return equal masses."""
@@ -154,10 +163,10 @@ class Mixed(Measure):
 
 
 class Middle(Measure):
-    """One stump in the middle of every gap (SVM-Mid): mass 1 each, curves that jump there."""
+    """One stump of mass 1 in the middle of every gap (SVM-Mid); curves are step functions."""
 
-    step = True
-    question = 1.0
+    is_step = True
+    indicator_mass = 1.0
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return 1 for every gap."""
@@ -165,19 +174,19 @@ class Middle(Measure):
 
 
 class ChosenStumps(Measure):
-    """Given stumps only, each a feature of -1 and +1 with ``r = 1``: a mass of 2 a stump.
+    """Given stumps only, each a feature of -1 and +1 with ``r = 1``: a mass of 2 per stump.
 
     Parameters
     ----------
     thresholds : sequence of array-like
-        The thresholds of each feature; one given twice counts twice.
+        The thresholds of each feature; a threshold given twice counts twice.
     levels : sequence of sequence of int, optional
-        The numbers of the levels that each category is asked for.
+        The codes of the levels with a stump "is this level", for each category.
     missing : sequence of int, optional
-        How often each feature is asked whether it is missing.
+        The number of stumps "is missing" of each feature.
     """
 
-    step = True
+    is_step = True
 
     def __init__(
         self,
@@ -186,24 +195,24 @@ class ChosenStumps(Measure):
         missing: Sequence[int] | None = None,
     ) -> None:
         try:
-            each = [np.asarray(t, dtype=np.float64) for t in thresholds]
+            arrays = [np.asarray(t, dtype=np.float64) for t in thresholds]
         except (TypeError, ValueError):
-            each = [np.full(1, np.nan)]
-        if not all(np.all(np.isfinite(t)) for t in each):
+            arrays = [np.full(1, np.nan)]
+        if not all(np.all(np.isfinite(t)) for t in arrays):
             raise ValueError(
                 f"thresholds={thresholds!r} must be a list of arrays of finite numbers, one array "
                 f"for each feature."
             )
-        self._thresholds = [np.sort(t, axis=None) for t in each]
-        self._levels = [()] * len(each) if levels is None else levels
-        self._missing = [0] * len(each) if missing is None else missing
+        self._thresholds = [np.sort(t, axis=None) for t in arrays]
+        self._levels = [()] * len(arrays) if levels is None else levels
+        self._missing = [0] * len(arrays) if missing is None else missing
 
     def check(self, n_features: int) -> None:
-        """Raise if there is not one array of thresholds for each feature."""
+        """Check that there is one array of thresholds for each feature."""
         _check_one_each("thresholds", len(self._thresholds), n_features)
 
     def thresholds(self, d: int) -> np.ndarray:
-        """Return the distinct thresholds of feature ``d``, which cut it into places."""
+        """Return the distinct thresholds of feature ``d``, which cut it into bins."""
         return np.unique(self._thresholds[d])
 
     def masses(self, column: Column, d: int) -> Masses:
@@ -211,28 +220,28 @@ class ChosenStumps(Measure):
         _, multiplicity = np.unique(self._thresholds[d], return_counts=True)
         return Masses(2.0 * multiplicity)
 
-    def questions(self, column: Column, d: int) -> np.ndarray:
-        """Return twice the number of stumps that ask for each level, and for what is missing."""
+    def indicator_masses(self, column: Column, d: int) -> np.ndarray:
+        """Return twice the number of stumps "is this level" and "is missing"."""
         n_levels = len(column.values) if column.is_category else 0
-        asked = np.bincount(np.asarray(self._levels[d], dtype=int), minlength=n_levels)
-        at_end = [self._missing[d]] if column.missing > 0 else []
-        return 2.0 * np.append(asked[:n_levels], at_end)
+        chosen = np.bincount(np.asarray(self._levels[d], dtype=int), minlength=n_levels)
+        missing = [self._missing[d]] if column.missing > 0 else []
+        return 2.0 * np.append(chosen[:n_levels], missing)
 
 
 class Density(Measure):
-    """A density over thresholds: Definition 1 in general, the mass of a gap being its integral.
+    """A density over thresholds: Definition 1 in general; the mass of a gap is its integral.
 
     Parameters
     ----------
     function : callable or sequence of callables
         Maps an array of thresholds to non-negative densities; one for all features, or one each.
-        It is integrated numerically, so a spike much narrower than a gap may go unseen.  The
+        It is integrated numerically, so a spike much narrower than a gap may be missed.  The
         constant 1 is `Lebesgue`.
     """
 
     uses_counts = False
-    straight = False
-    question = 1.0
+    is_piecewise_linear = False
+    indicator_mass = 1.0
     _PIECES = 32
 
     def __init__(self, function: Function | Sequence[Function]) -> None:
@@ -243,7 +252,7 @@ class Density(Measure):
         self.function = function
 
     def check(self, n_features: int) -> None:
-        """Raise if there are several densities but not one for each feature."""
+        """Check that there is one density for all features or one for each."""
         if not callable(self.function):
             _check_one_each("densities", len(self.function), n_features)
 
@@ -254,18 +263,18 @@ class Density(Measure):
         return Masses(mass[1:-1], float(mass[0]), float(mass[-1]))
 
     def knot_positions(self, column: Column, d: int) -> tuple[np.ndarray, np.ndarray]:
-        """Follow the integrated density inside each gap, in straight pieces."""
+        """Follow the integrated density inside each gap, in linear pieces."""
         n = len(column.values)
         if n == 1:
             return super().knot_positions(column, d)
         parts = np.linspace(0.0, n - 1.0, (n - 1) * self._PIECES + 1)
         knots = np.interp(parts, np.arange(n), column.values)
         mass = self._integrate(knots, d).reshape(n - 1, self._PIECES)
-        whole = mass.sum(axis=1, keepdims=True)
-        share = np.divide(mass, whole, out=np.full_like(mass, 1 / self._PIECES), where=whole > 0)
-        way = np.cumsum(share, axis=1) + np.arange(n - 1)[:, None]
-        way[:, -1] = np.arange(1, n)
-        return knots, np.concatenate([[0.0], way.ravel()])
+        total = mass.sum(axis=1, keepdims=True)
+        fraction = np.divide(mass, total, out=np.full_like(mass, 1 / self._PIECES), where=total > 0)
+        positions = np.cumsum(fraction, axis=1) + np.arange(n - 1)[:, None]
+        positions[:, -1] = np.arange(1, n)
+        return knots, np.concatenate([[0.0], positions.ravel()])
 
     def _integrate(self, edges: np.ndarray, d: int) -> np.ndarray:
         function = self.function if callable(self.function) else self.function[d]
@@ -315,7 +324,7 @@ def _check_one_each(what: str, n_given: int, n_features: int) -> None:
 
 
 def _lengths(column: Column, unit: float) -> Masses:
-    """Return lengths in a unit; a feature without length has none."""
+    """Return the length of every gap in a unit; all are 0 if the unit is."""
     if unit == 0.0:
         return Masses(np.zeros(len(column.values) - 1))
     edges = np.empty(len(column.values) + 2)

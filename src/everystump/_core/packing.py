@@ -1,9 +1,9 @@
-"""Columns of few places joined into one, so that the row loops have fewer codes to read.
+"""Columns of few bins joined into one, so that the row loops have fewer codes to read.
 
-Forty-four one-hot columns of which few combinations occur become one column of at most 256
-joint places.  A joint place stands for one place in each member, so the table of a joint column
-is the sum of its members' entries: a product with a sparse matrix of zeros and ones.  The sums
-over rows are exactly what they were.
+For example, 44 one-hot columns of which few combinations occur become one column of at most 256
+joint bins.  A joint bin stands for one bin of each member, so the table of a joint column is the
+sum of its members' entries: a product with a sparse matrix of zeros and ones.  The sums over rows
+stay exactly the same.
 """
 
 from __future__ import annotations
@@ -15,62 +15,83 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-_MOST_PLACES = 256
-_MOST_OWN_PLACES = 1024
-_FEW_PLACES = 16
+_MAX_JOINT_BINS = 256
+_MAX_MEMBER_BINS = 1024  # of all members together
+_FEW_BINS = 16
 
 
-class Home(NamedTuple):
-    """The joint column of a feature, and the feature's own place at each joint place."""
+class Location(NamedTuple):
+    """The joint column of a feature, and the feature's own bin at each joint bin."""
 
     joint: int
-    places: np.ndarray
+    bins: np.ndarray
 
-    def own(self, sums: np.ndarray) -> np.ndarray:
-        """Return sums by the feature's own places, given several by joint place, one a row."""
-        return np.array([np.bincount(self.places, weights=row) for row in sums])
+    def feature_sums(self, joint_sums: np.ndarray) -> np.ndarray:
+        """Return sums by the feature's own bins, given sums by joint bin; one row per sum."""
+        return np.array([np.bincount(self.bins, weights=row) for row in joint_sums])
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Joint columns and how they hang together with the original ones.
+    """The codes of all rows in joint columns, and how these relate to the features.
+
+    A flat table has one entry per bin, feature by feature; a flat joint table has one entry per
+    joint bin, joint column by joint column.
 
     Attributes
     ----------
     codes : ndarray of shape (n_joint, n_rows)
-        The joint place of each row.
+        The joint bin of each row.
     starts : ndarray of shape (n_joint + 1,)
         Where each joint column begins in a flat joint table.
     members : tuple of tuple of int
-        The original columns of each joint column.
-    places : tuple of ndarray of shape (n_joint_places, n_members)
-        The place of each member, in a flat table of the original columns, at each joint place.
-    homes : tuple of Home
-        Where each original column is found.
-    expand : csr_array of shape (n_all_joint_places, n_all_places)
-        ``expand @ table`` is the joint table.
+        The features of each joint column.
+    bins : tuple of ndarray of shape (n_joint_bins, n_members)
+        The index in a flat table of each member's bin at each joint bin.
+    locations : tuple of Location
+        The joint column of each feature.
+    expand_matrix : csr_array of shape (total joint bins, total bins)
+        ``expand_matrix @ table`` is the joint table.
     """
 
     codes: np.ndarray
     starts: np.ndarray
     members: tuple[tuple[int, ...], ...]
-    places: tuple[np.ndarray, ...]
-    locations: tuple[Home, ...]
-    expand: sparse.csr_array
-
-    def by_feature(self, sums: np.ndarray) -> np.ndarray:
-        """Return sums by the places of all features, given several by joint place, one a row."""
-        is_plain = len(self.members) == len(self.locations)
-        return sums if is_plain else (self.fold @ sums.T).T
+    bins: tuple[np.ndarray, ...]
+    locations: tuple[Location, ...]
+    expand_matrix: sparse.csr_array
 
     @cached_property
-    def fold(self) -> sparse.csr_array:
-        """The transpose of ``expand``: it takes joint sums to the original places."""
-        return self.expand.T.tocsr()
+    def is_trivial(self) -> bool:
+        """Whether every feature is a column of its own."""
+        return len(self.members) == len(self.locations)
+
+    def expand(self, table: np.ndarray) -> np.ndarray:
+        """Return the joint table of a table."""
+        return table if self.is_trivial else self.expand_matrix @ table
+
+    def fold(self, joint: np.ndarray) -> np.ndarray:
+        """Return sums by bin, given sums by joint bin: the transpose of `expand`.
+
+        ``joint`` may have several rows, each a joint table.
+        """
+        return joint if self.is_trivial else (self._fold_matrix @ joint.T).T
+
+    @cached_property
+    def _fold_matrix(self) -> sparse.csr_array:
+        return self.expand_matrix.T.tocsr()
+
+    def flat_bins(self, codes: np.ndarray) -> np.ndarray:
+        """Return the indices in a flat table of the bins of some rows, given their joint codes.
+
+        The shape is (n_rows, n_features); features are in the order of the joint columns.
+        """
+        joint = zip(self.bins, codes, strict=True)
+        return np.concatenate([bins.astype(np.int32)[code] for bins, code in joint], axis=1)
 
 
 def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
-    """Join columns of few places greedily, in their order, while the joint places stay few.
+    """Join columns of few bins greedily, in their order, while the joint bins stay few.
 
     Examples
     --------
@@ -84,22 +105,22 @@ def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
         packed = codes
     else:
         packed = np.stack([joint.codes for joint in joints]).astype(codes.dtype, copy=False)
-    first_place = np.concatenate([[0], np.cumsum(sizes)])
-    places = tuple(joint.places + first_place[joint.members] for joint in joints)
-    entries = np.concatenate([p.ravel() for p in places])
-    per_row = np.concatenate([np.full(len(p), p.shape[1]) for p in places])
+    first_bin = np.concatenate([[0], np.cumsum(sizes)])
+    bins = tuple(joint.bins + first_bin[joint.members] for joint in joints)
+    entries = np.concatenate([b.ravel() for b in bins])
+    per_row = np.concatenate([np.full(len(b), b.shape[1]) for b in bins])
     row_starts = np.concatenate([[0], np.cumsum(per_row)])
-    expand = sparse.csr_array(
-        (np.ones(len(entries)), entries, row_starts), shape=(len(per_row), first_place[-1])
+    matrix = sparse.csr_array(
+        (np.ones(len(entries)), entries, row_starts), shape=(len(per_row), first_bin[-1])
     )
-    starts = np.concatenate([[0], np.cumsum([len(p) for p in places])])
+    starts = np.concatenate([[0], np.cumsum([len(b) for b in bins])])
     members = tuple(tuple(joint.members) for joint in joints)
-    return Packing(packed, starts, members, places, _homes(joints), expand)
+    return Packing(packed, starts, members, bins, _locations(joints), matrix)
 
 
-def _homes(joints: list[_Joint]) -> tuple[Home, ...]:
+def _locations(joints: list[_Joint]) -> tuple[Location, ...]:
     found = {
-        d: Home(g, joint.places[:, j])
+        d: Location(g, joint.bins[:, j])
         for g, joint in enumerate(joints)
         for j, d in enumerate(joint.members)
     }
@@ -108,42 +129,42 @@ def _homes(joints: list[_Joint]) -> tuple[Home, ...]:
 
 def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
     constant = np.flatnonzero(sizes == 1).tolist()
-    alone = [_Joint(constant, codes[constant[0]], 1)] if constant else []
+    single = [_Joint(constant, codes[constant[0]], 1)] if constant else []
     joined: list[_Joint] = []
     for d in np.flatnonzero(sizes > 1).tolist():
         joint = _Joint([d], codes[d], size := int(sizes[d]))
-        if size > _FEW_PLACES:
-            alone.append(joint)
+        if size > _FEW_BINS:
+            single.append(joint)
         elif not joined or not joined[-1].join(joint):
             joined.append(joint)
-    return sorted(alone + joined, key=lambda joint: joint.members)
+    return sorted(single + joined, key=lambda joint: joint.members)
 
 
 class _Joint:
-    """A joint column in the making."""
+    """A joint column under construction."""
 
     def __init__(self, members: list[int], codes: np.ndarray, size: int) -> None:
         self.members = members
         self.codes = codes
-        self.places = np.repeat(np.arange(size)[:, None], len(members), axis=1)
-        self._n_own = size
+        self.bins = np.repeat(np.arange(size)[:, None], len(members), axis=1)
+        self._n_member_bins = size
 
     def join(self, other: _Joint) -> bool:
-        """Take another column in, unless too many joint places would occur.
+        """Add another column, unless too many joint bins would occur; return whether it was added.
 
-        The members' own places are limited as well: they share a dense block of the preconditioner.
+        The members' own bins are limited too: they share a dense block of the preconditioner.
         """
-        size = len(other.places)
-        if self._n_own + size > _MOST_OWN_PLACES:
+        size = len(other.bins)
+        if self._n_member_bins + size > _MAX_MEMBER_BINS:
             return False
         pair = self.codes.astype(np.int32) * size + other.codes
-        seen = np.flatnonzero(np.bincount(pair, minlength=len(self.places) * size))
-        if len(seen) > _MOST_PLACES:
+        seen = np.flatnonzero(np.bincount(pair, minlength=len(self.bins) * size))
+        if len(seen) > _MAX_JOINT_BINS:
             return False
-        joint_code = np.zeros(len(self.places) * size, dtype=np.uint8)
+        joint_code = np.zeros(len(self.bins) * size, dtype=np.uint8)
         joint_code[seen] = np.arange(len(seen))
         self.codes = joint_code[pair]
-        self.places = np.hstack([self.places[seen // size], other.places[seen % size]])
+        self.bins = np.hstack([self.bins[seen // size], other.bins[seen % size]])
         self.members = self.members + other.members
-        self._n_own += size
+        self._n_member_bins += size
         return True

@@ -1,4 +1,4 @@
-"""Live progress of long work on standard error."""
+"""Live progress of long computations on standard error."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Self
 
 from everystump._core.solvers.certificate import relative_gap
 
-_PAUSE = 0.2
+_SECONDS_BETWEEN = 0.2
 _transient = ContextVar("transient", default=False)
 
 
 @contextmanager
 def transient() -> Iterator[None]:
-    """Let the progress of fits vanish from the terminal when they end."""
+    """Erase the progress of fits from the terminal when they end."""
     token = _transient.set(True)
     try:
         yield
@@ -26,34 +26,34 @@ def transient() -> Iterator[None]:
         _transient.reset(token)
 
 
-class _Line:
-    """A line on standard error that is rewritten in place, or new lines where it cannot be."""
+class _StatusLine:
+    """A line that is rewritten on a terminal; elsewhere each update is a new line."""
 
     def __init__(self, verbose: int, title: str) -> None:
         self.verbose, self.title = verbose if sys.stderr else 0, title
         self._start = time.perf_counter()
         self._live = bool(self.verbose) and sys.stderr.isatty()
         self._shown: float | None = None
-        self._waiting: str | None = None
+        self._pending: str | None = None
 
     @property
     def seconds(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return time.perf_counter() - self._start
 
     def show(self, text: str) -> None:
-        """Show a text after the title, a few times a second at most; the last is always shown."""
+        """Show the title and a text, at most a few times per second; the last is always shown."""
         if self.verbose:
-            self._waiting = text
-            if self._shown is None or self.seconds - self._shown >= _PAUSE:
+            self._pending = text
+            if self._shown is None or self.seconds - self._shown >= _SECONDS_BETWEEN:
                 self._print()
 
     def _print(self) -> None:
-        if self._waiting is not None:
+        if self._pending is not None:
             start, end = ("\r\x1b[K", "") if self._live else ("", "\n")
-            line = f"{start}{self.title}{self._waiting}"
+            line = f"{start}{self.title}{self._pending}"
             print(line, end=end, file=sys.stderr, flush=True)
-            self._shown, self._waiting = self.seconds, None
+            self._shown, self._pending = self.seconds, None
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +64,7 @@ class _Line:
             print("\r\x1b[K" if _transient.get() else "\n", end="", file=sys.stderr, flush=True)
 
 
-class FitProgress(_Line):
+class FitProgress(_StatusLine):
     """Reports the Newton steps of a fit.
 
     Parameters
@@ -83,8 +83,8 @@ class FitProgress(_Line):
         )
 
 
-class Rounds(_Line):
-    """Reports the rounds of an ensemble."""
+class EnsembleProgress(_StatusLine):
+    """Reports the stumps of an ensemble."""
 
     def __init__(self, verbose: int, title: str, total: int) -> None:
         super().__init__(verbose, title)
@@ -98,7 +98,7 @@ class Rounds(_Line):
 
 @contextmanager
 def progress_counter(verbose: int, title: str, total: int) -> Iterator[Callable[[], None]]:
-    """Give a function to be called after each of ``total`` pieces of work."""
+    """Yield a function to call after each of ``total`` pieces of work."""
     done = count(1)
-    with _Line(verbose, title) as line:
+    with _StatusLine(verbose, title) as line:
         yield lambda: line.show(f" {next(done)} of {total}")

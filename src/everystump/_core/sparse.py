@@ -1,4 +1,4 @@
-"""A sparse table of numbers, read as if it were an array, some columns or rows at a time."""
+"""A sparse table of numbers that is read like an array, some columns or rows at a time."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class SparseTable:
-    """A sparse matrix of scipy that gives dense columns and dense blocks of rows.
+    """A SciPy sparse matrix that returns dense columns and dense blocks of rows.
 
     ``table[2:5]`` are rows and ``table[:, 3]`` is a column, both dense; ``table[index]`` is the
-    sparse table of some rows.  No more than what is asked for is ever dense.
+    sparse table of some rows.  Only what is asked for is ever dense.
 
     Attributes
     ----------
     matrix : sparse matrix or array of shape (n_rows, n_features)
-        In the format CSR or CSC.  What it does not list is 0; NaN is a missing value.
+        In CSR or CSC format.  Cells that are not stored are 0; NaN is a missing value.
 
     Examples
     --------
@@ -49,17 +49,17 @@ class SparseTable:
 
     @property
     def size(self) -> int:
-        """How many cells there are, zeros included."""
+        """The number of cells, zeros included."""
         return self.shape[0] * self.shape[1]
 
     @cached_property
-    def by_rows(self) -> Any:
-        """The matrix in the format CSR, each cell listed once."""
+    def csr(self) -> Any:
+        """The matrix in CSR format, each cell stored once."""
         return _canonical(self.matrix.tocsr())
 
     @cached_property
     def csc(self) -> Any:
-        """The matrix in the format CSC, each cell listed once."""
+        """The matrix in CSC format, each cell stored once."""
         return _canonical(self.matrix.tocsc())
 
     def __len__(self) -> int:
@@ -72,17 +72,17 @@ class SparseTable:
             self.read(int(d), out)
             return out[0, rows]
         if isinstance(index, slice):
-            return self.by_rows[index].toarray()
+            return self.csr[index].toarray()
         if np.ndim(index) == 0:
-            return self.by_rows[[index]].toarray()[0]
-        return SparseTable(self.by_rows[index])
+            return self.csr[[index]].toarray()[0]
+        return SparseTable(self.csr[index])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         dense = self.matrix.toarray()
         return dense if dtype is None else dense.astype(dtype, copy=False)
 
     def read(self, first: int, out: np.ndarray) -> None:
-        """Write the columns from ``first`` on, one per row of ``out``."""
+        """Write the columns from ``first`` on into the rows of ``out``."""
         columns = self.csc
         out[:] = 0.0
         for k, column in enumerate(out):
@@ -90,17 +90,17 @@ class SparseTable:
             column[columns.indices[start:end]] = columns.data[start:end]
 
     def first_invalid(self, allow_nan: bool) -> tuple[int, int] | None:
-        """Return row and feature of the first infinite cell, or NaN where none is allowed."""
-        rows = self.by_rows
-        bad = np.isinf(rows.data) if allow_nan else ~np.isfinite(rows.data)
-        if not bad.any():
+        """Return row and feature of the first infinite cell, or of the first NaN if not allowed."""
+        rows = self.csr
+        invalid = np.isinf(rows.data) if allow_nan else ~np.isfinite(rows.data)
+        if not invalid.any():
             return None
-        k = int(np.argmax(bad))
+        k = int(np.argmax(invalid))
         return int(np.searchsorted(rows.indptr, k, side="right")) - 1, int(rows.indices[k])
 
 
 def _canonical(matrix: Any) -> Any:
-    """Return a matrix that lists each cell once, the user's own left as it is."""
+    """Return a matrix that stores each cell once; the user's own matrix is not changed."""
     if matrix.has_canonical_format:
         return matrix
     matrix = matrix.copy()

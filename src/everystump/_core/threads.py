@@ -1,4 +1,4 @@
-"""One place for the decision how many threads work, and one pool that all of them share."""
+"""The number of threads, and the one thread pool of the process."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 R = TypeVar("R")
 
+# Idle threads cost next to nothing, and start only when they are first needed.
+_MIN_POOL_SIZE = 8
+
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` stands for.
+    """Return the number of threads that ``n_jobs`` stands for.
 
-    None is what ``joblib.parallel_config`` says.  Outside of such a context it is all cores that
-    this process may use, as in LightGBM and HistGradientBoosting, fewer if ``OMP_NUM_THREADS``
-    says so, which is how joblib keeps its worker processes from competing.  Negative numbers
-    count back from all cores, -1 being all of them.
+    None takes the number from ``joblib.parallel_config``.  Outside of such a context it means all
+    cores available to this process, as in LightGBM and HistGradientBoosting, or the value of
+    ``OMP_NUM_THREADS`` if that is smaller: joblib sets it to keep its worker processes from
+    competing.  Negative numbers count back from all cores; -1 is all of them.
     """
     if n_jobs is None:
         n_jobs = get_active_backend()[1]
@@ -38,8 +41,12 @@ def count_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
 
 
-def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]:
-    """Return ``[work(item) for item in items]``; threads take the next item when they are free."""
+def thread_map(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]:
+    """Return ``[work(item) for item in items]``, computed by threads of this process.
+
+    The calling thread works too, so calls may be nested.  Threads take the next item as soon as
+    they are free; after an exception no further items are started.
+    """
     items = list(items)
     n_threads = min(n_threads, len(items))
     if n_threads <= 1:
@@ -47,7 +54,7 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
     results: list = [None] * len(items)
     waiting = deque(range(len(items)))
 
-    def take_turns() -> None:
+    def run() -> None:
         while True:
             try:
                 i = waiting.popleft()
@@ -56,30 +63,39 @@ def share(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> list[R]
             try:
                 results[i] = work(items[i])
             except BaseException:
-                waiting.clear()  # nobody needs the rest
+                waiting.clear()
                 raise
 
-    pool = _workers.at_least(n_threads - 1)
-    others = [pool.submit(take_turns) for _ in range(n_threads - 1)]
-    take_turns()
+    others = [_pool().submit(run) for _ in range(n_threads - 1)]
+    run()
     for other in others:
         if not other.cancel():
             other.result()
     return results
 
 
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    size = max(joblib.cpu_count(), _MIN_POOL_SIZE)
+    return ThreadPoolExecutor(size, thread_name_prefix="everystump")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def shares_memory() -> bool:
-    """Tell whether joblib's workers see our arrays: threads, unless a user chose other workers."""
+    """Whether joblib's workers are threads, as they are unless the user chose another backend."""
     return bool(getattr(get_active_backend(prefer="threads")[0], "supports_sharedmem", False))
 
 
-def spread(
+def parallel_map(
     work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, verbose: int = 0
 ) -> list[R]:
-    """Return ``[work(item) for item in items]`` by joblib's workers.
+    """Return ``[work(item) for item in items]``, computed by joblib's workers.
 
-    They are threads, all cores of them if ``n_jobs`` is None, unless ``joblib.parallel_config``
-    says otherwise.  ``verbose`` is joblib's.
+    These are threads, one per core if ``n_jobs`` is None, unless ``joblib.parallel_config`` sets
+    something else.  ``verbose`` is passed to joblib.
     """
     outermost = not getattr(get_active_backend(prefer="threads")[0], "nesting_level", 0)
     if n_jobs is None and outermost and shares_memory() and joblib.effective_n_jobs(None) == 1:
@@ -94,10 +110,10 @@ def process_map(
     n_jobs: int | None,
     done: Callable[[R], None] = lambda result: None,
 ) -> list[R]:
-    """Return ``[work(item) for item in items]`` by joblib's processes, one of them by default.
+    """Return ``[work(item) for item in items]``, computed by joblib's processes, 1 by default.
 
-    For work in many small steps of Python, at which threads only wait for each other.  ``done`` is
-    called with each result, as soon as it and all before it are there if the workers can do that.
+    For work that holds the GIL most of the time.  ``done`` is called with each result in order,
+    as soon as it is available if the backend supports that.
     """
     one_by_one = getattr(get_active_backend()[0], "supports_return_generator", False)
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator" if one_by_one else "list")
@@ -109,66 +125,31 @@ def process_map(
 
 
 class _OneBlasThread(AbstractContextManager):
-    """Keep BLAS to one thread while any fit of the process is under way."""
+    """Limit BLAS to one thread as long as any thread of the process is in this context."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inside = 0
+        self._depth = 0
         self._limit: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._inside == 0:
+            if self._depth == 0:
                 self._limit = _controller().limit(limits=1, user_api="blas")
                 self._limit.__enter__()
-            self._inside += 1
+            self._depth += 1
 
     def __exit__(self, *exc: object) -> None:
         with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
+            self._depth -= 1
+            if self._depth == 0:
                 self._limit.__exit__(*exc)
 
 
-# Our matrices are small, and BLAS's own threads would fight with ours.
+# Matrices are small here, and BLAS threads would compete with the thread pool.
 one_blas_thread = _OneBlasThread()
 
 
 @lru_cache(maxsize=1)
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
-
-
-class _Workers:
-    """The one pool of threads of this process, replaced only when a call asks for more of them.
-
-    Threads start when they are first needed and then wait for the next call, whatever number of
-    threads it asks for.
-    """
-
-    _lock: threading.Lock
-    _size: int
-    _pool: ThreadPoolExecutor | None
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def at_least(self, n_threads: int) -> ThreadPoolExecutor:
-        """Return a pool that has so many threads, or more."""
-        with self._lock:
-            if self._pool is None or n_threads > self._size:
-                # Calls under way keep the old pool, whose threads end with the last of them.
-                self._size = max(n_threads, joblib.cpu_count())
-                self._pool = ThreadPoolExecutor(self._size, thread_name_prefix="everystump")
-            return self._pool
-
-    def forget(self) -> None:
-        """Start anew: a forked child has none of its parent's threads."""
-        self._lock = threading.Lock()
-        self._size = 0
-        self._pool = None
-
-
-_workers = _Workers()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_workers.forget)

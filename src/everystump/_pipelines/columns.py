@@ -118,7 +118,7 @@ def _pulled_back(shape: Shape, route: Route, missing: float | None) -> Shape:
     raw = raw[first]
     there = route(raw)
     at = shape(there)
-    before = np.where(there >= knots[first], shape.before(knots[first]), at)
+    before = np.where(there >= knots[first], shape.left_limit(knots[first]), at)
     times = np.where((together > 1) & (before != at), 2, 1)
     values = np.repeat(at, times)
     values[np.cumsum(times) - times] = np.where(times == 2, before, at)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from everystump._core.jit import kernel
-from everystump._core.threads import share
+from everystump._core.jit import jit
+from everystump._core.threads import thread_map
 
 _BLOCK_CELLS = 1 << 16
 _MANY_CELLS = 1 << 20
@@ -103,7 +103,7 @@ def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
             cells = np.ascontiguousarray(X[part], dtype=np.float64).view(np.uint64)
             _add(cells, keys, rough[part], fine[part])
 
-        share(work, range(0, n_rows, step), n_threads if X.size >= _MANY_CELLS else 1)
+        thread_map(work, range(0, n_rows, step), n_threads if X.size >= _MANY_CELLS else 1)
     _add_labels(label, rough)
     return RowHashes(rough, fine)
 
@@ -114,7 +114,7 @@ def hash_numbers(values: np.ndarray) -> int:
     return int(_sum_in_order(bits, bits))
 
 
-@kernel
+@jit
 def _mix(value):
     """Return a number each bit of which depends on all bits of the given one (SplitMix64)."""
     value = (value ^ (value >> _S30)) * _FIRST
@@ -122,7 +122,7 @@ def _mix(value):
     return value ^ (value >> _S31)
 
 
-@kernel
+@jit
 def _keys(n):
     """Return the first numbers of SplitMix64's sequence."""
     out = np.empty(n, dtype=np.uint64)
@@ -133,7 +133,7 @@ def _keys(n):
     return out
 
 
-@kernel
+@jit
 def _sum_in_order(rows, fine):
     """Return a sum over rows that depends on their order."""
     total, place = _ZERO, _ZERO
@@ -143,14 +143,14 @@ def _sum_in_order(rows, fine):
     return total
 
 
-@kernel
+@jit
 def _add_labels(label, rough):
     """Mix the number of each row's label into the hash of its row."""
     for i in range(len(rough)):
         rough[i] = _mix(rough[i] + _mix(np.uint64(label[i]) * _GOLD + _ONE))
 
 
-@kernel
+@jit
 def _add_cell(bits, key, fine_key):
     """Return what a cell adds to the hash of its row, and to the checksum of its other digits."""
     if bits & _SIZE == _ZERO:
@@ -163,7 +163,7 @@ def _add_cell(bits, key, fine_key):
     return mixed ^ (mixed >> _S29), (bits & _FINE) * fine_key
 
 
-@kernel
+@jit
 def _add(cells, keys, rough, fine):
     """Add the cells of a dense block to the hashes of its rows."""
     for i in range(cells.shape[0]):
@@ -176,7 +176,7 @@ def _add(cells, keys, rough, fine):
         fine[i] = low
 
 
-@kernel
+@jit
 def _add_sparse(cells, indices, indptr, keys, rough, fine):
     """Add the cells of a table by rows that lists those that are not 0."""
     for i in range(len(rough)):

@@ -75,7 +75,7 @@ def as_supported_table(X: Any) -> Any:
     frames of pandas; NumPy's own strings become objects.
     """
     if isinstance(X, SparseTable):
-        return X.by_rows
+        return X.csr
     if is_arrow_table(X):
         return as_pandas(X)
     if getattr(getattr(X, "dtype", None), "kind", "") == "T":

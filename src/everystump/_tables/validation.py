@@ -313,7 +313,7 @@ def _is_sparse(X: Any, estimator: BaseEstimator) -> bool:
 def _warn_if_sparse_rounded(given: Any, table: SparseTable) -> None:
     if given.dtype in (np.int64, np.uint64):
         as_given = SparseTable(given.tocsc())
-        rows = table.by_rows
+        rows = table.csr
         for d in np.unique(rows.indices[np.abs(rows.data) >= 2.0**53]):
             warn_if_rounded(as_given[:, d], table[:, d], str(d))
 

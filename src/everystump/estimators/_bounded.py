@@ -93,7 +93,7 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
             found.append("max_bins: some features were cut into bins of the training rows")
         if measure.uses_counts:
             found.append(f"measure={self.measure!r}: the masses of stumps may follow the rows")
-        elif not measure.straight:
+        elif not measure.is_piecewise_linear:
             found.append(f"measure={self.measure!r}: between training rows scores are approximate")
         found += self._data_dependent_features()
         if not self._C_is_fixed:

@@ -313,7 +313,7 @@ def _constant_between(shape: Shape, low: float, high: float, value: float) -> Sh
     if low > -np.inf:
         left = shape.knots < low
         knots += [*shape.knots[left], low, low]
-        values += [*shape.values[left], *shape.before(np.array([low])), value]
+        values += [*shape.values[left], *shape.left_limit(np.array([low])), value]
     if high < np.inf:
         right = shape.knots > high
         knots += [high, high, *shape.knots[right]]

@@ -28,7 +28,7 @@ from everystump._core.boosting import (
 )
 from everystump._core.columns import Columns, make_columns
 from everystump._core.packing import Packing, pack
-from everystump._core.progress import Rounds
+from everystump._core.progress import EnsembleProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import Interval, one_of
@@ -208,7 +208,7 @@ class BoostedEnsemble(BinnedEnsemble):
         loss = BOOSTING_LOSSES[self.loss]
         rows = BoostedRows(coded.packing, positive, table.weight, loss, count_threads(self.n_jobs))
         title = f"{type(self).__name__}{table.title(k)}"
-        with Rounds(self.verbose, title, self.n_estimators) as report:
+        with EnsembleProgress(self.verbose, title, self.n_estimators) as report:
 
             def report_and_monitor(stump: Stump, weight: float) -> bool:
                 report(stump.error)

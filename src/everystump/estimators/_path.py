@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from everystump._core.design import Design
 from everystump._core.progress import progress_counter
 from everystump._core.solvers import Solution
-from everystump._core.threads import count_threads, one_blas_thread, share
+from everystump._core.threads import count_threads, one_blas_thread, thread_map
 from everystump._selection.folds import Fold, make_folds
 from everystump._selection.grid import Grid, choose
 from everystump._selection.scorers import Candidate, Score, make_score
@@ -197,7 +197,7 @@ class CPathEnsemble(BaseStumpEnsemble):
                     self._visit(table, design, walk, C)
                     tick()
 
-            share(work, walks, n_threads)
+            thread_map(work, walks, n_threads)
 
     def _visit(self, table: TrainingTable, design: Design, walk: _Walk, C: float) -> None:
         """Fit and score one fold for one C, starting from the nearest C already there."""

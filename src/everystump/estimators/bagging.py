@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from everystump._core.boosting import BaggingResult, bag_stumps
-from everystump._core.progress import Rounds
+from everystump._core.progress import EnsembleProgress
 from everystump._core.threads import count_threads
 from everystump._tables.labels import labels_from_scores, vote_shares
 from everystump._tables.validation import TrainingTable
@@ -100,7 +100,7 @@ class StumpBaggingClassifier(BinnedEnsemble):
         problems = table.problems()
         seed = self._seed()
         total = self.n_estimators * len(problems)
-        with Rounds(self.verbose, type(self).__name__, total) as report:
+        with EnsembleProgress(self.verbose, type(self).__name__, total) as report:
             bags = [
                 bag_stumps(
                     coded.packing,

@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from everystump._core.threads import spread
+from everystump._core.threads import parallel_map
 from everystump._sklearn_compat import HasMethods
 from everystump._tables.overlap import Overlap
 from everystump.bounds import Bound, det_loo_bound
@@ -122,7 +122,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         y = column_or_1d(y, warn=True)
         validate_data(self, X, y, skip_check_array=True)
         work = partial(_try, self._alike(), X, y)
-        found = spread(work, grid, self.n_jobs, self.verbose)
+        found = parallel_map(work, grid, self.n_jobs, self.verbose)
         candidates, bounds, seconds = zip(*found, strict=True)
         values = np.array([bound.value for bound in bounds])
         self.best_index_ = int(values.argmin())

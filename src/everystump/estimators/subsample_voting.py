@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import make_columns
 from everystump._core.shapes import combine
-from everystump._core.threads import count_threads, one_blas_thread, shares_memory, spread
+from everystump._core.threads import count_threads, one_blas_thread, parallel_map, shares_memory
 from everystump._sklearn_compat import HasMethods, Interval, one_of
 from everystump._tables.labels import classifier_scores, log_probabilities, vote_shares
 from everystump._tables.overlap import Overlap
@@ -252,9 +252,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
         """Train the machines, here or wherever joblib's workers are."""
         if shares_memory():
             trainer = ThreadTrainer(table, shares, count_threads(self.n_jobs))
-            return spread(trainer.fit, shares, self.n_jobs, self.verbose)
+            return parallel_map(trainer.fit, shares, self.n_jobs, self.verbose)
         parts = (member_data(table, share) for share in shares)
-        return spread(fit_member, parts, self.n_jobs, self.verbose)
+        return parallel_map(fit_member, parts, self.n_jobs, self.verbose)
 
     def _deal(self, table: TrainingTable) -> list[Share]:
         """Draw what each machine gets."""
@@ -403,7 +403,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
         others = [t for t in range(self.n_estimators) if t not in said]
         pairs = [(self.estimators_[t], self.estimators_features_[t]) for t in others]
         with one_blas_thread:
-            heard = spread(partial(_score_one, X), pairs, self.n_jobs)
+            heard = parallel_map(partial(_score_one, X), pairs, self.n_jobs)
         said |= dict(zip(others, heard, strict=True))
         return [self._as_output(said[t]) for t in range(self.n_estimators)]
 

@@ -187,7 +187,7 @@ class WeightedVoteClassifier(ScoreClassifier, BaseHeterogeneousEnsemble):
     def _comparable_rows(self, X: Any) -> Any:
         X = self._rows(X, reset=False)
         if issparse(X):
-            return SparseTable(X).by_rows
+            return SparseTable(X).csr
         columns = [X[name] for name in X.columns] if is_frame(X) else X.T
         return np.column_stack([_as_numbers(np.asarray(column)) for column in columns])
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.shapes import Pieces, Shape, linear_pieces
+from everystump._core.curves import Pieces
+from everystump._core.shapes import Shape
 from everystump._tables import Feature
 from everystump.export._onnx_graph import Graph
 from everystump.export._record import Curves, KernelSum, Projection, Terms, Vote
@@ -163,7 +164,7 @@ def _lines(graph: Graph, matrix: Matrix, lines: list[tuple[int, Shape]]) -> str:
     piece of a value is found by binary search, with memory in proportion to the rows.
     """
     columns = np.array([column for column, _ in lines])
-    pieces = [linear_pieces(shape) for _, shape in lines]
+    pieces = [shape.pieces() for _, shape in lines]
     bins = _bins(graph, matrix.values, columns, [piece.cuts for piece in pieces])
     sizes = [len(piece.level) + 1 for piece in pieces]
     first = np.cumsum([0, *sizes[:-1]]).astype(np.int64)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.shapes import Pieces, Shape, linear_pieces
+from everystump._core.curves import Pieces
+from everystump._core.shapes import Shape
 from everystump._tables import Feature
 from everystump.export import _sql_text as sql
 from everystump.export._record import (
@@ -195,7 +196,7 @@ def _line(column: str, shape: Shape) -> str:
     Level and slope each have a search of their own.  A single search for both would be shorter, but
     SQLite compares every numeric literal in an expression with all those before it.
     """
-    pieces = _around_one_anchor(linear_pieces(shape))
+    pieces = _around_one_anchor(shape.pieces())
     cuts = _cuts(pieces)
     found = sql.search(column, cuts, [sql.number(v) for v in pieces.level])
     if pieces.slope.any():

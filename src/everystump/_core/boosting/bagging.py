@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.blocks import Block
+from everystump._core.blocks import ClassSortedBlock
 from everystump._core.boosting.boosting import StumpChoice
 from everystump._core.boosting.search import CHANCE, Stump, StumpSearch
 from everystump._core.boosting.stumps import Stumps
 from everystump._core.packing import Packing
-from everystump._core.threads import share
+from everystump._core.threads import thread_map
 
 # Integer weights up to this mean are drawn row by row, larger ones by their multinomial counts.
 _MAX_REPEATED = 10
@@ -43,18 +43,20 @@ class _Sample:
     """A bootstrap sample as weights, a `HistogramSource`."""
 
     def __init__(
-        self, block: Block, packing: Packing, weight: np.ndarray, sums: np.ndarray
+        self, block: ClassSortedBlock, packing: Packing, weight: np.ndarray, sums: np.ndarray
     ) -> None:
         self._block, self._packing, self._weight, self._sums = block, packing, weight, sums
 
     def histograms(self) -> np.ndarray:
         """Return the class-weight histograms of all features."""
-        return self._packing.by_feature(self._block.scatter_by_class(self._weight, out=self._sums))
+        return self._packing.fold(self._block.scatter_by_class(self._weight, out=self._sums))
 
     def histogram_of(self, feature: int) -> np.ndarray:
         """Return the class-weight histogram of a feature."""
-        home = self._packing.locations[feature]
-        return home.own(self._block.scatter_by_class(self._weight, home.joint, home.joint + 1))
+        location = self._packing.locations[feature]
+        return location.feature_sums(
+            self._block.scatter_by_class(self._weight, location.joint, location.joint + 1)
+        )
 
 
 def bag_stumps(
@@ -75,7 +77,7 @@ def bag_stumps(
     ``sample_weight`` determines how often a row is drawn, ``cost`` its weight in a sample.
     """
     order = _canonical_order(packing, sample_weight)
-    block = Block(packing, order, positive[order])
+    block = ClassSortedBlock(packing, order, positive[order])
     draw = _sampler(len(order), None if sample_weight is None else sample_weight[block.index])
     cost = cost[block.index]
     seeds = np.random.SeedSequence(seed).spawn(n_estimators)
@@ -91,7 +93,7 @@ def bag_stumps(
 
     n_workers = min(n_threads, n_estimators)
     workers = [_Worker(range(k, n_estimators, n_workers), block, packing) for k in range(n_workers)]
-    share(work, workers, n_threads)
+    thread_map(work, workers, n_threads)
     out_of_bag = np.empty(len(order))
     with np.errstate(invalid="ignore"):
         mean = sum(worker.votes for worker in workers) / sum(worker.counts for worker in workers)
@@ -104,7 +106,7 @@ def bag_stumps(
 class _Worker:
     """The bootstrap samples of one thread, and sums of out-of-bag votes."""
 
-    def __init__(self, samples: range, block: Block, packing: Packing) -> None:
+    def __init__(self, samples: range, block: ClassSortedBlock, packing: Packing) -> None:
         self.samples, self._block, self._packing = samples, block, packing
         self.stumps: list[Stump] = []
         self.votes = np.zeros(len(block.index))

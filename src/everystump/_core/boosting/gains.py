@@ -18,10 +18,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from everystump._core.jit import kernel
+from everystump._core.jit import jit
 
 
-@kernel
+@jit
 def sum_beyond(starts, parents, sums):
     """Replace the sum of each bin by that of all bins beyond its edge."""
     for d in range(starts.shape[0] - 1):
@@ -30,7 +30,7 @@ def sum_beyond(starts, parents, sums):
             sums[first + parents[k]] += sums[k]
 
 
-@kernel
+@jit
 def error_gains(positive, negative, starts, parents, out):
     """Write the gain in weighted error of the stump of each bin."""
     for k in range(out.shape[0]):
@@ -42,7 +42,7 @@ def error_gains(positive, negative, starts, parents, out):
             out[k] = abs(total - 2.0 * out[k])
 
 
-@kernel
+@jit
 def gini_gains(positive, negative, starts, parents, out):
     """Write the gain in Gini impurity of the stump of each bin."""
     weights = positive + negative
@@ -61,7 +61,7 @@ def gini_gains(positive, negative, starts, parents, out):
             out[k] = np.sqrt(weight * out[k])
 
 
-@kernel
+@jit
 def exclude_small_sides(positive, negative, starts, parents, least, gains):
     """Set the gain to -1 for stumps with a side of less weight than ``least``.
 
@@ -75,7 +75,7 @@ def exclude_small_sides(positive, negative, starts, parents, least, gains):
                 gains[k] = -1.0
 
 
-@kernel
+@jit
 def first_at_least(gains, least):
     """Return the first bin whose gain is at least ``least``."""
     for k in range(gains.shape[0]):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from everystump._core import rowloops
-from everystump._core.blocks import Block, Blocks
+from everystump._core.blocks import Blocks, ClassSortedBlock
+from everystump._core.boosting import loops
 from everystump._core.boosting.losses import BoostingLoss, DerivativeLoop
 from everystump._core.boosting.search import Stump, StumpSearch
 from everystump._core.packing import Packing
@@ -14,14 +14,14 @@ from everystump._core.packing import Packing
 _MIN_EXPONENT, _MAX_EXPONENT = -700.0, 300.0
 
 
-class BoostedBlock(Block):
+class BoostedBlock(ClassSortedBlock):
     """Rows with their margins, their weights and the votes of the latest stump."""
 
     def __init__(
         self, packing: Packing, index: np.ndarray, positive: np.ndarray, cost: np.ndarray
     ) -> None:
         super().__init__(packing, index, positive)
-        self.cost = self.in_order(cost)
+        self.cost = self.reorder(cost)
         self.margin = np.zeros(len(index))
         self.vote = np.zeros(len(index))
         self.odds = np.ones(len(index))
@@ -34,7 +34,7 @@ class BoostedBlock(Block):
 
     def advance(self, loss: BoostingLoss, step: float, log_scale: float, scale: float) -> None:
         """Add a step along the votes to the margins, and update the weights."""
-        rowloops.advance(
+        loops.advance(
             self.vote,
             step,
             loss.rate,
@@ -99,31 +99,31 @@ class BoostedRows(Blocks[BoostedBlock]):
         def scatter(block: BoostedBlock) -> np.ndarray:
             return block.scatter_by_class(block.weight, out=block.sums)
 
-        parts = self.each(scatter, self.n_rows)
+        parts = self.map(scatter, self.n_rows)
         joint = parts[0]
         for part in parts[1:]:
             joint += part
-        return self.packing.by_feature(joint)
+        return self.packing.fold(joint)
 
     def histogram_of(self, feature: int) -> np.ndarray:
         """Return the class-weight histogram of a feature."""
-        home = self.packing.locations[feature]
+        location = self.packing.locations[feature]
 
         def scatter(block: BoostedBlock) -> np.ndarray:
-            return block.scatter_by_class(block.weight, home.joint, home.joint + 1)
+            return block.scatter_by_class(block.weight, location.joint, location.joint + 1)
 
-        return home.own(sum(self.each(scatter, self.n_rows / self.n_joint)))
+        return location.feature_sums(sum(self.map(scatter, self.n_rows / self.n_joint)))
 
     def apply_votes(self, stump: Stump, search: StumpSearch) -> None:
         """Store the votes of a stump on all rows."""
         joint, votes = stump.votes_by_bin(search, self.packing)
-        self.each(lambda block: block.apply_votes(joint, votes), self.n_rows / self.n_joint)
+        self.map(lambda block: block.apply_votes(joint, votes), self.n_rows / self.n_joint)
 
     def derivatives(self, loop: DerivativeLoop, step: float) -> tuple[float, float]:
         """Return minus the first derivative of the summed loss after a step, and the second."""
         factor, scale = float(np.exp(-self._loss.rate * step)), self._scale
         slope, curvature = sum(
-            self.each(lambda block: block.derivatives(loop, factor, scale), self.n_rows)
+            self.map(lambda block: block.derivatives(loop, factor, scale), self.n_rows)
         )
         return float(slope), float(curvature)
 
@@ -132,9 +132,7 @@ class BoostedRows(Blocks[BoostedBlock]):
         # Weights shrink as margins grow, so they are relative to their latest mean.
         self._log_scale -= float(np.log(total / self.n_rows))
         scale = self._scale
-        self.each(
-            lambda block: block.advance(self._loss, step, self._log_scale, scale), self.n_rows
-        )
+        self.map(lambda block: block.advance(self._loss, step, self._log_scale, scale), self.n_rows)
 
     def reset_weights(self) -> None:
         """Compute the weights from the margins alone."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from everystump._core.kernel_machines.kernel import Kernel
 from everystump._core.solvers import weighted_sum
-from everystump._core.threads import share
+from everystump._core.threads import thread_map
 
 _BLOCK_ENTRIES = 1_000_000
 
@@ -57,5 +57,5 @@ class Expansion:
             block = slice(first, first + step)
             out[block] += self.kernel.between(X[block], self.kept) @ self.coef
 
-        share(add, range(0, len(X), step), n_threads)
+        thread_map(add, range(0, len(X), step), n_threads)
         return out

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from everystump._core.jit import kernel
+from everystump._core.jit import jit
 from everystump._core.kernel_machines.kernel import Kernel
 from everystump._core.solvers import WholeMatrix
 from everystump._core.solvers.box import MAX_FREE_ROWS, row_batch_size
 from everystump._core.solvers.products import RowSum, Scores, linear_scores
-from everystump._core.threads import share
+from everystump._core.threads import thread_map
 
 _BYTES = 8
 _BLOCK_ENTRIES = 2_000_000
@@ -142,11 +142,11 @@ class Gram:
             block = slice(first, first + step)
             self.kernel.fill(self.X, index[block], out[block])
 
-        share(fill, range(0, len(index), step), self._n_threads)
+        thread_map(fill, range(0, len(index), step), self._n_threads)
         return out
 
 
-@kernel
+@jit
 def _take_block(square: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
     """Write the entries of some rows and the same columns."""
     for i in range(len(index)):

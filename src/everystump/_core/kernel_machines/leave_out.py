@@ -14,15 +14,15 @@ from everystump._core.kernel_machines.gram import Gram
 from everystump._core.kernel_machines.kernel import PrecomputedKernel
 from everystump._core.kernel_machines.task import Task
 from everystump._core.kernel_machines.train import train
-from everystump._core.losses import Box
-from everystump._core.solvers import QuadraticLoss, WholeMatrix, solve_box
+from everystump._core.losses import Box, QuadraticLoss
+from everystump._core.solvers import WholeMatrix, solve_box
 
 # Margins of machines without a row are wanted to many digits: a bound may be met exactly.
 _TOL = 1e-10
 
 
 @dataclass(frozen=True)
-class _Without:
+class _Without(QuadraticLoss):
     """A loss that one row does not have."""
 
     loss: QuadraticLoss
@@ -31,8 +31,8 @@ class _Without:
     def total(self, margin: np.ndarray) -> float:
         return self.loss.total(self._met(margin))
 
-    def each(self, margin: np.ndarray) -> np.ndarray:
-        return self.loss.each(self._met(margin))
+    def per_row(self, margin: np.ndarray) -> np.ndarray:
+        return self.loss.per_row(self._met(margin))
 
     def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
         return self.loss.worst_within(margin, off)
@@ -89,7 +89,7 @@ def _without_bias(
     return solve_box(
         WholeMatrix(square),
         task.sign,
-        _Without(task.loss, row),
+        _Without(task.loss.cost, task.loss, row),
         tol=_TOL,
         max_iter=task.max_iter,
         start=start,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 
-from everystump._core.columns import middles
+from everystump._core.columns import midpoints
 
 
 def stump(
@@ -23,7 +23,7 @@ def stump(
 def midpoints_of(training: np.ndarray) -> list[np.ndarray]:
     """Return the middles between neighbouring values of each feature."""
     values = [np.unique(column) for column in training.T]
-    return [middles(v[:-1], v[1:]) for v in values]
+    return [midpoints(v[:-1], v[1:]) for v in values]
 
 
 def middle_stump(

@@ -2,7 +2,6 @@
 
 from everystump._core.solvers.box import BoxSolution, solve_box
 from everystump._core.solvers.certificate import Certificate, InseparableError
-from everystump._core.solvers.evaluation import QuadraticLoss
 from everystump._core.solvers.hinge import solve_hinge
 from everystump._core.solvers.problem import Problem, Progress, Solution
 from everystump._core.solvers.products import Products, WholeMatrix, weighted_sum
@@ -18,7 +17,6 @@ __all__ = [
     "Problem",
     "Products",
     "Progress",
-    "QuadraticLoss",
     "Rows",
     "Solution",
     "WholeMatrix",

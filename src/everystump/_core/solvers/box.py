@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from everystump._core.jit import kernel
-from everystump._core.losses import Box
+from everystump._core.jit import jit
+from everystump._core.losses import Box, QuadraticLoss
 from everystump._core.solvers.certificate import Certificate, relative_gap
-from everystump._core.solvers.evaluation import QuadraticLoss, evaluate
+from everystump._core.solvers.evaluation import evaluate
 from everystump._core.solvers.problem import Progress
 from everystump._core.solvers.products import Products
 
@@ -234,7 +234,7 @@ def _within(
     return here
 
 
-@kernel
+@jit
 def _add_rows(
     rows: np.ndarray, slots: np.ndarray, change: np.ndarray, sign: np.ndarray, margin: np.ndarray
 ) -> None:
@@ -245,7 +245,7 @@ def _add_rows(
             margin[j] += sign[j] * change[k] * row[j]
 
 
-@kernel
+@jit
 def climb(
     rows: np.ndarray,
     index: np.ndarray,

@@ -58,8 +58,8 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
     of one side until both balance, and then all of them along the ray, keeps at least that share
     of their parts; ``P`` goes along with the ray.
     """
-    collect, dot = problem.space.collect, problem.space.dot
-    sides = collect(slopes.tables[0]), collect(slopes.tables[1])
+    rmatvec, dot = problem.space.rmatvec, problem.space.dot
+    sides = rmatvec(slopes.tables[0]), rmatvec(slopes.tables[1])
     scale = np.ones(2)
     if problem.bias:
         least = slopes.totals.min()
@@ -72,7 +72,7 @@ def bracket(problem: Problem, weights: np.ndarray, slopes: Slopes) -> Bracket:
         ray = ray if problem.hard else min(1.0, ray)
     energy = dot(weights, weights) / 2
     primal, primal_scale = energy + slopes.loss, 1.0
-    if problem.loss.flat_beyond_one and slopes.min_margin > 0:
+    if problem.loss.zero_beyond_one and slopes.min_margin > 0:
         scaled = energy / slopes.min_margin**2
         if scaled < primal:
             primal, primal_scale = scaled, 1.0 / slopes.min_margin

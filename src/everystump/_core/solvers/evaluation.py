@@ -12,11 +12,11 @@ is free, what it takes at most to make ``sum of y a`` 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.losses import Box
+from everystump._core.losses import QuadraticLoss
 from everystump._core.solvers.certificate import (
     SAFETY_FACTOR,
     UNIT_ROUNDOFF,
@@ -31,25 +31,6 @@ from everystump._core.solvers.products import Products, Scores
 # that was asked for, or of the value itself.
 _SHARE_OF_GAP, _SHARE_OF_VALUE = 0.1, 1e-10
 _FEW = 4 * UNIT_ROUNDOFF
-
-
-class QuadraticLoss(Protocol):
-    """A record of `everystump._core.losses` that has a ``box``."""
-
-    def total(self, margin: np.ndarray) -> float:
-        """Return the summed loss."""
-
-    def each(self, margin: np.ndarray) -> np.ndarray:
-        """Return the loss of each row."""
-
-    def worst_within(self, margin: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Return the margins of highest loss that are ``off`` from the given ones at most."""
-
-    def dual(self, a: np.ndarray) -> np.ndarray:
-        """Return each row's part of the dual value."""
-
-    def box(self) -> Box:
-        """Return the limits of the dual variables."""
 
 
 class Imbalance(NamedTuple):
@@ -111,9 +92,9 @@ def judge(
     norm = exact_sum(terms)
     norm_rounding = float(np.abs(coef) @ scores.rounding) + _FEW * float(np.abs(terms).sum())
     margin = sign * (scores.value + b)
-    total = exact_sum(loss.each(margin))
+    total = exact_sum(loss.per_row(margin))
     off = scores.rounding + _FEW * np.abs(margin)
-    worst = exact_sum(loss.each(loss.worst_within(margin, off)))
+    worst = exact_sum(loss.per_row(loss.worst_within(margin, off)))
     values = Values(
         norm=norm,
         loss=total,

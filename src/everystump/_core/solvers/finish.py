@@ -31,7 +31,7 @@ def finish(
 
     Margins are free of the rounding of many moves; the dual variables are what they were, scaled.
     """
-    rows.place(problem.chains.spread(weights), bias)
+    rows.place(problem.chains.matvec(weights), bias)
     now = bracket(problem, weights, rows.slopes(refit=False))
     dual_coef = rows.dual_coef(now.dual_scale)
     if problem.hard or now.primal_scale != 1.0:
@@ -39,7 +39,7 @@ def finish(
         off = now.primal_scale * _margin_rounding(problem, weights, bias)
         scale = now.primal_scale * (1.0 + 4.0 * off)
         weights, bias = scale * weights, scale * bias
-        rows.place(problem.chains.spread(weights), bias)
+        rows.place(problem.chains.matvec(weights), bias)
     rows.set_duals(dual_coef)
     values = _values(problem, rows, weights, bias, rows.slopes(refit=False))
     return Solution(
@@ -68,11 +68,11 @@ def _values(
 ) -> Values:
     """Return both values of weights, bias and dual variables whose margins and slopes are given."""
     off = _margin_rounding(problem, weights, bias)
-    parts = rows.each(lambda b: b.true_loss.total(b.margin - off), rows.n_rows)
+    parts = rows.map(lambda b: b.true_loss.total(b.margin - off), rows.n_rows)
     worst, norm = float(sum(parts)), float(weights @ weights)
     short = max(worst - slopes.loss, 0.0) if worst < np.inf else np.inf
     own = sum_rounding(rows.n_additions + _LOSS_ROUNDING) * worst
-    sides = [problem.chains.collect(table) for table in slopes.tables]
+    sides = [problem.chains.rmatvec(table) for table in slopes.tables]
     reach = problem.project(sides[0] - sides[1])
     return Values(
         norm=norm,

@@ -140,7 +140,7 @@ class _Search:
         bias = 0.0
         if self.problem.bias:
             space = self.problem.space
-            means = [space.dot(now.reach, space.collect(table)) for table in slopes.tables]
+            means = [space.dot(now.reach, space.rmatvec(table)) for table in slopes.tables]
             bias = -float(np.mean(means / slopes.totals))
         self.point.place(now.reach, bias)
         typical = float(now.dual_scale @ slopes.totals) / rows.total_weight
@@ -209,7 +209,7 @@ def _refuse_inseparable(problem: Problem, now: Bracket) -> None:
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
     which = "stump ensemble" if problem.signs is None else "ensemble with these monotone curves"
-    widest = problem.chains.widest
+    widest = problem.chains.diameter
     if widest == 0.0 or np.sqrt(2 * max(now.dual, 0.0)) * _LEAST_MARGIN * widest > 1:
         raise InseparableError(
             f"C=inf asks for a hard margin, but no {which} separates the two classes by a margin "

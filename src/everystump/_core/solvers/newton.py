@@ -43,7 +43,7 @@ class Newton:
     def bend(self) -> np.ndarray:
         """Return the diagonal of the matrix at the rows' current margins, with a bias."""
         diagonal, joint = self.rows.curvature()
-        tilt = self.problem.chains.collect(diagonal)
+        tilt = self.problem.chains.rmatvec(diagonal)
         total = float(joint[: self.problem.packing.starts[1]].sum())
         return 1.0 + self.problem.chains.jumps * tilt - tilt**2 / (total or 1.0)
 
@@ -108,10 +108,10 @@ class Newton:
     ) -> tuple[np.ndarray, float]:
         chains = self._chains(scale)
         total = float(joint[: self.problem.packing.starts[1]].sum())
-        tilt = chains.collect(diagonal) if self.problem.bias else np.zeros_like(residual)
+        tilt = chains.rmatvec(diagonal) if self.problem.bias else np.zeros_like(residual)
 
         def product(v: np.ndarray) -> np.ndarray:
-            out = chains.collect(self.rows.product(chains.spread(v)))
+            out = chains.rmatvec(self.rows.product(chains.matvec(v)))
             out += v
             return daxpy(tilt, out, a=-float(tilt @ v) / total)
 
@@ -130,11 +130,11 @@ class Newton:
     ) -> tuple[np.ndarray, float]:
         """Solve through the kernel matrix of the active rows."""
         chains, active = self._chains(scale), self.rows.active()
-        kernel = chains.gram(active.places(), self.rows.n_threads)
-        score = active.gather(chains.spread(residual))
+        kernel = chains.kernel_matrix(active.places(), self.rows.n_threads)
+        score = active.gather(chains.matvec(residual))
         balance = imbalance if self.problem.bias else None
         multiplier, db = multipliers(kernel, active.weight, score, balance)
-        return residual - chains.collect(active.scatter(multiplier)), db
+        return residual - chains.rmatvec(active.scatter(multiplier)), db
 
 
 def multipliers(

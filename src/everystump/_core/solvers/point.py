@@ -43,7 +43,7 @@ class Point:
         self.problem, self.rows = problem, rows
         self.newton = Newton(problem, rows) if newton is None else newton
         self.edges = Edges(problem.signs)
-        self.weights = problem.space.nowhere()
+        self.weights = problem.space.zeros()
         self.bias = 0.0
 
     def resume(self, start: Solution) -> None:
@@ -53,7 +53,7 @@ class Point:
     def place(self, weights: np.ndarray, bias: float) -> None:
         """Go to given weights and bias."""
         self.weights, self.bias = weights, bias
-        self.rows.place(self.problem.space.spread(weights), bias)
+        self.rows.place(self.problem.space.matvec(weights), bias)
 
     def look(self) -> tuple[Slopes, Bracket]:
         """Return what the rows know here, and both values around the optimum.
@@ -64,7 +64,7 @@ class Point:
         if not self.edges:
             return slopes, bracket(self.problem, self.weights, slopes)
         kept = self.problem.project(self.weights)
-        self.rows.set_direction(self.problem.chains.spread(kept - self.weights), 0.0)
+        self.rows.set_direction(self.problem.chains.matvec(kept - self.weights), 0.0)
         loss, min_margin = self.rows.proposed()
         there = replace(slopes, loss=loss, min_margin=min_margin)
         now = bracket(self.problem, kept, there)
@@ -86,7 +86,7 @@ class Point:
             scale = self.edges.scale(self.weights)
             now = replace(now, residual=now.residual + self.edges.pull(self.weights))
         dw, db = self.newton.direction(now, stop, scale)
-        self.rows.set_direction(self.problem.space.spread(dw), db)
+        self.rows.set_direction(self.problem.space.matvec(dw), db)
         t = line_search(self.rows, self.weights, dw, self.edges, self.problem.space.dot)
         self.weights = self.weights + t * dw
         self.bias += t * db

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.chains import factor as factor_chains
-from everystump._core.chains import solve as solve_chains
+from everystump._core import chainloops
 from everystump._core.solvers.problem import Problem
 
 
@@ -54,7 +53,7 @@ class BlockPreconditioner:
             if len(members) > 1:
                 block = _JointBlock(
                     slice(packing.starts[g], packing.starts[g + 1]),
-                    *self._chains.votes(members, packing.places[g]),
+                    *self._chains.votes(members, packing.bins[g]),
                 )
                 if block.votes.any():  # constant columns have no votes, and need no block
                     found.append(block)
@@ -77,13 +76,15 @@ class BlockPreconditioner:
         """
         chains = self._chains if scale is None else self._chains.scaled(scale)
         price, damp = np.empty_like(diagonal), np.empty_like(diagonal)
-        factor_chains(chains.starts, chains.parents, chains.jumps, diagonal, price, damp)
+        chainloops.factor(chains.starts, chains.parents, chains.jumps, diagonal, price, damp)
         inverses = [(block.entries, block.inverse(joint, scale)) for block in self._joint]
         blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
 
         def solve(residual: np.ndarray) -> np.ndarray:
             out = np.empty_like(residual)
-            solve_chains(chains.starts, chains.parents, chains.jumps, price, damp, residual, out)
+            chainloops.solve(
+                chains.starts, chains.parents, chains.jumps, price, damp, residual, out
+            )
             for entries, inverse in blocks:
                 out[entries] = inverse @ residual[entries]
             return out

@@ -15,23 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from everystump._core.chains import Chains
+from everystump._core.losses import Loss
 from everystump._core.packing import Packing
 from everystump._core.solvers.certificate import Certificate
 
 # Called with the number of Newton steps, the primal and the dual value.
 Progress = Callable[[int, float, float], None]
-
-
-class Loss(Protocol):
-    """A record of `everystump._core.losses`."""
-
-    flat_beyond_one: bool
-    climbs: bool
 
 
 @dataclass(frozen=True)
@@ -46,7 +39,7 @@ class Span:
 
     matrix: np.ndarray
 
-    def nowhere(self) -> np.ndarray:
+    def zeros(self) -> np.ndarray:
         """Return weights of 0."""
         return np.zeros((2, len(self.matrix)))
 
@@ -56,11 +49,11 @@ class Span:
         return float(u[0] @ v[1])
 
     @staticmethod
-    def spread(weights: np.ndarray) -> np.ndarray:
+    def matvec(weights: np.ndarray) -> np.ndarray:
         """Return the rows' scores, which are all that rows see of the weights."""
         return weights[1]
 
-    def collect(self, coef: np.ndarray) -> np.ndarray:
+    def rmatvec(self, coef: np.ndarray) -> np.ndarray:
         """Return the weights ``V'coef``."""
         return np.stack([coef, self.matrix @ coef])
 

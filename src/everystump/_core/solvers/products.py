@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from everystump._core.jit import kernel
+from everystump._core.jit import jit
 from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF, sum_rounding
 
 _RUN = 64  # terms that are summed by themselves
@@ -127,7 +127,7 @@ def linear_scores(X: np.ndarray, coef: np.ndarray, doubled: bool = False) -> Sco
     return Scores(value, rounding + SAFETY_FACTOR * (np.abs(X) @ off))
 
 
-@kernel
+@jit
 def _add_plain(
     rows: np.ndarray, slots: np.ndarray, coef: np.ndarray, value: np.ndarray, size: np.ndarray
 ) -> None:
@@ -144,7 +144,7 @@ def _add_plain(
             value[j] += run[j]
 
 
-@kernel
+@jit
 def _add_doubled(
     rows: np.ndarray,
     slots: np.ndarray,

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.blocks import Blocks, Part, max_block_rows
+from everystump._core.blocks import Block, Blocks, max_block_rows
 from everystump._core.losses import SmoothedHinge
 from everystump._core.packing import Packing
 
@@ -66,7 +66,7 @@ class _Weights:
         return self._weight if factor == 1.0 else factor * self._weight
 
 
-class RowBlock(Part):
+class RowBlock(Block):
     """Rows with their margins, dual variables and losses."""
 
     def __init__(
@@ -102,7 +102,7 @@ class RowBlock(Part):
     def slopes(self, refit: bool) -> Slopes:
         """Take the dual variables that fit the margins; return their tables and sums."""
         if refit and self.loss is self.true_loss:
-            self.a, dual, loss = self.loss.look(self.margin)
+            self.a, dual, loss = self.loss.slope_dual_total(self.margin)
         else:
             if refit:
                 self.a = self.loss.slope(self.margin)
@@ -164,7 +164,7 @@ class RowBlock(Part):
 
     def along(self, t: float) -> float:
         """Return minus the derivative of the loss after ``t`` times the direction."""
-        return self.loss.along(self.margin, self.step, t)
+        return self.loss.directional_slope(self.margin, self.step, t)
 
     def proposed(self) -> tuple[float, float]:
         """Return the loss and the smallest margin after the whole direction."""
@@ -226,7 +226,6 @@ class Rows(Blocks[RowBlock]):
             return self.make_block(packing, rows, positive[part], loss, weights, C)
 
         super().__init__(packing, n_rows, block, n_threads)
-        self._is_plain = len(packing.members) == len(packing.locations)
         self._given = index, positive, loss, weight
         self.C = C
         self.total_weight = float(weight.sum())
@@ -258,7 +257,7 @@ class Rows(Blocks[RowBlock]):
     def n_additions(self) -> int:
         """Through how many additions the number of a row goes at most in a sum or a table."""
         longest = max(len(block.positive) for block in self.blocks)
-        joint = 0 if self._is_plain else int(np.diff(self.packing.starts).max())
+        joint = 0 if self.packing.is_trivial else int(np.diff(self.packing.starts).max())
         return longest + len(self.blocks) + joint
 
     def slopes(self, *, refit: bool = True) -> Slopes:
@@ -267,10 +266,10 @@ class Rows(Blocks[RowBlock]):
         Without ``refit`` the dual variables stay as they are.
         """
         self.passes += 1
-        parts = self.each(lambda block: block.slopes(refit), self.n_rows)
+        parts = self.map(lambda block: block.slopes(refit), self.n_rows)
         tables = sum(part.tables for part in parts)
         return Slopes(
-            self._fold(tables),
+            self.packing.fold(tables),
             sum(part.totals for part in parts),
             sum(part.duals for part in parts),
             sum(part.loss for part in parts),
@@ -280,28 +279,20 @@ class Rows(Blocks[RowBlock]):
 
     def curvature(self) -> tuple[np.ndarray, np.ndarray]:
         """Fix the curvature ``W`` at the margins; return its sums by place and by joint place."""
-        parts = self.each(lambda block: block.curvature(), self.n_rows)
+        parts = self.map(lambda block: block.curvature(), self.n_rows)
         self.n_active = sum(part[1] for part in parts)
         self.passes += self.n_active / self.n_rows
         joint = sum(part[0] for part in parts)
-        return self._fold(joint), joint
+        return self.packing.fold(joint), joint
 
     def product(self, table: np.ndarray) -> np.ndarray:
         """Return ``scatter(W gather(table))``."""
         self.passes += 2 * self.n_active / self.n_rows
-        joint = self._expand(table)
-        total, *others = self.each(lambda block: block.product(joint), self.n_active)
+        joint = self.packing.expand(table)
+        total, *others = self.map(lambda block: block.product(joint), self.n_active)
         for other in others:
             total += other
-        return self._fold(total)
-
-    def _expand(self, table: np.ndarray) -> np.ndarray:
-        """Return the joint table of a table."""
-        return table if self._is_plain else self.packing.expand @ table
-
-    def _fold(self, joint: np.ndarray) -> np.ndarray:
-        """Return sums by place, given sums by joint place."""
-        return joint if self._is_plain else (self.packing.fold @ joint.T).T
+        return self.packing.fold(total)
 
     def active(self) -> ActiveRows:
         """Return the rows with curvature by themselves, for solvers that want few rows whole."""
@@ -315,36 +306,36 @@ class Rows(Blocks[RowBlock]):
     def set_direction(self, table: np.ndarray, bias: float) -> None:
         """Set the direction in which scores may move next."""
         self.passes += 1
-        joint = self._expand(table)
-        self.each(lambda block: block.set_direction(joint, bias), self.n_rows)
+        joint = self.packing.expand(table)
+        self.map(lambda block: block.set_direction(joint, bias), self.n_rows)
 
     def along(self, t: float) -> float:
         """Return minus the derivative of the summed loss after ``t`` times the direction."""
-        return sum(self.each(lambda block: block.along(t), self.n_rows))
+        return sum(self.map(lambda block: block.along(t), self.n_rows))
 
     def proposed(self) -> tuple[float, float]:
         """Return the loss and the smallest margin after the whole direction."""
-        parts = self.each(RowBlock.proposed, self.n_rows)
+        parts = self.map(RowBlock.proposed, self.n_rows)
         return sum(part[0] for part in parts), min(part[1] for part in parts)
 
     def move(self, t: float) -> None:
         """Go ``t`` times the direction."""
-        self.each(lambda block: block.move(t), self.n_rows)
+        self.map(lambda block: block.move(t), self.n_rows)
 
     def place(self, table: np.ndarray, bias: float) -> None:
         """Put the margins where tables and bias say, free of the rounding of many moves."""
         self.passes += 1
-        joint = self._expand(table)
-        self.each(lambda block: block.place(joint, bias), self.n_rows)
+        joint = self.packing.expand(table)
+        self.map(lambda block: block.place(joint, bias), self.n_rows)
 
     def strain(self) -> float:
         """Return the sum of ``a |1 - m|``."""
-        parts = self.each(lambda block: float(block.a @ np.abs(1.0 - block.margin)), self.n_rows)
+        parts = self.map(lambda block: float(block.a @ np.abs(1.0 - block.margin)), self.n_rows)
         return sum(parts)
 
     def mean_shortfall(self) -> float:
         """Return the weighted mean of ``|1 - m|``."""
-        parts = self.each(
+        parts = self.map(
             lambda block: float(block.row_weight @ np.abs(1.0 - block.margin)), self.n_rows
         )
         return sum(parts) / self.total_weight
@@ -377,7 +368,7 @@ class Rows(Blocks[RowBlock]):
     def combine(self, coef: np.ndarray) -> np.ndarray:
         """Return the sums by place of ``coef``, which has an entry for every row of the table."""
         self.passes += 1
-        return self._fold(sum(self.each(lambda block: block.combine(coef), self.n_rows)))
+        return self.packing.fold(sum(self.map(lambda block: block.combine(coef), self.n_rows)))
 
     def set_duals(self, dual_coef: np.ndarray) -> None:
         """Take signed dual variables of all rows of the table."""
@@ -395,12 +386,6 @@ class Rows(Blocks[RowBlock]):
         return out
 
 
-def flat_bins(packing: Packing, codes: np.ndarray) -> np.ndarray:
-    """Return the place of each row in each feature, in a flat table, given joint codes."""
-    joint = zip(packing.places, codes, strict=True)
-    return np.concatenate([places.astype(np.int32)[code] for places, code in joint], axis=1)
-
-
 @dataclass(frozen=True)
 class ActiveRows:
     """Few rows, whole."""
@@ -412,15 +397,15 @@ class ActiveRows:
     def gather(self, table: np.ndarray) -> np.ndarray:
         """Return the score of each row."""
         out = np.empty(len(self.weight))
-        rowloops.gather(self.codes, self.packing.starts, self.packing.expand @ table, out)
+        rowloops.gather(self.codes, self.packing.starts, self.packing.expand(table), out)
         return out
 
     def scatter(self, r: np.ndarray) -> np.ndarray:
         """Return the sums of ``r`` by place."""
         out = np.empty(self.packing.starts[-1])
         rowloops.scatter(self.codes, self.packing.starts, r, 0, len(r), out)
-        return self.packing.fold @ out
+        return self.packing.fold(out)
 
     def places(self) -> np.ndarray:
         """Return the place of each row in each feature, in a flat table."""
-        return flat_bins(self.packing, self.codes)
+        return self.packing.flat_bins(self.codes)

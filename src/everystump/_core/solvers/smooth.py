@@ -42,11 +42,11 @@ def solve_smooth(
     smoothing is anchored anew from time to time (see `Edges`).  ``gram`` is the kernel matrix of
     the table, for use where it makes things quicker.
     """
-    point = start_point(problem, rows, gram, _EFFORTS[problem.loss.climbs])
+    point = start_point(problem, rows, gram, _EFFORTS[problem.loss.needs_continuation])
     if start is not None:
         point.resume(start)
         point.lean(start)
-    rungs = _ladder(rows.C) if problem.loss.climbs and start is None else [rows.C]
+    rungs = _ladder(rows.C) if problem.loss.needs_continuation and start is None else [rows.C]
     n_iter = steps = 0
     for C in rungs:
         goal = tol if rungs[-1] == C else _ROUGH

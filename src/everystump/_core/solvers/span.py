@@ -19,14 +19,15 @@ from scipy import sparse
 from scipy.linalg import LinAlgError
 
 from everystump._core.chains import Chains
+from everystump._core.losses import Loss
 from everystump._core.packing import Packing
 from everystump._core.solvers.bracket import Bracket
 from everystump._core.solvers.conjugate import Stop
 from everystump._core.solvers.finish import finish
 from everystump._core.solvers.newton import multipliers
 from everystump._core.solvers.point import Point
-from everystump._core.solvers.problem import Loss, Problem, Solution, Span
-from everystump._core.solvers.rows import RowBlock, Rows, flat_bins
+from everystump._core.solvers.problem import Problem, Solution, Span
+from everystump._core.solvers.rows import RowBlock, Rows
 
 # Seconds of what is to be chosen between; only ratios matter.  A kernel value, for each feature; an
 # entry of a matrix that is multiplied or, with each of its rows, factored; a code; a place; a call.
@@ -74,7 +75,7 @@ class Gram:
         if n_rows > _MOST_ROWS:
             return False
         places = len(self._chains.jumps)
-        large = C * self._chains.widest**2 > 4 * _LARGE_KERNEL
+        large = C * self._chains.diameter**2 > 4 * _LARGE_KERNEL
         long = large and places > _MANY_PLACES * n_rows
         n_products = effort.most_products if long else effort.products
         matrix = _KERNEL_VALUE * n_rows**2 * (len(self._chains.starts) - 1)
@@ -87,10 +88,10 @@ class Gram:
         """Return the matrix of some rows."""
         codes = self._packing.codes
         if len(index) < codes.shape[1] / 2:
-            return self._chains.gram(flat_bins(self._packing, codes[:, index]), n_threads)
+            return self._chains.kernel_matrix(self._packing.flat_bins(codes[:, index]), n_threads)
         with self._lock:
             if self._whole is None:
-                self._whole = self._chains.gram(flat_bins(self._packing, codes), n_threads)
+                self._whole = self._chains.kernel_matrix(self._packing.flat_bins(codes), n_threads)
         return self._whole[np.ix_(index, index)]
 
 
@@ -160,7 +161,7 @@ class SpanNewton:
                 multiplier[active], db = multipliers(kernel, weight, score, balance, jitter)
             except LinAlgError:
                 continue
-            return now.residual - self._span.collect(multiplier), db
+            return now.residual - self._span.rmatvec(multiplier), db
         return now.residual, 0.0
 
 
@@ -178,7 +179,7 @@ class SpanPoint(Point):
 
     def resume(self, start: Solution) -> None:
         """Go to the combination of the rows that the dual variables for another C make."""
-        self.place(self._span.collect(start.dual_coef[self.rows.index]), start.bias)
+        self.place(self._span.rmatvec(start.dual_coef[self.rows.index]), start.bias)
 
     def finish(self, tol: float, n_iter: int) -> Solution:
         """Return the solution with its certificate, in the features' own weights."""
@@ -186,7 +187,7 @@ class SpanPoint(Point):
         coef = np.zeros(rows.packing.codes.shape[1])
         coef[self.rows.index] = self.weights[0]
         rows.set_duals(self.rows.dual_coef(np.ones(2)))
-        weights = problem.chains.collect(rows.combine(coef))
+        weights = problem.chains.rmatvec(rows.combine(coef))
         return finish(problem, rows, weights, self.bias, tol, n_iter)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from trees import category, numbers, paths
 
-from everystump._core.chains import Chains, factor, solve
+from everystump._core.chainloops import factor, solve
+from everystump._core.chains import Chains
 from everystump._core.measures import Masses
 
 BOTH = pytest.mark.parametrize("centered", [True, False])
@@ -90,7 +91,7 @@ def test_spread_is_its_matrix(forms, centered):
     chains = Chains.of(*forms, centered=centered)
     weights = np.random.default_rng(0).normal(size=len(chains.jumps))
     expected = spread_matrix(*forms, centered) @ weights
-    np.testing.assert_allclose(chains.spread(weights), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(chains.matvec(weights), expected, rtol=1e-9, atol=1e-9)
 
 
 @BOTH
@@ -98,7 +99,7 @@ def test_collect_is_the_transpose(forms, centered):
     chains = Chains.of(*forms, centered=centered)
     sums = np.random.default_rng(1).normal(size=len(chains.jumps))
     expected = spread_matrix(*forms, centered).T @ sums
-    np.testing.assert_allclose(chains.collect(sums), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(chains.rmatvec(sums), expected, rtol=1e-9, atol=1e-9)
 
 
 @BOTH
@@ -109,7 +110,7 @@ def test_the_norm_of_the_weights_is_the_chains_energy(kind, centered):
     chains = Chains.of(columns, masses, centered=centered)
     weights = np.random.default_rng(2).normal(size=len(chains.jumps))
     weights[chains.jumps == 0] = 0.0
-    table, energy = chains.spread(weights), 0.0
+    table, energy = chains.matvec(weights), 0.0
     for d, mass in enumerate(masses):
         U = table[chains.starts[d] : chains.starts[d + 1]]
         rise, felt = (U - U[columns[d].parents])[1:], mass.inside > 0
@@ -126,7 +127,7 @@ def test_the_norm_of_the_weights_is_the_chains_energy(kind, centered):
 def test_without_outside_mass_the_ends_are_opposite(kind, centered):
     columns, masses = of_kind(kind)
     chains = Chains.of(columns, [Masses(mass.inside, 0.0) for mass in masses], centered=centered)
-    table = chains.spread(np.random.default_rng(3).normal(size=len(chains.jumps)))
+    table = chains.matvec(np.random.default_rng(3).normal(size=len(chains.jumps)))
     first, last = table[chains.starts[:-1]], table[chains.starts[1:] - 1]
     if centered:
         np.testing.assert_allclose(first, -last, rtol=1e-12)
@@ -146,9 +147,9 @@ def test_gram_is_the_kernel_of_spread(forms, centered):
         ]
     )
     units = np.eye(len(chains.jumps))
-    S = np.column_stack([chains.spread(unit) for unit in units])
+    S = np.column_stack([chains.matvec(unit) for unit in units])
     Phi = S[places].sum(axis=1)
-    K = chains.gram(places)
+    K = chains.kernel_matrix(places)
     np.testing.assert_allclose(K, Phi @ Phi.T, rtol=1e-9, atol=1e-9 * np.abs(K).max())
 
 
@@ -156,7 +157,7 @@ def test_votes_are_spread_up_to_a_constant():
     """What is voted at a joint place, less its mean over places, is what spread gives there."""
     masses = [Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])]
     chains = Chains.of(paths(masses), masses, centered=True)
-    S = np.column_stack([chains.spread(unit) for unit in np.eye(len(chains.jumps))])
+    S = np.column_stack([chains.matvec(unit) for unit in np.eye(len(chains.jumps))])
     places = np.array([[0, 5], [1, 6], [2, 5]])
     entries, votes = chains.votes([0, 2], places)
     np.testing.assert_array_equal(entries, [0, 1, 2, 5, 6])
@@ -172,9 +173,9 @@ def dense_block(column, s, d):
 
 
 def chain_solve(chains, d, rhs):
-    price, damp, out = np.empty_like(d), np.empty_like(d), np.full_like(d, np.nan)
-    factor(chains.starts, chains.parents, chains.jumps, d, price, damp)
-    solve(chains.starts, chains.parents, chains.jumps, price, damp, rhs, out)
+    schur, damp, out = np.empty_like(d), np.empty_like(d), np.full_like(d, np.nan)
+    factor(chains.starts, chains.parents, chains.jumps, d, schur, damp)
+    solve(chains.starts, chains.parents, chains.jumps, schur, damp, rhs, out)
     return out
 
 

@@ -1,7 +1,8 @@
-"""The logistic loss of many margins, in loops that use wide registers.
+"""The loops of the losses over many margins.
 
-Exponentials and logarithms are polynomials without a branch, correct to a few units of the last
-digit.  All that is needed of a margin ``m`` is ``u = exp(-|m|)``:
+Those of the logistic loss are vectorized: exponentials and logarithms are branch-free polynomials,
+accurate to a few units in the last place.  All that is needed of a margin ``m`` is
+``u = exp(-|m|)``:
 
     sigmoid(-m) = u / (1 + u) for m >= 0, else 1 / (1 + u),
     log(1 + exp(-m)) = max(-m, 0) + log(1 + u).
@@ -11,24 +12,59 @@ from __future__ import annotations
 
 import numpy as np
 
-from everystump._core.jit import jit_fused, jit_reassociated
+from everystump._core.jit import jit, jit_fused, jit_reassociated
 
 _BLOCK = 1024
-# Beyond this margin the exponential is no normal number, and counts as 0.
-_FARTHEST = 708.0
+# Beyond this margin the exponential is subnormal and is taken as 0.
+_MAX_MARGIN = 708.0
 _LOG2_E = 1.4426950408889634
-# log(2) in two parts: a whole number of up to 11 bits times the first is exact.
+# log(2) in two parts: the product of the first and an integer of up to 11 bits is exact.
 _LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
-@jit_fused
-def _decay(margin, bits, out):
-    """Write ``exp(-|margin|)``: 2 to a whole number times the series of a small exponent."""
+@jit_reassociated
+def hinge_total(margin, cost):
+    """Return the sum of ``cost max(0, 1 - margin)`` for finite costs."""
+    total = 0.0
     for i in range(margin.shape[0]):
-        x = max(-abs(margin[i]), -_FARTHEST)
+        total += cost[i] * max(1.0 - margin[i], 0.0)
+    return total
+
+
+@jit
+def smoothed_hinge_slope(margin, cost, center, penalty, out):
+    """Write ``clip(center + penalty (1 - margin), 0, cost)``."""
+    for i in range(margin.shape[0]):
+        a = center[i] + penalty[i] * (1.0 - margin[i])
+        out[i] = min(max(a, 0.0), cost[i])
+
+
+@jit
+def smoothed_hinge_curvature(margin, cost, center, penalty, out):
+    """Write ``penalty`` where the slope is strictly between 0 and ``cost``, else 0."""
+    for i in range(margin.shape[0]):
+        a = center[i] + penalty[i] * (1.0 - margin[i])
+        out[i] = penalty[i] if (a > 0.0) & (a < cost[i]) else 0.0
+
+
+@jit_reassociated
+def smoothed_hinge_directional_slope(margin, step, t, cost, center, penalty):
+    """Return the sum of ``slope(margin + t step) * step``."""
+    total = 0.0
+    for i in range(margin.shape[0]):
+        a = center[i] + penalty[i] * (1.0 - margin[i] - t * step[i])
+        total += min(max(a, 0.0), cost[i]) * step[i]
+    return total
+
+
+@jit_fused
+def _exp_minus_abs(margin, bits, out):
+    """Write ``exp(-|margin|)``: a power of 2 times the series of a small exponent."""
+    for i in range(margin.shape[0]):
+        x = max(-abs(margin[i]), -_MAX_MARGIN)
         whole = np.floor(x * _LOG2_E + 0.5)
         r = (x - whole * _LOG_2_HIGH) - whole * _LOG_2_LOW
-        # |r| <= log(2) / 2, where what follows r^13 / 13! is below the last digit.
+        # |r| <= log(2) / 2, where the terms after r^13 / 13! are below the last digit.
         p = 1 / 6227020800.0
         p = p * r + 1 / 479001600.0
         p = p * r + 1 / 39916800.0
@@ -43,9 +79,9 @@ def _decay(margin, bits, out):
         p = p * r + 0.5
         p = p * r + 1.0
         out[i] = p * r + 1.0
-        # The bits of 2 to that whole number.
+        # The bit pattern of the power of 2.
         power_of_2 = np.int64(np.int32(whole) + 1023) << 52
-        bits[i] = power_of_2 if abs(margin[i]) <= _FARTHEST else 0
+        bits[i] = power_of_2 if abs(margin[i]) <= _MAX_MARGIN else 0
     power = bits.view(np.float64)
     for i in range(margin.shape[0]):
         out[i] *= power[i]
@@ -56,7 +92,7 @@ def _log_1_plus(u):
     """Return ``log(1 + u) = 2 artanh(u / (2 + u))`` for ``0 <= u <= 1``."""
     s = u / (2.0 + u)
     q = s * s
-    # q <= 1/9, where what follows q^17 / 35 is below the last digit.
+    # q <= 1/9, where the terms after q^17 / 35 are below the last digit.
     p = 1 / 35.0
     p = p * q + 1 / 33.0
     p = p * q + 1 / 31.0
@@ -86,18 +122,18 @@ def _sum(values):
 
 
 @jit_fused
-def look(margin, cost, slope, dual):
-    """Write minus the derivative and its dual part; return the summed loss.
+def logistic_slope_dual_total(margin, cost, slope, dual):
+    """Write minus the derivative and its dual term; return the summed loss.
 
-    At ``a = slope`` the dual part is ``loss(m) + a m``, to second order in the rounding of ``a``.
+    At ``a = slope`` the dual term is ``loss(m) + a m``, to second order in the rounding of ``a``.
     """
-    bits, decay = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK)
+    bits, workspace = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK)
     total = 0.0
     for lo in range(0, margin.shape[0], _BLOCK):
         m, c = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK]
         a, d = slope[lo : lo + _BLOCK], dual[lo : lo + _BLOCK]
-        u = decay[: m.shape[0]]
-        _decay(m, bits[: m.shape[0]], u)
+        u = workspace[: m.shape[0]]
+        _exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             loss = max(-m[i], 0.0) + _log_1_plus(u[i])
             p = (u[i] if m[i] >= 0.0 else 1.0) / (1.0 + u[i])
@@ -109,54 +145,54 @@ def look(margin, cost, slope, dual):
 
 
 @jit_fused
-def total(margin, cost):
+def logistic_total(margin, cost):
     """Return the summed loss."""
-    bits, decay = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK)
-    summed = 0.0
+    bits, workspace = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK)
+    total = 0.0
     for lo in range(0, margin.shape[0], _BLOCK):
         m, c = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK]
-        u = decay[: m.shape[0]]
-        _decay(m, bits[: m.shape[0]], u)
+        u = workspace[: m.shape[0]]
+        _exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             u[i] = c[i] * (max(-m[i], 0.0) + _log_1_plus(u[i]))
-        summed += _sum(u)
-    return summed
+        total += _sum(u)
+    return total
 
 
 @jit_fused
-def slope(margin, cost, out):
+def logistic_slope(margin, cost, out):
     """Write minus the derivative."""
     bits = np.empty(_BLOCK, dtype=np.int64)
     for lo in range(0, margin.shape[0], _BLOCK):
         m, c, u = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK], out[lo : lo + _BLOCK]
-        _decay(m, bits[: m.shape[0]], u)
+        _exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             u[i] = c[i] * (u[i] if m[i] >= 0.0 else 1.0) / (1.0 + u[i])
 
 
 @jit_fused
-def curvature(margin, cost, out):
+def logistic_curvature(margin, cost, out):
     """Write the second derivative, ``u / (1 + u)^2``."""
     bits = np.empty(_BLOCK, dtype=np.int64)
     for lo in range(0, margin.shape[0], _BLOCK):
         m, c, u = margin[lo : lo + _BLOCK], cost[lo : lo + _BLOCK], out[lo : lo + _BLOCK]
-        _decay(m, bits[: m.shape[0]], u)
+        _exp_minus_abs(m, bits[: m.shape[0]], u)
         for i in range(m.shape[0]):
             u[i] = c[i] * u[i] / ((1.0 + u[i]) * (1.0 + u[i]))
 
 
 @jit_fused
-def along(margin, step, t, cost):
-    """Return the sum of ``slope(margin + t step) step``."""
-    bits, decay, there = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
-    summed = 0.0
+def logistic_directional_slope(margin, step, t, cost):
+    """Return the sum of ``slope(margin + t step) * step``."""
+    bits, workspace, moved = np.empty(_BLOCK, dtype=np.int64), np.empty(_BLOCK), np.empty(_BLOCK)
+    total = 0.0
     for lo in range(0, margin.shape[0], _BLOCK):
         s, c = step[lo : lo + _BLOCK], cost[lo : lo + _BLOCK]
-        m, u = there[: s.shape[0]], decay[: s.shape[0]]
+        m, u = moved[: s.shape[0]], workspace[: s.shape[0]]
         for i in range(s.shape[0]):
             m[i] = margin[lo + i] + t * s[i]
-        _decay(m, bits[: s.shape[0]], u)
+        _exp_minus_abs(m, bits[: s.shape[0]], u)
         for i in range(s.shape[0]):
             u[i] = s[i] * (c[i] * (u[i] if m[i] >= 0.0 else 1.0) / (1.0 + u[i]))
-        summed += _sum(u)
-    return summed
+        total += _sum(u)
+    return total

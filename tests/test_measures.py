@@ -89,8 +89,8 @@ def test_middle_gives_every_gap_one():
 
 
 def test_steps_are_where_single_stumps_stand():
-    assert Middle().step and ChosenStumps([[0.0]]).step
-    assert not any(measure.step for measure in [*SCALED, Lebesgue(), Density(np.ones_like)])
+    assert Middle().is_step and ChosenStumps([[0.0]]).is_step
+    assert not any(measure.is_step for measure in [*SCALED, Lebesgue(), Density(np.ones_like)])
 
 
 @pytest.mark.parametrize(
