@@ -5,12 +5,9 @@ from trees import paths
 
 from everystump._core.chains import Chains
 from everystump._core.columns import make_columns
-from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses, Mixed
 from everystump._core.packing import pack
-from everystump._core.solvers import Problem, Rows, solve_hinge, solve_smooth
-
-SOLVERS = {Hinge: solve_hinge, SquaredHinge: solve_smooth, Logistic: solve_smooth}
+from everystump._core.solvers import Problem, Rows, solve
 
 
 class Small:
@@ -56,12 +53,11 @@ class Small:
         return A - np.outer(h, h) / k, r - h * e / k, e, h, k
 
     def solve(self, *, tol=1e-9, max_iter=1000, start=None, rows=None, gram=None):
-        return SOLVERS[self.loss](
+        return solve(
             self.problem,
             rows or self.rows,
             tol=tol,
             max_iter=max_iter,
-            progress=lambda *_: None,
             start=start,
             gram=gram,
         )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from small import SOLVERS, Small
+from small import Small
 from trees import paths
 
 from everystump._core import blocks
@@ -12,7 +12,7 @@ from everystump._core.columns import make_columns
 from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.packing import pack
-from everystump._core.solvers import Problem, Rows, solve_hinge
+from everystump._core.solvers import Problem, Rows, solve
 from everystump._core.solvers.bracket import bracket
 from everystump._core.solvers.certificate import Values, certify, relative_gap
 from everystump._core.solvers.conjugate import Stop, conjugate_gradients
@@ -308,7 +308,7 @@ def test_too_few_steps_are_admitted(loss, bias):
 @ALL_LOSSES
 def test_progress_is_reported_with_values_that_close_in(loss):
     small, seen = Small(loss), []
-    SOLVERS[loss](
+    solve(
         small.problem,
         small.rows,
         tol=1e-6,
@@ -372,7 +372,7 @@ def test_hard_margin_of_inseparable_rows_is_refused():
     positive = np.array([True, False, True])
     rows = Rows(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
     with pytest.raises(ValueError, match=r"C=inf asks for a hard margin, .* use a finite C"):
-        solve_hinge(problem, rows, tol=1e-3, max_iter=1000, progress=lambda *_: None)
+        solve(problem, rows, tol=1e-3, max_iter=1000)
 
 
 # Rows

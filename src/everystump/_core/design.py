@@ -10,7 +10,7 @@ import numpy as np
 from everystump._core import rowloops
 from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
-from everystump._core.criteria import Criterion
+from everystump._core.losses import Loss
 from everystump._core.measures import Masses, Measure
 from everystump._core.packing import Packing, pack
 from everystump._core.shapes import Shape, ShapeModel
@@ -22,6 +22,7 @@ from everystump._core.solvers import (
     Progress,
     Rows,
     Solution,
+    solve,
 )
 
 
@@ -85,7 +86,7 @@ class Design:
 
     def solve(
         self,
-        criterion: Criterion,
+        loss: type[Loss],
         positive: np.ndarray,
         weight: np.ndarray,
         *,
@@ -108,13 +109,13 @@ class Design:
         problem = Problem(
             self.chains,
             self.packing,
-            criterion.loss,
+            loss,
             bias=not self.chains.centered,
             hard=bool(np.isinf(C)),
             signs=self.signs,
         )
-        rows = Rows(self.packing, index, positive, criterion.loss, weight, C, n_threads)
-        return criterion.solve(
+        rows = Rows(self.packing, index, positive, loss, weight, C, n_threads)
+        return solve(
             problem,
             rows,
             tol=tol,

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._arguments import check_feature_range
 from everystump._core.columns import RowDensity
-from everystump._core.criteria import Criterion
 from everystump._core.design import Design
+from everystump._core.losses import Loss
 from everystump._core.measures import Measure, as_measure
 from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
@@ -192,8 +192,8 @@ class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _criterion(self) -> Criterion:
-        """Return the loss and its solver."""
+    def _loss_class(self) -> type[Loss]:
+        """Return the class of the loss."""
         raise NotImplementedError
 
     def _max_bins(self, n_rows: int) -> int:
@@ -252,7 +252,7 @@ class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
             title = f"{type(self).__name__}, C={C:g}{table.title(k)}"
             with FitProgress(self.verbose if verbose is None else verbose, title) as report:
                 solution = design.solve(
-                    self._criterion(),
+                    self._loss_class(),
                     positive,
                     table.weight,
                     C=C,

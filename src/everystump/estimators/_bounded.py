@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
-from everystump._core.criteria import CRITERIA, Criterion
 from everystump._core.kernel_machines import KernelEnsemble, Machine
+from everystump._core.losses import Hinge, Loss, SquaredHinge
 from everystump._core.measures import as_measure
 from everystump._core.solvers import Certificate
 from everystump._tables import Feature
@@ -58,7 +58,7 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
     _kept: np.ndarray
     _largest_cost: float
 
-    def _criterion(self) -> Criterion:
+    def _loss_class(self) -> type[Loss]:
         raise NotImplementedError
 
     def _decision_function(self, X: np.ndarray) -> np.ndarray:
@@ -144,8 +144,8 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
                 limit=self.half_mass_,
                 kappa_is_proven=True,
                 C=self._largest_cost,
-                hinge=self._criterion() is CRITERIA["hinge"],
-                capped=self._criterion() is not CRITERIA["squared_hinge"],
+                hinge=self._loss_class() is Hinge,
+                capped=self._loss_class() is not SquaredHinge,
                 gap=absolute_gap(proof),
                 # No more than the tolerance, and the objective without a row is no larger.
                 refit_gap=self.tol * proof.primal / max(1.0 - self.tol, 1e-3),

@@ -140,7 +140,7 @@ class CPathEnsemble(BaseStumpEnsemble):
     def _fold_tol(self) -> float:
         if self.selection == "loo-bound":
             return self.tol
-        return max(self.tol, min(self._criterion().rougher * self.tol, _ROUGHEST))
+        return max(self.tol, min(self._loss_class().path_tolerance * self.tol, _ROUGHEST))
 
     def _select(self, table: TrainingTable, design: Design, grid: Grid) -> None:
         """Walk the path until the grid says that it is complete, then choose."""

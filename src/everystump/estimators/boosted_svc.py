@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._arguments import as_float_array
 from everystump._core.boosting import Stumps
-from everystump._core.criteria import CRITERIA
 from everystump._core.design import Design
+from everystump._core.losses import Hinge
 from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
 from everystump._core.solvers import Certificate, InseparableError
@@ -235,7 +235,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         title = f"{name}, {len(stumps.weight)} stumps, C={self.C:g}{table.title(k)}"
         with FitProgress(self.verbose, title) as report:
             solution = design.solve(
-                CRITERIA["hinge"],
+                Hinge,
                 positive,
                 table.weight,
                 C=self.C,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from everystump._core.criteria import CRITERIA, Criterion
+from everystump._core.losses import Logistic, Loss
 from everystump._sklearn_compat import Interval
 from everystump._tables.labels import log_probabilities
 from everystump.estimators._base import FixedCEnsemble, ShapeClassifier
@@ -87,8 +87,8 @@ class StumpLogisticRegression(ProbabilityMixin, FixedCEnsemble):
         "C": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _criterion(self) -> Criterion:
-        return CRITERIA["logistic"]
+    def _loss_class(self) -> type[Loss]:
+        return Logistic
 
 
 class StumpLogisticRegressionCV(ProbabilityMixin, CPathEnsemble):
@@ -125,5 +125,5 @@ class StumpLogisticRegressionCV(ProbabilityMixin, CPathEnsemble):
     _fixed_C_class = StumpLogisticRegression
     _default_scoring = "neg_log_loss"
 
-    def _criterion(self) -> Criterion:
-        return CRITERIA["logistic"]
+    def _loss_class(self) -> type[Loss]:
+        return Logistic

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from everystump._core.criteria import CRITERIA, Criterion
+from everystump._core.losses import LOSSES, Loss
 from everystump._sklearn_compat import one_of
 from everystump.estimators._base import FixedCEnsemble
 from everystump.estimators._path import CPathEnsemble
@@ -133,9 +133,9 @@ class StumpSVC(FixedCEnsemble):
         )
         self.loss = loss
 
-    def _criterion(self) -> Criterion:
+    def _loss_class(self) -> type[Loss]:
         # Both losses are the same problem once no row may be short of the margin.
-        return CRITERIA["hinge" if np.isinf(self.C) else self.loss]
+        return LOSSES["hinge" if np.isinf(self.C) else self.loss]
 
 
 class StumpSVCCV(CPathEnsemble):
@@ -246,5 +246,5 @@ class StumpSVCCV(CPathEnsemble):
         )
         self.loss = loss
 
-    def _criterion(self) -> Criterion:
-        return CRITERIA[self.loss]
+    def _loss_class(self) -> type[Loss]:
+        return LOSSES[self.loss]

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from everystump._core import losses
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
 from everystump._core.solvers import Certificate
 
 Loss = Hinge | SquaredHinge | LeastSquares
 LOSSES: dict[str, type[Loss]] = {
-    "hinge": Hinge,
-    "least_squares": LeastSquares,
-    "squared_hinge": SquaredHinge,
+    name: loss for name, loss in losses.LOSSES.items() if issubclass(loss, Loss)
 }
 
 

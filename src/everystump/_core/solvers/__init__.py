@@ -2,6 +2,7 @@
 
 from everystump._core.solvers.box import BoxSolution, solve_box
 from everystump._core.solvers.certificate import Certificate, InseparableError
+from everystump._core.solvers.dispatch import solve
 from everystump._core.solvers.hinge import solve_hinge
 from everystump._core.solvers.problem import Problem, Progress, Solution
 from everystump._core.solvers.products import Products, WholeMatrix, weighted_sum
@@ -20,6 +21,7 @@ __all__ = [
     "Rows",
     "Solution",
     "WholeMatrix",
+    "solve",
     "solve_box",
     "solve_hinge",
     "solve_smooth",
