@@ -11,7 +11,6 @@ import pytest
 from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table, with_one
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import (
     StumpLogisticRegression,
@@ -32,20 +31,6 @@ KINDS = {
     "logistic path": StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=3, n_jobs=1),
 }
 SINGLE = ["hinge", "squared hinge", "no bias", "logistic"]
-
-
-@parametrize_with_checks(
-    [
-        StumpSVC(),
-        StumpSVC(loss="squared_hinge"),
-        StumpSVC(fit_intercept=False),
-        StumpLogisticRegression(),
-        StumpSVCCV(Cs=3),
-        StumpLogisticRegressionCV(Cs=3),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(params=KINDS)

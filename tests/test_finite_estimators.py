@@ -11,7 +11,6 @@ from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table, with_one
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import (
     BoostedStumpSVC,
@@ -30,31 +29,6 @@ KINDS = {
     "adaboost+svm": BoostedStumpSVC(30, n_jobs=1),
 }
 ENSEMBLES = [kind for kind in KINDS if kind != "stump"]
-
-
-@parametrize_with_checks(
-    [
-        DecisionStumpClassifier(),
-        DecisionStumpClassifier("random", random_state=0),
-        DecisionStumpClassifier(criterion="gini"),
-        StumpBoostingClassifier(),
-        StumpBoostingClassifier("mada", n_estimators=20),
-        StumpBoostingClassifier("logistic", n_estimators=20),
-        StumpBoostingClassifier(criterion="gini", n_estimators=20),
-        StumpBoostingClassifier(features="random", random_state=0),
-        StumpBaggingClassifier(50),
-        StumpBaggingClassifier(50, features="random", random_state=0),
-        BoostedStumpSVC(30),
-        BoostedStumpSVC(30, stages=[10]),
-        WeightedVoteClassifier(
-            [("boosting", StumpBoostingClassifier(n_estimators=20)), ("line", LogisticRegression())]
-        ),
-    ]
-)
-@pytest.mark.filterwarnings("ignore:estimators. no voter is better than a coin")
-@pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no row was left out")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(params=KINDS)

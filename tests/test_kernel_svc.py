@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, StumpSVC
 from everystump._core.kernel_machines import Gram
@@ -23,21 +22,6 @@ S0 = np.where(Y0 == 1, 1.0, -1.0)
 WEIGHT = np.random.default_rng(3).uniform(0.3, 3.0, size=90)
 NAMES = ["gaussian", "laplacian", "linear", "middle", "perceptron", "stump"]
 LOSSES = ["hinge", "squared_hinge", "least_squares"]
-
-
-@parametrize_with_checks(
-    [
-        KernelSVC(),
-        KernelSVC(fit_intercept=False),
-        KernelSVC(loss="squared_hinge"),
-        KernelSVC(loss="least_squares", fit_intercept=False),
-        KernelSVC("stump"),
-        KernelSVC("perceptron", fit_intercept=False),
-        KernelSVC("linear"),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # Against others; a gap of 1e-10 leaves scores a distance of about 1e-4

@@ -10,24 +10,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, PerceptronSVC, StumpSVC
 from everystump.datasets import make_threenorm
 
 DRAWN = PerceptronSVC(exact=False, n_directions=40, random_state=0, n_jobs=1)
 AXES = PerceptronSVC(include_axes=True, n_directions=40, random_state=0, n_jobs=1)
-
-
-@parametrize_with_checks(
-    [
-        PerceptronSVC(),
-        PerceptronSVC(exact=False, n_directions=20),
-        PerceptronSVC(include_axes=True, n_directions=40),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(params=["exact", "drawn", "axes"])

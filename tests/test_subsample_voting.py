@@ -13,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
 from everystump._tables.validation import check_table
@@ -22,19 +21,6 @@ from everystump.datasets import make_twonorm
 GAUSSIAN = KernelSVC(gamma=0.4, tol=1e-8)
 PLAIN = KernelSVC(gamma=0.4, fit_intercept=False, tol=1e-8)
 X3, Y3 = table(3)
-
-
-@parametrize_with_checks(
-    [
-        SubsampleVotingClassifier(KernelSVC(), n_estimators=3),
-        SubsampleVotingClassifier(StumpSVC(), n_estimators=3),
-        SubsampleVotingClassifier(
-            KernelSVC(), combine="svm", outputs="votes", feature_subsets=0.5, n_estimators=3
-        ),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def vote(estimator=PLAIN, X=X0, y=Y0, **parameters):
