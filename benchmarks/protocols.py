@@ -18,10 +18,13 @@ from benchmarks.data import real, those_there
 from benchmarks.report import Grid
 from benchmarks.settings import N_JOBS, Settings, say
 from everystump import StumpBoostingClassifier
-from everystump._experiments import lin_li, lin_li_table_1, wang, wang_tables
-from everystump._experiments.published import published
-from everystump._experiments.splits import Split, split_rows
-from everystump._experiments.statistics import mean_of
+from everystump._experiments.engine.splits import Split, random_split
+from everystump._experiments.engine.statistics import mean_over_runs
+from everystump._experiments.lin_li import protocol as lin_li
+from everystump._experiments.lin_li.table_1 import COLUMNS
+from everystump._experiments.published import load_published
+from everystump._experiments.wang import methods as wang
+from everystump._experiments.wang import tables as wang_tables
 from everystump.datasets import load_dataset
 
 HEADER = ("question", "data", "method", "variant", "runs", "ours (%)", "spread", "paper (%)")
@@ -87,35 +90,35 @@ def _rows(trial: Trial, settings: Settings) -> Iterator[tuple]:
     results = Parallel(n_jobs=N_JOBS)(delayed(trial.work)(seed) for seed in range(runs))
     for key in results[0]:
         method, rounds, variant = key
-        mean = mean_of([result[key] for result in results], scale=100.0)
-        title = {**wang.METHODS, **lin_li_table_1.COLUMNS}[method]
+        mean = mean_over_runs([result[key] for result in results], scale=100.0)
+        title = {**wang.METHODS, **COLUMNS}[method]
         title += f", T = {rounds}" if rounds else ""
         paper = trial.paper(trial.data, method, rounds)
         spread = f"{mean.deviation / np.sqrt(wang.RUNS):.2f}" if runs > 1 else "-"
-        yield trial.question, trial.data, title, variant, runs, mean.words(2), spread, paper
+        yield trial.question, trial.data, title, variant, runs, mean.format(2), spread, paper
 
 
 def _lin_li_paper(data: str, method: str, rounds: int) -> str:
-    (printed,) = (row for row in published("lin_li_table1") if row["dataset"] == data)
+    (printed,) = (row for row in load_published("lin_li_table1") if row["dataset"] == data)
     return printed[f"{method}_{rounds}" if rounds else method]
 
 
 def _wang_paper(data: str, method: str, rounds: int) -> str:
     key = {"dataset": data, "learners": str(rounds)}
-    (printed,) = (row for row in published("wang_tables") if key.items() <= row.items())
+    (printed,) = (row for row in load_published("wang_tables") if key.items() <= row.items())
     return printed[f"{method}_acc"]
 
 
 def _grids(data: str, seed: int) -> Found:
     """Choose C from 11 odd powers of 2 that begin lower and higher."""
     rng = RandomState(seed)
-    split = lin_li.draw(data, rng)
-    cv = lin_li.folds(rng)
+    split = lin_li.draw_split(data, rng)
+    cv = lin_li.make_folds(rng)
     found: Found = {}
     for method, measure in MACHINES.items():
         for start in STARTS:
             Cs = 2.0 ** np.arange(start, start + 2 * len(lin_li.STUMP_GRID), 2)
-            machine = lin_li.stump_machine(measure, cv).set_params(Cs=Cs)
+            machine = lin_li.stump_svm(measure, cv).set_params(Cs=Cs)
             variant = f"2^{start} .. 2^{np.log2(Cs[-1]):.0f}"
             found[method, 0, variant] = split.error(machine.fit(split.X, split.y))
     return found
@@ -125,14 +128,14 @@ def _boosted_tables(tables: Callable[[], dict[str, Rows]], seed: int) -> Found:
     """Boost on variants of a table."""
     found: Found = {}
     for variant, (X, y) in tables().items():
-        rows = round(lin_li.TRAINING_SHARE * len(y))
-        found |= _boosted(split_rows(X, y, rows, RandomState(seed)), variant)
+        rows = round(lin_li.TRAIN_FRACTION * len(y))
+        found |= _boosted(random_split(X, y, rows, RandomState(seed)), variant)
     return found
 
 
 def _criteria(data: str, seed: int) -> Found:
     """Choose stumps by their weighted error and by the Gini index."""
-    split = lin_li.draw(data, RandomState(seed))
+    split = lin_li.draw_split(data, RandomState(seed))
     by = [_boosted(split, criterion, criterion=criterion) for criterion in ("error", "gini")]
     return by[0] | by[1]
 
@@ -141,8 +144,11 @@ def _boosted(split: Split, variant: str, **parameters: Any) -> Found:
     """Return AdaBoost's test errors after few and many rounds."""
     boosted = StumpBoostingClassifier(n_estimators=max(FEW_AND_MANY), n_jobs=1, **parameters)
     boosted.fit(split.X, split.y)
-    right = _right(boosted, FEW_AND_MANY, split.X_test, split.y_test)
-    return {("adaboost", rounds, variant): 1.0 - right[rounds] for rounds in FEW_AND_MANY}
+    right = wang_tables.staged_accuracies(boosted, split.X_test, split.y_test)
+    return {
+        ("adaboost", rounds, variant): 1.0 - wang_tables.at_round(right, rounds)
+        for rounds in FEW_AND_MANY
+    }
 
 
 @cache
@@ -157,13 +163,13 @@ def _breasts() -> dict[str, Rows]:
         f"699 rows, holes at the {name}": _scaled(np.where(np.isnan(X), fill, X), target)
         for name, fill in fills.items()
     }
-    return {"683 rows": lin_li.real_data("breast"), **filled}
+    return {"683 rows": lin_li.load_real("breast"), **filled}
 
 
 @cache
 def _germans() -> dict[str, Rows]:
     raw = _scaled(*load_dataset("german", return_X_y=True))
-    return {"24 numeric features": lin_li.real_data("german"), "20 raw features": raw}
+    return {"24 numeric features": lin_li.load_real("german"), "20 raw features": raw}
 
 
 @cache
@@ -172,7 +178,7 @@ def _votes() -> dict[str, Rows]:
     codes = {"below no": -1, "above yes": 2, "as no": 0, "as yes": 1}
     whole = ~np.isnan(X).any(axis=1)
     return {
-        "in the middle": lin_li.real_data("votes84"),
+        "in the middle": lin_li.load_real("votes84"),
         **{name: _scaled(np.nan_to_num(X, nan=code), target) for name, code in codes.items()},
         f"the {whole.sum()} rows without": _scaled(X[whole], target[whole]),
     }
@@ -185,7 +191,7 @@ def _scaled(X: np.ndarray, target: np.ndarray) -> Rows:
 def _costs(data: str, seed: int) -> Found:
     """Give the soft margin small and large C."""
     models = [("adaboost_svm", f"C = {C:g}", _machine(C=C)) for C in COSTS]
-    return _validated(wang.data(data), _folds(seed), models)
+    return _validated(wang.load_data(data), _folds(seed), models)
 
 
 def _searches(seed: int) -> Found:
@@ -198,7 +204,7 @@ def _searches(seed: int) -> Found:
     kinds = {"adaboost": _adaboost, "adaboost_svm": _machine}
     models = [(name, way, kinds[name](**ways[way])) for name in kinds for way in ways]
     plain = [(name, "thresholds at values", kinds[name]()) for name in kinds]
-    data, cv = wang.data(OUTSIDE), _folds(seed)
+    data, cv = wang.load_data(OUTSIDE), _folds(seed)
     found = _validated(data, cv, models) | _validated(data, cv, plain, at_values=True)
     gaussian = [_gaussian(*data, *fold) for fold in cv.split(*data)]
     for rounds, right in zip(FEW_AND_MANY, np.mean(gaussian, axis=0), strict=True):
@@ -219,13 +225,13 @@ def _gaussian(X: np.ndarray, y: np.ndarray, learn: np.ndarray, test: np.ndarray)
 def _ionosphere(seed: int) -> Found:
     """Choose stumps by their weighted error and by the Gini index, at all T."""
     models = [("adaboost", kind, _adaboost(criterion=kind)) for kind in ("error", "gini")]
-    return _validated(wang.data("ionosphere"), _folds(seed), models, wang_tables.ROUNDS)
+    return _validated(wang.load_data("ionosphere"), _folds(seed), models, wang_tables.ROUNDS)
 
 
 def _chess(seed: int) -> Found:
     """Code the feature of three levels by three, and draw folds that are not stratified."""
     levels = load_dataset("chess").feature_names.index("katri")
-    X, y = wang.data("chess")
+    X, y = wang.load_data("chess")
     each = X[:, [levels]] == np.unique(X[:, levels])
     coded = np.hstack([np.delete(X, levels, axis=1), each])
     ways = {
@@ -249,7 +255,7 @@ def _machine(**parameters: Any) -> Any:
 
 
 def _folds(seed: int, kind: type = StratifiedKFold) -> StratifiedKFold | KFold:
-    return kind(wang_tables.FOLDS, shuffle=True, random_state=seed)
+    return kind(wang_tables.N_FOLDS, shuffle=True, random_state=seed)
 
 
 def _validated(
@@ -266,9 +272,10 @@ def _validated(
     for learn, test in cv.split(X, y):
         X_test = _last_values(X[learn], X[test]) if at_values else X[test]
         for method, variant, model in models:
-            right = _right(model.fit(X[learn], y[learn]), stages, X_test, y[test])
+            right = wang_tables.staged_accuracies(model.fit(X[learn], y[learn]), X_test, y[test])
             for rounds in stages:
-                each.setdefault((method, rounds, variant), []).append(right[rounds])
+                accuracy = wang_tables.at_round(right, rounds)
+                each.setdefault((method, rounds, variant), []).append(accuracy)
     return {key: float(np.mean(values)) for key, values in each.items()}
 
 
@@ -279,11 +286,3 @@ def _last_values(X: np.ndarray, X_test: np.ndarray) -> np.ndarray:
         at = np.searchsorted(values, X_test[:, d], side="right") - 1
         lowered[:, d] = values[at.clip(min=0)]
     return lowered
-
-
-def _right(model: Any, stages: Sequence[int], X: np.ndarray, y: np.ndarray) -> dict[int, float]:
-    """Return the accuracy at each T; boosting that ended earlier keeps its last stumps."""
-    shares = [float(np.mean(labels == y)) for labels in model.staged_predict(X)]
-    reached = [stage.n_estimators for stage in getattr(model, "stages_", ())]
-    at = dict(zip(reached or range(1, len(shares) + 1), shares, strict=True))
-    return {rounds: at[min(rounds, max(at))] for rounds in stages}

@@ -1,47 +1,37 @@
-"""A quick form of every experiment, from its tasks to its files.
+"""A small version of every experiment, from its tasks to its files.
 
-Data that are not packaged are replaced by small made-up tables of the same form.
+Data sets that are not packaged are replaced by small simulated ones of the same form.
 """
 
 import csv
 import re
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from everystump._experiments import (
-    NAMES,
-    evgeniou,
-    evgeniou_bounds,
-    evgeniou_table_2,
-    evgeniou_table_3,
-    evgeniou_tuned,
-    lin_li,
-    lin_li_figure_2,
-    lin_li_table_1,
-    lin_li_table_2,
-    load_experiment,
-    runner,
-    sugiyama,
-    wang,
-    wang_figures,
-    wang_tables,
-)
-from everystump._experiments.experiment import Task
-from everystump._experiments.page import write_experiment
-from everystump._experiments.published import number, published
+from everystump._experiments import NAMES, load_experiment
+from everystump._experiments.engine import runner
+from everystump._experiments.engine.experiment import Task
+from everystump._experiments.engine.pages import write_experiment
+from everystump._experiments.evgeniou import protocol as evgeniou
+from everystump._experiments.evgeniou import table_2 as evgeniou_table_2
+from everystump._experiments.evgeniou import table_3 as evgeniou_table_3
+from everystump._experiments.evgeniou import tuning
+from everystump._experiments.lin_li import figure_2, table_1, table_2
+from everystump._experiments.lin_li import protocol as lin_li
+from everystump._experiments.published import load_published, parse_number
+from everystump._experiments.sugiyama import simulation
+from everystump._experiments.wang import figures, methods, tables
 from everystump.datasets import load_dataset
 
 RUNS = 2
 LOG_SIGMAS = (0.5, 1.5)
-WITHOUT_PICTURES = {"lin-li-table-1", "lin-li-table-2", "evgeniou-table-2", "evgeniou-table-3"}
+WITHOUT_PLOTS = {"lin-li-table-1", "lin-li-table-2", "evgeniou-table-2", "evgeniou-table-3"}
 
 
-def made_up(name):
-    """Return a table of the form of one that is not packaged."""
+def simulated(name):
+    """Return a simulated data set of the same form as one that is not packaged."""
     rng = np.random.default_rng(0)
     if name == "fourclass":
         X = rng.uniform(-1, 1, (120, 2))
@@ -55,65 +45,49 @@ def made_up(name):
 def load(name, *, return_X_y=False):
     if name not in ("fourclass", "usps_train", "usps_test"):
         return load_dataset(name, return_X_y=return_X_y)
-    table = made_up(name)
+    table = simulated(name)
     return (table.data, table.target) if return_X_y else table
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Cut the papers' constants, and have data without files."""
-    kept = (evgeniou.data_of, wang.data, lin_li.real_data)
-    for module in (runner, evgeniou, wang, lin_li):
+    """Use smaller constants than the papers, and simulated data instead of files."""
+    cached = (evgeniou.load_data, methods.load_data, lin_li.load_real)
+    for module in (runner, evgeniou, methods, lin_li):
         monkeypatch.setattr(module, "load_dataset", load)
-    for cached in kept:
-        cached.cache_clear()
-    few = {
+    for function in cached:
+        function.cache_clear()
+    smaller = {
         lin_li: {
             "DATASETS": {name: lin_li.DATASETS[name] for name in ("twonorm-n", "heart")},
-            "TRAINING_ROWS": 60,
-            "TEST_ROWS": 200,
-            "FOLDS": 2,
+            "N_TRAIN": 60,
+            "N_TEST": 200,
+            "N_FOLDS": 2,
             "STUMP_GRID": 2.0 ** np.array([-9, -5]),
         },
-        lin_li_table_2: {"GAUSSIAN_GRID": {"C": [1.0, 8.0], "gamma": [0.125]}},
-        lin_li_figure_2: {"ROUNDS": 10, "GRID": 21},
-        evgeniou: {"MACHINES": 3, "USPS_TEST_ROWS": 80},
-        evgeniou_tuned: {"COSTS": (1.0,)},
-        wang: {"TIMES": 1},
-        wang_tables: {"ROUNDS": (100, 200), "FOLDS": 2},
-        wang_figures: {"ROUNDS": 10, "PERCENTS": (10, 50, 90)},
-        sugiyama: {"STUMPS": 20, "TEST_ROWS": 300},
+        table_2: {"GAUSSIAN_GRID": {"C": [1.0, 8.0], "gamma": [0.125]}},
+        figure_2: {"ROUNDS": 10, "RESOLUTION": 21},
+        evgeniou: {"N_SVMS": 3, "N_TEST_USPS": 80},
+        evgeniou_table_3: {"N_SVMS": 3},
+        tuning: {"CS": (1.0,)},
+        methods: {"N_TIMINGS": 1},
+        tables: {"ROUNDS": (100, 200), "N_FOLDS": 2},
+        figures: {"ROUNDS": 10, "PERCENTAGES": (10, 50, 90)},
+        simulation: {"N_STUMPS": 20, "N_TEST": 300},
     }
-    for module, constants in few.items():
+    for module, constants in smaller.items():
         for name, value in constants.items():
             assert hasattr(module, name)
             monkeypatch.setattr(module, name, value)
-    monkeypatch.setitem(evgeniou.vote.__kwdefaults__, "n_machines", 3)
-    monkeypatch.setitem(evgeniou.TRAINING_ROWS, "usps", 50)
+    monkeypatch.setitem(evgeniou.N_TRAIN, "usps", 50)
     for name in evgeniou.LOG_SIGMAS:
         monkeypatch.setitem(evgeniou.LOG_SIGMAS, name, np.array(LOG_SIGMAS))
     yield
-    for cached in kept:
-        cached.cache_clear()
+    for function in cached:
+        function.cache_clear()
 
 
-def quick_form(name):
-    """Return an experiment with fewer of what it took from the constants when it was made."""
-    experiment = load_experiment(name)
-    if name == "evgeniou-table-2":
-        votes = (evgeniou_tuned.Vote("", 3, 0.4),)
-    elif name == "evgeniou-table-3":
-        votes = tuple(vote._replace(n_machines=3) for vote in evgeniou_table_3.VOTES)
-    elif name.startswith("evgeniou-figure") and not name.endswith("7"):
-        _, claims = experiment.report.args
-        report = partial(evgeniou_bounds.report, np.array(LOG_SIGMAS), claims)
-        return replace(experiment, report=report)
-    else:
-        return experiment
-    return replace(experiment, work=partial(evgeniou_tuned.work, votes=votes))
-
-
-def is_picture(path):
+def is_plot(path):
     from matplotlib.image import imread
 
     height, width, _ = imread(path).shape
@@ -122,47 +96,50 @@ def is_picture(path):
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", NAMES)
-def test_an_experiment_runs_and_writes_its_files(name, tmp_path):
-    experiment = quick_form(name)
-    finished = runner.run_experiment(experiment, tmp_path, runs=RUNS, seed=0, jobs=1)
-    assert finished.missing == {} and finished.seconds > 0
-    files = {path.name for path in write_experiment(finished, tmp_path)}
-    pictures = set() if name in WITHOUT_PICTURES else {f"{name}.png"}
-    assert files == {f"{name}.csv", f"{name}.md"} | pictures
+def test_experiment_runs_and_writes_its_files(name, tmp_path):
+    experiment = load_experiment(name)
+    result = runner.run_experiment(experiment, tmp_path, runs=RUNS, seed=0, jobs=1)
+    assert result.missing == {} and result.seconds > 0
+    files = {path.name for path in write_experiment(result, tmp_path)}
+    plots = set() if name in WITHOUT_PLOTS else {f"{name}.png"}
+    assert files == {f"{name}.csv", f"{name}.md"} | plots
     assert {path.name for path in tmp_path.iterdir()} == files | {"journals"}
-    assert all(is_picture(tmp_path / picture) for picture in pictures)
+    assert all(is_plot(tmp_path / plot) for plot in plots)
     page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
     assert experiment.protocol.strip() in page
     assert f"everystump reproduce {name} --runs {RUNS} --seed 0" in page
     assert not re.search(r"\b(nan|inf)\b", page)
-    assert all(claim.text in page and claim.evidence in page for claim in finished.report.claims)
-    assert finished.report.claims
+    assert all(claim.text in page and claim.evidence in page for claim in result.report.claims)
+    assert result.report.claims
     with (tmp_path / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     paper = name.rpartition("-figure-")[0] or name
     CHECKS.get(name, CHECKS.get(paper))(name, rows)
 
 
-# What the tables have
+# The contents of the tables
 
 
-def has_the_papers_errors(name, rows):
-    """Check that a table's cells have the paper's numbers, in its order."""
-    columns = {"lin-li-table-1": lin_li_table_1, "lin-li-table-2": lin_li_table_2}[name].COLUMNS
-    ours = [(row["row"], number(row["paper"]), number(row["paper_standard_error"])) for row in rows]
+def check_errors_of_lin_and_li(name, rows):
+    """Check that the cells of a table have the paper's numbers, in the same order."""
+    columns = {"lin-li-table-1": table_1, "lin-li-table-2": table_2}[name].COLUMNS
+    ours = [
+        (row["row"], parse_number(row["paper"]), parse_number(row["paper_standard_error"]))
+        for row in rows
+    ]
     assert ours == [
-        (row["dataset"], number(row[key]), number(row[f"{key}_se"]))
-        for row in published(name.replace("lin-li-table-", "lin_li_table"))
+        (row["dataset"], parse_number(row[key]), parse_number(row[f"{key}_se"]))
+        for row in load_published(name.replace("lin-li-table-", "lin_li_table"))
         for key in columns
     ]
     assert {row["row"] for row in rows if row["ours"]} == set(lin_li.DATASETS)
     assert all(float(row["ours"]) < 55 for row in rows if row["ours"])
-    lost = {row["verdict"] for row in rows if row["row"] not in lin_li.DATASETS}
-    assert lost == {"no data"}
+    absent = {row["verdict"] for row in rows if row["row"] not in lin_li.DATASETS}
+    assert absent == {"no data"}
 
 
-def has_evgenious_deviations(name, rows):
-    printed = {row["dataset"]: row for row in published("evgeniou_table2")}
+def check_deviations_of_evgeniou(name, rows):
+    printed = {row["dataset"]: row for row in load_published("evgeniou_table2")}
     for row in rows:
         method = row["column"].lower()
         assert float(row["paper"]) == float(printed[row["row"]][method])
@@ -171,71 +148,73 @@ def has_evgenious_deviations(name, rows):
     assert {row["row"] for row in rows if row["ours"]} == set(evgeniou_table_2.DATASETS)
 
 
-def has_all_but_the_faces(name, rows):
-    printed = {row["dataset"]: row for row in published("evgeniou_table3")}
-    titles = evgeniou_table_3.METHODS | evgeniou_table_3.ONLY_FACES
+def check_all_but_the_faces(name, rows):
+    printed = {row["dataset"]: row for row in load_published("evgeniou_table3")}
+    titles = evgeniou_table_3.METHODS | evgeniou_table_3.FACES_ONLY
     keys = {title: key for key, title in titles.items()}
     assert all(
-        number(row["paper"]) == number(printed[row["row"]][keys[row["column"]]]) for row in rows
+        parse_number(row["paper"]) == parse_number(printed[row["row"]][keys[row["column"]]])
+        for row in rows
     )
     assert {row["row"] for row in rows if row["ours"]} == {"diabetes", "thyroid"}
     faces = [row for row in rows if row["row"] == "faces"]
     assert len(faces) == 7
     assert {row["verdict"] for row in faces} == {"no data"}
-    assert all("not to be had" in row["reason"] for row in faces)
+    assert all("not available" in row["reason"] for row in faces)
 
 
-def has_wangs_numbers(name, rows):
+def check_numbers_of_wang(name, rows):
     dataset = {"2": "fourclass", "3": "ionosphere", "4": "chess", "5": "monk1"}[name[-1]]
-    printed = [row for row in published("wang_tables") if row["dataset"] == dataset][:2]
+    printed = [row for row in load_published("wang_tables") if row["dataset"] == dataset][:2]
     assert [(row["row"], row["column"], float(row["paper"])) for row in rows] == [
         (f"T = {row['learners']}", title, float(row[f"{method}_acc"]))
         for row in printed
-        for method, title in wang.METHODS.items()
+        for method, title in methods.METHODS.items()
     ]
     assert all(40 < float(row["ours"]) <= 100 for row in rows)
     assert not any(row["paper_standard_error"] for row in rows)
 
 
-# What the figures have
+# The contents of the figures
 
 
-def has_a_row_for_each_run(name, rows):
+def check_one_row_per_run(name, rows):
     assert [row["run"] for row in rows] == [str(run) for run in range(RUNS)]
-    work = load_experiment(name).work
-    methods = [column for column in rows[0] if column != "run"]
-    more = {"methods": methods} if name.startswith("sugiyama") else {}
-    again = work(Task("1", {}).seed(0), run=1, **more)
-    for method in methods:
+    run_task = load_experiment(name).run_task
+    columns = [column for column in rows[0] if column != "run"]
+    more = {"methods": columns} if name.startswith("sugiyama") else {}
+    again = run_task(Task("1", {}).seed(0), run=1, **more)
+    for method in columns:
         assert float(rows[1][method]) == pytest.approx(again[method], rel=1e-9)
 
 
-def has_a_row_for_each_width(name, rows):
+def check_one_row_per_sigma(name, rows):
     datasets = ["heart", "diabetes"] if name == "evgeniou-figure-7" else [None]
     assert [(row.get("dataset"), float(row["log_sigma"])) for row in rows] == [
         (dataset, sigma) for dataset in datasets for sigma in LOG_SIGMAS
     ]
 
 
-def has_a_row_for_each_share(name, rows):
+def check_one_row_per_percentage(name, rows):
     assert [row["percent"] for row in rows] == ["10", "50", "90"]
-    assert all(30 < float(row[f"{method}_accuracy"]) <= 100 for row in rows for method in METHODS)
+    assert all(
+        30 < float(row[f"{method}_accuracy"]) <= 100 for row in rows for method in methods.METHODS
+    )
 
 
-METHODS = tuple(wang.METHODS)
 CHECKS = {
-    "lin-li-table-1": has_the_papers_errors,
-    "lin-li-table-2": has_the_papers_errors,
-    "evgeniou-table-2": has_evgenious_deviations,
-    "evgeniou-table-3": has_all_but_the_faces,
-    **{f"wang-table-{k}": has_wangs_numbers for k in (2, 3, 4, 5)},
-    "lin-li": has_a_row_for_each_run,
-    "evgeniou": has_a_row_for_each_width,
-    "wang": has_a_row_for_each_share,
-    "sugiyama": has_a_row_for_each_run,
+    "lin-li-table-1": check_errors_of_lin_and_li,
+    "lin-li-table-2": check_errors_of_lin_and_li,
+    "evgeniou-table-2": check_deviations_of_evgeniou,
+    "evgeniou-table-3": check_all_but_the_faces,
+    **{f"wang-table-{k}": check_numbers_of_wang for k in (2, 3, 4, 5)},
+    "lin-li": check_one_row_per_run,
+    "evgeniou": check_one_row_per_sigma,
+    "wang": check_one_row_per_percentage,
+    "sugiyama": check_one_row_per_run,
     "sugiyama-figure-30-12-13": lambda name, rows: None,
 }
 
 
-def test_every_experiments_files_are_looked_into():
+def test_files_of_every_experiment_are_checked():
     assert all(name in CHECKS or name.rpartition("-figure-")[0] in CHECKS for name in NAMES)

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from oracles import search
 
 import everystump
-from everystump._experiments import InvalidInputError
-from everystump._experiments.experiment import Experiment, Report, Task
-from everystump._experiments.journal import Journal, alone
-from everystump._experiments.runner import MissingDataError, run_experiment
+from everystump._experiments.engine.experiment import Experiment, Report, Task
+from everystump._experiments.engine.journal import Journal, exclusive_lock
+from everystump._experiments.engine.runner import MissingDataError, run_experiment
 from everystump._files import write_atomic, write_text
+from everystump._text import InvalidInputError
 from everystump.datasets import DatasetNotFoundError
 
 # Files that are whole or not there
@@ -119,13 +119,13 @@ def goes_on(journal):
     before = dict(journal.results)
     journal.add("next", {"n": 4})
     again = Journal(journal.path, HEAD)
-    return again.results == before | {"next": {"n": 4}} and again.damaged == 0
+    return again.results == before | {"next": {"n": 4}} and again.n_damaged == 0
 
 
 def test_a_journal_gives_back_what_it_got(full):
     again = Journal(full, HEAD)
     assert again.results == RESULTS
-    assert again.damaged == 0
+    assert again.n_damaged == 0
 
 
 def test_each_line_is_a_checksum_and_json(full):
@@ -164,7 +164,7 @@ def test_a_journal_cut_at_any_byte_keeps_every_line_before_the_cut(full, tmp_pat
         journal = opened(tmp_path / "cut.jsonl", content[:cut])
         kept = sum(end <= cut for end in ends[1:])
         assert journal.results == dict(list(RESULTS.items())[:kept]), cut
-        assert journal.damaged == (0 if cut in (0, *ends) else 1), cut
+        assert journal.n_damaged == (0 if cut in (0, *ends) else 1), cut
         assert goes_on(journal), cut
 
 
@@ -178,7 +178,7 @@ def test_one_changed_byte_costs_one_line(full, tmp_path, mask):
             content = b"".join([*lines[:k], bytes(bad), *lines[k + 1 :]])
             journal = opened(tmp_path / "bad.jsonl", content)
             assert journal.results == {name: RESULTS[name] for name in RESULTS if name != key}
-            assert journal.damaged == 1
+            assert journal.n_damaged == 1
     assert goes_on(journal)
 
 
@@ -212,7 +212,7 @@ def test_without_its_head_a_journal_is_worth_nothing(full, tmp_path):
     for content in (b"".join(lines[1:]), b"x" + b"".join(lines)):
         journal = opened(tmp_path / "bad.jsonl", content)
         assert journal.results == {}
-        assert journal.damaged == content.count(b"\n")
+        assert journal.n_damaged == content.count(b"\n")
         assert goes_on(journal)
 
 
@@ -221,7 +221,7 @@ def test_without_its_head_a_journal_is_worth_nothing(full, tmp_path):
 )
 def test_a_journal_of_another_kind_is_refused_and_left_alone(full, name, other):
     before = full.read_bytes()
-    with pytest.raises(ValueError, match="was begun with") as refused:
+    with pytest.raises(ValueError, match="was started with") as refused:
         Journal(full, HEAD | {name: other})
     sentence = str(refused.value)
     assert str(full) in sentence and f"{name} {HEAD[name]}" in sentence
@@ -242,8 +242,8 @@ def test_a_result_that_is_no_number_is_refused(tmp_path):
 HOLDER = """
 import sys
 from pathlib import Path
-from everystump._experiments.journal import alone
-with alone(Path(sys.argv[1])):
+from everystump._experiments.engine.journal import exclusive_lock
+with exclusive_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -270,7 +270,10 @@ def held(tmp_path):
 
 def check_refused(path):
     entered = False
-    with pytest.raises(InvalidInputError, match="Another process works in") as refused, alone(path):
+    with (
+        pytest.raises(InvalidInputError, match="Another process is using") as refused,
+        exclusive_lock(path),
+    ):
         entered = True
     assert not entered
     sentence = str(refused.value)
@@ -288,16 +291,16 @@ def test_a_second_process_is_refused_until_the_first(held, end):
     else:
         holder.kill()
         assert holder.wait(timeout=60) != 0
-    with alone(path):
+    with exclusive_lock(path):
         check_refused(path)
-    with alone(path):
+    with exclusive_lock(path):
         pass
 
 
 def test_a_lock_is_freed_by_an_error(tmp_path):
-    with pytest.raises(RuntimeError), alone(tmp_path / "toy.lock"):
+    with pytest.raises(RuntimeError), exclusive_lock(tmp_path / "toy.lock"):
         raise RuntimeError("broken")
-    with alone(tmp_path / "toy.lock"):
+    with exclusive_lock(tmp_path / "toy.lock"):
         pass
 
 
@@ -313,7 +316,7 @@ def test_a_tasks_seed_comes_from_its_key_and_the_seed_only():
     assert all(0 <= seed < 2**32 for seed in seeds)
 
 
-def toy_work(seed, run, *, calls, stop=None):
+def toy_task(seed, run, *, calls, stop=None):
     """Leave a file for each call; ``stop`` is a run and what happens at it."""
     Path(calls, f"{run}-{len(list(Path(calls).glob(f'{run}-*')))}").touch()
     if stop and run == stop[0]:
@@ -328,7 +331,7 @@ def toy_tasks(runs):
 
 def toy_report(records):
     """Put the records themselves where a test can see them."""
-    return Report(curves=records)
+    return Report(data=records)
 
 
 @pytest.fixture
@@ -338,8 +341,8 @@ def toy(tmp_path):
     calls.mkdir()
 
     def make(stop=None, **change):
-        work = partial(toy_work, calls=str(calls), stop=stop)
-        experiment = Experiment("toy", "Toy", "Drawn.", 4, toy_tasks, work, toy_report)
+        run_task = partial(toy_task, calls=str(calls), stop=stop)
+        experiment = Experiment("toy", "Toy", "Drawn.", 4, toy_tasks, run_task, toy_report)
         return replace(experiment, **change)
 
     return make, calls
@@ -352,7 +355,7 @@ def called(calls):
 
 
 def records_of(experiment, out, *, runs=4, seed=0, jobs=1, **more):
-    return run_experiment(experiment, out, runs=runs, seed=seed, jobs=jobs, **more).report.curves
+    return run_experiment(experiment, out, runs=runs, seed=seed, jobs=jobs, **more).report.data
 
 
 def without_times(records):
@@ -441,7 +444,7 @@ def no_folder(monkeypatch):
 def needing(*needs):
     """Return tasks that need some data sets each, over and over."""
     return lambda runs: [
-        replace(task, needs=needs[k % len(needs)]) for k, task in enumerate(toy_tasks(runs))
+        replace(task, datasets=needs[k % len(needs)]) for k, task in enumerate(toy_tasks(runs))
     ]
 
 
@@ -451,7 +454,7 @@ def test_tasks_without_their_data_are_left_out_and_told(toy, tmp_path):
     tasks = needing(("heart",), (ABSENT,), (), ("heart", ABSENT))
     told = []
     finished = run_experiment(make(tasks=tasks), tmp_path, runs=4, seed=0, jobs=1, warn=told.append)
-    assert [record["run"] for record in finished.report.curves] == [0, 2]
+    assert [record["run"] for record in finished.report.data] == [0, 2]
     assert called(calls) == {0: 1, 2: 1}
     assert list(finished.missing) == [ABSENT]
     assert len(told) == 1 and ABSENT in told[0] and finished.missing[ABSENT] in told[0]
@@ -472,7 +475,7 @@ def test_what_is_done_needs_its_data_no_more(toy, tmp_path):
     more = run_experiment(
         make(tasks=needing((ABSENT,))), tmp_path, runs=3, seed=0, jobs=1, warn=told.append
     )
-    assert more.report.curves == first and list(more.missing) == [ABSENT]
+    assert more.report.data == first and list(more.missing) == [ABSENT]
     assert len(told) == 1
     assert called(calls) == {0: 1, 1: 1}
 
@@ -532,7 +535,7 @@ def test_two_runs_at_once_in_one_folder(toy, tmp_path):
 
     def try_another(done, total):
         if done == 2:
-            with pytest.raises(InvalidInputError, match="Another process works") as error:
+            with pytest.raises(InvalidInputError, match="Another process is using") as error:
                 records_of(make(), tmp_path, runs=9)
             refused.append(str(error.value))
 

@@ -1,7 +1,8 @@
-"""Every table and figure of the papers, made again: one file each.
+"""Experiments that reproduce the tables and figures of four papers.
 
-The papers are Lin & Li (2005), Evgeniou, Pontil & Elisseeff (2004), Wang et al. (2019) and
-Sugiyama (2015, chapter 30).
+`engine` runs experiments and writes their pages; each of the other packages describes the
+experiments of one paper.  A paper's package lists its experiments without importing their code,
+so that the names are available at once.
 """
 
 from __future__ import annotations
@@ -9,43 +10,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from everystump._experiments import evgeniou, lin_li, sugiyama, wang
 from everystump._text import InvalidInputError
 
 if TYPE_CHECKING:
-    from everystump._experiments.experiment import Experiment
+    from everystump._experiments.engine.experiment import Experiment
 
-NAMES = (
-    "lin-li-table-1",
-    "lin-li-table-2",
-    "lin-li-figure-2",
-    "evgeniou-figure-1",
-    "evgeniou-figure-2",
-    "evgeniou-figure-3",
-    "evgeniou-figure-4",
-    "evgeniou-figure-5",
-    "evgeniou-figure-6",
-    "evgeniou-figure-7",
-    "evgeniou-table-2",
-    "evgeniou-table-3",
-    "wang-table-2",
-    "wang-table-3",
-    "wang-table-4",
-    "wang-table-5",
-    "wang-figure-2",
-    "wang-figure-3",
-    "wang-figure-4",
-    "wang-figure-5",
-    "sugiyama-figure-30-4",
-    "sugiyama-figure-30-7",
-    "sugiyama-figure-30-11",
-    "sugiyama-figure-30-12-13",
-)
+ENTRIES = {
+    entry.name: entry for paper in (lin_li, evgeniou, wang, sugiyama) for entry in paper.EXPERIMENTS
+}
+NAMES = tuple(ENTRIES)
 
-__all__ = ["NAMES", "InvalidInputError", "load_experiment"]
+__all__ = ["ENTRIES", "NAMES", "load_experiment"]
 
 
 def load_experiment(name: str) -> Experiment:
-    """Return an experiment by its name.
+    """Return an experiment by name.
 
     Parameters
     ----------
@@ -60,7 +40,7 @@ def load_experiment(name: str) -> Experiment:
     Raises
     ------
     InvalidInputError
-        If there is no such experiment; the sentence lists those that there are.
+        If there is no experiment of this name; the message lists the names.
 
     Examples
     --------
@@ -68,10 +48,11 @@ def load_experiment(name: str) -> Experiment:
     >>> load_experiment("lin-li-table-1").runs
     100
     """
-    if name not in NAMES:
+    if name not in ENTRIES:
         raise InvalidInputError(
             f"{name!r} is not an experiment: choose all or one of {', '.join(NAMES)}."
         )
-    module = import_module(f"everystump._experiments.{name.replace('-', '_')}")
-    experiment: Experiment = module.EXPERIMENT
+    entry = ENTRIES[name]
+    module = import_module(f"everystump._experiments.{entry.module}")
+    experiment: Experiment = module.make_experiment(name, entry.title, **entry.parameters)
     return experiment

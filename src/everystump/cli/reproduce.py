@@ -1,4 +1,4 @@
-"""``everystump reproduce``: make tables and figures of the papers again."""
+"""``everystump reproduce``: reproduce tables and figures of the papers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from everystump._experiments import NAMES, InvalidInputError, load_experiment
-from everystump._experiments.journal import writing
+from everystump._experiments import NAMES, load_experiment
+from everystump._experiments.engine.journal import output_errors
+from everystump._text import InvalidInputError
 from everystump.cli.console import InputError, echo
 from everystump.cli.progress import progress_bar, warn
 
 if TYPE_CHECKING:
-    from everystump._experiments.experiment import Experiment
-    from everystump._experiments.page import Finished
+    from everystump._experiments.engine.experiment import Experiment
+    from everystump._experiments.engine.pages import ExperimentResult
 
 ALL = "all"
 EXAMPLES = """\b
@@ -27,8 +28,8 @@ Examples:
 """
 
 
-def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _list_names(context: click.Context, _: click.Parameter, requested: bool) -> None:
+    if requested:
         echo("\n".join(NAMES))
         context.exit()
 
@@ -43,14 +44,18 @@ def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     callback=_list_names,
     help="List the names, one per line.",
 )
-@click.option("--runs", type=click.IntRange(min=1), help="Runs.  [default: the paper's number]")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: all cores]")
+@click.option(
+    "--runs", type=click.IntRange(min=1), help="Number of runs.  [default: the paper's number]"
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Number of processes.  [default: all cores]"
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Same seed, same numbers, whatever --jobs.",
+    help="Random seed; the results do not depend on --jobs.",
 )
 @click.option(
     "--out",
@@ -62,9 +67,9 @@ def _list_names(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Path) -> None:
     """Reproduce a table or figure of a paper, or all of them.
 
-    Writes NAME.md and NAME.csv with the paper's numbers beside ours, and plots, into the folder
-    of --out; `all` adds README.md with everything on one page.  Finished work is kept there: the
-    same command goes on where an interrupted one stopped, and one with more --runs adds to it.
+    Writes NAME.md and NAME.csv with the paper's numbers and ours, and a plot, to the folder given
+    by --out; `all` adds README.md with all results on one page.  Finished work is kept there: the
+    same command resumes an interrupted one, and a larger --runs adds to it.
     """
     try:
         if name == ALL:
@@ -75,15 +80,15 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
             _prepare(out)
             _run(experiment, out, runs, jobs, seed)
     except KeyboardInterrupt:
-        warn(f"Interrupted; {out} keeps what is done, and the same command goes on from there.")
+        warn(f"Interrupted; finished work is kept in {out}, and the same command resumes it.")
         raise
     except InvalidInputError as error:
         raise InputError(str(error)) from error
 
 
 def _prepare(out: Path) -> None:
-    """Make the folder, and check now that files can be written and plots drawn."""
-    with writing(out):
+    """Create the folder, and check early that files can be written and plots drawn."""
+    with output_errors(out):
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()
     if find_spec("matplotlib") is None:
@@ -91,35 +96,35 @@ def _prepare(out: Path) -> None:
 
 
 def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:
-    """Run one experiment after the other, and keep the page of all up to date."""
-    from everystump._experiments.page import write_index
-    from everystump._experiments.runner import MissingDataError
+    """Run all experiments in turn, and update the page of all results after each."""
+    from everystump._experiments.engine.pages import write_index
+    from everystump._experiments.engine.runner import MissingDataError
 
     command = "everystump reproduce all" + (f" --runs {runs}" if runs else "")
-    finished: list[Finished] = []
+    results: list[ExperimentResult] = []
     skipped: dict[str, str] = {}
     for name in NAMES:
         try:
-            finished.append(_run(load_experiment(name), out, runs, jobs, seed))
+            results.append(_run(load_experiment(name), out, runs, jobs, seed))
         except MissingDataError as error:
             skipped[name] = str(error)
             warn(f"{name} is skipped. {error}")
-        if finished:
-            with writing(out):
-                write_index(finished, skipped, out, command)
+        if results:
+            with output_errors(out):
+                write_index(results, skipped, out, command)
 
 
 def _run(
     experiment: Experiment, out: Path, runs: int | None, jobs: int | None, seed: int
-) -> Finished:
-    """Do what is left of an experiment, write its files and say what it found."""
+) -> ExperimentResult:
+    """Run the unfinished tasks of an experiment, write its files and print a summary."""
     from joblib import cpu_count
 
-    from everystump._experiments.page import summary, write_experiment
-    from everystump._experiments.runner import run_experiment
+    from everystump._experiments.engine.pages import summary, write_experiment
+    from everystump._experiments.engine.runner import run_experiment
 
     with progress_bar(experiment.name) as progress:
-        finished = run_experiment(
+        result = run_experiment(
             experiment,
             out,
             runs=runs or experiment.runs,
@@ -128,8 +133,8 @@ def _run(
             progress=progress,
             warn=warn,
         )
-    with writing(out):
-        written = write_experiment(finished, out)
-    echo(f"{experiment.title}\n  {summary(finished)}")
+    with output_errors(out):
+        written = write_experiment(result, out)
+    echo(f"{experiment.title}\n  {summary(result)}")
     echo(f"  {' '.join(str(path) for path in written)}")
-    return finished
+    return result

@@ -1,0 +1,23 @@
+"""Lin & Li (2005), "Infinite ensemble learning with support vector machines"."""
+
+from __future__ import annotations
+
+from everystump._experiments.engine import Entry
+
+EXPERIMENTS = (
+    Entry(
+        "lin-li-table-1",
+        "Lin & Li (2005), Table 1: test error (%) of ensembles of stumps",
+        "lin_li.table_1",
+    ),
+    Entry(
+        "lin-li-table-2",
+        "Lin & Li (2005), Table 2: test error (%) of SVM with two kernels",
+        "lin_li.table_2",
+    ),
+    Entry(
+        "lin-li-figure-2",
+        "Lin & Li (2005), Figure 2: decision boundaries on two-norm data in the plane",
+        "lin_li.figure_2",
+    ),
+)
