@@ -1,4 +1,4 @@
-"""Pipelines folded into one model: the same classes and scores as the pipeline, on every float."""
+"""Pipelines folded into one model: the same classes and scores, on every float."""
 
 import json
 
@@ -32,7 +32,7 @@ from everystump import (
     SubsampleVotingClassifier,
 )
 from everystump._pipelines.columns import smallest_preimage
-from everystump._pipelines.folding import folded
+from everystump._pipelines.folding import fold_pipeline
 from everystump.export import score_json, to_json, write
 from everystump.report import write_report
 
@@ -84,16 +84,16 @@ def table(seed, n=60, missing=False):
 
 
 def around(X, model):
-    """Return rows at and next to every knot of a model, and between the rows."""
+    """Return rows at and next to every knot of a model, and between its rows."""
     rng = np.random.default_rng(0)
     rows = [X, X[rng.permutation(len(X))] / 2 + X / 2]
     models = model.shapes_ if isinstance(model.shapes_, list) else [model.shapes_]
     for d in range(X.shape[1]):
         knots = np.concatenate([each[d].knots for each in models])
         near = [knots, np.nextafter(knots, -np.inf), np.nextafter(knots, np.inf)]
-        for places in near:
-            some = X[rng.integers(0, len(X), len(places))].copy()
-            some[:, d] = places
+        for values in near:
+            some = X[rng.integers(0, len(X), len(values))].copy()
+            some[:, d] = values
             rows.append(some)
     return np.concatenate(rows)
 
@@ -106,15 +106,15 @@ def made(chain, model):
 
 @pytest.mark.parametrize("chain", CHAINS, ids="+".join)
 @pytest.mark.parametrize("model", STEP_MODELS, ids=lambda model: type(model).__name__)
-def test_steps_jump_where_they_did(chain, model):
+def test_step_models_jump_at_the_same_floats(chain, model):
     takes_missing = not {"selected", "varying"} & {*chain[:1]}
     X, y = table(3, missing=takes_missing)
     pipeline = made(chain, clone(model)).fit(X, y)
-    one = folded(pipeline)
+    one = fold_pipeline(pipeline)
     rows = around(X, one)
     scores = pipeline.decision_function(rows)
     np.testing.assert_allclose(one.decision_function(rows), scores, rtol=0, atol=1e-12)
-    clear = np.abs(scores) > 1e-12  # other columns first, other rounding of a sum of 0
+    clear = np.abs(scores) > 1e-12  # another order of columns rounds a sum of 0 differently
     np.testing.assert_array_equal(one.predict(rows)[clear], pipeline.predict(rows)[clear])
     assert type(one) is type(model)
     assert one.n_features_in_ == 3
@@ -129,7 +129,7 @@ def test_smooth_curves_agree_up_to_rounding(chain, model):
     takes_missing = not {"selected", "varying"} & {*chain[:1]}
     X, y = table(4, missing=takes_missing)
     pipeline = made(chain, clone(model)).fit(X, y)
-    one = folded(pipeline)
+    one = fold_pipeline(pipeline)
     rows = around(X, one)
     scores = pipeline.decision_function(rows)
     np.testing.assert_allclose(
@@ -147,7 +147,7 @@ def test_three_classes_and_any_chain(seed):
     chain = rng.choice(names, size=3).tolist()
     chain = [name if name != "twice" or k == 2 else "robust" for k, name in enumerate(chain)]
     pipeline = made(chain, StumpBoostingClassifier(n_estimators=9)).fit(X, y)
-    one = folded(pipeline)
+    one = fold_pipeline(pipeline)
     rows = around(X, one)
     np.testing.assert_allclose(
         one.decision_function(rows), pipeline.decision_function(rows), atol=1e-12
@@ -165,7 +165,7 @@ def test_three_classes_and_any_chain(seed):
     ],
     ids=["same", "third", "huge", "far", "tiny"],
 )
-def test_the_smallest_float_that_reaches(function):
+def test_smallest_preimage(function):
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(size=40) * 10.0 ** rng.integers(-30, 30, 40), [0.0, 5e-324]])
     targets = function(x)
@@ -234,7 +234,9 @@ def test_saved_exported_and_reported(tmp_path):
     pipeline = make_pipeline(StandardScaler(), StumpSVC()).fit(X, y)
     everystump.save(pipeline, tmp_path / "model.stump")
     one = everystump.load(tmp_path / "model.stump")
-    np.testing.assert_array_equal(one.decision_function(X), folded(pipeline).decision_function(X))
+    np.testing.assert_array_equal(
+        one.decision_function(X), fold_pipeline(pipeline).decision_function(X)
+    )
     scores = score_json(json.loads(to_json(pipeline)), X)
     np.testing.assert_allclose(np.ravel(scores.score), pipeline.decision_function(X), atol=1e-9)
     for name in ("model.json", "model.sql", "model.onnx"):
@@ -242,10 +244,10 @@ def test_saved_exported_and_reported(tmp_path):
     write_report(pipeline, tmp_path / "page.html", X, y)
 
 
-def test_what_only_the_training_knows_is_told_in_one_sentence():
+def test_attributes_of_the_last_step_that_folding_removes():
     X, y = table(5)
     pipeline = make_pipeline(StandardScaler(), StumpSVC()).fit(X, y)
-    one = folded(pipeline)
+    one = fold_pipeline(pipeline)
     with pytest.raises(ValueError, match=r"dual_coef_: StumpSVC was the last step of a pipeline"):
         one.dual_coef_  # noqa: B018
     assert not hasattr(one, "dual_coef_")
@@ -259,35 +261,41 @@ def test_votes_and_paths():
     vote = SubsampleVotingClassifier(StumpSVC(), n_estimators=3, random_state=0)
     for last in (vote, StumpSVCCV(Cs=3, cv=2)):
         pipeline = make_pipeline(StandardScaler(), last).fit(X, y)
-        one = folded(pipeline)
+        one = fold_pipeline(pipeline)
         np.testing.assert_allclose(
             one.decision_function(X), pipeline.decision_function(X), atol=1e-9
         )
     assert one.C_ == pipeline[-1].C_
 
 
-def test_pipelines_that_change_nothing_are_their_last_step():
+def test_pipelines_without_effect_fold_to_their_last_step():
     X, y = table(7)
     for last in (KernelSVC(), PerceptronSVC(), StumpSVC()):
         pipeline = Pipeline([("none", "passthrough"), ("last", last)]).fit(X, y)
-        assert folded(pipeline) is pipeline[-1]
-    assert folded(last) is last
+        assert fold_pipeline(pipeline) is pipeline[-1]
+    assert fold_pipeline(last) is last
 
 
 class MyScaler(StandardScaler):
-    """One that may do anything."""
+    """A subclass, which may do anything."""
 
 
-REFUSED = {
+UNSUPPORTED = {
     "step": (make_pipeline(PolynomialFeatures(), StumpSVC()), r"step 'polynomialfeatures' \(Poly"),
-    "subclass": (make_pipeline(MyScaler(), StumpSVC()), r"step 'myscaler' \(MyScaler\) .* cannot"),
+    "subclass": (
+        make_pipeline(MyScaler(), StumpSVC()),
+        r"step 'myscaler' \(MyScaler\) .* is not sup",
+    ),
     "clip": (make_pipeline(MinMaxScaler(clip=True), StumpSVC()), r"clips values \(clip=True\)"),
     "function": (
         make_pipeline(FunctionTransformer(np.log1p), StumpSVC()),
-        r"a function of its own",
+        r"calls a Python function",
     ),
     "indicator": (make_pipeline(SimpleImputer(add_indicator=True), StumpSVC()), r"adds columns"),
-    "other missing": (make_pipeline(SimpleImputer(missing_values=0), StumpSVC()), r"than NaN"),
+    "other missing": (
+        make_pipeline(SimpleImputer(missing_values=0), StumpSVC()),
+        r"than NaN",
+    ),
     "kernel": (
         make_pipeline(StandardScaler(), KernelSVC()),
         r"curves only, and KernelSVC has none",
@@ -303,8 +311,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("pipeline", "match"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_folded_is_named(pipeline, match, tmp_path):
+@pytest.mark.parametrize(("pipeline", "match"), UNSUPPORTED.values(), ids=UNSUPPORTED)
+def test_unsupported_steps_are_named(pipeline, match, tmp_path):
     X, y = np.abs(np.round(table(8)[0])), table(8)[1]
     pipeline = clone(pipeline).fit(X, y)
     with pytest.raises(everystump.ModelFileError, match=match) as caught:
@@ -319,12 +327,12 @@ def test_what_cannot_be_folded_is_named(pipeline, match, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_other_pipelines_are_none_of_ours(tmp_path):
+def test_pipelines_of_other_estimators_raise(tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     X, y = table(8)
     others = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    with pytest.raises(everystump.ModelFileError, match=r"last step .* LogisticRegression, is no"):
+    with pytest.raises(everystump.ModelFileError, match=r"last step .* LogisticRegression, is not"):
         everystump.save(others, tmp_path / "model.stump")
     with pytest.raises(everystump.ModelFileError, match="is not fitted"):
         everystump.save(make_pipeline(StandardScaler(), StumpSVC()), tmp_path / "model.stump")

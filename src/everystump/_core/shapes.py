@@ -254,7 +254,7 @@ def combine(models: Sequence[ShapeModel], weights: Sequence[float]) -> ShapeMode
         )
     intercept = float(sum(w * m.intercept for w, m in zip(weights, models, strict=True)))
     shapes = tuple(
-        _combine_shapes([model[d] for model in models], weights) for d in range(sizes.pop())
+        combine_shapes([model[d] for model in models], weights) for d in range(sizes.pop())
     )
     return ShapeModel(shapes, intercept)
 
@@ -264,7 +264,8 @@ def average(models: Sequence[ShapeModel]) -> ShapeModel:
     return combine(models, [1 / len(models)] * len(models))
 
 
-def _combine_shapes(shapes: Sequence[Shape], weights: Sequence[float]) -> Shape:
+def combine_shapes(shapes: Sequence[Shape], weights: Sequence[float]) -> Shape:
+    """Return the weighted sum of curves of the same feature."""
     missing = None
     if any(shape.missing is not None for shape in shapes):
         missing = sum(w * shape.at_missing() for w, shape in zip(weights, shapes, strict=True))

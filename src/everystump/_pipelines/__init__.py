@@ -1,1 +1,1 @@
-"""Pipelines whose last step is an additive model, as a model of the pipeline's own columns."""
+"""Folds a pipeline that ends in an additive model into one model of its input columns."""

@@ -1,8 +1,9 @@
-"""Curves over the columns before a pipeline's steps instead of after them.
+"""Curves over the input columns of a pipeline instead of those of its last step.
 
-A step that shifts and stretches a column is a function ``T`` of its values that never falls, in
-floats as well.  A curve over ``T(x)`` is then a curve over ``x``, whose knots are the smallest
-floats that ``T`` takes to the old ones: a value is on the same side of every jump as before.
+A step that shifts and scales a column is a non-decreasing function ``T`` of its values, in
+floating point as well.  A curve over ``T(x)`` is then a curve over ``x``, whose knots are the
+smallest floats that ``T`` maps to the old ones or above: a value stays on the same side of every
+jump.
 """
 
 from __future__ import annotations
@@ -17,109 +18,109 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
 from everystump._tables import Feature
 
-Map = Callable[[np.ndarray], np.ndarray]
+Function = Callable[[np.ndarray], np.ndarray]
 _LARGEST = np.finfo(np.float64).max
 _SIGN = np.int64(np.iinfo(np.int64).min)
 
 
 @dataclass(frozen=True)
-class Route:
-    """How a column of the last step comes about.
+class ColumnMapping:
+    """How an input column becomes a column of the last step.
 
     Attributes
     ----------
     source : int
-        The column of the user's table that it is made of.
-    maps : tuple of callable
-        What happened to its values, in that order; none of it ever falls.
-    filled : float, str or None
-        What a missing value has become; None if it is still missing.
+        The index of the input column.
+    functions : tuple of callable
+        The functions applied to its values, in order; all are non-decreasing.
+    fill_value : float, str or None
+        The value that replaces a missing one; None if it stays missing.
     """
 
     source: int
-    maps: tuple[Map, ...] = ()
-    filled: Any = None
+    functions: tuple[Function, ...] = ()
+    fill_value: Any = None
 
-    def then(self, function: Map) -> Route:
-        """Return the route on through one map more."""
-        filled = self.filled
-        if filled is not None:
-            filled = float(function(np.array([filled], dtype=np.float64))[0])
-        return replace(self, maps=(*self.maps, function), filled=filled)
+    def then(self, function: Function) -> ColumnMapping:
+        """Return the mapping followed by one more function."""
+        value = self.fill_value
+        if value is not None:
+            value = float(function(np.array([value], dtype=np.float64))[0])
+        return replace(self, functions=(*self.functions, function), fill_value=value)
 
-    def fill(self, value: Any) -> Route:
-        """Return the route on through a step that replaces what is missing."""
-        return self if self.filled is not None else replace(self, filled=value)
+    def fill(self, value: Any) -> ColumnMapping:
+        """Return the mapping followed by an imputation."""
+        return self if self.fill_value is not None else replace(self, fill_value=value)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """Return what becomes of values."""
+        """Return the mapped values."""
         with np.errstate(over="ignore"):
-            for function in self.maps:
+            for function in self.functions:
                 x = function(x)
         return np.clip(x, -_LARGEST, _LARGEST)
 
     def curve(self, shape: Shape, feature: Feature) -> Shape:
-        """Return a curve over the user's column that is one over the last step's."""
+        """Return a curve of the last step as one over the input column."""
         missing = shape.missing
-        if self.filled is not None and shape.is_category:
-            number = feature.level_index.get(self.filled)
-            missing = 0.0 if number is None else float(shape.levels[number])
-        elif self.filled is not None:
-            missing = float(shape(np.array([self.filled], dtype=np.float64))[0])
-        if shape.is_category or not self.maps:
+        if self.fill_value is not None and shape.is_category:
+            index = feature.level_index.get(self.fill_value)
+            missing = 0.0 if index is None else float(shape.levels[index])
+        elif self.fill_value is not None:
+            missing = float(shape(np.array([self.fill_value], dtype=np.float64))[0])
+        if shape.is_category or not self.functions:
             return replace(shape, missing=missing)
-        return _pulled_back(shape, self, missing)
+        return _compose(shape, self, missing)
 
     def density(self, density: RowDensity) -> RowDensity:
-        """Return where rows lie in the user's column."""
-        if not self.maps:
+        """Return the distribution of the samples in the input column."""
+        if not self.functions:
             return density
         return replace(density, values=smallest_preimage(self, density.values))
 
 
-def smallest_preimage(function: Map, targets: np.ndarray) -> np.ndarray:
-    """Return for each target the smallest float that a map takes to it or beyond.
+def smallest_preimage(function: Function, targets: np.ndarray) -> np.ndarray:
+    """Return for each target the smallest float that a function maps to it or above.
 
-    The largest float stands for none.
+    If there is none, it is the largest float.
 
     Examples
     --------
     >>> smallest_preimage(lambda x: x / 10.0, np.array([0.1, 0.3]))
     array([1., 3.])
     """
-    low = np.full(len(targets), _as_order(np.array([-_LARGEST]))[0])
-    high = np.full(len(targets), _as_order(np.array([_LARGEST]))[0])
+    low = np.full(len(targets), _rank(np.array([-_LARGEST]))[0])
+    high = np.full(len(targets), _rank(np.array([_LARGEST]))[0])
     while np.any(low < high):
         middle = (low >> 1) + (high >> 1) + (low & high & 1)
         with np.errstate(over="ignore"):
-            reaches = function(_as_float(middle)) >= targets
+            reaches = function(_float_of_rank(middle)) >= targets
         high = np.where(reaches, middle, high)
         low = np.where(reaches, low, np.minimum(middle + 1, high))
-    return _as_float(high)
+    return _float_of_rank(high)
 
 
-def _as_order(x: np.ndarray) -> np.ndarray:
-    """Return the number of each float among all floats in their order, 0 being zero."""
+def _rank(x: np.ndarray) -> np.ndarray:
+    """Return the rank of each float among all floats, with rank 0 for zero."""
     bits = x.astype(np.float64).view(np.int64)
     return np.where(bits < 0, _SIGN - bits, bits)
 
 
-def _as_float(order: np.ndarray) -> np.ndarray:
-    return np.where(order < 0, _SIGN - order, order).view(np.float64)
+def _float_of_rank(rank: np.ndarray) -> np.ndarray:
+    return np.where(rank < 0, _SIGN - rank, rank).view(np.float64)
 
 
-def _pulled_back(shape: Shape, route: Route, missing: float | None) -> Shape:
-    """Return the curve of ``shape(route(x))``."""
+def _compose(shape: Shape, mapping: ColumnMapping, missing: float | None) -> Shape:
+    """Return the curve ``shape(mapping(x))``."""
     knots, counts = np.unique(shape.knots, return_counts=True)
-    raw = smallest_preimage(route, knots)
-    # Knots that no float tells apart any more are one, at which the curve jumps.
+    raw = smallest_preimage(mapping, knots)
+    # Knots with the same preimage become one, at which the curve jumps.
     first = np.flatnonzero(np.diff(raw, prepend=-np.inf) > 0.0)
-    together = np.add.reduceat(counts, first)
+    n_merged = np.add.reduceat(counts, first)
     raw = raw[first]
-    there = route(raw)
-    at = shape(there)
-    before = np.where(there >= knots[first], shape.left_limit(knots[first]), at)
-    times = np.where((together > 1) & (before != at), 2, 1)
+    mapped = mapping(raw)
+    at = shape(mapped)
+    before = np.where(mapped >= knots[first], shape.left_limit(knots[first]), at)
+    times = np.where((n_merged > 1) & (before != at), 2, 1)
     values = np.repeat(at, times)
     values[np.cumsum(times) - times] = np.where(times == 2, before, at)
     return Shape(np.repeat(raw, times), values, missing)

@@ -1,8 +1,4 @@
-"""Pipelines that end in an additive model of this package, as one such model.
-
-`folded` reads the steps of a fitted pipeline: those that shift, stretch, fill, choose or pass on
-columns become part of the model's curves.
-"""
+"""Folds the steps of a fitted pipeline into the curves of its last step."""
 
 from __future__ import annotations
 
@@ -15,14 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
-from everystump._core.shapes import Shape, ShapeModel, combine
-from everystump._pipelines.columns import Route
-from everystump._pipelines.steps import Routes, cannot, through
+from everystump._core.shapes import Shape, ShapeModel, combine_shapes
+from everystump._pipelines.columns import ColumnMapping
+from everystump._pipelines.steps import Mappings, apply_step, unsupported
 from everystump._tables import Feature
 from everystump.estimators._base import ScoreClassifier, as_class_list, per_class
 
-_FLAT = Shape(np.zeros(1), np.zeros(1))
-# What stays true of the model; the rest speaks of the columns that it was trained on.
+_ZERO = Shape(np.zeros(1), np.zeros(1))
+# Attributes that stay valid; all others describe the columns that the last step was trained on.
 _KEPT = {
     "C_",
     "_edits",
@@ -36,16 +32,16 @@ _KEPT = {
 }
 
 
-def folded(model: Any) -> Any:
-    """Return a pipeline that ends in an additive model as one such model of the user's columns.
+def fold_pipeline(model: Any) -> Any:
+    """Return a pipeline that ends in an additive model as one model of its input columns.
 
-    Any other model is returned as it is.  Jumps are where they were, for every float of 64 bits;
-    curves that run straight agree up to rounding.
+    Any other model is returned unchanged.  Jumps stay exactly where they are, for every 64-bit
+    float; curves that are linear between knots agree up to rounding.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Fitted.  The steps before its last one may be StandardScaler, MinMaxScaler (without clip),
+        Fitted.  The steps before the last one may be StandardScaler, MinMaxScaler (without clip),
         MaxAbsScaler, RobustScaler, SimpleImputer (of NaN, without indicators), ColumnTransformers
         and pipelines of these, feature selection, and "passthrough".
 
@@ -61,7 +57,7 @@ def folded(model: Any) -> Any:
     >>> from everystump import DecisionStumpClassifier
     >>> pipeline = make_pipeline(StandardScaler(), DecisionStumpClassifier())
     >>> pipeline = pipeline.fit([[0.0], [10.0], [40.0], [50.0]], [0, 0, 1, 1])
-    >>> folded(pipeline).curve("x0")
+    >>> fold_pipeline(pipeline).curve("x0")
        value  contribution
     0   25.0          -1.0
     1   25.0           1.0
@@ -71,73 +67,71 @@ def folded(model: Any) -> Any:
     last = model.steps[-1][1]
     if not isinstance(last, ScoreClassifier):
         raise ValueError(
-            f"model: the last step of the pipeline, {type(last).__name__}, is no classifier of "
-            f"everystump; keep the pipeline with skops or joblib."
+            f"model: the last step of the pipeline, {type(last).__name__}, is not an everystump "
+            f"classifier; keep the pipeline with skops or joblib."
         )
     check_is_fitted(last, last._fitted_attribute)
-    n, names = _columns_of(model, last)
-    routes = [Route(d) for d in range(n)]
+    n, names = _input_columns(model, last)
+    unchanged = [ColumnMapping(d) for d in range(n)]
+    mappings = unchanged
     for name, step in model.steps[:-1]:
-        routes = through(step, routes, name)
-    if routes == [Route(d) for d in range(n)] and _has_names(last, names):
+        mappings = apply_step(step, mappings, name)
+    if mappings == unchanged and _has_names(last, names):
         return last
-    if len(routes) != last.n_features_in_:
-        raise cannot("the steps", f"give {len(routes)} columns, not {last.n_features_in_}")
-    # What a ColumnTransformer leaves out of a frame may be anything: a category without levels.
-    anything = names is not None and any(
+    if len(mappings) != last.n_features_in_:
+        raise unsupported("the steps", f"return {len(mappings)} columns, not {last.n_features_in_}")
+    # Frame columns that a ColumnTransformer drops may hold anything: categories without levels.
+    drops_any = names is not None and any(
         type(step).__name__ == "ColumnTransformer" for _, step in model.steps[:-1]
     )
-    return _over_columns_before(last, _Before(n, names, routes, anything))
+    return _over_inputs(last, _Inputs(n, names, mappings, drops_any))
 
 
 @dataclass(frozen=True)
-class _Before:
-    """The user's columns.
+class _Inputs:
+    """The input columns of a pipeline.
 
     Attributes
     ----------
     n : int
-        How many there are.
+        The number of columns.
     names : ndarray or None
         Their names.
-    routes : list of Route
+    mappings : list of ColumnMapping
         How they become the columns of the last step.
-    anything : bool
-        Whether columns that become none of them may hold more than numbers.
+    drops_any : bool
+        Whether columns that are dropped may hold other values than numbers.
     """
 
     n: int
     names: Any
-    routes: Routes
-    anything: bool
+    mappings: Mappings
+    drops_any: bool
 
-    def made_of(self, d: int) -> list[int]:
-        """Return the columns of the last step that are made of a user's column."""
-        return [k for k, route in enumerate(self.routes) if route.source == d]
+    def outputs(self, d: int) -> list[int]:
+        """Return the columns of the last step that an input column becomes."""
+        return [k for k, mapping in enumerate(self.mappings) if mapping.source == d]
 
     def feature(self, d: int, features: Sequence[Feature]) -> Feature:
-        """Return what a user's column is."""
-        own, nothing = self.made_of(d), np.empty(0, dtype=object) if self.anything else None
+        """Return the feature of an input column."""
+        own, no_levels = self.outputs(d), np.empty(0, dtype=object) if self.drops_any else None
         return Feature(
             None if self.names is None else self.names[d],
-            features[own[0]].levels if own else nothing,
+            features[own[0]].levels if own else no_levels,
         )
 
     def curve(self, d: int, model: ShapeModel, features: Sequence[Feature]) -> Shape:
-        """Return what a user's column adds to a score."""
-        own = self.made_of(d)
-        curves = [self.routes[k].curve(model[k], features[k]) for k in own]
+        """Return the curve of an input column."""
+        curves = [self.mappings[k].curve(model[k], features[k]) for k in self.outputs(d)]
         if not curves:
-            return Shape.category(np.empty(0)) if self.anything else _FLAT
-        if len(curves) == 1:
-            return curves[0]
-        return combine([ShapeModel((curve,), 0.0) for curve in curves], [1.0] * len(curves))[0]
+            return Shape.category(np.empty(0)) if self.drops_any else _ZERO
+        return curves[0] if len(curves) == 1 else combine_shapes(curves, [1.0] * len(curves))
 
     def density(self, d: int, densities: Sequence[RowDensity]) -> RowDensity:
-        """Return where the training rows lie in a user's column; all missing if nobody knows."""
-        own = self.made_of(d)
+        """Return the distribution of the training samples; all missing in a dropped column."""
+        own = self.outputs(d)
         if own:
-            return self.routes[own[0]].density(densities[own[0]])
+            return self.mappings[own[0]].density(densities[own[0]])
         total = float(densities[0].counts.sum() + densities[0].missing)
         return RowDensity(np.empty(0), np.empty(0), total)
 
@@ -150,11 +144,11 @@ def _is_pipeline(model: Any) -> bool:
     return type(model) is Pipeline
 
 
-def _columns_of(pipeline: Any, last: Any) -> tuple[int, Any]:
-    """Return how many columns the user's table has, and their names if it has any."""
+def _input_columns(pipeline: Any, last: Any) -> tuple[int, Any]:
+    """Return the number of input columns, and their names if they have any."""
     steps = [step for _, step in pipeline.steps if not isinstance(step, str) and step is not None]
-    knows = next((step for step in steps if hasattr(step, "n_features_in_")), last)
-    return knows.n_features_in_, getattr(knows, "feature_names_in_", None)
+    first = next((step for step in steps if hasattr(step, "n_features_in_")), last)
+    return first.n_features_in_, getattr(first, "feature_names_in_", None)
 
 
 def _has_names(last: Any, names: Any) -> bool:
@@ -162,34 +156,36 @@ def _has_names(last: Any, names: Any) -> bool:
     return (own is None) == (names is None) and (own is None or list(own) == list(names))
 
 
-def _over_columns_before(last: Any, before: _Before) -> Any:
-    """Return a copy of a model whose curves are over the user's columns."""
+def _over_inputs(last: Any, inputs: _Inputs) -> Any:
+    """Return a copy of a model with curves over the input columns."""
     if getattr(last, "shapes_", None) is None:
-        raise cannot(
-            "the steps", f"can become part of curves only, and {type(last).__name__} has none"
+        raise unsupported(
+            "the steps", f"can be folded into curves only, and {type(last).__name__} has none"
         )
-    for route, feature in zip(before.routes, last.feature_info_, strict=True):
-        if feature.levels is not None and route.maps:
-            raise cannot("the steps", f"change column {route.source}, whose values are levels")
-    columns, features = range(before.n), last.feature_info_
-    whole = copy(last)
-    lost = set(vars(last)) - _KEPT - {*last.get_params(deep=False), last._fitted_attribute}
-    for name in lost:
-        del whole.__dict__[name]
-    whole.shapes_ = per_class(
+    for mapping, feature in zip(inputs.mappings, last.feature_info_, strict=True):
+        if feature.levels is not None and mapping.functions:
+            raise unsupported(
+                "the steps", f"change column {mapping.source}, whose values are levels"
+            )
+    columns, features = range(inputs.n), last.feature_info_
+    folded = copy(last)
+    removed = set(vars(last)) - _KEPT - {*last.get_params(deep=False), last._fitted_attribute}
+    for name in removed:
+        del folded.__dict__[name]
+    folded.shapes_ = per_class(
         [
-            ShapeModel(tuple(before.curve(d, model, features) for d in columns), model.intercept)
+            ShapeModel(tuple(inputs.curve(d, model, features) for d in columns), model.intercept)
             for model in as_class_list(last.shapes_)
         ]
     )
-    whole.feature_info_ = tuple(before.feature(d, features) for d in columns)
-    whole.n_features_in_ = before.n
-    if before.names is not None:
-        whole.feature_names_in_ = before.names
+    folded.feature_info_ = tuple(inputs.feature(d, features) for d in columns)
+    folded.n_features_in_ = inputs.n
+    if inputs.names is not None:
+        folded.feature_names_in_ = inputs.names
     if hasattr(last, "density_"):
-        whole.density_ = tuple(before.density(d, last.density_) for d in columns)
-    whole._removed_attributes = (
+        folded.density_ = tuple(inputs.density(d, last.density_) for d in columns)
+    folded._removed_attributes = (
         *vars(last).get("_removed_attributes", ()),
-        *sorted(lost - set(vars(whole))),
+        *sorted(removed - set(vars(folded))),
     )
-    return whole
+    return folded

@@ -1,4 +1,4 @@
-"""Steps of fitted pipelines that work on each column by itself, as routes of columns."""
+"""Reads steps of fitted pipelines that transform each column separately, as column mappings."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from typing import Any
 
 import numpy as np
 
-from everystump._pipelines.columns import Route
+from everystump._pipelines.columns import ColumnMapping, Function
 
-Routes = list[Route]
+Mappings = list[ColumnMapping]
 
 
-def through(step: Any, routes: Routes, name: str) -> Routes:
+def apply_step(step: Any, columns: Mappings, name: str) -> Mappings:
     """Return the columns after a step."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
-        return routes
-    known = next((read for kind, read in _readers() if type(step) is kind), None)
-    if known is None and hasattr(step, "get_support") and hasattr(step, "inverse_transform"):
-        known = _selection
-    if known is None:
-        raise cannot(f"step {name!r} ({type(step).__name__})", "cannot be put into curves")
+        return columns
+    read = next((read for kind, read in _readers() if type(step) is kind), None)
+    if read is None and hasattr(step, "get_support") and hasattr(step, "inverse_transform"):
+        read = _read_selection
+    if read is None:
+        raise unsupported(f"step {name!r} ({type(step).__name__})", "is not supported")
     try:
-        return known(step, routes)
-    except _UnsuitedError as reason:
-        raise cannot(f"step {name!r} ({type(step).__name__})", str(reason)) from None
+        return read(step, columns)
+    except _UnsupportedOptionError as reason:
+        raise unsupported(f"step {name!r} ({type(step).__name__})", str(reason)) from None
 
 
-class _UnsuitedError(Exception):
-    """Why a step of a known kind cannot be folded."""
+class _UnsupportedOptionError(Exception):
+    """Why a step of a supported class cannot be folded."""
 
 
-def cannot(who: str, why: str) -> ValueError:
-    """Return what to raise if a part of a pipeline does something that curves cannot."""
+def unsupported(part: str, reason: str) -> ValueError:
+    """Return the error for a part of a pipeline that cannot be folded into curves."""
     return ValueError(
-        f"model: {who} of the pipeline {why}; what can be are scalers of each column, "
-        f"SimpleImputer, selections of columns and passthrough. Transform the table first and pass "
-        f"the last step alone, or keep the pipeline with skops or joblib."
+        f"model: {part} of the pipeline {reason}; supported are scalers of each column, "
+        f"SimpleImputer, column selections and passthrough. Transform the table first and pass the "
+        f"last step alone, or keep the pipeline with skops or joblib."
     )
 
 
-def _readers() -> list[tuple[type, Callable[[Any, Routes], Routes]]]:
-    """Return what reads each kind of step; a subclass may do something else, and is not read."""
+def _readers() -> list[tuple[type, Callable[[Any, Mappings], Mappings]]]:
+    """Return the reader of each class of steps; a subclass may do anything and is not read."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
@@ -54,35 +54,35 @@ def _readers() -> list[tuple[type, Callable[[Any, Routes], Routes]]]:
     )
 
     return [
-        (Pipeline, _pipeline),
-        (ColumnTransformer, _column_transformer),
-        (FunctionTransformer, _function),
-        (MaxAbsScaler, lambda step, routes: _scaled(routes, None, step.scale_)),
-        (MinMaxScaler, _min_max),
-        (RobustScaler, lambda step, routes: _scaled(routes, step.center_, step.scale_)),
-        (SimpleImputer, _imputer),
-        (StandardScaler, _standard),
+        (Pipeline, _read_pipeline),
+        (ColumnTransformer, _read_column_transformer),
+        (FunctionTransformer, _read_function),
+        (MaxAbsScaler, lambda step, columns: _scale(columns, None, step.scale_)),
+        (MinMaxScaler, _read_min_max),
+        (RobustScaler, lambda step, columns: _scale(columns, step.center_, step.scale_)),
+        (SimpleImputer, _read_imputer),
+        (StandardScaler, _read_standard),
     ]
 
 
-def _pipeline(step: Any, routes: Routes) -> Routes:
+def _read_pipeline(step: Any, columns: Mappings) -> Mappings:
     for name, inner in step.steps:
-        routes = through(inner, routes, name)
-    return routes
+        columns = apply_step(inner, columns, name)
+    return columns
 
 
-def _column_transformer(step: Any, routes: Routes) -> Routes:
+def _read_column_transformer(step: Any, columns: Mappings) -> Mappings:
     names = getattr(step, "feature_names_in_", None)
-    out: Routes = []
-    for name, inner, columns in step.transformers_:
-        own = [routes[d] for d in _positions(columns, names, len(routes))]
+    out: Mappings = []
+    for name, inner, selected in step.transformers_:
+        own = [columns[d] for d in _column_indices(selected, names, len(columns))]
         if own and not (isinstance(inner, str) and inner == "drop"):
-            out += through(inner, own, name)
+            out += apply_step(inner, own, name)
     return out
 
 
-def _positions(columns: Any, names: Any, n: int) -> list[int]:
-    """Return the numbers of columns as a ColumnTransformer names them."""
+def _column_indices(columns: Any, names: Any, n: int) -> list[int]:
+    """Return the indices of columns as a ColumnTransformer specifies them."""
     known = [] if names is None else list(names)
     if isinstance(columns, str):
         return [known.index(columns)]
@@ -99,56 +99,56 @@ def _positions(columns: Any, names: Any, n: int) -> list[int]:
     return np.arange(n)[np.asarray(given)].tolist()
 
 
-def _function(step: Any, routes: Routes) -> Routes:
+def _read_function(step: Any, columns: Mappings) -> Mappings:
     if step.func is not None:
-        raise _UnsuitedError("calls a function of its own")
-    return routes
+        raise _UnsupportedOptionError("calls a Python function")
+    return columns
 
 
-def _min_max(step: Any, routes: Routes) -> Routes:
+def _read_min_max(step: Any, columns: Mappings) -> Mappings:
     if step.clip:
-        raise _UnsuitedError("clips values (clip=True)")
-    each = zip(routes, step.scale_.tolist(), step.min_.tolist(), strict=True)
-    return [route.then(_stretch_and_shift(scale, low)) for route, scale, low in each]
+        raise _UnsupportedOptionError("clips values (clip=True)")
+    each = zip(columns, step.scale_.tolist(), step.min_.tolist(), strict=True)
+    return [column.then(_multiply_and_add(scale, low)) for column, scale, low in each]
 
 
-def _stretch_and_shift(scale: float, low: float) -> Callable[[np.ndarray], np.ndarray]:
+def _multiply_and_add(scale: float, low: float) -> Function:
     return lambda x: x * scale + low
 
 
-def _standard(step: Any, routes: Routes) -> Routes:
-    return _scaled(routes, step.mean_ if step.with_mean else None, step.scale_)
+def _read_standard(step: Any, columns: Mappings) -> Mappings:
+    return _scale(columns, step.mean_ if step.with_mean else None, step.scale_)
 
 
-def _scaled(routes: Routes, centres: Any, scales: Any) -> Routes:
-    """Return columns that were shifted and divided, where either was done at all."""
-    for k, route in enumerate(routes):
-        if centres is not None:
-            route = route.then(_minus(float(centres[k])))
-        if scales is not None:
-            route = route.then(_over(float(scales[k])))
-        routes = [*routes[:k], route, *routes[k + 1 :]]
-    return routes
+def _scale(columns: Mappings, centers: Any, scales: Any) -> Mappings:
+    """Return columns minus their centers and divided by their scales, if there are any."""
+    if centers is not None:
+        pairs = zip(columns, centers.tolist(), strict=True)
+        columns = [column.then(_subtract(center)) for column, center in pairs]
+    if scales is not None:
+        pairs = zip(columns, scales.tolist(), strict=True)
+        columns = [column.then(_divide(scale)) for column, scale in pairs]
+    return columns
 
 
-def _minus(centre: float) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda x: x - centre
+def _subtract(center: float) -> Function:
+    return lambda x: x - center
 
 
-def _over(scale: float) -> Callable[[np.ndarray], np.ndarray]:
+def _divide(scale: float) -> Function:
     return lambda x: x / scale
 
 
-def _imputer(step: Any, routes: Routes) -> Routes:
+def _read_imputer(step: Any, columns: Mappings) -> Mappings:
     if step.add_indicator:
-        raise _UnsuitedError("adds columns (add_indicator=True)")
+        raise _UnsupportedOptionError("adds columns (add_indicator=True)")
     if not (isinstance(step.missing_values, float) and np.isnan(step.missing_values)):
-        raise _UnsuitedError(
-            f"replaces other values than NaN (missing_values={step.missing_values!r})"
+        raise _UnsupportedOptionError(
+            f"replaces values other than NaN (missing_values={step.missing_values!r})"
         )
-    filled = zip(routes, step.statistics_.tolist(), strict=True)
-    return [route.fill(value) for route, value in filled if value == value]
+    pairs = zip(columns, step.statistics_.tolist(), strict=True)
+    return [column.fill(value) for column, value in pairs if value == value]
 
 
-def _selection(step: Any, routes: Routes) -> Routes:
-    return [routes[d] for d in step.get_support(indices=True)]
+def _read_selection(step: Any, columns: Mappings) -> Mappings:
+    return [columns[d] for d in step.get_support(indices=True)]

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.kernel_machines import Expansion, PairKernel, products
-from everystump._pipelines.folding import folded
+from everystump._pipelines.folding import fold_pipeline
 from everystump._tables import Feature
 from everystump.estimators._base import ShapeClassifier, as_class_list
 from everystump.estimators.boosting import StumpBoostingClassifier
@@ -64,7 +64,7 @@ def read_model(model: Any) -> ModelRecord:
     >>> record.names, record.classes, record.terms.curves[0][0].knots
     (['x0', 'x1'], ['a', 'b'], array([2.5, 2.5]))
     """
-    record = _read(folded(model))
+    record = _read(fold_pipeline(model))
     features = tuple(
         replace(feature, name=f"x{d}" if feature.name is None else str(feature.name))
         for d, feature in enumerate(record.features)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._core.shapes import Shape, ShapeModel, combine
+from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._tables import Feature
 
 # The curves of one score by the index of their feature, or of their direction.
@@ -259,4 +259,4 @@ def _sum_curves(parts: Iterable[tuple[float, Curves]]) -> Curves:
 def _sum_shapes(weights: Sequence[float], shapes: Sequence[Shape]) -> Shape:
     if len(shapes) == 1 and weights[0] == 1.0:
         return shapes[0]
-    return combine([ShapeModel((shape,), 0.0) for shape in shapes], weights)[0]
+    return combine_shapes(shapes, weights)

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from everystump import __version__
 from everystump._files import check_output_path, check_path, write_atomic
-from everystump._pipelines.folding import folded
+from everystump._pipelines.folding import fold_pipeline
 from everystump.modelfile.container import (
     MAX_BYTES,
     check_json,
@@ -115,7 +115,7 @@ def load(path: str | os.PathLike) -> Any:
 def _as_one_model(model: Any) -> Any:
     """Return a fitted estimator of ours, or say that a model is none."""
     try:
-        model = folded(model)
+        model = fold_pipeline(model)
     except NotFittedError:
         raise ModelFileError("model=Pipeline is not fitted; call fit before save.") from None
     except ValueError as error:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
-from everystump._pipelines.folding import folded
+from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.validation import check_rows
 from everystump.bounds.wrapped import training_overlap_of
 from everystump.estimators._base import as_class_list
@@ -72,7 +72,7 @@ def summarize(
     >>> summary["features"][0]["importance"], summary["quality"]["confusion"]
     ([1.0], [[1, 1], [0, 0]])
     """
-    fitted, model = model, folded(model)
+    fitted, model = model, fold_pipeline(model)
     models = _curves(model)
     if X is None and y is not None:
         raise ValueError("y was given without X; pass the rows that it belongs to as well.")
