@@ -10,8 +10,8 @@ from sklearn.preprocessing import minmax_scale
 
 from benchmarks.settings import Settings, say
 from everystump.datasets import flip_labels, load_dataset, make_threenorm, make_twonorm
-from everystump.datasets.folder import user_files, where
-from everystump.datasets.packaged import PACKAGED
+from everystump.datasets._folder import describe_folder, user_files
+from everystump.datasets._packaged import PACKAGED
 
 N_TEST = 100_000
 _QUICK_ROWS = 3_000
@@ -72,7 +72,7 @@ def correlated(n_rows: int, n_features: int = 30, rho: float = 0.99) -> tuple:
 def real(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
     """Load a packaged table or one of the user's, in a quick run only some thousand rows."""
     if name not in {*PACKAGED, *user_files()}:
-        raise NotThereError(f"{name}.csv is not in {where()}")
+        raise NotThereError(f"{name}.csv is not in {describe_folder()}")
     X, y = _some(*load_dataset(name, return_X_y=True), settings)
     return (minmax_scale(X, (-1, 1)), y) if scaled else (X, y)
 

@@ -25,7 +25,7 @@ from everystump._experiments import NAMES, load_experiment
 from everystump.cli import main
 from everystump.cli.main import everystump
 from everystump.cli.progress import progress_bar
-from everystump.datasets import DatasetNotFoundError, packaged
+from everystump.datasets import DatasetNotFoundError, _packaged
 
 SOURCES = str(Path(package.__file__).parents[1])
 PROGRAM = "from everystump.cli import main; main()"
@@ -220,11 +220,11 @@ def test_a_damaged_data_file_is_refused(tmp_path, run_here, damaged_usps):
 
 def test_a_damaged_packaged_file_is_refused(tmp_path, run_here, monkeypatch):
     data = tmp_path / "data"
-    shutil.copytree(str(packaged.PACKAGED_FOLDER), data)
+    shutil.copytree(str(_packaged.PACKAGED_FOLDER), data)
     content = bytearray((data / "heart.csv.xz").read_bytes())
     content[len(content) // 2] ^= 1
     (data / "heart.csv.xz").write_bytes(content)
-    monkeypatch.setattr(packaged, "PACKAGED_FOLDER", data)
+    monkeypatch.setattr(_packaged, "PACKAGED_FOLDER", data)
     out = tmp_path / "out"
     code, said, err = run_here("reproduce", "evgeniou-figure-4", "--runs", "1", "--out", out)
     assert code == 2 and said == ""

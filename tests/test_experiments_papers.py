@@ -18,7 +18,7 @@ from everystump._experiments.lin_li import protocol as lin_li
 from everystump._experiments.published import load_published
 from everystump._experiments.sugiyama import simulation
 from everystump._experiments.wang import figures, tables
-from everystump.datasets.folder import user_files
+from everystump.datasets._folder import user_files
 from everystump.kernels import middle_stump_kernel, simplified_stump_kernel
 
 SEED = 3

@@ -503,17 +503,17 @@ def check_data_refused(make, calls, out, match):
 def test_a_damaged_data_file_is_refused(toy, tmp_path, monkeypatch):
     (tmp_path / f"{ABSENT}.csv").write_text("a,target\n1,0\n2,1\n")
     monkeypatch.setenv("EVERYSTUMP_DATA", str(tmp_path))
-    check_data_refused(*toy, tmp_path, "damaged or another table")
+    check_data_refused(*toy, tmp_path, "damaged or is not the known")
 
 
 def test_a_folder_of_data_that_does_not_exist_is_refused(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("EVERYSTUMP_DATA", str(tmp_path / "nowhere"))
-    check_data_refused(*toy, tmp_path, "EVERYSTUMP_DATA=.*nowhere.* is no folder")
+    check_data_refused(*toy, tmp_path, "EVERYSTUMP_DATA=.*nowhere.* cannot be read")
 
 
 def test_an_unknown_data_set_is_not_missing(toy, tmp_path):
     make, _ = toy
-    with pytest.raises(InvalidInputError, match="'not_there' is no known data set") as refused:
+    with pytest.raises(InvalidInputError, match="'not_there' is not a known data set") as refused:
         records_of(make(tasks=needing(("not_there",))), tmp_path)
     assert not isinstance(refused.value, MissingDataError)
 

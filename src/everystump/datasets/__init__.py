@@ -1,12 +1,15 @@
-"""Data: Breiman's artificial problems, label noise, and tables with their credits."""
+"""Data sets: Breiman's simulated problems, label noise, and small real tables."""
 
-from everystump.datasets.generators import (
+from everystump.datasets._generators import (
     flip_labels,
     make_ringnorm,
     make_threenorm,
     make_twonorm,
 )
-from everystump.datasets.loader import DatasetNotFoundError, dataset_names, load_dataset
+from everystump.datasets._loader import DatasetNotFoundError, dataset_names, load_dataset
+
+DatasetNotFoundError = DatasetNotFoundError
+"""Former name of `DatasetNotFoundError`."""
 
 __all__ = [
     "DatasetNotFoundError",

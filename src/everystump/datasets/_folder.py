@@ -1,4 +1,4 @@
-"""The folder of data files that the user names in the environment."""
+"""The user's folder of data files, set by an environment variable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SUFFIXES = (".csv", ".csv.gz")
 
 
 def user_files() -> dict[str, Path]:
-    """Return the data files of the user's folder by name; a plain file hides a compressed one."""
+    """Return the data files in the user's folder by name; ``.csv`` precedes ``.csv.gz``."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         return {}
@@ -18,7 +18,7 @@ def user_files() -> dict[str, Path]:
         paths = list(Path(folder).iterdir())
     except OSError as error:
         raise ValueError(
-            f"{FOLDER_VARIABLE}={folder!r} is no folder that can be read ({error.strerror}): "
+            f"{FOLDER_VARIABLE}={folder!r} cannot be read ({error.strerror}): "
             "set it to a folder of CSV files."
         ) from error
     return {
@@ -29,7 +29,7 @@ def user_files() -> dict[str, Path]:
     }
 
 
-def where() -> str:
-    """Say in an error message which folder is meant, and its present value."""
+def describe_folder() -> str:
+    """Return a phrase for error messages that names the folder and its current value."""
     value = os.environ.get(FOLDER_VARIABLE) or "not set"
-    return f"the folder that the environment variable {FOLDER_VARIABLE} names ({value})"
+    return f"the folder given by the environment variable {FOLDER_VARIABLE} ({value})"

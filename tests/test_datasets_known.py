@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from everystump.datasets import catalogue, csvtable, load_dataset
-from everystump.datasets.catalogue import CATALOGUE, Known, OpenML
-from everystump.datasets.fingerprint import fingerprint
+from everystump.datasets import load_dataset
+from everystump.datasets._catalog import KNOWN, KnownDataset, OpenML, recognize
+from everystump.datasets._csv import parse_table
+from everystump.datasets._fingerprint import fingerprint
 
 TABLE = b"a,b,target\n1,2.5,no\n1,2.5,yes\n-0.0,,no\n10,3,yes\n0,7,maybe\n"
-# Its rows in the order in which they are given: by the features, then by the class.
+# Its rows as they are returned: sorted by the features, then by the class.
 SORTED = [[0, 7], [0, np.nan], [1, 2.5], [1, 2.5], [10, 3]]
 SORTED_LABELS = ["maybe", "no", "no", "yes", "yes"]
 SHAPES = {
@@ -28,7 +29,7 @@ SHAPES = {
 
 
 def table_of(content):
-    return csvtable.parse_table(content, "table.csv")
+    return parse_table(content, "table.csv")
 
 
 def checksum(content):
@@ -36,34 +37,34 @@ def checksum(content):
 
 
 def known(content, openml=None):
-    """Return a catalogue's entry for a table."""
+    """Return the catalog entry of a table."""
     table = table_of(content)
     found = fingerprint(table)
     labels = table.target_names[np.argsort(found.ranks)].tolist()
-    return Known(
+    return KnownDataset(
         found.sha256, tuple(labels), "Somebody, 1999.", "https://example.org/small", openml
     )
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return an empty folder that EVERYSTUMP_DATA names."""
+    """Set EVERYSTUMP_DATA to an empty folder and return it."""
     monkeypatch.setenv("EVERYSTUMP_DATA", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """Put a small table into the catalogue, the rows 1 to 5 of OpenML's data set 7."""
-    monkeypatch.setitem(catalogue.CATALOGUE, "small", known(TABLE, OpenML(7, slice(1, 6))))
+    """Add a small table to the catalog, the rows 1 to 5 of OpenML's data set 7."""
+    monkeypatch.setitem(KNOWN, "small", known(TABLE, OpenML(7, slice(1, 6))))
 
 
 @pytest.fixture
 def openml(monkeypatch):
-    """Take the place of fetch_openml; `answer` is what it returns or raises."""
+    """Replace fetch_openml; `answer` is what it returns or raises."""
 
     class Server:
-        answer = AssertionError("nobody may call OpenML here")
+        answer = AssertionError("unexpected call of OpenML")
         calls = ()
 
         def fetch(self, **arguments):
@@ -77,8 +78,8 @@ def openml(monkeypatch):
     return server
 
 
-def as_openml_gives_it(last=7.0):
-    """Return TABLE below one foreign row; the first feature is nominal, its levels unsorted."""
+def openml_table(last=7.0):
+    """Return TABLE after an unrelated row; the first feature is nominal with unsorted levels."""
     nan = np.nan
     codes = [[1, 9.0], [0, 2.5], [0, 2.5], [2, nan], [1, 3.0], [2, last]]
     return Bunch(
@@ -100,7 +101,7 @@ class TestFingerprint:
             TABLE.replace(b"no", b"zzz").replace(b"yes", b"1"),
             b"\n".join([TABLE.split(b"\n")[0], *reversed(TABLE.split(b"\n")[1:])]),
         ],
-        ids=["compression", "line ends", "names", "spelling", "labels", "order of rows"],
+        ids=["compression", "line endings", "names", "numbers", "labels", "order of rows"],
     )
     def test_same_table(self, same):
         assert checksum(same) == checksum(TABLE)
@@ -122,27 +123,27 @@ class TestFingerprint:
     def test_other_table(self, other):
         assert checksum(other) != checksum(TABLE)
 
-    def test_the_levels_of_text_count(self):
+    def test_levels_count(self):
         red = b"a,target\nred,0\nwhite,1\n"
         assert checksum(red) != checksum(red.replace(b"white", b"yellow"))
         assert checksum(red) != checksum(b"a,target\n0,0\n1,1\n")
 
     def test_rows_that_differ_only_in_their_label(self):
-        """No order of such rows and no name of their classes changes the fingerprint."""
+        """Neither their order nor the names of their classes change the fingerprint."""
         first = b"a,target\n1,x\n1,y\n2,y\n"
         assert checksum(first) == checksum(b"a,target\n1,p\n1,a\n2,p\n")
         assert checksum(first) == checksum(b"a,target\n2,a\n1,p\n1,a\n")
 
-    def test_labels_get_their_known_names(self):
+    def test_labels_are_replaced_by_the_known_ones(self):
         renamed = table_of(b"a,b,target\n0,7,0\n1,2.5,1\n10,3,1\n1,2.5,2\n0,,2\n")
-        found = catalogue.recognise(known(TABLE), renamed)
+        found = recognize(known(TABLE), renamed)
         assert found.target_names.tolist() == ["maybe", "no", "yes"]
         assert found.target_names[found.target].tolist() == SORTED_LABELS
 
-    def test_rows_are_sorted_whatever_order_they_come_in(self):
+    def test_rows_are_sorted(self):
         head, *rows = TABLE.splitlines(keepends=True)
         for order in permutations(rows):
-            found = catalogue.recognise(known(TABLE), table_of(head + b"".join(order)))
+            found = recognize(known(TABLE), table_of(head + b"".join(order)))
             np.testing.assert_array_equal(found.data, SORTED)
             assert found.target_names[found.target].tolist() == SORTED_LABELS
 
@@ -157,11 +158,11 @@ class TestFolder:
         assert small.target_names.tolist() == ["maybe", "no", "yes"]
         assert small.DESCR.endswith(f"Somebody, 1999. Read from {folder / 'small.csv.gz'}.")
 
-    def test_another_table_is_refused(self, folder):
+    def test_another_table_is_rejected(self, folder):
         path = folder / "small.csv"
         path.write_bytes(TABLE.replace(b"2.5", b"2.6", 1))
         expected = (
-            f"{path} is damaged or another table than the known 'small': "
+            f"{path} is damaged or is not the known data set 'small': "
             "get it again from https://example.org/small, or rename the file."
         )
         with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
@@ -170,7 +171,7 @@ class TestFolder:
         assert load_dataset("other").data.shape == (5, 2)
 
     @pytest.mark.parametrize("name", SHAPES)
-    def test_the_known_files_of_the_user(self, name):
+    def test_known_files_in_the_users_folder(self, name):
         folder = os.environ.get("EVERYSTUMP_DATA", "")
         if not any(os.path.exists(f"{folder}/{name}{end}") for end in (".csv", ".csv.gz")):
             pytest.skip(f"EVERYSTUMP_DATA has no {name}")
@@ -180,13 +181,13 @@ class TestFolder:
         assert np.isfinite(table.data).all()
         assert table.categories == {}
         assert np.bincount(table.target).tolist() == counts
-        assert CATALOGUE[name].credit in table.DESCR
+        assert KNOWN[name].credit in table.DESCR
 
 
 @pytest.mark.usefixtures("small")
 class TestOpenML:
     def test_download(self, folder, openml):
-        openml.answer = as_openml_gives_it()
+        openml.answer = openml_table()
         small = load_dataset("small")
         assert openml.calls == [
             {"data_id": 7, "as_frame": False, "parser": "liac-arff", "n_retries": 1}
@@ -199,20 +200,20 @@ class TestOpenML:
 
     def test_text_and_missing_categories(self, monkeypatch, openml):
         content = b"a,target\nred,1\n,2\nblue,1\n"
-        monkeypatch.setitem(catalogue.CATALOGUE, "small", known(content, OpenML(8)))
+        monkeypatch.setitem(KNOWN, "small", known(content, OpenML(8)))
         openml.answer = Bunch(
             data=np.array([[0], [np.nan], [1]]),
             target=np.array([1.0, 2.0, 1.0]),
-            feature_names=["colour"],
-            categories={"colour": ["red", "blue"]},
+            feature_names=["color"],
+            categories={"color": ["red", "blue"]},
         )
         small = load_dataset("small")
         np.testing.assert_array_equal(small.data, [[0], [1], [np.nan]])
         assert small.target_names[small.target].tolist() == ["1", "1", "2"]
-        assert small.categories == {"colour": ["blue", "red"]}
+        assert small.categories == {"color": ["blue", "red"]}
         assert small.target_names.tolist() == ["1", "2"]
 
-    def test_the_folder_comes_first(self, folder, openml):
+    def test_folder_precedes_openml(self, folder, openml):
         (folder / "small.csv").write_bytes(TABLE)
         load_dataset("small")
         assert openml.calls == ()
@@ -222,7 +223,7 @@ class TestOpenML:
         if name == "heart":
             load_dataset(name)
         else:
-            with pytest.raises(ValueError, match=rf"^name='{name}' is no.*EVERYSTUMP_DATA"):
+            with pytest.raises(ValueError, match=rf"^name='{name}' is not .*EVERYSTUMP_DATA"):
                 load_dataset(name)
         assert openml.calls == ()
 
@@ -240,22 +241,24 @@ class TestOpenML:
         value = value and str(tmp_path)
         monkeypatch.setenv("EVERYSTUMP_DATA", value)
         openml.answer = error
-        start = rf"^name='small' did not come from OpenML \(7\), {type(error).__name__}: "
+        start = (
+            rf"^name='small' could not be downloaded from OpenML \(7\), {type(error).__name__}: "
+        )
         with pytest.raises(ValueError, match=start) as caught:
             load_dataset("small")
         message = str(caught.value)
-        assert "get it from https://example.org/small and put it as small.csv" in message
-        assert message.endswith(f"EVERYSTUMP_DATA names ({value or 'not set'}).")
+        assert "get it from https://example.org/small and save it as small.csv" in message
+        assert message.endswith(f"EVERYSTUMP_DATA ({value or 'not set'}).")
         assert "\n" not in message
 
-    def test_another_table_is_refused(self, folder, openml):
-        openml.answer = as_openml_gives_it(last=8.0)
-        message = r"^name='small' is another table at OpenML \(7\) than is known: get it from .*\.$"
+    def test_another_table_is_rejected(self, folder, openml):
+        openml.answer = openml_table(last=8.0)
+        message = r"^name='small' at OpenML \(7\) is not the known data set: get it from .*\.$"
         with pytest.raises(ValueError, match=message):
             load_dataset("small")
 
-    def test_usps_is_one_data_set_there(self):
-        train, test = CATALOGUE["usps_train"].openml, CATALOGUE["usps_test"].openml
+    def test_usps_is_one_data_set_at_openml(self):
+        train, test = KNOWN["usps_train"].openml, KNOWN["usps_test"].openml
         assert train.data_id == test.data_id
         rows = np.arange(9298)
         np.testing.assert_array_equal(np.r_[rows[train.rows], rows[test.rows]], rows)

@@ -1,4 +1,4 @@
-"""Download a data set from OpenML through scikit-learn, which keeps it in a cache of its own."""
+"""Download a data set from OpenML through scikit-learn, which caches it."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from everystump.datasets.csvtable import Column, Table, encode, make_table
+from everystump.datasets._csv import Column, Table, encode_column, make_table
 
 
 class DownloadError(Exception):
-    """OpenML did not give the data set; the text says why."""
+    """The download failed; the message says why."""
 
 
 def download(data_id: int, rows: slice = slice(None)) -> Table:
-    """Return some rows of a data set of OpenML.
+    """Return rows of a data set from OpenML.
 
     Parameters
     ----------
     data_id : int
-        Its number at OpenML.
+        Its id at OpenML.
     rows : slice, default=slice(None)
-        Which of its rows to take.
+        Which of its rows to return.
 
     Returns
     -------
     Table
-        Nominal features are numbers if all their categories are, else codes of levels.
+        Nominal features are numeric if all their categories are, else categorical.
 
     Raises
     ------
     DownloadError
         If the download failed.
     """
-    from sklearn.datasets import fetch_openml  # slow to import, and seldom needed
+    from sklearn.datasets import fetch_openml  # slow to import and rarely needed
 
     try:
         with warnings.catch_warnings():
@@ -49,9 +49,9 @@ def download(data_id: int, rows: slice = slice(None)) -> Table:
 
 
 def _column(fetched: Any, d: int, rows: slice) -> Column:
-    """Return a feature, whose categories scikit-learn has numbered in the order of the file."""
+    """Return a feature; scikit-learn encodes its categories in the order of the file."""
     values = np.asarray(fetched.data[rows, d], dtype=np.float64)
-    spelled = (fetched.categories or {}).get(fetched.feature_names[d])
-    if spelled is None:
+    categories = (fetched.categories or {}).get(fetched.feature_names[d])
+    if categories is None:
         return Column(values, [])
-    return encode(["" if np.isnan(code) else str(spelled[int(code)]) for code in values])
+    return encode_column(["" if np.isnan(code) else str(categories[int(code)]) for code in values])

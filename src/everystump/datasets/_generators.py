@@ -1,13 +1,13 @@
-"""Breiman's two-norm, three-norm and ring-norm problems, and label noise with an exact count.
+"""Breiman's two-norm, three-norm and ring-norm problems, and label noise.
 
-In ``d`` dimensions, with ``1 = (1, ..., 1)`` and ``s = (1, -1, 1, ...)``, both classes being
-equally likely:
+In ``d`` dimensions, with ``1 = (1, ..., 1)``, ``s = (1, -1, 1, ...)`` and two equally likely
+classes:
 
 ==========  =================================================  ==========
 problem     class +1                                           class -1
 ==========  =================================================  ==========
 two-norm    N(a 1, I), a = 2 / sqrt(d)                         N(-a 1, I)
-three-norm  N(a 1, I) or N(-a 1, I) evenly, a = 2 / sqrt(d)    N(a s, I)
+three-norm  N(a 1, I) or N(-a 1, I) equally, a = 2 / sqrt(d)   N(a s, I)
 ring-norm   N(0, 4 I)                                          N(a 1, I)
 ==========  =================================================  ==========
 
@@ -30,33 +30,33 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-RandomSource: TypeAlias = int | RandomState | None
+RandomStateLike: TypeAlias = int | RandomState | None
 Sample: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def make_twonorm(
-    n_samples: int = 300, n_features: int = 20, *, random_state: RandomSource = None
+    n_samples: int = 300, n_features: int = 20, *, random_state: RandomStateLike = None
 ) -> Sample:
-    """Draw Breiman's two-norm problem: two round clouds whose means are 4 apart.
+    """Simulate Breiman's two-norm problem: two spherical normal classes with means 4 apart.
 
-    The best boundary is the hyperplane through the origin; its error is Phi(-2), 2.3 %, in any
+    The optimal boundary is a hyperplane through the origin; its error is Phi(-2) = 2.3% in any
     dimension.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of rows.
+        Number of samples.
     n_features : int, default=20
         Number of features.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; pass an int for the same sample at every call.
+        Random number generator; pass an int for reproducible output across calls.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The rows.
+        The samples.
     y : ndarray of shape (n_samples,)
-        Their labels, -1 or +1.
+        The labels, -1 or +1.
 
     Examples
     --------
@@ -73,27 +73,27 @@ def make_twonorm(
 
 
 def make_threenorm(
-    n_samples: int = 300, n_features: int = 20, *, random_state: RandomSource = None
+    n_samples: int = 300, n_features: int = 20, *, random_state: RandomStateLike = None
 ) -> Sample:
-    """Draw Breiman's three-norm problem: class +1 is two clouds, class -1 a third one.
+    """Simulate Breiman's three-norm problem: class +1 is a mixture of two normal distributions.
 
-    The best boundary is curved; in any even dimension its error is 10.5 %.
+    The optimal boundary is curved; its error is 10.5% in any even dimension.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of rows.
+        Number of samples.
     n_features : int, default=20
         Number of features.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; pass an int for the same sample at every call.
+        Random number generator; pass an int for reproducible output across calls.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The rows.
+        The samples.
     y : ndarray of shape (n_samples,)
-        Their labels, -1 or +1.
+        The labels, -1 or +1.
 
     Examples
     --------
@@ -114,28 +114,28 @@ def make_ringnorm(
     n_features: int = 20,
     *,
     a: float | None = None,
-    random_state: RandomSource = None,
+    random_state: RandomStateLike = None,
 ) -> Sample:
-    """Draw Breiman's ring-norm problem: a tight cloud inside a wide one.
+    """Simulate Breiman's ring-norm problem: a narrow normal class inside a wide one.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of rows.
+        Number of samples.
     n_features : int, default=20
         Number of features.
     a : float or None, default=None
-        Every coordinate of the mean of class -1. None is ``1 / sqrt(n_features)``, the choice of
-        Breiman and of Lin and Li; some collections use ``2 / sqrt(n_features)``.
+        Each coordinate of the mean of class -1. None means ``1 / sqrt(n_features)``, as in Breiman
+        and in Lin and Li; some collections use ``2 / sqrt(n_features)``.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; pass an int for the same sample at every call.
+        Random number generator; pass an int for reproducible output across calls.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The rows; class +1 has twice the standard deviation of class -1.
+        The samples; class +1 has twice the standard deviation of class -1.
     y : ndarray of shape (n_samples,)
-        Their labels, -1 or +1.
+        The labels, -1 or +1.
 
     Examples
     --------
@@ -145,31 +145,31 @@ def make_ringnorm(
     True
     """
     if a is not None and not (isinstance(a, Real) and math.isfinite(a)):
-        raise ValueError(f"a={a!r} is no place for a mean: pass a finite number or None.")
+        raise ValueError(f"a={a!r} is not a valid mean: pass a finite number or None.")
     y, noise, _ = _draw(n_samples, n_features, random_state)
     mean = 1.0 / math.sqrt(n_features) if a is None else float(a)
     return np.where(y[:, np.newaxis] > 0, 2.0 * noise, noise + mean), y
 
 
 def flip_labels(
-    y: ArrayLike, fraction: float, *, random_state: RandomSource = None
+    y: ArrayLike, fraction: float, *, random_state: RandomStateLike = None
 ) -> NDArray[Any]:
-    """Return a copy of two-class labels with an exact share of them swapped.
+    """Return a copy of binary labels with an exact fraction of them flipped.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels with two distinct values of any kind.
+        Labels with two distinct values of any type.
     fraction : float
-        Share of the labels to swap, between 0 and 1; exactly ``round(fraction * n_samples)``
-        labels, chosen at random, are swapped.
+        Fraction of the labels to flip, between 0 and 1: ``round(fraction * n_samples)`` labels are
+        chosen at random.
     random_state : int, RandomState instance or None, default=None
-        Source of randomness; pass an int for the same choice at every call.
+        Random number generator; pass an int for reproducible output across calls.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        The labels with noise; `y` is left as it was.
+        The noisy labels; `y` is not modified.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def flip_labels(
             f"y has {classes.size} distinct labels: pass labels of exactly two classes."
         )
     if not (isinstance(fraction, Real) and 0.0 <= fraction <= 1.0):
-        raise ValueError(f"fraction={fraction!r} is no share: pass a number between 0 and 1.")
+        raise ValueError(f"fraction={fraction!r} is not a fraction: pass a number between 0 and 1.")
     rng = check_random_state(random_state)
     chosen = rng.choice(labels.size, size=round(fraction * labels.size), replace=False)
     labels[chosen] = np.where(labels[chosen] == classes[0], classes[1], classes[0])
@@ -195,12 +195,12 @@ def flip_labels(
 
 
 def _draw(
-    n_samples: int, n_features: int, random_state: RandomSource
+    n_samples: int, n_features: int, random_state: RandomStateLike
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], RandomState]:
-    """Draw labels, standard normal noise and the generator to draw on from."""
+    """Return labels, standard normal noise, and the generator for further draws."""
     for name, value in (("n_samples", n_samples), ("n_features", n_features)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"{name}={value!r} is no size: pass an integer of at least 1.")
+            raise ValueError(f"{name}={value!r} is invalid: pass an integer of at least 1.")
     rng = check_random_state(random_state)
     y = rng.choice(np.array([-1, 1], dtype=np.int64), size=n_samples)
     return y, rng.standard_normal((n_samples, n_features)), rng

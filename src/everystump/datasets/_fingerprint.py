@@ -1,4 +1,4 @@
-"""Know a table by its content, whatever its file, its order of rows and its names are."""
+"""A checksum of a table that does not depend on file format, row order or names."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump.datasets.csvtable import Table
+from everystump.datasets._csv import Table
 
 
 class Fingerprint(NamedTuple):
-    """What is the same for all spellings of one table.
+    """Checksum of a table, and the order of its classes.
 
     Attributes
     ----------
     sha256 : str
-        A checksum of the whole table.
+        Checksum of the whole table.
     ranks : list of int
-        The place of each class of the table in the order of the classes' own checksums, by which
-        a class is known whatever its label is.
+        The rank of each class when ordered by the checksums of the classes, which identifies a
+        class independently of its label.
     """
 
     sha256: str
@@ -29,15 +29,15 @@ class Fingerprint(NamedTuple):
 def fingerprint(table: Table) -> Fingerprint:
     r"""Return a checksum of a table's rows and classes.
 
-    It depends on the numbers in the features, their order, the levels of text, and on which rows
-    have a label in common. It does not depend on compression, line ends, the header's names, how
-    a number is written, the order of the rows, or how labels are spelled: the rows of each class
-    are sorted as bytes, and so are the checksums of the classes.
+    It depends on the feature values, the order of the features, the levels of categorical
+    features, and on which rows share a label. It does not depend on compression, line endings,
+    column names, how a number is written, the order of the rows, or how labels are spelled: the
+    rows of each class are sorted as bytes, and so are the checksums of the classes.
 
     Parameters
     ----------
     table : Table
-        Any table.
+        The table.
 
     Returns
     -------
@@ -46,8 +46,8 @@ def fingerprint(table: Table) -> Fingerprint:
 
     Examples
     --------
-    >>> from everystump.datasets.csvtable import parse_table
-    >>> from everystump.datasets.fingerprint import fingerprint
+    >>> from everystump.datasets._csv import parse_table
+    >>> from everystump.datasets._fingerprint import fingerprint
     >>> one = parse_table(b"a,b,target\n1,2,yes\n3,,no\n", "one.csv")
     >>> same = parse_table(b"x,y,target\r\n3.0,,-1\r\n1e0,2,+1\r\n", "same.csv")
     >>> other = parse_table(b"a,b,target\n1,2,yes\n3,0,no\n", "other.csv")
@@ -56,8 +56,8 @@ def fingerprint(table: Table) -> Fingerprint:
     >>> fingerprint(one).sha256 == fingerprint(other).sha256
     False
     """
-    data = table.data.astype("<f8") + 0.0  # no sign of zero,
-    data[np.isnan(data)] = np.nan  # one kind of NaN
+    data = table.data.astype("<f8") + 0.0  # -0.0 becomes 0.0
+    data[np.isnan(data)] = np.nan  # one bit pattern for NaN
     digests = [_digest(data[table.target == k]) for k in range(len(table.target_names))]
     levels = [table.categories.get(name, []) for name in table.feature_names]
     whole = hashlib.sha256(repr((data.shape, levels)).encode())

@@ -1,4 +1,4 @@
-"""Data that are drawn: generators against their closed forms, label noise by count."""
+"""Simulated data compared with closed forms, and label noise."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def assert_rate(errors, expected):
 
 
 def threenorm_bayes_error():
-    """Error of the best rule, exp(2 q) < cosh(2 p), with p along 1 and q along s (even d)."""
+    """Return the error of the optimal rule, exp(2 q) < cosh(2 p); p along 1, q along s, even d."""
 
     def boundary(p):
         return 0.5 * np.log(np.cosh(2 * p))
@@ -44,7 +44,7 @@ def threenorm_bayes_error():
 
 
 def ringnorm_bayes_ball(d, a):
-    """Squared radius of the best ball for class -1 around ``4/3 a 1``."""
+    """Return the squared radius of the optimal ball for class -1 around ``4/3 a 1``."""
     return 4 / 9 * d * a**2 + 4 / 3 * d * np.log(4)
 
 
@@ -67,7 +67,7 @@ class TestEveryGenerator:
         np.testing.assert_array_equal(first[1], second[1])
         assert not np.array_equal(first[0], make(random_state=4)[0])
 
-    def test_random_state_instance_moves_on(self, make):
+    def test_random_state_instance_advances(self, make):
         rng = np.random.RandomState(0)
         assert not np.array_equal(make(random_state=rng)[0], make(random_state=rng)[0])
 
@@ -133,31 +133,31 @@ class TestFlipLabels:
     @pytest.mark.parametrize(
         "classes", [(-1, 1), (False, True), ("benign", "malignant"), (0.5, 2.5)]
     )
-    def test_exact_count_of_swaps(self, fraction, classes):
+    def test_exact_number_of_flips(self, fraction, classes):
         y = np.resize(np.array(classes), 77)
         noisy = flip_labels(y, fraction, random_state=0)
         assert (noisy != y).sum() == round(fraction * 77)
         assert noisy.dtype == y.dtype
         assert set(noisy.tolist()) == set(classes)
 
-    def test_the_argument_is_left_alone(self):
+    def test_argument_is_not_modified(self):
         y = np.array([0, 1] * 10)
         flip_labels(y, 1.0)
         np.testing.assert_array_equal(y, [0, 1] * 10)
 
-    def test_same_seed_same_choice(self):
+    def test_same_seed_same_labels(self):
         y = [0, 1] * 50
         first = flip_labels(y, 0.2, random_state=5)
         np.testing.assert_array_equal(first, flip_labels(y, 0.2, random_state=5))
         assert not np.array_equal(first, flip_labels(y, 0.2, random_state=6))
 
-    def test_every_row_can_be_chosen(self):
+    def test_every_label_can_be_flipped(self):
         y = np.array([0, 1] * 5)
-        swapped = [flip_labels(y, 0.3, random_state=seed) != y for seed in range(100)]
-        assert np.any(swapped, axis=0).all()
+        flipped = [flip_labels(y, 0.3, random_state=seed) != y for seed in range(100)]
+        assert np.any(flipped, axis=0).all()
 
     @pytest.mark.parametrize("fraction", [-0.1, 1.1, np.nan, "0.1"])
-    def test_fraction_must_be_a_share(self, fraction):
+    def test_fraction_must_be_valid(self, fraction):
         with pytest.raises(ValueError, match=r"fraction=.* between 0 and 1"):
             flip_labels([0, 1], fraction)
 

@@ -1,4 +1,4 @@
-"""Tables: what is packaged, the format of CSV, text columns, frames, the user's folder."""
+"""Tables: packaged files, the CSV format, categorical features, frames, the user's folder."""
 
 import gzip
 import lzma
@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from everystump.datasets import csvtable, dataset_names, load_dataset, packaged
+from everystump.datasets import _packaged, dataset_names, load_dataset
+from everystump.datasets._csv import encode_column
 
-# rows, features, rows of each class, missing values, features that are text
+# rows, features, rows of each class, missing values, categorical features
 PACKAGED = {
     "breast": (699, 9, {"benign": 458, "malignant": 241}, 16, 0),
     "breast_683": (683, 9, {"benign": 444, "malignant": 239}, 0, 0),
@@ -46,24 +47,24 @@ PACKAGED = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return an empty folder that EVERYSTUMP_DATA names."""
+    """Set EVERYSTUMP_DATA to an empty folder and return it."""
     monkeypatch.setenv("EVERYSTUMP_DATA", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
-    """Let nothing here reach for OpenML."""
+    """Prevent downloads from OpenML."""
     monkeypatch.setattr("sklearn.datasets.fetch_openml", None)
 
 
 class TestPackaged:
-    def test_the_list_here_is_complete(self):
-        assert sorted(PACKAGED) == sorted(packaged.PACKAGED)
+    def test_list_is_complete(self):
+        assert sorted(PACKAGED) == sorted(_packaged.PACKAGED)
 
     @pytest.mark.parametrize("name", PACKAGED)
-    def test_shape_classes_missing_values_and_text(self, name):
-        rows, features, counts, missing, text = PACKAGED[name]
+    def test_shape_classes_missing_values_and_categories(self, name):
+        rows, features, counts, missing, categorical = PACKAGED[name]
         table = load_dataset(name)
         assert isinstance(table, Bunch)
         assert table.data.shape == (rows, features)
@@ -72,14 +73,14 @@ class TestPackaged:
         sizes = np.bincount(table.target).tolist()
         assert dict(zip(table.target_names.tolist(), sizes, strict=True)) == counts
         assert np.isnan(table.data).sum() == missing
-        assert len(table.categories) == text
+        assert len(table.categories) == categorical
 
     @pytest.mark.parametrize("name", PACKAGED)
     def test_credit(self, name):
-        credits = (packaged.PACKAGED_FOLDER / "CREDITS.md").read_text(encoding="utf-8")
+        credits = (_packaged.PACKAGED_FOLDER / "CREDITS.md").read_text(encoding="utf-8")
         assert f"`{name}.csv.xz`" in credits
-        assert packaged.PACKAGED[name].credit in load_dataset(name).DESCR
-        assert "UCI Machine Learning Repository" in packaged.PACKAGED[name].credit
+        assert _packaged.PACKAGED[name].credit in load_dataset(name).DESCR
+        assert "UCI Machine Learning Repository" in _packaged.PACKAGED[name].credit
 
     def test_heart(self):
         heart = load_dataset("heart")
@@ -119,15 +120,15 @@ class TestPackaged:
         np.testing.assert_array_equal(y, heart.target)
 
     def test_damage_is_detected(self, tmp_path, monkeypatch):
-        content = lzma.decompress((packaged.PACKAGED_FOLDER / "heart.csv.xz").read_bytes())
+        content = lzma.decompress((_packaged.PACKAGED_FOLDER / "heart.csv.xz").read_bytes())
         altered = lzma.compress(content.replace(b"70,1,4,130", b"70,1,4,131", 1))
         (tmp_path / "heart.csv.xz").write_bytes(altered)
-        monkeypatch.setattr(packaged, "PACKAGED_FOLDER", tmp_path)
-        message = r"heart\.csv\.xz is damaged .* install everystump again\.$"
+        monkeypatch.setattr(_packaged, "PACKAGED_FOLDER", tmp_path)
+        message = r"heart\.csv\.xz is damaged .* reinstall everystump\.$"
         with pytest.raises(ValueError, match=message):
             load_dataset("heart")
 
-    def test_the_folder_does_not_hide_a_packaged_name(self, folder):
+    def test_packaged_data_precede_the_folder(self, folder):
         (folder / "heart.csv").write_text("a,target\n1,0\n")
         assert load_dataset("heart").data.shape == (270, 13)
 
@@ -138,7 +139,7 @@ class TestPackaged:
         assert {*names} == {*PACKAGED} | others
 
 
-class TestText:
+class TestCategories:
     @pytest.mark.parametrize(
         ("cells", "levels"),
         [
@@ -150,23 +151,22 @@ class TestText:
         ],
     )
     def test_order_of_levels(self, cells, levels):
-        column = csvtable.encode([*cells, ""])
+        column = encode_column([*cells, ""])
         assert column.levels == levels
         assert [levels[int(code)] for code in column.values[:-1]] == cells
         assert np.isnan(column.values[-1])
 
     def test_numbers_have_no_levels(self):
-        column = csvtable.encode(["1", "", "-2.5e3", " 7 ", "inf"])
+        column = encode_column(["1", "", "-2.5e3", " 7 ", "inf"])
         assert column.levels == []
         np.testing.assert_array_equal(column.values, [1, np.nan, -2500, 7, np.inf])
 
     def test_a_column_of_empty_cells_is_missing(self):
-        assert np.isnan(csvtable.encode(["", ""]).values).all()
+        assert np.isnan(encode_column(["", ""]).values).all()
 
-    def test_codes_name_the_cells_of_the_file(self):
-        """Decoding every cell gives back the file."""
+    def test_codes_decode_to_the_cells_of_the_file(self):
         table = load_dataset("votes84")
-        content = lzma.decompress((packaged.PACKAGED_FOLDER / "votes84.csv.xz").read_bytes())
+        content = lzma.decompress((_packaged.PACKAGED_FOLDER / "votes84.csv.xz").read_bytes())
         lines = [line.split(",") for line in content.decode().splitlines()]
         assert [*table.feature_names, "target"] == lines[0]
         levels = [[*table.categories[name], ""] for name in table.feature_names]
@@ -180,7 +180,7 @@ class TestText:
 
 
 class TestFrames:
-    def test_text_is_categorical_and_numbers_are_floats(self):
+    def test_dtypes(self):
         pd = pytest.importorskip("pandas")
         plain = load_dataset("breast_cancer_ljubljana_286")
         framed = load_dataset("breast_cancer_ljubljana_286", as_frame=True)
@@ -226,12 +226,12 @@ class TestUserFolder:
         assert mine.target.tolist() == [1, 0, 1]
         assert str(folder / f"mine{suffix}") in mine.DESCR
 
-    def test_plain_file_hides_compressed_file(self, folder):
+    def test_plain_file_precedes_compressed_file(self, folder):
         (folder / "mine.csv").write_bytes(self.CONTENT)
         (folder / "mine.csv.gz").write_bytes(gzip.compress(b"a,target\n1,0\n"))
         assert load_dataset("mine").data.shape == (3, 2)
 
-    def test_byte_order_mark_line_ends_and_blank_lines(self, folder):
+    def test_byte_order_mark_line_endings_and_blank_lines(self, folder):
         content = b"\xef\xbb\xbf" + self.CONTENT.replace(b"\n", b"\r\n") + b"\r\n"
         (folder / "mine.csv").write_bytes(content)
         mine = load_dataset("mine")
@@ -244,32 +244,32 @@ class TestUserFolder:
         assert mine.target_names.tolist() == ["no", "yes"]
         assert mine.target.tolist() == [1, 0]
 
-    def test_unknown_name_lists_what_is_there(self, folder):
+    def test_unknown_name_lists_the_known_ones(self, folder):
         (folder / "mine.csv").write_bytes(self.CONTENT)
         (folder / "notes.txt").write_text("no data")
         message = (
-            r"name='other' is no known .* one of australian, .*heart, .*mine, .*put other\.csv"
+            r"name='other' is not a known .* one of australian, .*heart, .*mine, .*save other\.csv"
         )
         with pytest.raises(ValueError, match=message) as caught:
             load_dataset("other")
-        assert f"EVERYSTUMP_DATA names ({folder})." in str(caught.value)
+        assert f"EVERYSTUMP_DATA ({folder})." in str(caught.value)
         assert "notes" not in str(caught.value)
 
     def test_unknown_name_without_a_folder(self, monkeypatch):
         monkeypatch.delenv("EVERYSTUMP_DATA", raising=False)
-        with pytest.raises(ValueError, match=r"votes84, or .* EVERYSTUMP_DATA names \(not set\)"):
+        with pytest.raises(ValueError, match=r"votes84, or .* EVERYSTUMP_DATA \(not set\)"):
             load_dataset("other")
 
     def test_a_name_cannot_leave_the_folder(self, folder, monkeypatch):
         (folder / "mine.csv").write_bytes(self.CONTENT)
         (folder / "inner").mkdir()
         monkeypatch.setenv("EVERYSTUMP_DATA", str(folder / "inner"))
-        with pytest.raises(ValueError, match="no known data set"):
+        with pytest.raises(ValueError, match="not a known data set"):
             load_dataset("../mine")
 
     def test_folder_must_exist(self, tmp_path, monkeypatch):
         monkeypatch.setenv("EVERYSTUMP_DATA", str(tmp_path / "absent"))
-        with pytest.raises(ValueError, match=r"EVERYSTUMP_DATA=.*absent.* is no folder"):
+        with pytest.raises(ValueError, match=r"EVERYSTUMP_DATA=.*absent.* cannot be read"):
             load_dataset("other")
 
     @pytest.mark.parametrize(
@@ -280,14 +280,14 @@ class TestUserFolder:
             (b"target\n1\n", r"at least one feature"),
             (b"a,b,a,target\n1,2,3,0\n", r"mine\.csv has several columns named 'a'"),
             (b"a,target\n", r"mine\.csv has a header but no rows"),
-            (b"a,b,target\n1,2,0\n1,0\n", r"mine\.csv has 2 cells in line 3: give it 3"),
-            (b"a,target\n1,\n2,x\n", r"mine\.csv has rows without a label"),
-            (b"a,target\n\xff,0\n", r"mine\.csv is neither UTF-8 text nor .* gzip or xz"),
-            (gzip.compress(CONTENT, mtime=0)[:-12], r"mine\.csv is neither UTF-8 text nor"),
-            (lzma.compress(CONTENT)[:-12], r"mine\.csv is neither UTF-8 text nor"),
+            (b"a,b,target\n1,2,0\n1,0\n", r"mine\.csv has 2 cells in line 3, but 3 in the header"),
+            (b"a,target\n1,\n2,x\n", r"mine\.csv has rows with an empty 'target'"),
+            (b"a,target\n\xff,0\n", r"mine\.csv is not UTF-8 text, .* gzip or xz"),
+            (gzip.compress(CONTENT, mtime=0)[:-12], r"mine\.csv is not UTF-8 text"),
+            (lzma.compress(CONTENT)[:-12], r"mine\.csv is not UTF-8 text"),
         ],
     )
-    def test_other_formats_are_refused_in_one_sentence(self, folder, content, message):
+    def test_other_formats_are_rejected_in_one_sentence(self, folder, content, message):
         (folder / "mine.csv").write_bytes(content)
         with pytest.raises(ValueError, match=message) as caught:
             load_dataset("mine")
