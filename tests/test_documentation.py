@@ -1,0 +1,55 @@
+"""The documents: links lead somewhere, and the Python examples run."""
+
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    ROOT / "benchmarks" / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+CODE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def anchors(text):
+    """Return the anchors of the headings, as GitHub forms them."""
+    headings = re.findall(r"^#+ (.*)$", CODE.sub("", text), re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    }
+
+
+def test_links_lead_somewhere():
+    broken = []
+    for document in DOCUMENTS:
+        for link in re.findall(r"\]\(([^)\s]+)\)", CODE.sub("", document.read_text("utf-8"))):
+            if re.match(r"\w+:", link):
+                continue
+            name, _, anchor = link.partition("#")
+            target = (document.parent / name) if name else document
+            if not target.exists():
+                broken.append(f"{document.name}: {link}")
+            elif anchor and anchor not in anchors(target.read_text("utf-8")):
+                broken.append(f"{document.name}: {link} has no such heading")
+    assert not broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.md"])
+def test_python_examples_run(name, tmp_path, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    pyplot.switch_backend("agg")
+    text = (ROOT / name).read_text("utf-8")
+    namespace = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # examples may warn; they must not fail
+        for language, code in CODE.findall(text):
+            if language == "python":
+                exec(compile(code, name, "exec"), namespace)
+    pyplot.close("all")
+    assert namespace
