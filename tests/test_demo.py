@@ -32,13 +32,13 @@ def test_the_demo_runs(tmp_path, monkeypatch):
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
     lines = run.stdout.splitlines()
-    assert re.fullmatch(r"heart: \d+ rows to learn from, \d+ held out, 13 features", lines[2])
-    rows = [line for line in lines if re.search(r"\d+\.\d \+- +\d\.\d % +\d+\.\d\d s$", line)]
-    names = ["every stump (StumpLogistic", "every stump (StumpSVCCV)", "AdaBoost", "Gaussian SVM"]
+    assert re.fullmatch(r"heart: \d+ training rows, \d+ held-out rows, 13 features", lines[2])
+    rows = [line for line in lines if re.search(r"\d+\.\d \+- +\d\.\d% +\d+\.\d\d s$", line)]
+    names = ["StumpLogisticRegressionCV", "StumpSVCCV", "AdaBoost", "Gaussian SVM"]
     assert [row.startswith(name) for row, name in zip(rows, names, strict=True)] == [True] * 4
     errors = [float(re.search(r"(\d+\.\d) \+-", row)[1]) for row in rows]
     assert 5 < errors[0] < 30
-    proof = re.search(r"objective (\S+), .* lower bound (\S+) \(gap (\S+)\)", run.stdout)
+    proof = re.search(r"objective (\S+), .* lower bound (\S+) \(relative gap (\S+)\)", run.stdout)
     primal, dual, gap = map(float, proof.groups())
     assert dual <= primal and gap <= 1e-3
     names = ["heart.html", "heart.png", "heart.sql", "heart.stump", "heart.csv"]

@@ -20,11 +20,11 @@ from everystump import (
     save,
 )
 from everystump._tables.labels import class_indices
-from everystump._workflow.direction import fit_with_class_order
-from everystump._workflow.fitting import fit_model
-from everystump._workflow.guesses import ColumnOptions, prepare_training_data
+from everystump._workflow.fitting import fit_model, fit_with_class_order
+from everystump._workflow.options import ColumnOptions
 from everystump._workflow.plan import Plan
 from everystump._workflow.presets import PRESETS
+from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.datasets import make_twonorm
 from everystump.export import to_json, to_onnx, to_sql
 
@@ -37,9 +37,9 @@ def frame():
 
 
 def fitted(frame, family="stump-logistic", positive="ill"):
-    takes_C = PRESETS[family].takes_C
+    has_C = PRESETS[family].has_C
     task = prepare_training_data(frame, "state", ColumnOptions(positive=positive))
-    return fit_model(task, Plan(family, 0.1 if takes_C else None))
+    return fit_model(task, Plan(family, 0.1 if has_C else None))
 
 
 @pytest.mark.parametrize("family", PRESETS)

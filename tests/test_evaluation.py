@@ -15,10 +15,10 @@ from sklearn.metrics import (
 from everystump import StumpLogisticRegression, StumpSVC
 from everystump._evaluation import (
     LabeledPredictions,
+    baseline_warning,
     evaluate,
     metric_rows,
     positive_index,
-    verdict,
 )
 from everystump._evaluation.intervals import delong, mean_of_proportions, wilson
 from everystump.datasets import make_twonorm
@@ -75,7 +75,7 @@ def test_figures_of_several_classes_are_those_of_scikit_learn():
         recall_score(y[1::2], said, average=None)
     )
     titles = [row["name"] for row in metric_rows(found)]
-    assert titles[2:] == ["AUC, macro", "log-loss", "precision, macro"]
+    assert titles[2:] == ["AUC, macro", "log loss", "precision, macro"]
 
 
 def test_the_baseline_answers_the_majority_of_the_training_rows():
@@ -94,7 +94,7 @@ def test_the_baseline_answers_the_majority_of_the_training_rows():
 def test_a_constant_answer_is_named_as_one():
     found = evaluate(outcome([0] * 97 + [1] * 3, [0] * 100), ["No", "Yes"], 1)
     assert found["better"] is False
-    assert verdict(found) == "Its predictions are no better than always answering “No”."
+    assert baseline_warning(found) == "The predictions are no better than always predicting “No”."
     precision = found["figures"]["precision"]
     assert precision["value"] is None and precision["interval"] is None
     assert metric_rows(found)[3]["name"] == "precision of “Yes”"
@@ -106,17 +106,17 @@ def test_a_good_ranking_is_told_beside_a_useless_threshold():
     score = np.r_[rng.normal(-4, 0.6, size=80), rng.normal(-3, 0.6, size=40)]
     found = evaluate(outcome([0] * 80 + [1] * 40, [0] * 120, score), ["No", "Yes"], 1)
     assert found["figures"]["auc"]["low"] > 0.5
-    assert "though its scores do rank the rows (AUC 0." in verdict(found)
+    assert "although the scores do rank the rows (AUC 0." in baseline_warning(found)
     few = evaluate(outcome([0] * 80 + [1] * 9, [0] * 89, score[:89]), ["No", "Yes"], 1)
-    assert verdict(few).endswith("answering “No”.")  # without an interval nothing is claimed
+    assert baseline_warning(few).endswith("predicting “No”.")  # no interval, no claim
 
 
 def test_a_small_lead_may_be_chance():
     actual = [0] * 60 + [1] * 40
     found = evaluate(outcome(actual, [0] * 60 + [1] * 3 + [0] * 37), ["no", "yes"], 1)
-    assert found["better"] is None and "may be chance" in verdict(found)
+    assert found["better"] is None and "not significantly better" in baseline_warning(found)
     found = evaluate(outcome(actual, [0] * 60 + [1] * 5 + [0] * 35), ["no", "yes"], 1)
-    assert found["better"] is True and verdict(found) is None
+    assert found["better"] is True and baseline_warning(found) is None
 
 
 def test_rows_of_one_class_have_no_area():
@@ -157,7 +157,7 @@ def test_classes_in_another_order_change_no_figure(two):
 
 
 def test_intervals_hold_what_they_should_as_often_as_they_say():
-    """Coverage of 95 % intervals in 400 draws; 2.5 % of slack is more than two deviations."""
+    """Coverage of 95% intervals in 400 draws; 2.5% of slack is more than two deviations."""
     rng = np.random.default_rng(0)
     label = np.arange(120) < 40
     area = 0.760250  # of two normal classes at a distance of 1
@@ -191,9 +191,9 @@ def test_the_area_of_delong_is_that_of_scikit_learn_with_ties():
 
 def test_probabilities_worse_than_the_frequencies_are_named():
     figures = {"log_loss": {"value": 3.784, "baseline": 0.693}}
-    assert verdict({"better": True, "figures": figures}) == (
-        "Its probabilities are worse than the class frequencies: the log-loss is 3.784, that of "
+    assert baseline_warning({"better": True, "figures": figures}) == (
+        "The probabilities are worse than the class frequencies: the log loss is 3.784, that of "
         "the frequencies 0.693."
     )
     figures["log_loss"]["value"] = 0.69304  # which the table shows as the same number
-    assert verdict({"better": True, "figures": figures}) is None
+    assert baseline_warning({"better": True, "figures": figures}) is None

@@ -211,7 +211,7 @@ def test_equally_frequent_levels_are_ranked_by_contribution():
     y[150:160], y[170:180] = 0, 1  # the other levels are uninformative
     model = StumpLogisticRegression().fit(pd.DataFrame({"many": level}), y)
     axis = CurvesDisplay.from_estimator(model).axes_[0]
-    assert labels(axis)[0] == "level 15  5.0 %" and labels(axis)[-1] == "level 17  5.0 %"
+    assert labels(axis)[0] == "level 15  5.0%" and labels(axis)[-1] == "level 17  5.0%"
 
 
 @pytest.mark.parametrize("given", [True, False])
@@ -655,10 +655,10 @@ def test_names_that_are_numbers():
 def test_text_helpers():
     assert escape(MONEY) == r"\$0-\$10k" and escape(3) == "3"
     assert [format_short_percent(s) for s in (0.0, 0.0003, 0.0994, 0.0996, 1.0)] == [
-        "0 %",
-        "<0.1 %",
-        "9.9 %",
-        "10 %",
-        "100 %",
+        "0%",
+        "<0.1%",
+        "9.9%",
+        "10%",
+        "100%",
     ]
     assert truncate("short", 5) == "short" and truncate("longer", 5) == "long…"

@@ -184,10 +184,10 @@ def test_what_is_known_is_told():
     words = summarize(model, X, y, about=ABOUT)["words"]
     assert words["certificate"] == (
         "No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is "
-        "within 0.05 % of the optimum."
+        "within 0.05% of the optimum."
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
-    assert "likely between 20.0 % and 31.0 % (300 held-out rows)" in " ".join(words["trained"])
+    assert "likely between 20.0% and 31.0% (300 held-out rows)" in " ".join(words["trained"])
     assert "rows that this page was given" in " ".join(words["trained"])
     words = summarize(model, X, y, about=ABOUT | {"rows": "held-out"})["words"]
     assert "rows that this page was given" not in " ".join(words["trained"])
@@ -196,9 +196,9 @@ def test_what_is_known_is_told():
     assert "Of the 300 training rows that this page was given" in " ".join(words["trained"])
     assert "Beware: they may be known." in words["trained"]
     assert words["tiles"] == {
-        "error": "25.0 %",
-        "range": "likely 20.0 % to 31.0 %",
-        "gap": "0.05 %",
+        "error": "25.0%",
+        "range": "likely 20.0% to 31.0%",
+        "gap": "0.05%",
     }
     assert "is vacuous" in words["bounds"][0] and "no number" in words["bounds"][1]
     path = summarize(model, about=ABOUT)["about"]["path"]

@@ -8,9 +8,10 @@ from sklearn.preprocessing import StandardScaler
 from everystump import DecisionStumpClassifier
 from everystump._evaluation import metric_rows
 from everystump._workflow.fitting import fit_model
-from everystump._workflow.guesses import ColumnOptions, prepare_training_data
 from everystump._workflow.matching import match_labeled_rows
+from everystump._workflow.options import ColumnOptions
 from everystump._workflow.plan import Plan
+from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.modelfile import load, save
 from everystump.report import summarize
@@ -108,7 +109,7 @@ def test_training_rows_given_in_python_are_called_so(steps):
     partly = summarize(model, X[60:160], y[60:160])["words"]
     assert partly["figures"]["title"] == "Measured on 100 given rows, which may flatter the model"
     assert not any(row["interval"] for row in partly["figures"]["rows"])
-    assert any("about 40 % of these rows equal rows" in text for text in partly["trained"])
+    assert any("about 40% of these rows equal rows" in text for text in partly["trained"])
     fresh = summarize(model, X[100:], y[100:])["words"]
     assert fresh["figures"]["title"] == "Measured on 100 given rows"
     assert any(row["interval"] for row in fresh["figures"]["rows"])

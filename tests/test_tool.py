@@ -15,8 +15,9 @@ from tool import refused, run, write_credit
 
 import everystump as package
 from everystump import export
-from everystump._workflow.guesses import ColumnOptions, prepare_training_data
+from everystump._workflow.options import ColumnOptions
 from everystump._workflow.presets import PRESETS
+from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.cli.main import everystump
 
 
@@ -38,13 +39,13 @@ def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
     assert done.exit_code == 0, done.output
     for words in (
         "400 rows, 20 features.",
-        "Left out, with one value only: bank.",
-        "Left out, numbering the rows: number.",
-        "With missing values: purpose, amount.",
+        "Dropped (constant): bank.",
+        "Dropped (row numbers): number.",
+        "Missing values: purpose, amount.",
         "Classes: 0, 1 (positive class: 1).",
         "Score        above zero favors “1”",
         "100 held-out rows, 95% interval",
-        "the best of a path",
+        "the best of ",
         "Certificate  objective ",
         "validation_bound",
     ):
@@ -72,7 +73,7 @@ def test_every_family(family, credit, tmp_path):
 
 def test_perceptrons_take_numbers_only(credit, tmp_path):
     given = ("--target", "default", "--model", "perceptron", "-o", tmp_path / "m.stump")
-    assert "takes numbers only" in refused("fit", credit, *given)
+    assert "accepts numbers only" in refused("fit", credit, *given)
     assert not (tmp_path / "m.stump").exists()
 
 
@@ -165,7 +166,7 @@ def test_guesses_can_be_overruled(credit):
     task = prepare_training_data(frame, "default", column_options)
     assert "age" not in task.X and "number" in task.X and task.positive == 0
     assert str(task.X["dependents"].dtype) == "category"
-    assert task.dropped == {"age": "asked for", "bank": "with one value only"}
+    assert task.dropped == {"age": "requested", "bank": "constant"}
 
 
 DOCS = Path(__file__).parents[1] / "docs" / "tool.md"
@@ -211,12 +212,12 @@ def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
     assert "Error on 200 rows" in run("bound", out, fresh).output
     pd.read_csv(data).sample(frac=1, random_state=0).to_csv(fresh, index=False)
     done = run("bound", out, fresh)
-    assert "about 75 % of these rows equal" in done.stderr
-    assert "validation_bound, an estimate as assumptions are violated:" in done.stdout
+    assert "about 75% of these rows equal" in done.stderr
+    assert "validation_bound (assumptions violated: an estimate, not a bound):" in done.stdout
     assert "is at most" not in done.stdout
     (bound,) = json.loads(run("bound", out, fresh, "--json").stdout)["bounds"]
     assert bound["holds"] is False
-    assert bound["violations"][0].startswith("about 75 % of these rows equal")
+    assert bound["violations"][0].startswith("about 75% of these rows equal")
 
 
 def test_a_leave_one_out_bound_is_told_once(tmp_path):
@@ -237,7 +238,7 @@ def test_rows_that_were_learned_from_are_told_of(tmp_path):
     pd.concat([pd.read_csv(data), pd.read_csv(more)]).to_csv(more, index=False)
     done = run("bound", out, more)
     share = 150 / 400  # learned from, of all
-    found = float(re.search(r"about ([\d.]+) % of these rows equal", done.stderr)[1]) / 100
+    found = float(re.search(r"about ([\d.]+)% of these rows equal", done.stderr)[1]) / 100
     assert found == pytest.approx(share, abs=0.01)
     assert "learned from" in run("report", out, more, "-o", tmp_path / "page.html").stderr
 
@@ -276,7 +277,7 @@ def test_three_classes(three, tmp_path):
     parts = pd.read_csv(tmp_path / "parts.csv")
     np.testing.assert_allclose(parts["(score) 2"], said["score 2"])
     assert "importance" in run("explain", model).stdout
-    assert "leave the option out" in refused(
+    assert "omit the option" in refused(
         "fit", data, "--target", "y", "--positive", 1, "-o", tmp_path / "m.stump"
     )
 
@@ -286,7 +287,7 @@ def test_what_a_family_cannot_do_is_refused(credit, tmp_path):
     for family in ("boost", "bag"):
         assert f"--C 2: {family} has no C" in refused(*given, "--model", family, "--C", 2)
     assert run(*given, "--C", 1).exit_code == 0
-    assert "pass one of the two" in refused(
+    assert "pass one of them" in refused(
         "explain", tmp_path / "m.stump", credit, "--row", 1, "-o", tmp_path / "parts.csv"
     )
     assert "is a folder" in refused("export", tmp_path / "m.stump", "--to", "sql", "-o", "")
@@ -298,7 +299,9 @@ def test_labels_that_the_model_does_not_know(credit, model, tmp_path):
         ("bound", model, tmp_path / "new.csv"),
         ("report", model, tmp_path / "new.csv", "-o", tmp_path / "page.html"),
     ):
-        assert "'default' is '7' in some rows, which is none of the labels" in refused(*given)
+        assert "'default' is '7' in some rows, which is not one of the model's classes" in refused(
+            *given
+        )
 
 
 def test_machines_get_json(credit, model, tmp_path):
@@ -322,7 +325,7 @@ def test_an_input_is_never_written_over(credit, model):
         ("predict", model, credit, "-o", credit, "--force"),
         ("export", model, "--to", "sql", "-o", model, "--force"),
     ):
-        assert "is an input as well" in refused(*command)
+        assert "is also an input" in refused(*command)
     assert credit.read_bytes() == before
 
 
@@ -376,7 +379,7 @@ def test_rows_of_training_are_not_called_held_out(credit, tmp_path):
     half = tmp_path / "half.csv"
     pd.read_csv(credit).iloc[::2].to_csv(half, index=False)
     run("report", out, half, "-o", page, "--force")
-    assert "Beware: about 100 % of these rows" in page.read_text()
+    assert "Beware: about 100% of these rows" in page.read_text()
 
 
 def shown_in(page):
@@ -394,7 +397,7 @@ def test_rows_are_known_however_a_file_writes_them(credit, tmp_path):
     assert "Error on 100 held-out rows" in run("bound", out, other).stdout
     part = frame[frame["amount"].notna()].astype({"amount": "int64"})
     part.to_csv(tmp_path / "part.csv", index=False)
-    assert re.search(r"about 7[\d.]+ % of these", run("bound", out, tmp_path / "part.csv").stderr)
+    assert re.search(r"about 7[\d.]+% of these", run("bound", out, tmp_path / "part.csv").stderr)
 
 
 def test_true_and_false_with_holes(tmp_path):
@@ -402,7 +405,7 @@ def test_true_and_false_with_holes(tmp_path):
     frame = pd.DataFrame({"a": np.arange(80) % 7, "y": [True, False, None, False] * 20})
     frame.to_csv(data, index=False)
     told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "Left out: 20 rows without a 'y'." in told
+    assert "Dropped 20 rows with a missing 'y'." in told
     assert "Error on 15 held-out rows" in run("bound", out, data).stdout
     assert package.load(out).classes_.tolist() == ["False", "True"]
 
@@ -426,7 +429,7 @@ def test_text_where_numbers_were_is_named_by_its_row(credit, model, tmp_path):
     frame = pd.read_csv(credit).astype({"age": object})
     frame["age"] = [f"oops {k}" if k >= 17 else age for k, age in enumerate(frame["age"])]
     frame.to_csv(tmp_path / "t.csv", index=False)
-    assert "'age' is 'oops 17' in row 17 (0 is the first)" in refused(
+    assert "'age' is 'oops 17' in row 17 (counting from 0)" in refused(
         "predict", model, tmp_path / "t.csv"
     )
 
@@ -445,10 +448,10 @@ def test_columns_that_no_model_takes(tmp_path):
     data, out = tmp_path / "t.parquet", tmp_path / "m.stump"
     frame.to_parquet(data)
     told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "60 rows, 2 features." in told and "Categories" not in told
-    assert "Left out, neither numbers nor text: list." in told
-    assert "Left out, with one value only: same0, same1" in told and "and 22 more." in told
-    assert "turn it into numbers" in refused(
+    assert "60 rows, 2 features." in told and "Categorical" not in told
+    assert "Dropped (neither numbers nor text): list." in told
+    assert "Dropped (constant): same0, same1" in told and "and 22 more." in told
+    assert "convert it to numbers" in refused(
         "fit", data, "--target", "y", "--use", "list", "-o", out, "--force"
     )
 
@@ -456,7 +459,7 @@ def test_columns_that_no_model_takes(tmp_path):
 def test_wishes_that_contradict_each_other(credit, tmp_path):
     given = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
     assert "choose one" in refused(*given, "--drop", "age", "--use", "age")
-    assert "two ways to measure" in refused(*given, "--cv", 3, "--holdout", 0.2)
+    assert "exclude each other" in refused(*given, "--cv", 3, "--holdout", 0.2)
     assert "use 'default'" in refused(*given[:3], "DEFAULT", *given[4:])
 
 
@@ -486,7 +489,7 @@ def test_a_model_of_numbers_only_says_what_it_lacks(credit, tmp_path):
     frame = pd.read_csv(credit)[["duration", "age", "default"]]
     frame.to_csv(data, index=False)
     given = ("fit", data, "--target", "default", "--model", "perceptron", "-o", out)
-    assert "'age' holds categories, and --model perceptron" in refused(
+    assert "'age' holds categories, but --model perceptron" in refused(
         *given, "--categorical", "age"
     )
     assert run(*given).exit_code == 0

@@ -4,6 +4,7 @@ import datetime
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,15 @@ import pytest
 from tool import refused, run
 
 import everystump as package
-from everystump._workflow import InvalidInputError
-from everystump._workflow.datetext import date_features, read_dates
-from everystump._workflow.guesses import ColumnOptions, prepare_training_data
+from everystump._text import InvalidInputError
 from everystump._workflow.matching import match_features
-from everystump._workflow.numbertext import read_number
-from everystump._workflow.readings import as_plain, parsers_from_dict
-from everystump._workflow.schema import infer_parsers
-from everystump._workflow.sources import read_file
+from everystump._workflow.options import ColumnOptions, Dialect
+from everystump._workflow.reading.date_text import date_features, read_dates
+from everystump._workflow.reading.files import parse_file, read_file
+from everystump._workflow.reading.number_text import read_number
+from everystump._workflow.schema.inference import infer_parsers
+from everystump._workflow.schema.parsers import parsers_from_dict, parsers_to_dict
+from everystump._workflow.schema.training_data import prepare_training_data
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -39,11 +41,6 @@ def task_of(cells, *, decimal=None, y=Y, **column_options):
 
 
 def read_text(text, decimal=None):
-    from pathlib import Path
-
-    from everystump._workflow.dialect import Dialect
-    from everystump._workflow.sources import parse_file
-
     return parse_file(Path("t.csv"), text.encode(), Dialect(decimal=decimal), text=["y"])[0]
 
 
@@ -62,7 +59,7 @@ def test_written_numbers_are_numbers(cells):
     task = task_of(cells)
     assert task.X["x"].tolist() == AMOUNTS.tolist()
     assert any(
-        re.fullmatch(r"Numbers, read from text: x \('.*' is \d+\)\.", s) for s in task.messages
+        re.fullmatch(r"Numbers parsed from text: x \('.*' is \d+\)\.", s) for s in task.messages
     )
 
 
@@ -130,7 +127,9 @@ def test_cells_of_another_currency_are_words():
     cells = [f"${x}" for x in range(100)] + ["€5"] * 20
     task = task_of(cells)
     assert task.X["x"].isna().sum() == 20
-    assert any("Words that count as missing: x ('€5' in 20 rows)" in one for one in task.messages)
+    assert any(
+        "Words treated as missing values: x ('€5' in 20 rows)" in one for one in task.messages
+    )
     assert task_of(["$5", "€5"] * 60).X["x"].dtype.kind == "O"
 
 
@@ -181,7 +180,7 @@ def test_dates_are_the_same_numbers_however_they_are_written(form):
     assert task.X["x_weekday"].tolist() == [day.isoweekday() for day in DAYS]
     assert task.X["x_year"].is_monotonic_increasing
     assert task.X["x_year"].astype(int).tolist() == DAYS.dt.year.tolist()
-    assert "Dates, turned into numbers: x (x_year, x_month, x_weekday)." in task.messages
+    assert "Dates converted to numbers: x (x_year, x_month, x_weekday)." in task.messages
 
 
 def test_dates_are_read_as_pythons_calendar_has_them():
@@ -228,21 +227,21 @@ def test_parts_that_tell_nothing_are_not_made():
     )
     assert parts(hours) == ["x_year", "x_weekday", "x_hour"]
     same = task_of(pd.Series(["2012-01-01"] * N))
-    assert same.dropped["x"] == "with one value only"
+    assert same.dropped["x"] == "constant"
 
 
 def test_dates_that_may_be_read_in_two_ways():
     days = pd.Series(pd.to_datetime([f"2012-{1 + k % 12}-{1 + k % 11}" for k in range(N)]))
     told = " ".join(task_of(days.dt.strftime("%d/%m/%Y")).messages)
-    assert "the month is taken to be before the day" in told
-    assert "taken to be" not in " ".join(task_of(DAYS.dt.strftime("%d/%m/%Y")).messages)
+    assert "assuming month before day" in told
+    assert "assuming" not in " ".join(task_of(DAYS.dt.strftime("%d/%m/%Y")).messages)
 
 
 def test_times_are_hours():
     clock = [f"{k % 24}:{k % 60:02d}" for k in range(N)]
     task = task_of(clock)
     assert task.X["x"].tolist() == [k % 24 + k % 60 / 60 for k in range(N)]
-    assert "Times, turned into hours: x." in task.messages
+    assert "Times converted to hours: x." in task.messages
 
 
 def test_names_of_parts_do_not_collide_and_can_be_dropped():
@@ -314,13 +313,16 @@ def test_new_files_are_read_as_the_model_remembers(tmp_path):
     for text, wanted in (
         (
             "when,age,money\nsoon,1,2\n",
-            "'when' is 'soon' in row 0 .*, where the model wants a date",
+            "'when' is 'soon' in row 0 .*, where the model expects a date",
         ),
         (
             "when,age,money\n,none,2\n",
-            "'age' is 'none' in row 0 .*, where the model wants a number",
+            "'age' is 'none' in row 0 .*, where the model expects a number",
         ),
-        ("when,age,money\n,1,€2\n", "'money' is '€2' in row 0 .*, where the model wants a number"),
+        (
+            "when,age,money\n,1,€2\n",
+            "'money' is '€2' in row 0 .* expects a number",
+        ),
         ("age,money\n1,2\n", "The data lack 'when'"),
     ):
         new.write_text(text)
@@ -345,14 +347,14 @@ def test_a_file_of_decimal_commas_is_remembered(tmp_path):
 def test_readings_are_plain_data():
     frame = pd.DataFrame({"x": DAYS.dt.strftime("%m/%d/%Y"), "m": [f"${x:,}" for x in AMOUNTS]})
     frame["t"] = "12:30"
-    found = infer_parsers(frame, (".", ","), as_it_is=(), numeric=())
+    found = infer_parsers(frame, (".", ","), unchanged=(), numeric=())
     assert sorted(found) == ["m", "t", "x"]
-    assert parsers_from_dict(json.loads(json.dumps(as_plain(found)))) == found
+    assert parsers_from_dict(json.loads(json.dumps(parsers_to_dict(found)))) == found
 
 
 def test_identifiers_and_free_text_are_left_out():
     words = [f"word {k % 70}" for k in range(N)]
-    assert "identifiers, names, notes" in task_of(words).dropped["x"]
+    assert "identifiers, names or notes" in task_of(words).dropped["x"]
     assert set(task_of(words, use=["x"]).X["x"]) == set(words)
     assert "x" in task_of([f"word {k % 50}" for k in range(N)]).X
     assert "x" in task_of([f"word {k}" for k in range(20)]).X  # too few to tell
@@ -378,7 +380,7 @@ def test_identifiers_and_free_text_are_left_out():
 
 def test_a_wanted_column_without_values_is_refused():
     for wish in ("use", "categorical"):
-        with pytest.raises(InvalidInputError, match="'x' cannot be used: no row has a value in it"):
+        with pytest.raises(InvalidInputError, match="'x' cannot be used: it has no values"):
             task_of([None] * N, **{wish: ["x"]})
 
 
@@ -390,8 +392,8 @@ def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     data.write_text(text)
     told = run("fit", data, "--target", "y", "--C", 10, "-o", out).stdout
-    assert "whole numbers beyond 2^53 cannot be told apart as numbers: big, gap." in told
-    assert "Categories: " not in told
+    assert "integers beyond 2^53 are not exact as floats: big, gap." in told
+    assert "Categorical: " not in told
     model = package.load(out)
     assert model.feature_info_[0].levels.tolist() == [str(2**60 + k) for k in range(5)]
     said = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
@@ -399,7 +401,7 @@ def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
     task = prepare_training_data(
         read_file(data, text=["y"])[0], "y", ColumnOptions(numeric=["big"])
     )
-    assert "Rounded, as whole numbers beyond 2^53: big." in task.messages
+    assert "Integers beyond 2^53, rounded to floats: big." in task.messages
     assert task.X["big"].nunique() == 1 and "big" not in task.dropped
     huge = read_text(text.replace("1152921504606846976", "1e300"))
     assert huge["o"].dtype.kind == "i"
@@ -420,7 +422,7 @@ def test_numbers_of_rows_are_known_though_labels_are_missing(name):
     frame = pd.DataFrame({name: np.arange(1, N + 1), "x": AMOUNTS, "y": Y})
     frame.loc[50, "y"] = None
     task = prepare_training_data(frame, "y", ColumnOptions())
-    assert task.dropped == {name: "numbering the rows"} and list(task.X) == ["x"]
+    assert task.dropped == {name: "row numbers"} and list(task.X) == ["x"]
 
 
 def test_numbers_of_rows_may_have_gaps_in_a_column_without_a_name():
@@ -448,7 +450,7 @@ def test_a_few_new_words_at_prediction_are_missing(mixed, tmp_path, name, word):
     frame.astype(object).assign(**{name: ["", *frame[name][1:]]}).to_csv(empty, index=False)
     done, same = run("predict", out, new), run("predict", out, empty)
     assert done.exit_code == 0 and done.stdout == same.stdout
-    assert f"{name}: '{word}' in 1 row taken as missing." in " ".join(done.stderr.split())
+    assert f"{name}: '{word}' in 1 row treated as missing." in " ".join(done.stderr.split())
     assert same.stderr == ""
     words = [f"{word} {k}" for k in range(N)]
     frame.assign(**{name: words}).to_csv(new, index=False)
@@ -470,5 +472,5 @@ def test_percents_without_the_sign_are_told(mixed, tmp_path):
     frame.to_csv(new, index=False)
     assert run("predict", out, new).stderr == ""
     some = task_of([0.35, *frame["share"][1:]])
-    assert any(one.startswith("Percents, of which some are without") for one in some.messages)
-    assert not any(one.startswith("Percents") for one in task_of(frame["share"]).messages)
+    assert any(one.startswith("Percentages, some of them without") for one in some.messages)
+    assert not any(one.startswith("Percentages") for one in task_of(frame["share"]).messages)

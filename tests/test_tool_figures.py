@@ -36,9 +36,9 @@ def test_fit_gives_every_figure_beside_a_constant_answer(table, tmp_path):
     lines = run(*given).stdout.splitlines()
     head = next(k for k, line in enumerate(lines) if "always “well”" in line)
     names = [line.split("  ")[0] for line in lines[head + 2 : head + 8]]
-    assert names[:4] == ["accuracy", "balanced accuracy", "AUC", "log-loss"]
+    assert names[:4] == ["accuracy", "balanced accuracy", "AUC", "log loss"]
     assert names[4:] == ["precision of “ill”", "recall of “ill”"]
-    assert any(line.startswith("Kept") and "--refit" in line for line in lines)
+    assert any(line.startswith("Saved") and "--refit" in line for line in lines)
     about = json.loads(run(*given, "--json").stdout)
     figures = about["figures"]["figures"]
     assert set(figures) == {
@@ -54,8 +54,8 @@ def test_a_model_of_rare_positives_is_told_to_be_no_better(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     out = tmp_path / "m"
     done = run("fit", tmp_path / "t.csv", "--target", "y", "--C", 0.01, "-o", out)
-    assert "no better than always answering “No”." in done.stdout
-    assert "no better than always answering “No”." in run("bound", out, tmp_path / "t.csv").stdout
+    assert "no better than always predicting “No”." in done.stdout
+    assert "no better than always predicting “No”." in run("bound", out, tmp_path / "t.csv").stdout
 
 
 def test_bound_and_report_measure_as_fit_does(table, model, tmp_path):
@@ -75,8 +75,8 @@ def test_refit_learns_from_all_rows_and_says_whose_the_figures_are(table, model,
     out = tmp_path / "again.stump"
     done = run("fit", table, "--target", "state", "--C", 0.1, "--refit", "-o", out)
     n_rows, first = len(pd.read_csv(table)), package.load(model).about_
-    assert f"figures of the model of {first['n_rows']} rows before the refit" in done.stdout
-    assert f"trained again on all {n_rows} rows" in done.stdout and "Bound " not in done.stdout
+    assert f"metrics of the model of {first['n_rows']} rows before the refit" in done.stdout
+    assert f"retrained on all {n_rows} rows" in done.stdout and "Bound " not in done.stdout
     assert f"Error on {n_rows} training rows" in run("bound", out, table).stdout
     again = package.load(out)
     assert again.about_["figures"] == first["figures"]
@@ -85,8 +85,8 @@ def test_refit_learns_from_all_rows_and_says_whose_the_figures_are(table, model,
     np.testing.assert_allclose(again.decision_function(X), -fresh.decision_function(X), atol=1e-3)
     told = run("report", out, table, "-o", tmp_path / "page.html").stdout
     assert f"with the first model, of {first['n_rows']} rows:" in " ".join(told.split())
-    assert f"{100 * first['figures']['figures']['accuracy']['value']:.1f} %" in told
-    assert "leave --refit out" in refused(
+    assert f"{100 * first['figures']['figures']['accuracy']['value']:.1f}%" in told
+    assert "omit --refit" in refused(
         "fit", table, "--target", "state", "--cv", 3, "--refit", "-o", out, "--force"
     )
 
@@ -106,7 +106,7 @@ def test_a_row_is_explained_by_class_probability_sign_and_intercept(table, model
         score = loaded.decision_function(rows.iloc[[row]])[0]
         told = json.loads(run("explain", model, table, "--row", row, "--json").stdout)
         assert told["prediction"] == ("ill" if score > 0 else "well")
-        assert f"Predicted: “{told['prediction']}”, probability" in text
+        assert f"Predicted class: “{told['prediction']}”, probability" in text
         assert f"score {score:+.3f}" in text and "(blue) favor “ill”" in text
         assert "(intercept, baseline)" in text
         assert told["score"] == pytest.approx(score)

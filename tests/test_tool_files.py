@@ -13,9 +13,9 @@ import pytest
 from tool import refused, run
 
 import everystump as package
-from everystump._workflow import InvalidInputError
-from everystump._workflow.dialect import Dialect
-from everystump._workflow.sources import read_file
+from everystump._text import InvalidInputError
+from everystump._workflow.options import Dialect
+from everystump._workflow.reading.files import read_file
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -31,31 +31,34 @@ def test_delimiters_and_compression(delimiter, packed, tmp_path):
 
 BAD = {
     "empty": (b"", r"is empty"),
-    "names only": (b"a,b,y\n", r"has names but no rows"),
-    "short line": (b"a,b,y\n1,2,0\n3,4\n5,6,1\n", r"line 3: 2 cells where the first line has 3"),
-    "long line": (b"a,b,y\n1,2,0\n3,4,1,9\n", r"line 3: 4 cells where the first line has 3"),
-    "no delimiter": (b"a b y\n1 2 0\n", r"line 1: no comma.* separates 'a b y'; pass --delim"),
+    "names only": (b"a,b,y\n", r"has a header but no rows"),
+    "short line": (b"a,b,y\n1,2,0\n3,4\n5,6,1\n", r"line 3: 2 cells, but the header has 3"),
+    "long line": (b"a,b,y\n1,2,0\n3,4,1,9\n", r"line 3: 4 cells, but the header has 3"),
+    "no delimiter": (b"a b y\n1 2 0\n", r"line 1: no comma.* in 'a b y'; pass --delim"),
     "encoding": (b"a,y\n1,0\n\xff\xfe,1\n", r"line 3: the text is not utf-8; pass --encoding"),
     "one class": (b"a,y\n1,0\n2,0\n", r"'y' is 0 in every row"),
     "no target": (b"a,z\n1,0\n2,1\n", r"There is no column 'y'"),
     "too many classes": (
         b"a,y\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(40)),
-        r"40 different values in 40 rows, too many to be classes",
+        r"40 distinct values in 40 rows, too many for classes",
     ),
     "quoted short line": (
         b'a,b,y\n1,"x",0\n3,4\n5,6,1\n',
-        r"line 3: 2 cells where the first line has 3",
+        r"line 3: 2 cells, but the header has 3",
     ),
-    "quoted long lines": (b'a,b,y\n1,"x",0,7\n2,"y",1,7\n', r"line 2: 4 cells where the first"),
+    "quoted long lines": (b'a,b,y\n1,"x",0,7\n2,"y",1,7\n', r"line 2: 4 cells, but the header"),
     "no labels": (b"a,y\n1,\n2,\n", r"'y' is missing in every row"),
     "too few rows": (b"a,y\n1,0\n2,1\n", r"2 rows of 2 classes are too few to hold out"),
-    "a row of each class": (b"a,y\n1,0\n2,1\n3,1\n", r"one of each class, .* choose C by folds"),
+    "a row of each class": (
+        b"a,y\n1,0\n2,1\n3,1\n",
+        r"one per class, .* choose C by cross",
+    ),
     "nothing left": (b"a,y\n1,0\n1,1\n1,0\n1,1\n", r"No column is left"),
     "a quote that stays open": (
         b'a,b,y\n1,"x,0\n2,y,1\n3,z,0\n',
-        r"line 2: 2 cells .* \(a quote that opens there is never closed\)",
+        r"line 2: 2 cells, .* \(a quote opened there is never closed\)",
     ),
-    "blank lines first": (b"\n\na,y\n1,0\n2\n", r"line 5: 1 cell where the first line has 2"),
+    "blank lines first": (b"\n\na,y\n1,0\n2\n", r"line 5: 1 cell, but the header has 2"),
     "utf-16": ("a,y\n1,0\n".encode("utf-16"), r"line 1: the text is not utf-8; .* utf-16"),
     "a damaged archive": (b"PK\x03\x04" + bytes(99), r"cannot be read \(File is not a zip file\)"),
     "a pickle": (b"\x80\x05\x95" + bytes(99), r"is a pickle; save the table as CSV or Parquet"),
@@ -64,10 +67,10 @@ BAD = {
     "compressed twice": (gzip.compress(gzip.compress(b"a,y\n1,0\n")), r"is compressed twice"),
     "a damaged bz2": (bz2.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
     "a damaged xz": (lzma.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
-    "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is not text"),
-    "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 1 \(0 is the first\)"),
+    "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is not utf-8 text"),
+    "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 1 \(counting from 0\)"),
     "labels that look missing": (b"a,y\n1,ok\n2,NA\n", r"'y' is 'ok' or missing .* --missing"),
-    "no names, and values that are equal": (b"1.5,1.5,0\n2,3,1\n", r"line 1: .*; add a line of na"),
+    "no names, and values that are equal": (b"1.5,1.5,0\n2,3,1\n", r"line 1: .*; add a header"),
     "two of a name": (b"a,a,y\n1,2,0\n", r"line 1: two columns are named 'a'"),
 }
 
@@ -101,7 +104,7 @@ def test_decimal_commas(told, tmp_path):
     assert frame["a"].tolist() == [1.5, -2.0, 1500.0] and frame["c"].tolist()[:2] == [3.0, 0.25]
     assert frame["b"].tolist() == ["x", "y", "1,2,3"]
     assert any("decimal commas" in one for one in guessed) == (told is None)
-    assert "Cells are separated by semicolons." in guessed
+    assert "Columns are separated by semicolons." in guessed
 
 
 def test_no_decimal_commas_where_there_are_none(tmp_path):
@@ -129,10 +132,10 @@ def test_a_model_knows_what_stood_for_missing(tmp_path):
         data, index=False
     )
     told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "Words that count as missing: a ('unk.' in 50 rows)" in told
+    assert "Words treated as missing values: a ('unk.' in 50 rows)" in told
     given = ("--missing", "unk.", "-o", out, "--force")
     told = run("fit", data, "--target", "y", "--C", 1, *given).stdout
-    assert "With missing values: a." in told and "Words that count" not in told
+    assert "Missing values: a." in told and "Words treated" not in told
     pd.DataFrame({"a": ["unk.", "0.5"], "b": [0.0, 0.0]}).to_csv(new, index=False)
     said = pd.read_csv(io.StringIO(run("predict", out, new).stdout))["score"]
     rows = pd.DataFrame({"a": [np.nan, 0.5], "b": [0.0, 0.0]})
@@ -147,9 +150,7 @@ def test_a_single_column(tmp_path):
 
 
 def test_a_wrong_delimiter_is_told_by_its_line(tmp_path):
-    with pytest.raises(
-        InvalidInputError, match=r"line 1: no ';' separates 'a,b'; pass --delimiter ','"
-    ):
+    with pytest.raises(InvalidInputError, match=r"line 1: no ';' in 'a,b'; pass --delimiter ','"):
         read(tmp_path, "a,b\n1,2\n", delimiter=";")
     with pytest.raises(InvalidInputError, match="cannot be read with --delimiter"):
         read(tmp_path, "a::b\n1::2\n", delimiter="::")
@@ -175,7 +176,7 @@ def test_parquet(tmp_path):
         expected = frame.reset_index(drop=True).astype({"hole": float})
         pd.testing.assert_frame_equal(read_file(path)[0], expected)
     told = run("fit", plain, "--target", "y", "--C", 1, "-o", out)
-    assert told.exit_code == 0 and "Categories: word." in told.stdout
+    assert told.exit_code == 0 and "Categorical: word." in told.stdout
     said = pd.read_csv(io.StringIO(run("predict", out, plain).stdout))
     assert said["prediction"].tolist() == frame["y"].tolist()
     plain.write_bytes(plain.read_bytes()[:-50])
@@ -198,7 +199,7 @@ def test_ten_thousand_columns(tmp_path):
 def test_commas_that_may_be_thousands_are_left_as_they_are(tmp_path):
     frame, told = read(tmp_path, "a;b\n1,234;x\n12,001;y\n")
     assert frame["a"].tolist() == ["1,234", "12,001"] and told == [
-        "Cells are separated by semicolons."
+        "Columns are separated by semicolons."
     ]
     assert read(tmp_path, "a;b\n1,234;x\n12,001;y\n", decimal=",")[0]["a"].tolist() == [
         1.234,
@@ -207,7 +208,7 @@ def test_commas_that_may_be_thousands_are_left_as_they_are(tmp_path):
 
 
 def test_a_first_line_of_numbers_is_told_of(tmp_path):
-    assert "first line is of numbers" in read(tmp_path, "1.5,2,0\n3,4,1\n")[1][0]
+    assert "first line contains numbers" in read(tmp_path, "1.5,2,0\n3,4,1\n")[1][0]
     assert read(tmp_path, "0,1,2\n3,4,1\n")[1] == read(tmp_path, "a,1,2\n3,4,1\n")[1] == []
 
 
@@ -246,10 +247,7 @@ def test_levels_that_the_model_does_not_know_are_told_of(tmp_path):
     frame.to_csv(data, index=False)
     run("fit", data, "--target", "y", "--C", 1, "-o", out)
     frame.assign(word=["x", "new"] * 30).to_csv(data, index=False)
-    assert (
-        "word: 30 rows with a level that the model does not know"
-        in run("predict", out, data).stderr
-    )
+    assert "word: 30 rows with an unknown category" in run("predict", out, data).stderr
 
 
 def test_labels_are_written_as_in_the_file(tmp_path):
@@ -261,14 +259,14 @@ def test_labels_are_written_as_in_the_file(tmp_path):
         assert "Classes: " in told and all(label in told for label in wanted)
         said = pd.read_csv(io.StringIO(run("predict", out, data).stdout), dtype=str)["prediction"]
         assert set(said) == wanted
-        assert "Error on 20 held-out rows: 0.0 %." in run("bound", out, data).stdout
+        assert "Error on 20 held-out rows: 0.0%." in run("bound", out, data).stdout
 
 
 def test_cells_over_several_lines_are_told_of(tmp_path):
     text = 'a,b\n1,"x\ny"\n2,z\n3,"u\nv\nw"\n'
     frame, told = read(tmp_path, text)
     assert len(frame) == 3
-    assert told == ["Quoted cells go over several lines in 2 rows, the first from line 2 to 3."]
+    assert told == ["Quoted cells span several lines in 2 rows, first in lines 2 to 3."]
 
 
 def test_decimal_commas_beside_points(tmp_path):
@@ -277,7 +275,7 @@ def test_decimal_commas_beside_points(tmp_path):
     rows = "\n".join(f"{k},5;{rng.uniform():.4f};{k % 2}" for k in range(80))
     data.write_text(f"a;b;y\n{rows}\n")
     told = run("fit", data, "--target", "y", "--C", 1, "-o", tmp_path / "m.stump").stdout
-    assert "Numbers, read from text: a ('10,5' is 10.5)." in told
+    assert "Numbers parsed from text: a ('10,5' is 10.5)." in told
 
 
 def test_numbers_first_and_text_much_later(tmp_path):
@@ -291,8 +289,8 @@ def test_numbers_first_and_text_much_later(tmp_path):
     ("given", "match"),
     [
         (("--seed", 2**40), "seed"),
-        (("--holdout", "nan"), "nan is not a number of the range"),
-        (("--C", "inf"), "inf is not a number of the range"),
+        (("--holdout", "nan"), "nan is not a finite number"),
+        (("--C", "inf"), "inf is not a finite number"),
         (("--cv", 1), "cv"),
     ],
 )
@@ -369,7 +367,7 @@ def test_labels_written_in_other_ways(labels, others, tmp_path):
     k = np.arange(120) % len(labels)
     data, out = fitted(tmp_path, pd.DataFrame({"a": k, "y": np.array(labels)[k]}))
     pd.DataFrame({"a": k, "y": np.array(others)[k]}).to_csv(data, index=False)
-    assert "Error on 30 held-out rows: 0.0 %" in run("bound", out, data).stdout
+    assert "Error on 30 held-out rows: 0.0%" in run("bound", out, data).stdout
 
 
 def test_blanks_after_cells(tmp_path):
@@ -415,7 +413,7 @@ def test_numbers_with_points_beside_text_with_commas(tmp_path):
     text = "num;c\n0.5;1,5\n0.25;2,5\n"
     frame, told = read(tmp_path, text)
     assert frame["num"].tolist() == [0.5, 0.25] and frame["c"].tolist() == ["1,5", "2,5"]
-    assert told == ["Cells are separated by semicolons."]
+    assert told == ["Columns are separated by semicolons."]
     frame, _ = read_file(tmp_path / "t.csv", Dialect(), text=["num"])
     assert frame["num"].tolist() == ["0.5", "0.25"] and frame["c"].tolist() == [1.5, 2.5]
 

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from tool import ENVIRONMENT, PROGRAM, refused, run
 
 import everystump as package
-from everystump._workflow import InvalidInputError
-from everystump._workflow.sources import read_file
+from everystump._text import InvalidInputError
+from everystump._workflow.reading.files import read_file
 from everystump.cli.main import everystump
 
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full here")
@@ -66,10 +66,10 @@ def test_compressed_files_are_known_by_their_content(pack, tmp_path):
 @pytest.mark.parametrize(
     ("names", "match"),
     [
-        (("a.csv", "b.csv"), "a zip archive of 2 files; unpack it"),
-        ((), "a zip archive of 0 files"),
-        (("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook; save its table as CSV"),
-        (("mimetype", "content.xml"), "is an OpenDocument file; save its table as CSV"),
+        (("a.csv", "b.csv"), "a zip archive with 2 files; extract it"),
+        ((), "a zip archive with 0 files"),
+        (("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook; save its sheet as CSV"),
+        (("mimetype", "content.xml"), "is an OpenDocument file; save its sheet as CSV"),
     ],
 )
 def test_archives_of_other_things(names, match, tmp_path):
@@ -84,7 +84,7 @@ def test_zstandard(tmp_path):
         import zstandard
     except ImportError:
         with pytest.raises(
-            InvalidInputError, match="compressed by Zstandard; decompress it, or pip"
+            InvalidInputError, match="compressed with Zstandard; decompress it, or pip"
         ):
             read_file(tmp_path / "t.zst")
         return
@@ -181,7 +181,7 @@ def test_a_word_for_missing_that_is_not_utf8(fitted):
 @pytest.mark.parametrize(
     ("code", "wanted"),
     [
-        ("from everystump.cli.progress import warn; warn('lost'); warn('as well')", 0),
+        ("from everystump.cli.console import print_notes; print_notes('lost', 'too')", 0),
         ("from everystump.cli import main; main()", 2),
     ],
 )

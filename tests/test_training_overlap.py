@@ -87,9 +87,9 @@ def test_no_bound_holds_on_rows_of_the_training(name):
     shuffled = validation_bound(model, X0[order], Y0[order])
     assert not shuffled.holds and shuffled.violations == bound.violations
     some = validation_bound(model, X0[order[:20]], Y0[order[:20]])
-    assert "about 100 % of these rows equal" in some.violations[0]
+    assert "about 100% of these rows equal" in some.violations[0]
     mixed = np.r_[X0[:10], FRESH], np.r_[Y0[:10], FRESH_Y]
-    assert "about 20 % of these rows equal" in validation_bound(model, *mixed).violations[0]
+    assert "about 20% of these rows equal" in validation_bound(model, *mixed).violations[0]
     fresh = validation_bound(model, FRESH, FRESH_Y)
     assert fresh.holds and fresh.violations == ()
 
@@ -176,9 +176,7 @@ def test_fresh_rows_of_few_values_pass_and_the_bound_says_so():
     for seed in range(1, 20):
         bound = validation_bound(model, *few_values(seed, 100))
         assert bound.holds
-        assert any(
-            "do so by chance, as 100 % of the training" in text for text in bound.assumptions
-        )
+        assert any("do so by chance, as 100% of the training" in text for text in bound.assumptions)
     assert not validation_bound(model, X[::-1], y[::-1]).holds
 
 

@@ -16,12 +16,12 @@ def format_percent(share: float) -> str:
     Examples
     --------
     >>> [format_percent(share) for share in (0.2057, 0.0313, 0.00048, 0.0, 1e-9)]
-    ['20.6 %', '3.13 %', '0.048 %', '0 %', 'less than 0.0001 %']
+    ['20.6%', '3.13%', '0.048%', '0%', 'less than 0.0001%']
     """
     shown = 100 * share
     if 0.0 < shown < 0.0001:
-        return "less than 0.0001 %"
-    return f"{float(f'{shown:.3g}' if shown >= 1 else f'{shown:.2g}'):g} %"
+        return "less than 0.0001%"
+    return f"{float(f'{shown:.3g}' if shown >= 1 else f'{shown:.2g}'):g}%"
 
 
 def format_percents(*shares: float) -> list[str]:
@@ -30,11 +30,11 @@ def format_percents(*shares: float) -> list[str]:
     Examples
     --------
     >>> format_percents(0.25, 0.186, 0.328), format_percents(0.004, 0.0, 0.0217)
-    (['25.0 %', '18.6 %', '32.8 %'], ['0.40 %', '0.00 %', '2.17 %'])
+    (['25.0%', '18.6%', '32.8%'], ['0.40%', '0.00%', '2.17%'])
     """
     least = min((share for share in shares if share > 0.0), default=1.0)
     digits = next((n for n in (1, 2, 3) if least >= 10.0 ** (-1 - n)), 4)
-    return [f"{100 * share:.{digits}f} %" for share in shares]
+    return [f"{100 * share:.{digits}f}%" for share in shares]
 
 
 def format_short_percent(share: float) -> str:
@@ -43,14 +43,14 @@ def format_short_percent(share: float) -> str:
     Examples
     --------
     >>> [format_short_percent(share) for share in (0.387, 0.031, 0.0004, 0.998)]
-    ['39 %', '3.1 %', '<0.1 %', '99.8 %']
+    ['39%', '3.1%', '<0.1%', '99.8%']
     """
     if 0.0 < share < 0.001:
-        return "<0.1 %"
+        return "<0.1%"
     if 0.999 < share < 1.0:
-        return ">99.9 %"
+        return ">99.9%"
     is_whole = share in (0.0, 1.0) or 0.0995 <= share <= 0.9905
-    return f"{100 * share:.{0 if is_whole else 1}f} %"
+    return f"{100 * share:.{0 if is_whole else 1}f}%"
 
 
 def format_number(value: float, digits: int = 4) -> str:

@@ -1,8 +1,8 @@
-"""The main job on data that comes with the package: ``python -m everystump.demo``.
+"""A demonstration on packaged data: ``python -m everystump.demo``.
 
-Trains the vote of every stump on the heart data, with C chosen on the path, beside AdaBoost and a
-Gaussian SVM on the same split; shows the certificate, and writes the model, its report page, its
-SQL and a plot of its curves.
+Trains infinite ensembles of stumps on the heart data, with C chosen by cross-validation, AdaBoost
+and a Gaussian SVM on the same split; prints the certificate, and writes the model file, a report
+page, an SQL query and a plot of the curves.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from sklearn.svm import SVC
 from everystump._files import write_atomic, write_text
 from everystump._text import format_percent
 from everystump._workflow.fitting import fit_model
-from everystump._workflow.guesses import ColumnOptions, prepare_training_data
+from everystump._workflow.options import ColumnOptions
 from everystump._workflow.plan import Plan, split_rows
+from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.datasets import load_dataset
 from everystump.estimators.svc import StumpSVCCV
 from everystump.export import write
@@ -43,37 +44,37 @@ def main() -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        sys.exit(f"--out {out} cannot be a folder ({error.strerror}); name another.")
+        sys.exit(f"--out {out} cannot be created ({error.strerror}); name another folder.")
     frame = _heart()
-    task = prepare_training_data(frame, TARGET, ColumnOptions())
-    train, test = split_rows(task.y, HELD_OUT, seed=0)
-    split = task.X.iloc[train], task.y[train], task.X.iloc[test], task.y[test]
+    data = prepare_training_data(frame, TARGET, ColumnOptions())
+    train, test = split_rows(data.y, HELD_OUT, seed=0)
+    split = data.X.iloc[train], data.y[train], data.X.iloc[test], data.y[test]
     start = time.perf_counter()
-    _warm_up(task)
+    _warm_up(data)
     print(f"Loading compiled code: {time.perf_counter() - start:.1f} s (longer on the first run)\n")
-    n_features = task.X.shape[1]
-    print(f"heart: {len(train)} rows to learn from, {len(test)} held out, {n_features} features\n")
+    n_features = data.X.shape[1]
+    print(f"heart: {len(train)} training rows, {len(test)} held-out rows, {n_features} features\n")
     print("model                                    held-out error   training time")
     start = time.perf_counter()
-    model = fit_model(task, Plan(holdout=HELD_OUT, seed=0), data="the heart data")
+    model = fit_model(data, Plan(holdout=HELD_OUT, seed=0), source="the heart data")
     seconds = time.perf_counter() - start
-    _tell("every stump (StumpLogisticRegressionCV)", model.about_["error"]["value"], test, seconds)
-    _compare("every stump (StumpSVCCV)", StumpSVCCV(), *split)
+    _print_row("StumpLogisticRegressionCV", model.about_["error"]["value"], test, seconds)
+    _compare("StumpSVCCV", StumpSVCCV(), *split)
     boosting = AdaBoostClassifier(n_estimators=100, random_state=0)
     _compare("AdaBoost, 100 stumps", boosting, *split)
-    _compare("Gaussian SVM, C and gamma by 5 folds", _gaussian_svm(), *split)
-    proof = model.certificate_
+    _compare("Gaussian SVM, tuned by 5-fold CV", _gaussian_svm(), *split)
+    certificate = model.certificate_
     print(
-        f"\nC = {model.C_:.3g} by the log-loss in 5 folds.  Certificate: objective "
-        f"{proof.primal:.4f}, proven lower bound {proof.dual:.4f} "
-        f"(gap {proof.gap:.1e})."
+        f"\nC = {model.C_:.3g}, chosen by log loss in 5-fold CV.  Certificate: objective "
+        f"{certificate.primal:.4f}, proven lower bound {certificate.dual:.4f} "
+        f"(relative gap {certificate.gap:.1e})."
     )
     bound = model.about_["bounds"][0]
     print(f"Bound: {bound['bounded']} is at most {format_percent(bound['value'])}.\n")
     write_text(out / "heart.csv", frame.to_csv(index=False))
     for what, path in _write(model, split[2], split[3], out).items():
         print(f"{what:<22} {path}")
-    print(f"The data as a CSV:     {out / 'heart.csv'}")
+    print(f"{'Data as CSV:':<22} {out / 'heart.csv'}")
 
 
 def _heart() -> Any:
@@ -81,26 +82,26 @@ def _heart() -> Any:
     return heart.data.assign(**{TARGET: np.where(heart.target == 1, "yes", "no")})
 
 
-def _warm_up(task: Any) -> None:
-    """Do all that is timed later once before, so that no time is one of compiling."""
-    fit_model(task, Plan(holdout=HELD_OUT, seed=0), data="the heart data")
-    StumpSVCCV().fit(task.X, task.y)
+def _warm_up(data: Any) -> None:
+    """Run everything that is timed later, so that times do not include compilation."""
+    fit_model(data, Plan(holdout=HELD_OUT, seed=0))
+    StumpSVCCV().fit(data.X, data.y)
 
 
 def _write(model: Any, X: Any, y: Any, out: Path) -> dict[str, Path]:
-    """Write everything that can be done with a model; return where it is."""
-    places = {
-        "The page to play with:": out / "heart.html",
-        "The learned curves:": out / "heart.png",
-        "The model in SQL:": out / "heart.sql",
-        "The model file:": out / "heart.stump",
+    """Write the report, the plot, the query and the model file; return their paths."""
+    paths = {
+        "Interactive report:": out / "heart.html",
+        "Plot of the curves:": out / "heart.png",
+        "Model in SQL:": out / "heart.sql",
+        "Model file:": out / "heart.stump",
     }
-    page, plot, query, file = places.values()
+    page, plot, query, file = paths.values()
     write_report(model, page, X, y, about={"rows": "held-out"})
     _draw(model, plot)
     write(model, query)
     save(model, file)
-    return places
+    return paths
 
 
 def _gaussian_svm() -> GridSearchCV:
@@ -109,16 +110,16 @@ def _gaussian_svm() -> GridSearchCV:
 
 
 def _compare(name: str, model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> None:
-    """Fit a model, and print its error on held-out rows with a standard error."""
+    """Fit a model, and print its error on the held-out rows with its standard error."""
     start = time.perf_counter()
     model.fit(X, y)
     seconds = time.perf_counter() - start
-    _tell(name, 1 - model.score(X_test, y_test), y_test, seconds)
+    _print_row(name, 1 - model.score(X_test, y_test), y_test, seconds)
 
 
-def _tell(name: str, error: float, tested: np.ndarray, seconds: float) -> None:
-    spread = np.sqrt(error * (1 - error) / len(tested))
-    print(f"{name:<40} {100 * error:5.1f} +- {100 * spread:3.1f} %   {seconds:9.2f} s")
+def _print_row(name: str, error: float, tested: np.ndarray, seconds: float) -> None:
+    standard_error = np.sqrt(error * (1 - error) / len(tested))
+    print(f"{name:<40} {100 * error:5.1f} +- {100 * standard_error:3.1f}%   {seconds:9.2f} s")
 
 
 def _draw(model: Any, out: Path) -> None:
@@ -128,7 +129,7 @@ def _draw(model: Any, out: Path) -> None:
     from everystump.explain import CurvesDisplay
 
     figure = CurvesDisplay.from_estimator(model).figure_
-    figure.suptitle("heart: what each feature adds to the score", fontsize=12)
+    figure.suptitle("heart: contribution of each feature to the score", fontsize=12)
     write_atomic(out, lambda path: figure.savefig(path, dpi=130, format="png"))
 
 

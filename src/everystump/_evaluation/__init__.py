@@ -1,15 +1,15 @@
-"""How well a classifier predicts rows whose classes are known, beside a constant answer."""
+"""Metrics of a classifier on labeled rows, next to those of a constant prediction."""
 
-from everystump._evaluation.figures import evaluate, evaluate_model
-from everystump._evaluation.outcome import LabeledPredictions, positive_index
-from everystump._evaluation.words import interval_title, metric_rows, verdict
+from everystump._evaluation.formatting import baseline_warning, interval_title, metric_rows
+from everystump._evaluation.labeled_predictions import LabeledPredictions, positive_index
+from everystump._evaluation.metrics import evaluate, evaluate_model
 
 __all__ = [
     "LabeledPredictions",
+    "baseline_warning",
     "evaluate",
     "evaluate_model",
     "interval_title",
     "metric_rows",
     "positive_index",
-    "verdict",
 ]

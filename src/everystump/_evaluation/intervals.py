@@ -1,4 +1,4 @@
-"""Intervals of 95 % confidence for proportions, for their mean, and for the area under a curve."""
+"""95% confidence intervals of proportions, of their mean, and of the area under a ROC curve."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 Interval = tuple[float, float]
-_Z = 1.959963984540054  # the standard normal quantile of 97.5 %
-_FEWEST = 20  # rows of each class for an interval that rests on many of them
+_Z = 1.959963984540054  # the 97.5% quantile of the standard normal distribution
+_MIN_ROWS = 20  # rows per class for an asymptotic interval
 
 
 def wilson(n_hits: int, n: int) -> Interval | None:
-    """Return Wilson's score interval of a proportion, None if it is one of nothing.
+    """Return Wilson's score interval of a proportion, None if ``n`` is zero.
 
     Examples
     --------
@@ -23,18 +23,18 @@ def wilson(n_hits: int, n: int) -> Interval | None:
     """
     if n == 0:
         return None
-    share, unit = n_hits / n, _Z**2 / n
-    middle = (share + unit / 2) / (1 + unit)
-    reach = np.sqrt(unit * (share * (1 - share) + unit / 4)) / (1 + unit)
-    low = 0.0 if n_hits == 0 else float(middle - reach)
-    return low, 1.0 if n_hits == n else float(middle + reach)
+    p, unit = n_hits / n, _Z**2 / n
+    center = (p + unit / 2) / (1 + unit)
+    half_width = np.sqrt(unit * (p * (1 - p) + unit / 4)) / (1 + unit)
+    low = 0.0 if n_hits == 0 else float(center - half_width)
+    return low, 1.0 if n_hits == n else float(center + half_width)
 
 
 def mean_of_proportions(n_hits: Sequence[int], n: Sequence[int]) -> Interval:
     """Return an interval of the mean of independent proportions.
 
-    The distances from each proportion to the ends of its own Wilson interval are squared and
-    added (Newcombe 1998, method 10, for a mean instead of a difference).
+    The distances from each proportion to the ends of its Wilson interval are squared and added
+    (Newcombe 1998, method 10, for a mean instead of a difference).
 
     Examples
     --------
@@ -42,17 +42,17 @@ def mean_of_proportions(n_hits: Sequence[int], n: Sequence[int]) -> Interval:
     >>> round(low, 3), round(high, 3)
     (0.499, 0.838)
     """
-    shares = np.array(n_hits) / np.array(n)
+    p = np.array(n_hits) / np.array(n)
     ends = np.array([wilson(k, of) for k, of in zip(n_hits, n, strict=True)])
-    below, above = np.sqrt(((shares[:, None] - ends) ** 2).sum(axis=0)) / len(shares)
-    return float(shares.mean() - below), float(shares.mean() + above)
+    below, above = np.sqrt(((p[:, None] - ends) ** 2).sum(axis=0)) / len(p)
+    return float(p.mean() - below), float(p.mean() + above)
 
 
 def delong(is_positive: np.ndarray, score: np.ndarray) -> Interval | None:
     """Return an interval of the area under the ROC curve (DeLong et al. 1988, on the logit scale).
 
-    None where the variance cannot be estimated: with fewer than 20 rows of a class, or if the
-    classes are wholly apart.
+    None if the variance cannot be estimated: with fewer than 20 rows of a class, or if the scores
+    separate the classes perfectly.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def delong(is_positive: np.ndarray, score: np.ndarray) -> Interval | None:
     True
     """
     m, n = int(is_positive.sum()), int((~is_positive).sum())
-    if min(m, n) < _FEWEST:
+    if min(m, n) < _MIN_ROWS:
         return None
     ranks = rankdata(score)
     of_positive = (ranks[is_positive] - rankdata(score[is_positive])) / n
@@ -72,5 +72,5 @@ def delong(is_positive: np.ndarray, score: np.ndarray) -> Interval | None:
     deviation = float(np.sqrt(of_positive.var(ddof=1) / m + of_negative.var(ddof=1) / n))
     if deviation == 0.0 or not 0.0 < area < 1.0:
         return None
-    reach = _Z * deviation / (area * (1.0 - area))
-    return float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
+    half_width = _Z * deviation / (area * (1.0 - area))
+    return float(expit(logit(area) - half_width)), float(expit(logit(area) + half_width))

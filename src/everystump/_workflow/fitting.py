@@ -1,4 +1,4 @@
-"""Train a model on a part of the rows, measure it on the others, and tell what it is worth."""
+"""Train a model on some of the rows, evaluate it on the others, and record the results."""
 
 from __future__ import annotations
 
@@ -6,116 +6,177 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from everystump._core.progress import transient
 from everystump._evaluation import LabeledPredictions, evaluate, positive_index
+from everystump._selection.folds import stratified_folds
+from everystump._tables.labels import class_indices
 from everystump._text import pluralize
-from everystump._workflow import asking
-from everystump._workflow.dialect import Dialect
-from everystump._workflow.direction import fit_with_class_order
-from everystump._workflow.evidence import evaluate_bounds
-from everystump._workflow.guesses import Task
-from everystump._workflow.labels import ordered_classes
-from everystump._workflow.measuring import (
+from everystump._workflow.errors import collect_warnings, input_errors
+from everystump._workflow.evaluation import (
     count_classes,
-    cross_validated,
     error_rate,
+    evaluate_bounds,
     score_importances,
 )
-from everystump._workflow.notes import noting
+from everystump._workflow.options import Dialect
 from everystump._workflow.plan import Plan
 from everystump._workflow.presets import PRESETS
+from everystump._workflow.schema.labels import ordered_classes
+from everystump._workflow.schema.training_data import TrainingData
+from everystump.estimators._base import rename_classes
 from everystump.explain.optimality import certificate_and_path
+
+Progress = Callable[[int, int], None]
 
 
 def fit_model(
-    task: Task,
+    data: TrainingData,
     plan: Plan,
     *,
-    data: str | None = None,
+    source: str | None = None,
     dialect: Dialect | None = None,
     verbose: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Any:
-    """Return a fitted model whose ``about_`` says where it comes from and what it is worth.
+    """Return a fitted model whose ``about_`` records the data, the evaluation and the bounds.
 
-    ``about_["origin"]`` is what the model itself needs to know its table again; the rest is for
-    people.  With ``plan.refit`` the figures are those of a first model, ``about_["refit"]`` says
-    of which, and the model that is returned learned from all rows.
+    ``about_["origin"]`` is for recognizing the training table later; the rest is for people.  With
+    ``plan.refit`` the metrics are those of a first model, described by ``about_["refit"]``, and
+    the returned model is trained on all rows.
     """
-    train, test = plan.split(task)
-    notes = plan.notes(task)
-    model = _fitted(task, plan, train, plan.C, verbose, notes)
-    measured = _measured(model, task, plan, train, test, progress)
+    train, test = plan.split(data)
+    notes = plan.notes(data)
+    model = _fit_rows(data, plan, train, plan.C, verbose, notes)
+    results = _evaluate(model, data, plan, train, test, progress)
     if plan.refit and test is not None:
-        path = measured.pop("path", None)
-        measured = {key: measured[key] for key in ("error", "figures")}
-        measured["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
-        train, test = np.arange(len(task.y)), None
-        model = _fitted(task, plan, train, getattr(model, "C_", plan.C), verbose, notes)
-        measured |= _training_evidence(model, task, train) | ({"path": path} if path else {})
+        path = results.pop("path", None)
+        results = {key: results[key] for key in ("error", "figures")}
+        results["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
+        train, test = np.arange(len(data.y)), None
+        model = _fit_rows(data, plan, train, getattr(model, "C_", plan.C), verbose, notes)
+        results |= _training_results(model, data, train) | ({"path": path} if path else {})
     model.about_ = {
-        "data": data,
-        "target": task.target,
-        "positive": task.positive,
-        "model": f"{plan.family}: {PRESETS[plan.family].describe(model)}",
+        "data": source,
+        "target": data.target,
+        "positive": data.positive,
+        "model": f"{plan.preset}: {PRESETS[plan.preset].describe(model)}",
         "n_rows": len(train),
         "n_held_out": 0 if test is None else len(test),
-        "class_counts": count_classes(model, task.y[train]),
-        "guesses": list(task.messages),
+        "class_counts": count_classes(model, data.y[train]),
+        "schema": list(data.messages),
         "notes": list(dict.fromkeys(notes)),
-        "dropped": [f"{name}: {why}" for name, why in task.dropped.items()],
-        **measured,
+        "dropped": [f"{name}: {why}" for name, why in data.dropped.items()],
+        **results,
         "origin": {
             "holdout": plan.holdout if test is not None else None,
             "seed": plan.seed,
             "dialect": (dialect or Dialect()).as_dict(),
-            **task.reading,
+            **data.parsing,
         },
     }
     return model
 
 
-def _fitted(
-    task: Task, plan: Plan, rows: np.ndarray, C: float | None, verbose: int, notes: list[str]
-) -> Any:
-    """Return a model of some rows, its positive class the second of two.
+def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
+    """Fit a classifier whose ``classes_`` are in a given order, and return it.
 
-    What the fit warns of is added to ``notes``.
+    Scores, probabilities, curves and exports of two classes refer to ``classes_[1]``, so the second
+    of ``classes`` is the positive one.  If ``classes`` are not sorted, the model is fitted to their
+    indices, and the classes are renamed afterwards.
+
+    Parameters
+    ----------
+    model : estimator
+        One of this package.
+    X : frame
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    classes : ndarray of shape (n_classes,)
+        All labels, in the order of ``classes_``.
+
+    Examples
+    --------
+    >>> from everystump import StumpSVC
+    >>> X, y = [[0], [1], [2], [3]], np.array(["sick", "sick", "well", "well"])
+    >>> model = fit_with_class_order(StumpSVC(), X, y, np.array(["well", "sick"]))
+    >>> model.classes_.tolist(), model.predict(X).tolist(), float(model.decision_function(X)[0]) > 0
+    (['well', 'sick'], ['sick', 'sick', 'well', 'well'], True)
     """
-    model = PRESETS[plan.family].make(C, plan.seed).set_params(verbose=verbose)
-    classes = ordered_classes(task.y, task.positive)
-    with asking(), transient(), noting(notes):
-        fit_with_class_order(model, task.X.iloc[rows], task.y[rows], classes)
+    if np.array_equal(np.unique(y), classes):
+        return model.fit(X, y)
+    model.fit(X, class_indices(y, classes, len(y)))
+    rename_classes(model, classes)
+    return model
+
+
+def _fit_rows(
+    data: TrainingData,
+    plan: Plan,
+    rows: np.ndarray,
+    C: float | None,
+    verbose: int,
+    notes: list[str],
+) -> Any:
+    """Return a model of some rows; warnings are appended to ``notes``."""
+    model = PRESETS[plan.preset].make(C, plan.seed).set_params(verbose=verbose)
+    classes = ordered_classes(data.y, data.positive)
+    with input_errors(), transient(), collect_warnings(notes):
+        fit_with_class_order(model, data.X.iloc[rows], data.y[rows], classes)
     return model.set_params(verbose=0)
 
 
-def _measured(
+def _evaluate(
     model: Any,
-    task: Task,
+    data: TrainingData,
     plan: Plan,
     train: np.ndarray,
     test: np.ndarray | None,
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> dict[str, Any]:
-    """Return what rows that were held out, or folds, and the training tell of a model."""
-    known = _training_evidence(model, task, train)
+    """Return the metrics on held-out rows or by cross-validation, and the training results."""
+    results = _training_results(model, data, train)
     if test is None:
-        outcome, n_folds = cross_validated(model, task, plan, progress)
+        predictions, n_folds = _cross_validate(model, data, plan, progress)
         how = f"{n_folds} folds, approximate 95% interval"
     else:
-        X, y = task.X.iloc[test], task.y[test]
-        outcome = LabeledPredictions.of(model, X, y)
+        X, y = data.X.iloc[test], data.y[test]
+        predictions = LabeledPredictions.of(model, X, y)
         how = f"{pluralize(len(test), 'held-out row')}, 95% interval"
-        known["bounds"] = evaluate_bounds(model, X, y, fresh=True) + known["bounds"]
-        known["importances"] = score_importances(model, X)
-    labels = model.classes_.tolist()
-    counts = count_classes(model, task.y[train])
-    figures = evaluate(outcome, labels, positive_index(labels, task.positive), counts)
-    return known | {"error": error_rate(figures, how), "figures": figures}
+        results["bounds"] = evaluate_bounds(model, X, y, fresh=True) + results["bounds"]
+        results["importances"] = score_importances(model, X)
+    classes = model.classes_.tolist()
+    counts = count_classes(model, data.y[train])
+    figures = evaluate(predictions, classes, positive_index(classes, data.positive), counts)
+    return results | {"error": error_rate(figures, how), "figures": figures}
 
 
-def _training_evidence(model: Any, task: Task, train: np.ndarray) -> dict[str, Any]:
-    """Return what training proves of a model: bounds, the certificate, the path of C."""
-    X, y = task.X.iloc[train], task.y[train]
+def _training_results(model: Any, data: TrainingData, train: np.ndarray) -> dict[str, Any]:
+    """Return bounds that use the training rows, the certificate, and the path of C."""
+    X, y = data.X.iloc[train], data.y[train]
     return {"bounds": evaluate_bounds(model, X, y, fresh=False), **certificate_and_path(model)}
+
+
+def _cross_validate(
+    model: Any, data: TrainingData, plan: Plan, progress: Progress | None
+) -> tuple[LabeledPredictions, int]:
+    """Return out-of-fold predictions and the number of folds.
+
+    The only row of a class is in no fold.
+    """
+    _, label = np.unique(data.y, return_inverse=True)
+    folds = stratified_folds(plan.cv or 0, label, plan.seed)
+    parts = []
+    for k, fold in enumerate(folds, start=1):
+        if progress is not None:
+            progress(k, len(folds) + 1)
+        X, y = data.X.iloc[fold.train], data.y[fold.train]
+        with input_errors(), collect_warnings([]):  # the final model has its own warnings
+            part = fit_with_class_order(clone(model), X, y, model.classes_)
+        X, y = data.X.iloc[fold.test], data.y[fold.test]
+        parts.append(LabeledPredictions.of(part, X, y))
+    if progress is not None:
+        progress(len(folds) + 1, len(folds) + 1)
+    return LabeledPredictions.joined(parts), len(folds)

@@ -1,55 +1,67 @@
-"""A table beside a model: the columns that it looks at, the labels, and which rows are fresh."""
+"""Match a table to a fitted model: its features, its labels, and whether it was trained on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from everystump._tables.validation import check_rows
-from everystump._text import pluralize, truncate_list
-from everystump._workflow import InvalidInputError, asking
-from everystump._workflow.kinds import NUMBERS, kind_of
-from everystump._workflow.labels import as_text, find_label
+from everystump._text import InvalidInputError, pluralize, truncate_list
+from everystump._workflow.errors import input_errors
+from everystump._workflow.options import Dialect
 from everystump._workflow.plan import split_rows
-from everystump._workflow.readings import NumberParser, Reading, parsers_from_dict
-from everystump._workflow.schema import apply_parsers
-from everystump._workflow.tidying import replaced
+from everystump._workflow.reading.files import parse_file, read_decompressed
+from everystump._workflow.reading.frames import with_columns
+from everystump._workflow.schema.columns import NUMBERS, column_kind
+from everystump._workflow.schema.labels import find_label, numbers_as_text
+from everystump._workflow.schema.parsers import (
+    ColumnParser,
+    NumberParser,
+    apply_parsers,
+    parsers_from_dict,
+)
 
 HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """Rows to judge a model by.
+class EvaluationRows:
+    """Rows on which a model is evaluated.
 
     Attributes
     ----------
     X : pandas.DataFrame
-        The features; its index numbers the rows of the file.
+        Features; the index numbers the rows of the file.
     y : ndarray or None
-        The labels as the model has them, None if the table has none.
+        Labels as in ``classes_``, None if the table has none.
     kind : str
         ``"held-out"``, ``"training"``, or ``""`` for rows of another table.
-    doubt : str or None
-        Why rows of another table may be training rows after all.
+    leakage_warning : str or None
+        Why rows of another table may be training rows.
     """
 
     X: Any
     y: np.ndarray | None
     kind: str = GIVEN
-    doubt: str | None = None
+    leakage_warning: str | None = None
 
     @property
-    def fresh(self) -> bool:
-        """Whether the model did not learn from the rows, as far as it is known."""
-        return self.kind != TRAINING
+    def is_training(self) -> bool:
+        """Whether the rows are the training rows."""
+        return self.kind == TRAINING
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing suggests that rows were used for training."""
+        return not self.is_training and self.leakage_warning is None
 
 
-def stored_parsers(model: Any) -> dict[str, Reading]:
-    """Return how the columns are read that a model knows, by their names in files."""
+def stored_parsers(model: Any) -> dict[str, ColumnParser]:
+    """Return the column parsers that are stored with a model, by names of columns in files."""
     return parsers_from_dict(_origin(model).get("columns", {}))
 
 
@@ -57,89 +69,121 @@ def _origin(model: Any) -> dict[str, Any]:
     return getattr(model, "about_", {}).get("origin") or {}
 
 
-def text_columns(model: Any) -> list[str]:
-    """Return the columns that stay text when a file is read for a model.
+def _features(model: Any) -> list[tuple[str, Any]]:
+    """Return the names and the records of a model's features."""
+    return [
+        (str(name), info)
+        for name, info in zip(model.feature_names_in_, model.feature_info_, strict=True)
+    ]
 
-    These are its categories of text, those that it reads in its own way, and the labels.
+
+def text_columns(model: Any) -> list[str]:
+    """Return the columns that are read as text from a file for a model.
+
+    These are its categorical columns of text, those with a parser, and the labels.
     """
-    features = zip(model.feature_names_in_, model.feature_info_, strict=True)
-    text = [str(name) for name, own in features if own.levels is not None and own.kind == "text"]
+    text = [
+        name for name, info in _features(model) if info.levels is not None and info.kind == "text"
+    ]
     target = getattr(model, "about_", {}).get("target")
     return [*text, *stored_parsers(model), *([] if target is None else [target])]
 
 
+def read_table(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
+    """Return the table in a file for a model, and notes on how it was read.
+
+    Options that are not given are those of the training table.
+    """
+    return parse_table(path, read_decompressed(path), dialect, model)
+
+
+def parse_table(
+    path: Path, content: bytes, dialect: Dialect, model: Any, text: Collection[str] | None = None
+) -> tuple[Any, list[str]]:
+    """Return the same as `read_table` for content that has already been read.
+
+    ``text`` names the columns that are read as text, by default `text_columns`.
+    """
+    origin = _origin(model)
+    dialect = dialect.with_defaults(origin.get("dialect", {}))
+    dialect = replace(dialect, usual_decimal=origin.get("decimal"))
+    text = text_columns(model) if text is None else text
+    frame, notes = parse_file(path, content, dialect, text=text)
+    return frame, notes + _parsing_notes(model, frame)
+
+
 def unknown_levels(model: Any, X: Any) -> list[str]:
-    """Return a sentence for each category with levels that the model does not know."""
-    with asking():
+    """Return a note for each categorical feature with unknown levels."""
+    with input_errors():
         rows = check_rows(model, X)
     notes = []
-    for d, (name, feature) in enumerate(
-        zip(model.feature_names_in_, model.feature_info_, strict=True)
-    ):
-        n_unknown = int(np.sum(rows[:, d] == -1)) if feature.levels is not None else 0
+    for d, (name, info) in enumerate(_features(model)):
+        n_unknown = int(np.sum(rows[:, d] == -1)) if info.levels is not None else 0
         if n_unknown:
-            there = pluralize(n_unknown, "row")
-            notes.append(f"{name}: {there} with a level that the model does not know; it adds 0.")
+            notes.append(
+                f"{name}: {pluralize(n_unknown, 'row')} with an unknown category, which "
+                f"contributes 0 to the score."
+            )
     return notes
 
 
 def match_features(model: Any, frame: Any) -> Any:
-    """Return the columns that a model looks at, read as in the table that it was made from."""
-    names = [str(name) for name in model.feature_names_in_]
-    readings = {k: v for k, v in stored_parsers(model).items() if k in frame.columns}
-    looked_at = {*names, *readings}
-    frame = frame[[name for name in frame.columns if name in looked_at]]
+    """Return the features of a model from a table, parsed as in its training table."""
+    features = _features(model)
+    names = [name for name, _ in features]
+    parsers = {k: v for k, v in stored_parsers(model).items() if k in frame.columns}
+    needed = {*names, *parsers}
+    frame = frame[[name for name in frame.columns if name in needed]]
     _check_features(model, frame, names)
-    X = apply_parsers(frame, readings)[names]
-    plain = _plain(model)
+    X = apply_parsers(frame, parsers)[names]
+    number_parser = _number_parser(model)
     changed: dict[str, Any] = {}
-    for name, feature in zip(names, model.feature_info_, strict=True):
-        kind = kind_of(X[name])
-        if feature.levels is None and kind != NUMBERS and X[name].notna().any():
-            changed |= plain.features(X[name])
-        if feature.levels is not None and feature.kind == "text" and kind == NUMBERS:
-            changed[name] = as_text(X[name])  # another file may have numbers only
-    X = replaced(X, changed)
+    for name, info in features:
+        kind = column_kind(X[name])
+        if info.levels is None and kind != NUMBERS and X[name].notna().any():
+            changed |= number_parser.features(X[name])
+        if info.levels is not None and info.kind == "text" and kind == NUMBERS:
+            changed[name] = numbers_as_text(X[name])  # another file may have only numbers
+    X = with_columns(X, changed)
     if not model.__sklearn_tags__().input_tags.allow_nan:
         _check_complete(X)
     return X
 
 
-def _plain(model: Any) -> NumberParser:
-    """Return how a column of numbers is read where a file has text in it."""
+def _number_parser(model: Any) -> NumberParser:
+    """Return the parser of numeric columns in which a file has text."""
     return NumberParser(decimal=_origin(model).get("decimal", "."))
 
 
-def reading_notes(model: Any, frame: Any) -> list[str]:
-    """Return a sentence for each column whose cells are not written as the model knows them.
+def _parsing_notes(model: Any, frame: Any) -> list[str]:
+    """Return a note for each column whose cells differ in form from the training table.
 
-    There are none for a table that the model cannot look at, which is refused elsewhere.
+    Columns that cannot be parsed are skipped; `match_features` raises for them.
     """
-    features = zip(model.feature_names_in_, model.feature_info_, strict=True)
-    numbers = [str(name) for name, feature in features if feature.levels is None]
-    readings: dict[str, Reading] = dict.fromkeys(numbers, _plain(model)) | stored_parsers(model)
+    numeric = [name for name, info in _features(model) if info.levels is None]
+    parsers: dict[str, ColumnParser] = dict.fromkeys(numeric, _number_parser(model))
     notes = []
-    for name, reading in readings.items():
+    for name, parser in (parsers | stored_parsers(model)).items():
         if name not in frame.columns or not frame[name].notna().any():
             continue
         try:
-            words = reading.read(frame[name])[1]
+            words = parser.parse(frame[name])[1]
         except InvalidInputError:
             continue
         if words:
             n_rows = pluralize(int(frame[name].astype(str).str.strip().isin(words).sum()), "row")
             shown = truncate_list([repr(word) for word in words], 3)
-            notes.append(f"{name}: {shown} in {n_rows} taken as missing.")
-        if isinstance(reading, NumberParser) and reading.lacks_percent(frame[name]):
+            notes.append(f"{name}: {shown} in {n_rows} treated as missing.")
+        if isinstance(parser, NumberParser) and parser.lacks_percent(frame[name]):
             notes.append(
-                f"{name}: numbers without a percent sign are taken for percents, as in training: "
+                f"{name}: numbers without a percent sign are read as percentages, as in training: "
                 f"35.8 is 35.8%, and 0.358 is 0.358%."
             )
     return notes
 
 
 def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
-    """Raise if a table lacks columns that a model needs, dates among them that it reads."""
+    """Raise if a table lacks columns that a model needs, including dates that it parses."""
     source = {own: name for name, one in stored_parsers(model).items() for own in one.names(name)}
     needed = (name if name in frame.columns else source.get(name, name) for name in names)
     absent = [name for name in dict.fromkeys(needed) if name not in frame.columns]
@@ -151,61 +195,60 @@ def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
 
 
 def _check_complete(X: Any) -> None:
-    """Raise if a value is missing, for a model that needs all of them."""
+    """Raise if a value is missing."""
     incomplete = X.columns[X.isna().any().to_numpy()]
     if len(incomplete):
         row = X.index[X[incomplete[0]].isna()][0]
         raise InvalidInputError(
-            f"{incomplete[0]!r} is missing in row {row} (0 is the first), and this model takes no "
-            f"missing values; fill it in, or leave out the row."
+            f"{incomplete[0]!r} is missing in row {row} (counting from 0), but this model does not "
+            f"accept missing values; fill it in, or drop the row."
         )
 
 
-def match_labeled_rows(model: Any, frame: Any) -> Trial:
-    """Return the rows of a table to judge a model by.
+def match_labeled_rows(model: Any, frame: Any) -> EvaluationRows:
+    """Return the rows of a table on which to evaluate a model.
 
-    Of the table that it was made from, these are the ones that were held out: which they are
-    follows from the labels, the share and the seed, and is checked by what the model remembers of
-    the rows that it learned from.
+    For the table that it was fitted to, these are the held-out rows: they follow from the labels,
+    the fraction and the seed, and are verified by the model's record of its training rows.
     """
     about = getattr(model, "about_", {})
     target = about.get("target")
     if target not in frame.columns:
-        return Trial(match_features(model, frame), None)
-    known = frame[target].notna().to_numpy()
-    if not known.any():
-        return Trial(match_features(model, frame), None)
-    frame = frame[known]
-    X, y = match_features(model, frame), _labels(model, frame[target])
+        return EvaluationRows(match_features(model, frame), None)
+    is_labeled = frame[target].notna().to_numpy()
+    if not is_labeled.any():
+        return EvaluationRows(match_features(model, frame), None)
+    frame = frame[is_labeled]
+    X, y = match_features(model, frame), _match_labels(model, frame[target])
     origin = about.get("origin")
-    return Trial(X, y) if origin is None else _placed(model, X, y, origin)
+    return EvaluationRows(X, y) if origin is None else _compare_rows(model, X, y, origin)
 
 
-def _placed(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> Trial:
-    """Return the rows that were held out, or all with what is known of them."""
-    with asking():
+def _compare_rows(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> EvaluationRows:
+    """Return the held-out rows of the training table, or all rows with what is known of them."""
+    with input_errors():
         overlap = model.training_overlap(X, y)
     if overlap.same_rows:
-        return Trial(X, y, TRAINING)
+        return EvaluationRows(X, y, TRAINING)
     if origin["holdout"] is not None:
         try:
             train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
-        except InvalidInputError:  # too few rows to be the table
+        except InvalidInputError:  # too few rows to be the training table
             train = test = np.arange(0)
         if len(train) and model.training_overlap(X.iloc[train], y[train]).same_rows:
-            return Trial(X.iloc[test], y[test], HELD_OUT)
-    return Trial(X, y, doubt=overlap.caution)
+            return EvaluationRows(X.iloc[test], y[test], HELD_OUT)
+    return EvaluationRows(X, y, leakage_warning=overlap.caution)
 
 
-def _labels(model: Any, column: Any) -> np.ndarray:
-    """Return labels as the model has them, however the table writes them."""
+def _match_labels(model: Any, column: Any) -> np.ndarray:
+    """Return labels as in ``classes_``, in whatever form the table has them."""
     known = model.classes_.tolist()
-    of = {label: find_label(label, known) for label in column.astype(str).unique().tolist()}
-    unknown = next((label for label, own in of.items() if own is None), None)
+    matches = {label: find_label(label, known) for label in column.astype(str).unique().tolist()}
+    unknown = next((label for label, match in matches.items() if match is None), None)
     if unknown is not None:
         raise InvalidInputError(
-            f"{column.name!r} is {unknown!r} in some rows, which is none of the labels that the "
-            f"model knows, {known}; correct or leave out the rows."
+            f"{column.name!r} is {unknown!r} in some rows, which is not one of the model's "
+            f"classes, {known}; fix or drop these rows."
         )
-    place = {label: known.index(own) for label, own in of.items()}
-    return model.classes_[column.astype(str).map(place).to_numpy(dtype=np.intp)]
+    number = {label: known.index(match) for label, match in matches.items()}
+    return model.classes_[column.astype(str).map(number).to_numpy(dtype=np.intp)]

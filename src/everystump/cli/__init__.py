@@ -1,4 +1,4 @@
-"""The command ``everystump``: one file a command."""
+"""The command ``everystump``, one module per subcommand."""
 
 from everystump.cli.main import main
 

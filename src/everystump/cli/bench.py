@@ -1,4 +1,4 @@
-"""``everystump bench``: how fast and how good it is here, beside scikit-learn's models."""
+"""``everystump bench``: training times and test errors next to scikit-learn's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from everystump._text import format_percent
 from everystump.cli.common import AS_JSON
-from everystump.cli.console import say, table
+from everystump.cli.console import print_result, table
 from everystump.cli.progress import progress_bar
 
 EXAMPLES = """\b
@@ -16,25 +16,25 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES, short_help="Time a few fits on this machine.")
+@click.command(epilog=EXAMPLES, short_help="Time a few models on this machine.")
 @click.option(
     "--rows",
     type=click.IntRange(min=500),
     default=20_000,
     show_default=True,
-    help="Rows of two-norm data to learn from.",
+    help="Number of training rows of two-norm data.",
 )
 @AS_JSON
 def bench(rows: int, as_json: bool) -> None:
-    """Time fits on synthetic data beside scikit-learn's boosting, in one run on this machine.
+    """Compare training times and test errors with scikit-learn's boosting on synthetic data.
 
-    The repository's `make bench` has all peers and all parts.
+    The repository's `make bench` runs the full benchmarks.
     """
-    from everystump._workflow.timing import compare
+    from everystump._workflow.benchmark import compare_models
 
     with progress_bar("models", transient=True) as progress:
-        found = compare(rows, progress)
-    title = f"Two-norm data, {rows:,} rows, 20 features, 10 % of the labels flipped.\n\n"
-    lines = [(one["model"], one["seconds"], format_percent(one["error"])) for one in found]
+        results = compare_models(rows, progress)
+    title = f"Two-norm data, {rows:,} rows, 20 features, 10% of the labels flipped.\n\n"
+    lines = [(one["model"], one["seconds"], format_percent(one["error"])) for one in results]
     text = title + table(("model", "seconds", "test error"), lines)
-    say({"rows": rows, "models": found}, text, as_json)
+    print_result({"rows": rows, "models": results}, text, as_json)

@@ -1,4 +1,4 @@
-"""How commands speak: to people, to machines, and of what they refuse."""
+"""Console output of the commands: text, tables, JSON, notes and errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,17 +19,18 @@ from everystump._files import replace_surrogates
 from everystump._text import InvalidInputError
 
 BAD_INPUT = 2
-_WIDTH_IN_A_PIPE, _NARROW, _BAR = 160, 40, 24
+_PIPE_WIDTH, _MIN_WIDTH, _BAR_WIDTH = 160, 40, 24
+_MAX_LABEL = 13  # characters, so that a table of metrics fits 80 columns
 
 
 class InputError(click.ClickException):
-    """Bad input, told in one sentence."""
+    """Invalid input, reported in one sentence."""
 
     exit_code = BAD_INPUT
 
 
 class OutputClosedError(Exception):
-    """Standard output takes no more; ``reason`` is None if its reader has seen enough."""
+    """Standard output cannot be written; ``reason`` is None if its reader closed the pipe."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(error)
@@ -38,7 +39,7 @@ class OutputClosedError(Exception):
 
 @contextmanager
 def exit_on_input_error() -> Iterator[None]:
-    """Turn what a user can fix into one sentence and the exit code of bad input."""
+    """Report errors that the user can fix in one sentence, with the exit code of bad input."""
     try:
         yield
     except InvalidInputError as error:
@@ -50,7 +51,7 @@ def exit_on_input_error() -> Iterator[None]:
 
 
 def echo(text: str) -> None:
-    """Print on standard output, all of it and now."""
+    """Print to standard output and flush it."""
     try:
         if sys.stdout is None:
             raise OSError(errno.EBADF, "it is closed")
@@ -58,9 +59,9 @@ def echo(text: str) -> None:
             click.echo(replace_surrogates(text))
             return
         sys.stdout.flush()
-        # A path that is not UTF-8 is printed as the bytes that it is.
+        # A path that is not UTF-8 is printed as its bytes.
         rest = memoryview(f"{click.unstyle(text)}\n".encode(errors="surrogateescape"))
-        while rest:  # what is not buffered may be written in part
+        while rest:  # an unbuffered stream may write only a part
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except OSError as error:
@@ -68,21 +69,27 @@ def echo(text: str) -> None:
 
 
 def echo_stderr(text: str) -> None:
-    """Print on standard error; where that takes no more, the work goes on without."""
+    """Print to standard error; if that fails, continue without."""
     try:
         click.echo(replace_surrogates(text), err=True)
     except OSError:
-        if sys.stderr is not None:  # what is left in its buffer has no place to go either
+        if sys.stderr is not None:  # discard what is left in its buffer
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
+def print_notes(*notes: str | None) -> None:
+    """Print notes to standard error, once the command cannot fail on bad input any more."""
+    for note in filter(None, notes):
+        echo_stderr(f"Note: {note}")
+
+
 def in_a_terminal() -> bool:
-    """Tell whether a person watches standard output."""
+    """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def say(record: dict[str, Any], text: str, as_json: bool) -> None:
-    """Print what a command found, for machines or for people."""
+def print_result(record: dict[str, Any], text: str, as_json: bool) -> None:
+    """Print the result of a command as JSON or as text."""
     if not as_json:
         echo(text)
         return
@@ -92,20 +99,20 @@ def say(record: dict[str, Any], text: str, as_json: bool) -> None:
 
 
 def two_columns(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return names and what is to be said of them, the names in a column."""
+    """Return names and texts in two columns."""
     width = max(len(name) for name, _ in pairs)
     return "\n".join(
-        f"{click.style(f'{name:<{width}}', bold=True)}  {wrapped(text, width + 2)}"
+        f"{click.style(f'{name:<{width}}', bold=True)}  {wrap(text, width + 2)}"
         for name, text in pairs
     )
 
 
-def wrapped(text: str, indent: int = 0) -> str:
-    """Return a text broken between words where a terminal ends, lines after the first indented."""
+def wrap(text: str, indent: int = 0) -> str:
+    """Return a text wrapped to the width of the terminal, lines after the first indented."""
     if not in_a_terminal():
         return text
-    within = max(shutil.get_terminal_size().columns - indent, _NARROW)
-    lines = textwrap.wrap(text, within, break_long_words=False, break_on_hyphens=False)
+    width = max(shutil.get_terminal_size().columns - indent, _MIN_WIDTH)
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
     return ("\n" + " " * indent).join(lines)
 
 
@@ -116,10 +123,10 @@ def table(
     right: Collection[int] = (),
     colors: tuple[str, str] = ("", ""),
 ) -> str:
-    """Return rows as text in columns, with a bar for each row if there are numbers for them.
+    """Return rows as a text table, with a bar per row if numbers for them are given.
 
-    Columns of numbers, and those of ``right``, end at one place.  ``colors`` are those of bars
-    above and below zero.
+    Numeric columns, and those of ``right``, are right-aligned.  ``colors`` are those of positive
+    and negative bars.
     """
     from rich import box
     from rich.console import Console
@@ -128,9 +135,9 @@ def table(
 
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for k, title in enumerate(titles):
-        numbers = k in right or all(isinstance(row[k], float | int | None) for row in rows)
-        align: Any = "right" if numbers else "left"
-        grid.add_column(title, justify=align, no_wrap=numbers, overflow="fold")
+        numeric = k in right or all(isinstance(row[k], float | int | None) for row in rows)
+        align: Any = "right" if numeric else "left"
+        grid.add_column(title, justify=align, no_wrap=numeric, overflow="fold")
     if bars is not None:
         grid.add_column("", no_wrap=True)
     largest = max((abs(number) for number in bars or ()), default=0.0) or 1.0
@@ -138,9 +145,9 @@ def table(
         cells = [Text(_cell(value)) for value in row]
         if bars is not None:
             style = colors[0 if bars[k] > 0 else 1]
-            cells.append(Text("█" * round(_BAR * abs(bars[k]) / largest), style=style))
+            cells.append(Text("█" * round(_BAR_WIDTH * abs(bars[k]) / largest), style=style))
         grid.add_row(*cells)
-    console = Console(width=None if in_a_terminal() else _WIDTH_IN_A_PIPE)
+    console = Console(width=None if in_a_terminal() else _PIPE_WIDTH)
     with console.capture() as shown:
         console.print(grid)
     return "\n".join(line.rstrip() for line in shown.get().splitlines())
@@ -150,3 +157,24 @@ def _cell(value: Any) -> str:
     if value is None or value != value:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def metrics_text(found: Mapping[str, Any]) -> str:
+    """Return the metrics of `everystump._evaluation.evaluate` as a table, and any warning."""
+    from everystump._evaluation import baseline_warning, interval_title, metric_rows
+
+    always = f"always “{_short(found['baseline']['answer'])}”"
+    positive = found["positive"]
+    shown = metric_rows({**found, "positive": None if positive is None else _short(positive)})
+    titles = {"name": "", "value": "model", "interval": interval_title(found), "baseline": always}
+    if not any(one["interval"] for one in shown):
+        del titles["interval"]
+    rows = [[one[key] for key in titles] for one in shown]
+    text = table(list(titles.values()), rows, right=range(1, len(titles)))
+    warning = baseline_warning(found)
+    return f"{text}\n\n{wrap(warning)}" if warning else text
+
+
+def _short(label: Any) -> str:
+    text = str(label)
+    return text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"

@@ -1,4 +1,4 @@
-"""``everystump export``: a model in another language."""
+"""``everystump export``: a model as ONNX, SQL or JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from everystump.cli.common import AS_JSON, FORCE, MODEL, check_out, load_model, out_option
-from everystump.cli.console import exit_on_input_error, say
+from everystump.cli.console import exit_on_input_error, print_result
 
 EXAMPLES = """\b
 Examples:
@@ -16,24 +16,23 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES, short_help="Write a model as ONNX, SQL or JSON.")
+@click.command(epilog=EXAMPLES, short_help="Export a model to ONNX, SQL or JSON.")
 @MODEL
-@click.option(
-    "--to", type=click.Choice(["onnx", "sql", "json"]), required=True, help="The language."
-)
-@out_option("The file to write.")
+@click.option("--to", type=click.Choice(["onnx", "sql", "json"]), required=True, help="Format.")
+@out_option("File to write.")
 @FORCE
 @AS_JSON
 def export(model: Path, to: str, out: Path, force: bool, as_json: bool) -> None:
-    """Write a model as ONNX, as one SQL query, or as JSON."""
+    """Export a model to ONNX, to a single SQL query, or to JSON."""
     with exit_on_input_error():
         check_out(out, force, model)
-        from everystump._workflow import InvalidInputError, asking
+        from everystump._text import InvalidInputError
+        from everystump._workflow.errors import input_errors
         from everystump.export import write
 
         try:
-            with asking():
+            with input_errors():
                 write(load_model(model), out, to=to)
         except ImportError as error:
             raise InvalidInputError(str(error)) from None
-    say({"to": to, "out": str(out)}, f"{to}: {out}", as_json)
+    print_result({"to": to, "out": str(out)}, f"Wrote {out}", as_json)

@@ -1,4 +1,4 @@
-"""``everystump fit``: from a table to a model."""
+"""``everystump fit``: train and evaluate a model on a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from everystump._files import replace_surrogates
 from everystump._text import format_percents, pluralize
-from everystump._workflow.dialect import Dialect
+from everystump._workflow.options import ColumnOptions, Dialect
 from everystump._workflow.presets import PRESETS
 from everystump.cli.common import (
     AS_JSON,
@@ -27,11 +27,11 @@ from everystump.cli.console import (
     echo,
     exit_on_input_error,
     in_a_terminal,
-    say,
+    metrics_text,
+    print_result,
     two_columns,
-    wrapped,
+    wrap,
 )
-from everystump.cli.figures import metrics_text
 from everystump.cli.progress import progress_bar
 
 HOLDOUT = 0.25
@@ -44,59 +44,64 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES, short_help="Train a model on a table, and measure it.")
+@click.command(epilog=EXAMPLES, short_help="Train and evaluate a model on a table.")
 @DATA
-@click.option("--target", required=True, metavar="COL", help="The column to predict.")
-@out_option("The model file to write.")
+@click.option("--target", required=True, metavar="COL", help="Column to predict.")
+@out_option("Model file to write.")
 @click.option(
     "--model",
-    "family",
+    "preset",
     type=click.Choice(list(PRESETS)),
     default="stump-logistic",
     show_default=True,
-    help="The kind of model; the first gives probabilities.",
+    help="Type of model; the default gives probabilities.",
 )
 @click.option(
     "--C",
-    "cost",
+    "C",
     type=FiniteRange(min=0, min_open=True),
-    help="Inverse regularization strength, as in SVC.  [default: chosen on a path by 5 folds in "
-    "stump-logistic and stump-svm; 0.01 in boost-svm, 1 in perceptron and vote]",
+    help="Inverse regularization strength, as in SVC.  [default: chosen by 5-fold cross-validation "
+    "for stump-logistic and stump-svm; 0.01 for boost-svm, 1 for perceptron and vote]",
 )
 @click.option(
     "--holdout",
     type=FiniteRange(0, 1, min_open=True, max_open=True),
-    help=f"Share of the rows to measure the error on.  [default: {HOLDOUT}]",
+    help=f"Fraction of the rows to hold out for evaluation.  [default: {HOLDOUT}]",
 )
 @click.option(
     "--cv",
     type=click.IntRange(min=2),
     metavar="FOLDS",
-    help="Measure the error by cross-validation instead, and learn from all rows.",
+    help="Evaluate by cross-validation instead, and train on all rows.",
 )
 @click.option(
     "--refit",
     is_flag=True,
-    help="Train again on all rows once the model is measured, with the C that was chosen.",
+    help="After the evaluation, retrain on all rows with the chosen C.",
 )
-@click.option("--drop", multiple=True, metavar="COL", help="Leave a column out; may be repeated.")
-@click.option("--use", multiple=True, metavar="COL", help="Use a column that would be left out.")
+@click.option("--drop", multiple=True, metavar="COL", help="Drop a column; may be repeated.")
+@click.option(
+    "--use", multiple=True, metavar="COL", help="Keep a column that is dropped by default."
+)
 @click.option(
     "--categorical",
     multiple=True,
     metavar="COL",
-    help="Take a column of numbers or dates for a category.",
+    help="Treat a column of numbers or dates as categorical.",
 )
 @click.option(
-    "--numeric", multiple=True, metavar="COL", help="Take words in a column for missing values."
+    "--numeric",
+    multiple=True,
+    metavar="COL",
+    help="Treat a column as numeric, and words in it as missing values.",
 )
-@click.option("--positive", metavar="LABEL", help="The label that scores and probabilities favor.")
+@click.option("--positive", metavar="LABEL", help="Positive class of a two-class target.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Draws the rows to hold out, all folds, and what a model itself draws at random.",
+    help="Random seed of the holdout, of all folds, and of the model.",
 )
 @text_options
 @FORCE
@@ -105,8 +110,8 @@ def fit(
     data: Path,
     target: str,
     out: Path,
-    family: str,
-    cost: float | None,
+    preset: str,
+    C: float | None,
     holdout: float | None,
     cv: int | None,
     refit: bool,
@@ -120,103 +125,102 @@ def fit(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Train a model on a table, measure its error on rows that it has not seen, and keep it.
+    """Train a model on a table, evaluate it on held-out rows, and save it.
 
-    DATA is a CSV (with a line of names) or Parquet file, plain or compressed.  What is guessed of
-    its columns is printed, and every guess can be overruled.
+    DATA is a CSV file with a header line, or a Parquet file, plain or compressed.  The inferred
+    schema is printed; options override it.
     """
     with exit_on_input_error():
         check_out(out, force, data)
-        from everystump._workflow import InvalidInputError
+        from everystump._text import InvalidInputError
         from everystump._workflow.fitting import fit_model
-        from everystump._workflow.guesses import ColumnOptions, prepare_training_data
         from everystump._workflow.plan import Plan
-        from everystump._workflow.sources import read_file
+        from everystump._workflow.reading.files import read_file
+        from everystump._workflow.schema.training_data import prepare_training_data
         from everystump.modelfile import save
 
         if cv is not None and holdout is not None:
-            raise InvalidInputError("--cv and --holdout are two ways to measure; pass one of them.")
+            raise InvalidInputError("--cv and --holdout exclude each other; pass one of them.")
         if cv is not None and refit:
-            raise InvalidInputError("--cv learns from all rows already; leave --refit out.")
-        share = HOLDOUT if holdout is None else holdout
-        plan = Plan(family, cost, share, cv, seed, refit)
-        frame, messages = read_file(data, dialect, text=[target])
-        column_options = ColumnOptions(drop, use, categorical, positive, numeric)
-        task = prepare_training_data(frame, target, column_options, messages)
-        guesses = "\n".join(map(wrapped, task.messages)) + "\n"
-        if in_a_terminal() and not as_json:  # elsewhere all is printed at the end
-            echo(guesses)
-            guesses = ""
+            raise InvalidInputError("--cv already trains on all rows; omit --refit.")
+        plan = Plan(preset, C, HOLDOUT if holdout is None else holdout, cv, seed, refit)
+        frame, notes = read_file(data, dialect, text=[target])
+        options = ColumnOptions(drop, use, categorical, positive, numeric)
+        training_data = prepare_training_data(frame, target, options, notes)
+        schema = "\n".join(map(wrap, training_data.messages)) + "\n"
+        if in_a_terminal() and not as_json:  # otherwise everything is printed at the end
+            echo(schema)
+            schema = ""
         watched = sys.stderr is not None and sys.stderr.isatty()
-        live = int(watched and cv is None)  # else the bar tells of the fits
         with progress_bar("fits", transient=True) if cv else nullcontext() as progress:
             model = fit_model(
-                task,
+                training_data,
                 plan,
-                data=replace_surrogates(data.name),
+                source=replace_surrogates(data.name),
                 dialect=dialect,
-                verbose=live,
+                verbose=int(watched and cv is None),  # otherwise the bar shows the progress
                 progress=progress,
             )
         save(model, out)
     about = {name: value for name, value in model.about_.items() if name != "origin"}
-    text = "\n".join(filter(None, [guesses, _text(model, data, out)]))
-    say(about | {"out": str(out)}, text, as_json)
+    text = "\n".join(filter(None, [schema, _summary(model, data, out)]))
+    print_result(about | {"out": str(out)}, text, as_json)
 
 
-def _text(model: Any, data: Path, out: Path) -> str:
-    """Return what a person wants to know of a fitted model."""
+def _summary(model: Any, data: Path, out: Path) -> str:
+    """Return the summary of a fitted model."""
     about = model.about_
     parts = [
         two_columns(
             [
                 ("Model", about["model"]),
-                *_direction(model),
-                *_training(about),
+                *_score(model),
+                *_optimization(about),
                 *[("Note", note) for note in about["notes"]],
             ]
         ),
-        f"{_measured_by(about)}\n\n{metrics_text(about['figures'])}",
-        two_columns([*_bounds(about), ("Kept", _kept(about)), ("Written", str(out))]),
-        f"Next: {_next(model, data, out)}",
+        f"{_error(about)}\n\n{metrics_text(about['figures'])}",
+        two_columns([*_bounds(about), ("Saved", _saved_model(about)), ("File", str(out))]),
+        f"Next: {_next_command(model, data, out)}",
     ]
     return "\n\n".join(parts)
 
 
-def _direction(model: Any) -> list[tuple[str, str]]:
+def _score(model: Any) -> list[tuple[str, str]]:
     classes = model.classes_.tolist()
     return [("Score", f"above zero favors “{classes[1]}”")] if len(classes) == 2 else []
 
 
-def _training(about: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return how C was chosen, and how near the optimum the training came."""
+def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return how C was chosen, and the optimality certificate."""
     pairs = []
     if "path" in about:
         path = about["path"]
-        scoring = {"neg_log_loss": "log-loss"}.get(path["scoring"], path["scoring"])
-        how = f"the best of a path of {len(path['C'])} by {scoring}"
+        scoring = {"neg_log_loss": "log loss"}.get(path["scoring"], path["scoring"])
+        how = f"the best of {len(path['C'])} values by cross-validated {scoring}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}"))
-    proof = about.get("certificate")
-    if proof:
-        text = f"objective {proof['primal']:.6g}, proven lower bound {proof['dual']:.6g}"
-        pairs.append(("Certificate", f"{text} (gap {proof['gap']:.1e})"))
+    certificate = about.get("certificate")
+    if certificate:
+        primal, dual, gap = (certificate[key] for key in ("primal", "dual", "gap"))
+        text = f"objective {primal:.6g}, proven lower bound {dual:.6g} (relative gap {gap:.1e})"
+        pairs.append(("Certificate", text))
     return pairs
 
 
-def _measured_by(about: dict[str, Any]) -> str:
-    """Return which rows the figures were measured on, and whose figures they are."""
+def _error(about: dict[str, Any]) -> str:
+    """Return the error, how it was estimated, and for which model."""
     error = about["error"]
     value, low, high = format_percents(error["value"], error["low"], error["high"])
     text = f"Error {value}, likely {low} to {high} ({error['how']})"
     refit = about.get("refit")
     if not refit:
-        return wrapped(f"{text}:")
-    whose = f"These are the figures of the model of {pluralize(refit['n_rows'], 'row')} before"
-    return wrapped(f"{text}. {whose} the refit:")
+        return wrap(f"{text}:")
+    first = f"the model of {pluralize(refit['n_rows'], 'row')} before the refit"
+    return wrap(f"{text}. These are the metrics of {first}:")
 
 
 def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the bounds that say something of the model that is kept."""
+    """Return the bounds that apply to the saved model and are not vacuous."""
     pairs = [
         (
             "Bound",
@@ -226,7 +230,7 @@ def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
         if bound["holds"] and not bound["vacuous"]
     ]
     if about.get("refit"):
-        pairs.append(("No bound", "from held-out rows: none is left that the refit did not see"))
+        pairs.append(("No bound", "from held-out rows: the refit was trained on them"))
     return pairs + [
         ("No bound", f"from held-out rows: {'; '.join(bound['violations'])}")
         for bound in about["bounds"]
@@ -234,21 +238,22 @@ def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _kept(about: dict[str, Any]) -> str:
-    """Return what the model in the file learned from."""
+def _saved_model(about: dict[str, Any]) -> str:
+    """Return which rows the saved model was trained on."""
     n_rows = pluralize(about["n_rows"], "row")
     if about.get("refit"):
-        how = "with the same C" if "path" in about else "in the same way"
-        return f"a model trained again on all {n_rows} {how}, not measured itself"
+        how = "with the same C" if "path" in about else "with the same settings"
+        return f"a model retrained on all {n_rows} {how}, not evaluated itself"
     if about["n_held_out"]:
-        every = f"{about['n_rows'] + about['n_held_out']:,}"
-        return f"the measured model, of {about['n_rows']:,} of {every} rows (all of them: --refit)"
-    return f"a model of all {n_rows}; the figures are those of the folds' models"
+        total = f"{about['n_rows'] + about['n_held_out']:,}"
+        of = f"{about['n_rows']:,} of {total} rows"
+        return f"the evaluated model, trained on {of} (pass --refit to train on all)"
+    return f"a model trained on all {n_rows}; the metrics are those of the models of the folds"
 
 
-def _next(model: Any, data: Path, out: Path) -> str:
-    """Return what to try next."""
+def _next_command(model: Any, data: Path, out: Path) -> str:
+    """Return a command to try next."""
     has_curves = getattr(model, "shapes_", None) is not None
-    then = ["-o", f"{out.stem}.html"] if has_curves else []
-    what = "report" if has_curves else "predict"
-    return shlex.join(["everystump", what, str(out), str(data), *then])
+    page = ["-o", f"{out.stem}.html"] if has_curves else []
+    command = "report" if has_curves else "predict"
+    return shlex.join(["everystump", command, str(out), str(data), *page])

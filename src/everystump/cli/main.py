@@ -1,4 +1,4 @@
-"""The command ``everystump`` itself: its commands, and how they fail."""
+"""The entry point of ``everystump``: its commands and exit codes."""
 
 from __future__ import annotations
 
@@ -21,33 +21,36 @@ from everystump.cli.report import report
 from everystump.cli.reproduce import reproduce
 
 INTERRUPTED = 130
-_NO_PLACE = (errno.ENOSPC, errno.EIO, errno.EBADF)
+_WRITE_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF)
 EXAMPLES = """\b
 Examples:
   everystump fit credit.csv --target default -o credit.stump
   everystump report credit.stump credit.csv -o credit.html
   everystump predict credit.stump new.csv -o predictions.csv
 
-Completion of commands and options, in bash: eval "$(_EVERYSTUMP_COMPLETE=bash_source everystump)";
-likewise zsh_source and fish_source.
+Shell completion for bash: eval "$(_EVERYSTUMP_COMPLETE=bash_source everystump)"; use zsh_source or
+fish_source for other shells.
 """
 
 
-class _Tool(click.Group):
-    """Commands in the order in which one needs them."""
+class _OrderedGroup(click.Group):
+    """A group whose commands are listed in the order of use, not of the alphabet."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)
 
 
 @click.group(
-    cls=_Tool,
+    cls=_OrderedGroup,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="everystump")
 def everystump() -> None:
-    """Every stump votes: models of tabular data that are exact, certified and interpretable."""
+    """Train, explain and export interpretable models of tabular data.
+
+    The models are infinite ensembles of decision stumps, trained to proven optimality.
+    """
 
 
 for command in (fit, predict, explain, report, export, bound, reproduce, bench):
@@ -55,8 +58,8 @@ for command in (fit, predict, explain, report, export, bound, reproduce, bench):
 
 
 def main() -> None:
-    """Run the command; bad input ends it with one sentence and exit code 2."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be stopped is to be interrupted
+    """Run the command; invalid input is reported in one sentence, with exit code 2."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as for an interrupt
     try:
         everystump.main(prog_name="everystump", standalone_mode=False)
     except click.Abort:
@@ -65,25 +68,25 @@ def main() -> None:
         echo_stderr(error.format_message())
         sys.exit(BAD_INPUT)
     except click.UsageError as error:
-        of = error.ctx.command_path if error.ctx else "everystump"
+        command = error.ctx.command_path if error.ctx else "everystump"
         what = error.format_message().rstrip(".").replace("'. Did you", "', did you").rstrip("?")
-        echo_stderr(f"Error: {what}; see '{of} --help'.")
+        echo_stderr(f"Error: {what}; see '{command} --help'.")
         sys.exit(BAD_INPUT)
     except click.ClickException as error:
         echo_stderr(f"Error: {error.format_message()}")
         sys.exit(error.exit_code)
-    except OutputClosedError as lost:
-        _end_without_output(lost)
+    except OutputClosedError as error:
+        _exit_without_output(error)
     except OSError as error:
-        if error.errno not in _NO_PLACE or error.filename is not None:
+        if error.errno not in _WRITE_ERRORS or error.filename is not None:
             raise
-        _end_without_output(OutputClosedError(error))  # it was help that was printed
+        _exit_without_output(OutputClosedError(error))  # printing help failed
 
 
-def _end_without_output(lost: OutputClosedError) -> NoReturn:
-    """End a command whose output has no place to go."""
-    if sys.stdout is not None:  # nor has what is left in its buffer
+def _exit_without_output(error: OutputClosedError) -> NoReturn:
+    """Exit from a command whose standard output cannot be written."""
+    if sys.stdout is not None:  # discard what is left in its buffer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if lost.reason is not None:  # else `| head` has seen enough, no more
-        echo_stderr(f"Error: standard output: {lost.reason}.")
+    if error.reason is not None:  # otherwise the reader, such as `head`, closed the pipe
+        echo_stderr(f"Error: standard output: {error.reason}.")
     sys.exit(BAD_INPUT)

@@ -1,13 +1,12 @@
-"""``everystump predict``: the predicted classes of new rows."""
+"""``everystump predict``: predictions for new rows."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from everystump._workflow.dialect import Dialect
+from everystump._workflow.options import Dialect
 from everystump.cli.common import (
     AS_JSON,
     DATA,
@@ -16,11 +15,9 @@ from everystump.cli.common import (
     check_out,
     load_model,
     out_option,
-    parse_data,
     text_options,
 )
-from everystump.cli.console import echo, exit_on_input_error, say
-from everystump.cli.progress import print_notes
+from everystump.cli.console import echo, exit_on_input_error, print_notes, print_result
 
 EXAMPLES = """\b
 Examples:
@@ -32,8 +29,8 @@ Examples:
 @click.command(epilog=EXAMPLES, short_help="Predict the class of new rows.")
 @MODEL
 @DATA
-@out_option("The CSV to write.  [default: standard output]", required=False)
-@click.option("--keep", multiple=True, metavar="COL", help="Pass a column on; may be repeated.")
+@out_option("CSV file to write.  [default: standard output]", required=False)
+@click.option("--keep", multiple=True, metavar="COL", help="Copy a column; may be repeated.")
 @text_options
 @FORCE
 @AS_JSON
@@ -46,35 +43,21 @@ def predict(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write the predicted class, the score and, if the model has them, probabilities of rows."""
+    """Predict the class, the score and, if available, the probabilities of rows."""
     with exit_on_input_error():
         if out is not None:
             check_out(out, force, model, data)
         from everystump._files import write_text
-        from everystump._workflow.contents import read_decompressed
-        from everystump._workflow.guesses import check_columns
-        from everystump._workflow.matching import match_features, unknown_levels
-        from everystump._workflow.predictions import predictions
+        from everystump._workflow.predictions import predict_file
 
-        fitted = load_model(model)
-        content = read_decompressed(data)  # once, for it may be a pipe
-        frame, notes = parse_data(data, content, dialect, fitted)
-        check_columns(frame.columns, keep)
-        kept = frame[[]]
-        if keep:  # as they are written
-            written = replace(dialect, missing=("",))
-            kept = parse_data(data, content, written, fitted, text=keep)[0][
-                list(dict.fromkeys(keep))
-            ]
-        X = match_features(fitted, frame)
-        predicted = predictions(fitted, X, kept)
-        notes += unknown_levels(fitted, X)
+        predicted, notes = predict_file(load_model(model), data, dialect, keep)
         if out is not None:
             write_text(out, predicted.to_csv(index=False))
-    print_notes(notes)
+    print_notes(*notes)
     if out is not None:
-        say({"out": str(out), "rows": len(predicted)}, f"{len(predicted):,} rows: {out}", as_json)
+        text = f"Wrote {len(predicted):,} rows to {out}"
+        print_result({"out": str(out), "rows": len(predicted)}, text, as_json)
     elif as_json:
-        say({"rows": predicted.to_dict("records")}, "", as_json)
+        print_result({"rows": predicted.to_dict("records")}, "", as_json)
     else:
         echo(predicted.to_csv(index=False).removesuffix("\n"))

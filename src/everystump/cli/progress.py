@@ -1,10 +1,10 @@
-"""Progress of long work on standard error: a bar in a terminal, a line now and then elsewhere."""
+"""Progress on standard error: a bar in a terminal, otherwise a line every few seconds."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from everystump.cli.console import echo_stderr
@@ -12,20 +12,9 @@ from everystump.cli.console import echo_stderr
 PAUSE = 10.0
 
 
-def warn(sentence: str) -> None:
-    """Tell the user something that does not end the work."""
-    echo_stderr(f"Note: {sentence}")
-
-
-def print_notes(sentences: Iterable[str], doubt: str | None = None) -> None:
-    """Tell the user some things, once nothing can be refused any more."""
-    for sentence in [*sentences, *([doubt] if doubt else [])]:
-        warn(sentence)
-
-
 @contextmanager
 def progress_bar(title: str, *, transient: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function to call with the number of finished tasks and of all.
+    """Yield a function to call with the number of finished tasks and the total.
 
     A transient bar is removed at the end.
     """
@@ -40,7 +29,7 @@ def progress_bar(title: str, *, transient: bool = False) -> Iterator[Callable[[i
 
     console = Console(stderr=True) if sys.stderr is not None else None
     if console is None or not console.is_terminal:
-        yield _Lines(title, tells_end=not transient)
+        yield _progress_lines(title, print_last=not transient)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -53,14 +42,14 @@ def progress_bar(title: str, *, transient: bool = False) -> Iterator[Callable[[i
         yield lambda done, total: bars.update(bar, completed=done, total=total)
 
 
-class _Lines:
-    """A line of progress every few seconds."""
+def _progress_lines(title: str, *, print_last: bool) -> Callable[[int, int], None]:
+    """Return a function that prints a line of progress every few seconds."""
+    last = time.monotonic()
 
-    def __init__(self, title: str, *, tells_end: bool) -> None:
-        self._title, self._tells_end, self._last = title, tells_end, time.monotonic()
+    def show(done: int, total: int) -> None:
+        nonlocal last
+        if (print_last and done == total) or time.monotonic() - last > PAUSE:
+            last = time.monotonic()
+            echo_stderr(f"{title}: {done} of {total} done")
 
-    def __call__(self, done: int, total: int) -> None:
-        is_end = self._tells_end and done == total
-        if is_end or time.monotonic() - self._last > PAUSE:
-            self._last = time.monotonic()
-            echo_stderr(f"{self._title}: {done} of {total} done")
+    return show

@@ -1,4 +1,4 @@
-"""``everystump report``: an interactive page."""
+"""``everystump report``: an interactive HTML page."""
 
 from __future__ import annotations
 
@@ -6,73 +6,78 @@ from pathlib import Path
 
 import click
 
-from everystump._workflow.dialect import Dialect
+from everystump._workflow.options import Dialect
 from everystump.cli.common import (
     AS_JSON,
     FORCE,
     MODEL,
-    check_curves,
+    OPTIONAL_DATA,
     check_out,
-    load_model,
+    load_curves,
     out_option,
-    read_data,
     text_options,
 )
-from everystump.cli.console import exit_on_input_error, say, wrapped
-from everystump.cli.figures import metrics_text
-from everystump.cli.progress import print_notes
+from everystump.cli.console import (
+    exit_on_input_error,
+    metrics_text,
+    print_notes,
+    print_result,
+    wrap,
+)
 
 _LARGE = 3.0  # megabytes
 EXAMPLES = """\b
 Examples:
   everystump report credit.stump -o credit.html
-  everystump report credit.stump fresh.csv -o credit.html
+  everystump report credit.stump new.csv -o credit.html
 """
 
 
 @click.command(epilog=EXAMPLES, short_help="Write an interactive HTML page.")
 @MODEL
-@click.argument("data", metavar="[DATA]", required=False, type=click.Path(path_type=Path))
-@out_option("The page to write.")
+@OPTIONAL_DATA
+@out_option("HTML file to write.")
 @text_options
 @FORCE
 @AS_JSON
 def report(
     model: Path, data: Path | None, out: Path, dialect: Dialect, force: bool, as_json: bool
 ) -> None:
-    """Write a model as one page of HTML that opens offline.
+    """Write a model as a single HTML page that works offline.
 
-    DATA are labelled rows to judge the model by: of the table that it was trained on, those that
-    were held out are taken.
+    The model is evaluated on the labeled rows of DATA: if this is the table that it was fitted to,
+    on its held-out rows.
     """
     with exit_on_input_error():
         check_out(out, force, model, data)
-        from everystump._workflow.matching import Trial, match_labeled_rows
-        from everystump._workflow.measuring import model_metrics
+        from everystump._workflow.evaluation import model_metrics
+        from everystump._workflow.matching import (
+            EvaluationRows,
+            match_labeled_rows,
+            read_table,
+        )
         from everystump.report import write_report
         from everystump.report.words import select_metrics
 
-        fitted = load_model(model)
-        check_curves(fitted)
-        trial, notes = Trial(None, None), list[str]()
+        fitted = load_curves(model)
+        rows, notes = EvaluationRows(None, None), list[str]()
         if data is not None:
-            frame, notes = read_data(data, dialect, fitted)
-            trial = match_labeled_rows(fitted, frame)
-        about = {"rows": trial.kind, "doubt": trial.doubt}
-        write_report(fitted, out, trial.X, trial.y, about=about)
+            frame, notes = read_table(data, dialect, fitted)
+            rows = match_labeled_rows(fitted, frame)
+        about = {"rows": rows.kind, "leakage_warning": rows.leakage_warning}
+        write_report(fitted, out, rows.X, rows.y, about=about)
         figures = None
-        if trial.y is not None:
-            fresh = trial.fresh and not trial.doubt
-            figures = model_metrics(fitted, trial.X, trial.y, fresh=fresh)
+        if rows.y is not None:
+            figures = model_metrics(fitted, rows.X, rows.y, fresh=rows.is_fresh)
         # The same table as on the page.
         shown, title = select_metrics({**getattr(fitted, "about_", {}), **about}, figures)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
-            notes.append(f"the page has {size:.0f} MB, for the model has many features or classes.")
-    print_notes(notes, trial.doubt)
-    n_rows = 0 if trial.X is None else len(trial.X)
-    text = f"Page: {out}"
+            notes.append(f"the page has {size:.0f} MB, as there are many features or classes.")
+    print_notes(*notes, rows.leakage_warning)
+    n_rows = 0 if rows.X is None else len(rows.X)
+    text = f"Wrote {out}"
     if shown is not None:
-        text = f"{wrapped(title)}:\n\n{metrics_text(shown)}\n\n{text}"
+        text = f"{wrap(title)}:\n\n{metrics_text(shown)}\n\n{text}"
     record = {"out": str(out), "rows": n_rows, "measured": title or None, "figures": shown}
-    say(record, text, as_json)
+    print_result(record, text, as_json)

@@ -12,8 +12,8 @@ import click
 from everystump._experiments import NAMES, load_experiment
 from everystump._experiments.engine.journal import output_errors
 from everystump._text import InvalidInputError
-from everystump.cli.console import InputError, echo
-from everystump.cli.progress import progress_bar, warn
+from everystump.cli.console import InputError, echo, print_notes
+from everystump.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from everystump._experiments.engine.experiment import Experiment
@@ -80,7 +80,9 @@ def reproduce(name: str, runs: int | None, jobs: int | None, seed: int, out: Pat
             _prepare(out)
             _run(experiment, out, runs, jobs, seed)
     except KeyboardInterrupt:
-        warn(f"Interrupted; finished work is kept in {out}, and the same command resumes it.")
+        print_notes(
+            f"Interrupted; finished work is kept in {out}, and the same command resumes it."
+        )
         raise
     except InvalidInputError as error:
         raise InputError(str(error)) from error
@@ -108,7 +110,7 @@ def _run_all(out: Path, runs: int | None, jobs: int | None, seed: int) -> None:
             results.append(_run(load_experiment(name), out, runs, jobs, seed))
         except MissingDataError as error:
             skipped[name] = str(error)
-            warn(f"{name} is skipped. {error}")
+            print_notes(f"{name} is skipped. {error}")
         if results:
             with output_errors(out):
                 write_index(results, skipped, out, command)
@@ -131,7 +133,7 @@ def _run(
             seed=seed,
             jobs=jobs or cpu_count(),
             progress=progress,
-            warn=warn,
+            warn=print_notes,
         )
     with output_errors(out):
         written = write_experiment(result, out)

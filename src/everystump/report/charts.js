@@ -43,15 +43,10 @@ function signed(x, places = 3) {
 /** Return a share in words. */
 function percent(share) {
   const shown = 100 * share;
-  if (shown > 0 && shown < 0.1) return "<0.1\u00a0%";
-  if (shown > 99.9 && shown < 100) return ">99.9\u00a0%";
+  if (shown > 0 && shown < 0.1) return "<0.1%";
+  if (shown > 99.9 && shown < 100) return ">99.9%";
   const isWhole = shown === 0 || shown === 100 || (shown >= 9.95 && shown <= 99.05);
-  return `${shown.toFixed(isWhole ? 0 : 1)}\u00a0%`;
-}
-
-/** Return a sentence whose percentages stay on one line. */
-function unbroken(text) {
-  return text.replaceAll(" %", "\u00a0%");
+  return `${shown.toFixed(isWhole ? 0 : 1)}%`;
 }
 
 /** Return a value of the data as text. */

@@ -57,9 +57,9 @@ function drawAbout({ about, words, document: model }) {
   add("classes", count(model.classes.length));
   const { certificate, path } = about;
   const { error, range, gap } = words.tiles;
-  if (error) add("error on new rows", unbroken(error), unbroken(range || ""));
+  if (error) add("error on new rows", error, range || "");
   if (gap) {
-    add("proven gap", unbroken(gap),
+    add("proven gap", gap,
       certificate.converged === false ? "more than asked for" : "from the optimum");
   }
   if (path && typeof path.chosen === "number") add("C", few(path.chosen));
@@ -67,12 +67,12 @@ function drawAbout({ about, words, document: model }) {
   const notes = byId("notes");
   if (words.certificate) {
     notes.append(html("h3", {}, "Certificate of the training"),
-      html("p", {}, unbroken(words.certificate)),
+      html("p", {}, words.certificate),
       html("p", { class: "hint" }, "The objective is what training makes small: the loss on the " +
         "training rows and a price on the weights of the stumps."));
   }
   drawBounds(notes, about.bounds || [], words.bounds);
-  drawList(notes, "Inferred from the data", about.guesses);
+  drawList(notes, "Inferred from the data", about.schema);
   drawList(notes, "Notes", about.notes);
   drawList(notes, "Columns left out", about.dropped);
 }
@@ -87,13 +87,13 @@ function drawFigures(figures) {
     ...columns.map(([key, title]) => html("th", { scope: "col", class: `number ${key}` }, title)));
   const lines = figures.rows.map((row) => html("tr", {},
     html("th", { scope: "row" }, row.name), ...columns.map(([key]) =>
-      html("td", { class: `number ${key}` }, unbroken(row[key]) || "\u2013",
+      html("td", { class: `number ${key}` }, row[key] || "\u2013",
         key === "value" && row.interval // on a phone
-          ? html("span", { class: "below" }, unbroken(row.interval)) : null))));
+          ? html("span", { class: "below" }, row.interval) : null))));
   fill(byId("figures"), {}, [html("h3", {}, figures.title),
     html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": figures.title },
       html("table", { class: "figures" }, html("thead", {}, head), html("tbody", {}, ...lines))),
-    figures.verdict ? html("p", { class: "verdict" }, unbroken(figures.verdict)) : null]);
+    figures.verdict ? html("p", { class: "verdict" }, figures.verdict) : null]);
 }
 
 function drawBounds(notes, bounds, sentences) {
@@ -101,7 +101,7 @@ function drawBounds(notes, bounds, sentences) {
   const shown = bounds.map((bound, k) => {
     const assumptions = [bound.assumptions || []].flat();
     const more = [...assumptions, bound.reference].filter(Boolean);
-    const item = html("li", {}, unbroken(sentences[k]),
+    const item = html("li", {}, sentences[k],
       more.length ? html("details", {}, html("summary", {}, "Assumptions and reference"),
         html("ul", {}, ...more.map((text) => html("li", {}, String(text))))) : null);
     return { item, isWeak: bound.holds === false || bound.vacuous || bound.value === null };

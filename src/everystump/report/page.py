@@ -110,7 +110,7 @@ def _hash(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text for HTML; halves of characters, which no file can hold, as question marks."""
-    return escape(text.encode("utf-8", "replace").decode()).replace(" %", "&nbsp;%")
+    return escape(text.encode("utf-8", "replace").decode())
 
 
 def _edits(edits: list[str]) -> str:

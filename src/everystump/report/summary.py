@@ -29,6 +29,8 @@ from everystump.report.rows import (
 )
 from everystump.report.words import bounded, certified, measured, paragraphs, tiles
 
+_FORMER_KEYS = {"guesses": "schema", "doubt": "leakage_warning"}  # of earlier versions
+
 
 def summarize(
     model: Any, X: Any = None, y: Any = None, *, about: Mapping[str, Any] | None = None
@@ -47,11 +49,11 @@ def summarize(
         Their classes, for margins, the confusion matrix and the rows that are hard.
     about : dict, optional
         What else is known, each entry optional: ``rows`` (what ``X`` is: ``"held-out"``,
-        ``"training"`` or ``""``), ``doubt`` (why that may not be so; if neither is given, ``X`` is
-        compared with the rows that the model learned from), ``data``, ``target``,
+        ``"training"`` or ``""``), ``leakage_warning`` (why they may be training rows; if neither
+        is given, ``X`` is compared with the training rows of the model), ``data``, ``target``,
         ``n_rows``, ``n_held_out``, ``class_counts`` (of the training rows), ``positive`` (a
         label), ``refit`` (``n_rows`` and ``n_held_out`` of the model that was measured, if it is
-        another one), ``model`` (its family in words), ``guesses`` and ``dropped`` (sentences),
+        another one), ``model`` (its family in words), ``schema`` and ``dropped`` (sentences),
         ``error`` (value, low, high, how), ``figures`` (see `everystump._evaluation.evaluate`),
         ``importances`` (``n_rows``, and ``values`` by score and feature), ``certificate`` (primal,
         dual, gap, converged, over), ``bounds`` (a list: name, bounded, value, holds, vacuous,
@@ -79,7 +81,7 @@ def summarize(
     document = to_document(model)
     numbers = None if X is None else check_rows(model, X)
     known = _about(model, about)
-    if y is not None and not {"rows", "doubt"} & {*known}:
+    if y is not None and not {"rows", "leakage_warning"} & {*known}:
         known |= _kind_of_rows(fitted, X, y)
     density = known_density(model, numbers)
     names = [feature["name"] for feature in document["features"]]
@@ -171,6 +173,9 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
         if more is not None and not isinstance(more, Mapping):
             raise TypeError(f"about={more!r} is of the type {type(more).__name__}; pass a dict.")
         known |= dict(more or {})
+    for old, new in _FORMER_KEYS.items():
+        if old in known:
+            known.setdefault(new, known.pop(old))
     known.pop("origin", None)  # which is for the model alone
     if getattr(model, "edits_", ()):
         known.pop("importances", None)  # which was measured before
@@ -184,14 +189,14 @@ def _kind_of_rows(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
         return {}
     if overlap.same_rows or (overlap.recorded and overlap.n_matched == overlap.n_compared):
         return {"rows": "training"}
-    return {"doubt": overlap.caution}
+    return {"leakage_warning": overlap.caution}
 
 
 def _figures(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
     """Return accuracy, AUC and the like on given rows, without intervals on training rows."""
     labels, plain = model.classes_.tolist(), about.get("positive")
     positive = next((label for label in labels if as_plain(label) == plain), None)
-    fresh = about.get("rows") != "training" and not about.get("doubt")
+    fresh = about.get("rows") != "training" and not about.get("leakage_warning")
     counts = about.get("class_counts") or None
     return as_plain(evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from everystump._evaluation import interval_title, metric_rows, verdict
+from everystump._evaluation import baseline_warning, interval_title, metric_rows
 from everystump._text import format_number, format_percent, format_percents, pluralize
 
 
@@ -42,8 +42,8 @@ def paragraphs(
             f"{format_number(quality['n_wrong'])}, which is "
             f"{format_percent(quality['n_wrong'] / quality['n'])}."
         )
-    if about.get("doubt"):
-        sentences.append(f"Beware: {about['doubt']}")
+    if about.get("leakage_warning"):
+        sentences.append(f"Beware: {about['leakage_warning']}")
     return [*sentences, _decides(model["classes"]), _kind(about, model["estimator"])]
 
 
@@ -127,7 +127,7 @@ def measured(about: Mapping[str, Any], quality: Mapping[str, Any] | None) -> dic
         "always": f"always “{found['baseline']['answer']}”",
         "interval": interval_title(found),
         "rows": metric_rows(found),
-        "verdict": verdict(found),
+        "verdict": baseline_warning(found),
     }
 
 
@@ -151,7 +151,7 @@ def select_metrics(
         return None, ""
     rows = pluralize(found["n_rows"], f"{about.get('rows') or 'given'} row")
     title = f"Measured on {rows}"
-    if is_training or about.get("doubt"):
+    if is_training or about.get("leakage_warning"):
         title += f", which {'flatters' if is_training else 'may flatter'} the model"
     return found, title
 
@@ -174,7 +174,7 @@ def certified(certificate: Mapping[str, Any]) -> str:
     --------
     >>> certified({"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True})
     'No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is within
-    0.05 % of the optimum.'
+    0.05% of the optimum.'
     """
     primal, dual, gap = (certificate.get(key) for key in ("primal", "dual", "gap"))
     if primal is None or dual is None or gap is None:
@@ -200,7 +200,7 @@ def bounded(bound: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> bounded({"name": "loo_bound", "value": 0.31, "holds": True, "vacuous": False})
-    'Loo bound: the error is at most 31.0 %.'
+    'Loo bound: the error is at most 31.0%.'
     """
     name = str(bound.get("name") or "bound").replace("_", " ")
     name = name[:1].upper() + name[1:]
@@ -214,7 +214,7 @@ def bounded(bound: Mapping[str, Any]) -> str:
         return f"{text}{why and f' ({why})'}."
     text = f"{name}: {what} is at most {value}"
     if bound.get("vacuous"):
-        return f"{text}, which is vacuous: no error is larger than 100 %."
+        return f"{text}, which is vacuous: no error is larger than 100%."
     return f"{text}."
 
 

@@ -1,4 +1,4 @@
-"""A few fits, timed beside scikit-learn's in the same run."""
+"""Training times and test errors next to scikit-learn's in one run."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from everystump.estimators.svc import StumpSVC
 _TEST_ROWS, _WARM_UP = 20_000, 300
 
 
-def compare(n_rows: int, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
-    """Return seconds and test errors of some models on two-norm data."""
+def compare_models(n_rows: int, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+    """Return training times in seconds and test errors on two-norm data."""
     X, y = make_twonorm(n_rows, random_state=0)
     X_test, y_test = make_twonorm(_TEST_ROWS, random_state=1)
     y = flip_labels(y, 0.1, random_state=2)
-    found = []
+    results = []
     models = _models()
     for name, model in models.items():
-        clone(model).fit(X[:_WARM_UP], y[:_WARM_UP])  # compiles, or loads what was compiled
+        clone(model).fit(X[:_WARM_UP], y[:_WARM_UP])  # compiles, or loads compiled code
         start = time.perf_counter()
         fitted = clone(model).fit(X, y)
         seconds = time.perf_counter() - start
         error = float(np.mean(fitted.predict(X_test) != y_test))
-        found.append({"model": name, "seconds": seconds, "error": error})
-        progress(len(found), len(models))
-    return found
+        results.append({"model": name, "seconds": seconds, "error": error})
+        progress(len(results), len(models))
+    return results
 
 
 def _models() -> dict[str, Any]:

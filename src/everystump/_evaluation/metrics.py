@@ -1,7 +1,7 @@
-"""Accuracy, balanced accuracy, AUC, log-loss, precision and recall, each beside a baseline.
+"""Accuracy, balanced accuracy, AUC, log loss, precision and recall, each with a baseline.
 
-The baseline gives every row one and the same answer: the most frequent class of the training rows,
-and their shares of the classes for probabilities.
+The baseline predicts the most frequent class of the training rows for every row, and their class
+frequencies as probabilities.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, log_loss, precision_score, recall_score, roc_auc_score
 
 from everystump._evaluation.intervals import Interval, delong, mean_of_proportions, wilson
-from everystump._evaluation.outcome import LabeledPredictions, positive_index
+from everystump._evaluation.labeled_predictions import LabeledPredictions, positive_index
 
-_BY_CHANCE = 0.05
+_SIGNIFICANCE = 0.05
 
 
 def evaluate(
-    outcome: LabeledPredictions,
+    rows: LabeledPredictions,
     classes: Sequence[Any],
     positive: int | None = None,
     counts: Sequence[int] | None = None,
 ) -> dict[str, Any]:
-    """Return figures of merit as plain data.
+    """Return metrics as plain data.
 
     Parameters
     ----------
-    outcome : Outcome
-        Predictions of rows whose classes are known.
+    rows : LabeledPredictions
+        Actual and predicted classes.
     classes : sequence
-        The labels, by number.
+        Labels of the classes.
     positive : int, optional
-        The number of the positive class, of two.
+        Index of the positive class, of two.
     counts : sequence of int, optional
-        Number of training rows of each class; those of the rows themselves by default.
+        Number of training rows of each class; by default that of the rows themselves.
 
     Returns
     -------
     dict
-        ``n_rows``, ``n_wrong``; ``baseline``: its ``answer`` and the rows that it was found
-        ``from``; ``better``: whether the predictions beat it (True, False, or None if the
-        difference may be chance); ``approximate``: whether the rows are of several folds, which
-        intervals and ``better`` take for independent though their models share training rows;
-        ``figures``: for each name ``value``, ``low`` and ``high`` (with 95% confidence, None
-        where no interval is known to be right), ``interval`` (the method) and ``baseline``;
-        ``classes``: precision and recall of each class.
+        ``n_rows``, ``n_wrong``; ``baseline``: its ``answer`` and the rows that it comes ``from``;
+        ``better``: whether the predictions beat it (True, False, or None if the difference is not
+        significant); ``approximate``: whether the rows are of several folds, which intervals and
+        ``better`` treat as independent although their models share training rows; ``figures``: for
+        each metric ``value``, ``low`` and ``high`` (95% confidence limits, None where no valid
+        interval is known), ``interval`` (the method) and ``baseline``; ``classes``: precision and
+        recall of each class.
 
     Examples
     --------
@@ -60,31 +60,31 @@ def evaluate(
     ('no', False)
     """
     n_classes = len(classes)
-    of_rows = np.bincount(outcome.actual, minlength=n_classes)
-    prior = _shares(of_rows if counts is None else counts)
+    given = np.bincount(rows.actual, minlength=n_classes) if counts is None else counts
+    prior = np.asarray(given, dtype=np.float64) / np.sum(given)
     answer = int(np.argmax(prior))
-    constant = np.full(len(outcome.actual), answer)
-    by_class = [_of_class(outcome.actual, outcome.predicted, k) for k in range(n_classes)]
+    constant = np.full(len(rows.actual), answer)
+    by_class = [_class_metrics(rows.actual, rows.predicted, k) for k in range(n_classes)]
     figures = {
-        "accuracy": _accuracy(outcome, constant),
-        "balanced_accuracy": _balanced_accuracy(outcome, constant, by_class),
-        "auc": _auc(outcome),
-        "log_loss": _log_loss(outcome, prior),
+        "accuracy": _accuracy(rows, constant),
+        "balanced_accuracy": _balanced_accuracy(rows, constant, by_class),
+        "auc": _auc(rows),
+        "log_loss": _log_loss(rows, prior),
     }
     figures |= (
-        _of_positive(outcome, constant, by_class, positive)
+        _positive_metrics(rows, constant, by_class, positive)
         if positive is not None
-        else {"precision": _macro_precision(outcome, constant, n_classes)}
+        else {"precision": _macro_precision(rows, constant, n_classes)}
     )
     return {
-        "n_rows": len(outcome.actual),
-        "n_wrong": int(np.sum(outcome.actual != outcome.predicted)),
+        "n_rows": len(rows.actual),
+        "n_wrong": int(np.sum(rows.actual != rows.predicted)),
         "baseline": {
             "answer": classes[answer],
             "from": "these rows" if counts is None else "training rows",
         },
-        "better": _better(outcome, constant),
-        "approximate": len(outcome.folds) > 1,
+        "better": _better(rows, constant),
+        "approximate": len(rows.folds) > 1,
         "positive": None if positive is None else classes[positive],
         "figures": {name: one for name, one in figures.items() if one is not None},
         "classes": [{"class": label} | one for label, one in zip(classes, by_class, strict=True)],
@@ -100,22 +100,22 @@ def evaluate_model(
     counts: Sequence[int] | None = None,
     fresh: bool = True,
 ) -> dict[str, Any]:
-    """Return the figures of a fitted classifier on rows of known classes; see `evaluate`.
+    """Return the metrics of a fitted classifier on labeled rows; see `evaluate`.
 
     Parameters
     ----------
     model : estimator
         A fitted classifier.
-    X : frame or array-like of shape (n_rows, n_features)
-        Rows.
-    y : array-like of shape (n_rows,)
-        Their classes.
+    X : frame or array-like of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels.
     positive : object, optional
-        The label of the positive class, of two; the second by default.
+        Label of the positive class, of two; the second by default.
     counts : sequence of int, optional
         Number of training rows of each class.
     fresh : bool, default=True
-        Whether the rows had no part in the training; there are no intervals otherwise.
+        Whether the samples were not used for training; otherwise there are no intervals.
 
     Examples
     --------
@@ -126,13 +126,13 @@ def evaluate_model(
     (1, 'yes', None)
     """
     labels = model.classes_.tolist()
-    number = positive_index(labels, positive)
-    found = evaluate(LabeledPredictions.of(model, X, y), labels, number, counts)
+    index = positive_index(labels, positive)
+    found = evaluate(LabeledPredictions.of(model, X, y), labels, index, counts)
     return found if fresh else _without_intervals(found)
 
 
 def _without_intervals(found: dict[str, Any]) -> dict[str, Any]:
-    """Return figures of rows that the model may have learned from: no interval is right there."""
+    """Return metrics without intervals, which would be invalid on training rows."""
     none = {"low": None, "high": None, "interval": None}
     classes = [
         one | {name: one[name] | none for name in ("precision", "recall")}
@@ -142,12 +142,7 @@ def _without_intervals(found: dict[str, Any]) -> dict[str, Any]:
     return found | {"figures": figures, "classes": classes}
 
 
-def _shares(counts: Any) -> np.ndarray:
-    """Return the share of each class, given how many rows each has."""
-    return np.asarray(counts, dtype=np.float64) / np.sum(counts)
-
-
-def _figure(
+def _metric(
     value: float | None, baseline: float | None, limits: Interval | None = None, method: str = ""
 ) -> dict[str, Any]:
     low, high = limits or (None, None)
@@ -164,18 +159,18 @@ def _accuracy(rows: LabeledPredictions, constant: np.ndarray) -> dict[str, Any]:
     value = accuracy_score(rows.actual, rows.predicted)
     n_right = int(np.sum(rows.actual == rows.predicted))
     limits = wilson(n_right, len(rows.actual))
-    return _figure(value, accuracy_score(rows.actual, constant), limits, "Wilson")
+    return _metric(value, accuracy_score(rows.actual, constant), limits, "Wilson")
 
 
 def _balanced_accuracy(
     rows: LabeledPredictions, constant: np.ndarray, by_class: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the mean recall of the classes that there are."""
-    there = np.unique(rows.actual)
-    score = {"labels": there, "average": "macro", "zero_division": 0.0}
-    recalls = [by_class[k]["recall"] for k in there]
+    """Return the mean recall of the classes that occur."""
+    present = np.unique(rows.actual)
+    score = {"labels": present, "average": "macro", "zero_division": 0.0}
+    recalls = [by_class[k]["recall"] for k in present]
     limits = mean_of_proportions([one["n_hits"] for one in recalls], [one["n"] for one in recalls])
-    return _figure(
+    return _metric(
         recall_score(rows.actual, rows.predicted, **score),
         recall_score(rows.actual, constant, **score),
         limits,
@@ -184,29 +179,28 @@ def _balanced_accuracy(
 
 
 def _auc(rows: LabeledPredictions) -> dict[str, Any] | None:
-    """Return the area under the ROC curve: of several classes the mean of each against the rest.
+    """Return the area under the ROC curve, for several classes the mean of one-vs-rest areas.
 
-    Scores of different models cannot be ranked together, so that of folds is their mean.
+    Scores of different models are not comparable, so folds are averaged.
     """
-    areas = [_area(rows, fold) for fold in rows.folds]
-    known = [area for area in areas if area is not None]
-    if not known:
+    areas = [area for fold in rows.folds if (area := _area(rows, fold)) is not None]
+    if not areas:
         return None
-    alone = len(rows.folds) == 1 and rows.scores.ndim == 1
-    limits = delong(rows.actual == 1, rows.scores) if alone else None
-    return _figure(float(np.mean(known)), 0.5, limits, "DeLong, logit scale")
+    has_interval = len(rows.folds) == 1 and rows.scores.ndim == 1
+    limits = delong(rows.actual == 1, rows.scores) if has_interval else None
+    return _metric(float(np.mean(areas)), 0.5, limits, "DeLong, logit scale")
 
 
 def _area(rows: LabeledPredictions, fold: slice) -> float | None:
-    """Return the area of some rows, None if they are all of one class."""
+    """Return the area of a fold, None if its rows are all of one class."""
     actual = rows.actual[fold]
-    there = np.unique(actual)
-    if len(there) < 2:
+    present = np.unique(actual)
+    if len(present) < 2:
         return None
     if rows.scores.ndim == 1:
         return float(roc_auc_score(actual == 1, rows.scores[fold]))
     by_class = (rows.scores if rows.probabilities is None else rows.probabilities)[fold]
-    return float(np.mean([roc_auc_score(actual == k, by_class[:, k]) for k in there]))
+    return float(np.mean([roc_auc_score(actual == k, by_class[:, k]) for k in present]))
 
 
 def _log_loss(rows: LabeledPredictions, prior: np.ndarray) -> dict[str, Any] | None:
@@ -214,21 +208,21 @@ def _log_loss(rows: LabeledPredictions, prior: np.ndarray) -> dict[str, Any] | N
         return None
     labels = np.arange(len(prior))
     constant = np.tile(prior, (len(rows.actual), 1))
-    return _figure(
+    return _metric(
         log_loss(rows.actual, rows.probabilities, labels=labels),
         log_loss(rows.actual, constant, labels=labels),
     )
 
 
-def _of_positive(
+def _positive_metrics(
     rows: LabeledPredictions, constant: np.ndarray, by_class: list[dict[str, Any]], positive: int
 ) -> dict[str, Any]:
     """Return precision and recall of the positive class."""
-    always = _of_class(rows.actual, constant, positive)
+    baseline = _class_metrics(rows.actual, constant, positive)
     own = by_class[positive]
     return {
         name: {key: own[name][key] for key in ("value", "low", "high", "interval")}
-        | {"baseline": always[name]["value"]}
+        | {"baseline": baseline[name]["value"]}
         for name in ("precision", "recall")
     }
 
@@ -236,46 +230,38 @@ def _of_positive(
 def _macro_precision(
     rows: LabeledPredictions, constant: np.ndarray, n_classes: int
 ) -> dict[str, Any]:
-    """Return the mean precision of the classes; one that is never predicted counts as 0."""
+    """Return the mean precision of the classes, 0 for a class that is never predicted."""
     score = {"labels": np.arange(n_classes), "average": "macro", "zero_division": 0.0}
-    return _figure(
+    return _metric(
         precision_score(rows.actual, rows.predicted, **score),
         precision_score(rows.actual, constant, **score),
     )
 
 
-def _of_class(actual: np.ndarray, predicted: np.ndarray, k: int) -> dict[str, Any]:
-    """Return precision and recall of a class, None where there is nothing to divide by."""
+def _class_metrics(actual: np.ndarray, predicted: np.ndarray, k: int) -> dict[str, Any]:
+    """Return precision and recall of a class, None where they are undefined."""
     n_hits = int(np.sum((actual == k) & (predicted == k)))
     return {
-        "precision": _share(n_hits, int(np.sum(predicted == k))),
-        "recall": _share(n_hits, int(np.sum(actual == k))),
+        "precision": _proportion(n_hits, int(np.sum(predicted == k))),
+        "recall": _proportion(n_hits, int(np.sum(actual == k))),
     }
 
 
-def _share(n_hits: int, n: int) -> dict[str, Any]:
+def _proportion(n_hits: int, n: int) -> dict[str, Any]:
     limits = wilson(n_hits, n)
     low, high = limits or (None, None)
-    method = "Wilson" if limits else None
-    value = n_hits / n if n else None
-    return {
-        "value": value,
-        "low": low,
-        "high": high,
-        "interval": method,
-        "n_hits": n_hits,
-        "n": n,
-    }
+    found = {"value": n_hits / n if n else None, "low": low, "high": high}
+    return found | {"interval": "Wilson" if limits else None, "n_hits": n_hits, "n": n}
 
 
 def _better(rows: LabeledPredictions, constant: np.ndarray) -> bool | None:
-    """Tell whether predictions are right more often than a constant answer.
+    """Return whether predictions are correct more often than a constant one.
 
-    None if they are, but not more than chance may have it (exact test of the sign, one-sided 5 %).
+    None if they are, but not significantly (exact one-sided sign test at the 5% level).
     """
-    right, by_answer = rows.actual == rows.predicted, rows.actual == constant
-    won, lost = int(np.sum(right & ~by_answer)), int(np.sum(~right & by_answer))
+    correct, baseline = rows.actual == rows.predicted, rows.actual == constant
+    won, lost = int(np.sum(correct & ~baseline)), int(np.sum(~correct & baseline))
     if won <= lost:
         return False
     p = binomtest(won, won + lost, 0.5, alternative="greater").pvalue
-    return True if p <= _BY_CHANCE else None
+    return True if p <= _SIGNIFICANCE else None

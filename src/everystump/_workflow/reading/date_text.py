@@ -1,9 +1,10 @@
-"""Dates as people write them, and the numbers that a model makes of them."""
+"""Dates as people write them, and their numeric features."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -27,17 +28,17 @@ _TIME = (
     r"(?:\s?(?P<half>[AaPp])[Mm])?(?:\s?(?:Z|UTC|GMT|[-+]\d{2}:?\d{2}))?)?"
 )
 _PATTERNS = tuple(re.compile(day + _TIME, re.ASCII) for day in _DAYS)
-_PLAIN = re.compile(r"[\d/.-]+([T ][\d:]+)?", re.ASCII)  # neither words, zones nor fractions
+_PLAIN = re.compile(r"[\d/.-]+([T ][\d:]+)?", re.ASCII)  # no words, time zones or fractions
 _FIRST = np.datetime64("0001-01-01", "s")
-_CENTURY = 69  # two digits from here on are of the 20th century, as POSIX has it
+_CENTURY = 69  # two-digit years from here on are in the 20th century, as in POSIX
 YEAR, MONTH, WEEKDAY, HOUR = "year", "month", "weekday", "hour"
 
 
 def read_dates(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
-    """Return cells as times, NaT where one is none.
+    """Return cells as times, NaT where a cell is not a date.
 
-    Day and month stand in one order in all cells with slashes or dashes; with points the day is
-    first.  A zone is left out: what counts is the time as it is written.
+    Cells with slashes or dashes have one order of day and month; with points the day is first.
+    Time zones are ignored: the local time as written is returned.
 
     Examples
     --------
@@ -46,15 +47,15 @@ def read_dates(cells: Sequence[str], *, day_first: bool) -> np.ndarray:
     ['2012-01-31T00:00:00', '2012-01-31T00:00:00', '2012-01-02T00:00:00', '2012-01-05T13:30:00',
      'NaT']
     """
-    out = _read_alike(cells, day_first)
+    out = _read_uniform(cells, day_first)
     out[out < _FIRST] = "NaT"
     for k in np.flatnonzero(np.isnat(out)).tolist():
         out[k] = _read_date(cells[k].strip(), day_first) or "NaT"
     return out
 
 
-def _read_alike(cells: Sequence[str], day_first: bool) -> np.ndarray:
-    """Return the times in cells that are written as the first one is, which is quick."""
+def _read_uniform(cells: Sequence[str], day_first: bool) -> np.ndarray:
+    """Return the times in cells that have the format of the first one, which is fast."""
     import pandas as pd
 
     form = _strptime_format(cells[0].strip(), day_first) if len(cells) else None
@@ -64,9 +65,13 @@ def _read_alike(cells: Sequence[str], day_first: bool) -> np.ndarray:
     return read.to_numpy(dtype="M8[s]", copy=True)
 
 
+def _match(cell: str) -> re.Match | None:
+    return next(filter(None, (pattern.fullmatch(cell) for pattern in _PATTERNS)), None)
+
+
 def _strptime_format(cell: str, day_first: bool) -> str | None:
-    """Return the format of a cell; None if it is no date, or has words, which go by the locale."""
-    found = next(filter(None, (pattern.fullmatch(cell) for pattern in _PATTERNS)), None)
+    """Return the format of a cell; None if it is not a date or has words, which vary by locale."""
+    found = _match(cell)
     if found is None or not _PLAIN.fullmatch(cell):
         return None
     order = ("%d", "%m") if day_first or found.groupdict().get("by") == "." else ("%m", "%d")
@@ -82,9 +87,8 @@ def _strptime_format(cell: str, day_first: bool) -> str | None:
 
 
 def _read_date(cell: str, day_first: bool) -> np.datetime64 | None:
-    from datetime import datetime
-
-    found = next(filter(None, (pattern.fullmatch(cell) for pattern in _PATTERNS)), None)
+    """Return a cell as a time, None if it is not a date."""
+    found = _match(cell)
     if found is None:
         return None
     parts = found.groupdict()
@@ -103,15 +107,15 @@ def _read_date(cell: str, day_first: bool) -> np.datetime64 | None:
         return np.datetime64(
             datetime(year, int(parts["month"]), int(parts.get("day") or 1), *clock)
         )
-    except ValueError:  # a day that no calendar has
+    except ValueError:  # such as February 30
         return None
 
 
 def date_features(dates: Any) -> dict[str, np.ndarray]:
-    """Return the numbers of some times, as pandas has them, NaN where one is missing.
+    """Return numeric features of a pandas column of times, NaN where a time is missing.
 
-    ``year`` counts on through the year, so that the middle of 2012 is 2012.5; ``month`` is 1 to
-    12, ``weekday`` 1 (Monday) to 7, and ``hour`` is that of the day, with its fraction.
+    ``year`` has a fraction, so that the middle of 2012 is 2012.5; ``month`` is 1 to 12, ``weekday``
+    1 (Monday) to 7, and ``hour`` is the time of day with its fraction.
     """
     when = dates.dt
     if when.tz is not None:
@@ -125,21 +129,21 @@ def date_features(dates: Any) -> dict[str, np.ndarray]:
         WEEKDAY: when.day_of_week + 1,
         HOUR: seconds / 3600,
     }
-    there = dates.notna().to_numpy()
+    is_known = dates.notna().to_numpy()
     return {
-        name: np.where(there, column.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)
+        name: np.where(is_known, column.to_numpy(dtype=np.float64, na_value=np.nan), np.nan)
         for name, column in numbers.items()
     }
 
 
-def informative_parts(dates: Any, parts: Mapping[str, np.ndarray]) -> list[str]:
-    """Return which numbers of some dates tell something that the others do not.
+def informative_features(dates: Any, features: Mapping[str, np.ndarray]) -> list[str]:
+    """Return the features of dates that are not constant and not redundant.
 
-    Within a year the month says no more than the time, and the weekday means nothing where all
-    dates are of one day of the month, as the first.
+    Within one year the month adds nothing to ``year``, and the weekday is meaningless if all dates
+    have the same day of the month, such as the first.
     """
-    there = dates.dropna().dt
-    varies = {name: len(np.unique(x[~np.isnan(x)])) > 1 for name, x in parts.items()}
-    varies[MONTH] &= there.year.nunique() > 1
-    varies[WEEKDAY] &= there.day.nunique() > 1
-    return [name for name in parts if varies[name]]
+    known = dates.dropna().dt
+    varies = {name: len(np.unique(x[~np.isnan(x)])) > 1 for name, x in features.items()}
+    varies[MONTH] &= known.year.nunique() > 1
+    varies[WEEKDAY] &= known.day.nunique() > 1
+    return [name for name in features if varies[name]]

@@ -1,4 +1,4 @@
-"""What a classifier predicts for rows, beside their actual classes."""
+"""Predictions of a classifier together with the actual classes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from everystump._tables.labels import class_indices, classifier_scores
 
 @dataclass(frozen=True, eq=False)
 class LabeledPredictions:
-    """Actual and predicted classes of rows, by number, with scores.
+    """Actual and predicted classes of rows, as indices of classes, and their scores.
 
     Attributes
     ----------
     actual, predicted : ndarray of int, shape (n_rows,)
-        Numbers of classes.
+        Indices of classes.
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Of two classes, those of the second.
+        For two classes, those of the second.
     probabilities : ndarray of shape (n_rows, n_classes) or None
         None if the classifier has none.
     folds : tuple of slice
-        Rows whose scores are of one and the same model.
+        Rows that were scored by the same model.
     """
 
     actual: np.ndarray
@@ -36,7 +36,7 @@ class LabeledPredictions:
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any) -> Self:
-        """Ask a fitted classifier about rows; a frame's index is not looked at."""
+        """Return the predictions of a fitted classifier; the index of a frame is ignored."""
         scores = np.asarray(classifier_scores(model, X), dtype=np.float64)
         actual = class_indices(y, model.classes_, len(scores))
         predicted = class_indices(model.predict(X), model.classes_, len(scores))
@@ -45,7 +45,7 @@ class LabeledPredictions:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the outcome of folds, each predicted by a model of its own."""
+        """Return the predictions of several folds, each scored by its own model."""
         ends = np.cumsum([0, *(len(part.actual) for part in parts)]).tolist()
         probabilities = [part.probabilities for part in parts if part.probabilities is not None]
         return cls(
@@ -57,8 +57,8 @@ class LabeledPredictions:
         )
 
 
-def positive_index(classes: Sequence[Any], known: Any = None) -> int | None:
-    """Return the number of the positive class of two: the one that is known to be, or the second.
+def positive_index(classes: Sequence[Any], positive: Any = None) -> int | None:
+    """Return the index of the positive class of two: the given label, or the second class.
 
     Examples
     --------
@@ -69,4 +69,4 @@ def positive_index(classes: Sequence[Any], known: Any = None) -> int | None:
     """
     if len(classes) != 2:
         return None
-    return list(classes).index(known) if known in classes else 1
+    return list(classes).index(positive) if positive in classes else 1

@@ -1,4 +1,4 @@
-"""What estimators warn of, as sentences for a person."""
+"""Errors and warnings of estimators as messages for the user of a command."""
 
 from __future__ import annotations
 
@@ -6,15 +6,26 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from everystump._text import InvalidInputError
+
 
 @contextmanager
-def noting(notes: list[str]) -> Iterator[None]:
-    """Add the messages of user warnings to ``notes``, each once; other warnings pass.
+def input_errors() -> Iterator[None]:
+    """Raise a ``ValueError`` about a user's table as `InvalidInputError`, on one line."""
+    try:
+        yield
+    except ValueError as error:
+        raise InvalidInputError(" ".join(str(error).split())) from error
+
+
+@contextmanager
+def collect_warnings(notes: list[str]) -> Iterator[None]:
+    """Append the messages of user warnings to ``notes``, each once; other warnings pass.
 
     Examples
     --------
     >>> notes = []
-    >>> with noting(notes):
+    >>> with collect_warnings(notes):
     ...     warnings.warn("C may be chosen badly.")
     >>> notes
     ['C may be chosen badly.']

@@ -10,11 +10,11 @@ from functools import cache
 
 import numpy as np
 
-LARGEST_EXACT = 2**53  # beyond which not every whole number is a double
+LARGEST_EXACT = 2**53  # beyond it, not every integer is a float
 _DIGITS = len(str(LARGEST_EXACT))
 _CURRENCIES = "$\u00a2-\u00a5\u0e3f\u20a0-\u20cf"
-_BLANKS = " \u00a0\u2009\u202f"
-_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_SPACES = " \u00a0\u2009\u202f"
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _CODE = re.compile(r"0\d+", re.ASCII)
 _CLOCK = re.compile(
     r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?:\s?([AaPp])\.?[Mm]\.?)?", re.ASCII
@@ -23,25 +23,33 @@ _CLOCK = re.compile(
 
 @cache
 def _pattern(decimal: str) -> re.Pattern:
-    """Return what matches a number whose fraction begins with a character.
+    """Return the pattern of a number with a decimal separator.
 
-    Thousands may be separated by the other of point and comma, an apostrophe or a blank, one and
-    the same in a number.
+    Thousands may be separated by the other of point and comma, an apostrophe or a space, but not
+    by different ones in the same number.
     """
     other = "," if decimal == "." else "."
     return re.compile(
-        rf"(?P<open>\()?(?P<minus>[-+\u2212]?)[{_BLANKS}]?(?P<before>[{_CURRENCIES}]?)[{_BLANKS}]?"
+        rf"(?P<open>\()?(?P<minus>[-+\u2212]?)[{_SPACES}]?(?P<before>[{_CURRENCIES}]?)[{_SPACES}]?"
         rf"(?P<late>[-\u2212]?)"
-        rf"(?P<whole>[1-9]\d{{0,2}}(?P<by>[{_BLANKS}'\u2019{re.escape(other)}])\d{{3}}"
+        rf"(?P<whole>[1-9]\d{{0,2}}(?P<by>[{_SPACES}'\u2019{re.escape(other)}])\d{{3}}"
         rf"(?:(?P=by)\d{{3}})*|\d+|(?={re.escape(decimal)}\d))"
         rf"(?P<part>{re.escape(decimal)}\d*)?(?P<power>[eE][-+]?\d{{1,3}})?"
-        rf"[{_BLANKS}]?(?P<after>[%{_CURRENCIES}]?)(?P<close>\))?",
+        rf"[{_SPACES}]?(?P<after>[%{_CURRENCIES}]?)(?P<close>\))?",
         re.ASCII,
     )
 
 
+def as_number(text: str) -> float | str:
+    """Return a text as a float, or unchanged if it is not one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def read_number(cell: str, decimal: str) -> tuple[float, str] | None:
-    """Return a cell as a number, and the sign of its unit, or None if it is none.
+    """Return a cell as a number, and its currency or percent sign; None if it is not a number.
 
     Examples
     --------
@@ -68,10 +76,10 @@ def read_number(cell: str, decimal: str) -> tuple[float, str] | None:
 def read_numbers(
     cells: Sequence[str], decimal: str, sign: str | None = None
 ) -> tuple[np.ndarray, str]:
-    """Return cells as numbers, NaN where one is none, and the sign of their unit.
+    """Return cells as numbers, NaN where a cell is not one, and their currency or percent sign.
 
-    A column has one unit: where ``sign`` is not given, cells with another sign than the most
-    frequent one are no numbers.
+    A column has one sign: if ``sign`` is not given, it is the most frequent one, and cells with
+    another sign are not numbers.
     """
     read = [read_number(cell.strip(), decimal) for cell in cells]
     if sign is None:
@@ -82,7 +90,7 @@ def read_numbers(
 
 
 def read_clock(cell: str) -> float | None:
-    """Return a time of the day, or a duration, in hours, None if a cell is none.
+    """Return a time of day, or a duration, in hours; None if a cell is neither.
 
     Examples
     --------
@@ -101,7 +109,7 @@ def read_clock(cell: str) -> float | None:
 
 
 def is_code(cell: str) -> bool:
-    """Tell whether a cell is of digits with a zero in front, as codes have, and numbers have not.
+    """Whether a cell consists of digits with a leading zero, as codes do and numbers do not.
 
     Examples
     --------
@@ -112,7 +120,7 @@ def is_code(cell: str) -> bool:
 
 
 def exceed_float_precision(cells: Sequence[str]) -> bool:
-    """Tell whether cells are whole numbers of which some are too large to be told apart.
+    """Whether cells are integers of which some are too large to be distinct as floats.
 
     Examples
     --------
@@ -121,5 +129,5 @@ def exceed_float_precision(cells: Sequence[str]) -> bool:
     """
     if not any(len(cell) >= _DIGITS for cell in cells):
         return False
-    whole = [int(cell) for cell in cells if _WHOLE.fullmatch(cell)]
-    return 2 * len(whole) > len(cells) and max(map(abs, whole)) > LARGEST_EXACT
+    integers = [int(cell) for cell in cells if _INTEGER.fullmatch(cell)]
+    return 2 * len(integers) > len(cells) and max(map(abs, integers)) > LARGEST_EXACT

@@ -1,0 +1,106 @@
+"""Metrics as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_FRACTIONS = ("accuracy", "balanced_accuracy", "precision", "recall")
+_NEARLY_ALL = 0.99  # above this, fractions of the model and of the baseline get one more digit
+
+
+def metric_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the metrics of `evaluate` as text: ``name``, ``value``, ``interval``, ``baseline``.
+
+    An undefined metric, such as the precision of a class that is never predicted, is a dash.
+
+    Examples
+    --------
+    >>> auc = {"value": 0.8, "low": 0.7, "high": 0.87, "baseline": 0.5}
+    >>> metric_rows({"figures": {"auc": auc}, "positive": "yes"})
+    [{'name': 'AUC', 'value': '0.800', 'interval': '0.700 to 0.870', 'baseline': '0.500'}]
+    """
+    return [
+        {"name": _title(name, found), **_as_text(name, one)}
+        for name, one in found["figures"].items()
+    ]
+
+
+def interval_title(found: Mapping[str, Any]) -> str:
+    """Return the title of the column of intervals, which are approximate for cross-validation.
+
+    Examples
+    --------
+    >>> interval_title({"approximate": False}), interval_title({"approximate": True})
+    ('95% interval', 'approx. interval')
+    """
+    return "approx. interval" if found.get("approximate") else "95% interval"
+
+
+def _title(name: str, found: Mapping[str, Any]) -> str:
+    positive = found.get("positive")
+    if name in ("precision", "recall"):
+        return f"{name}, macro" if positive is None else f"{name} of “{positive}”"
+    if name == "auc":
+        return "AUC" if positive is not None else "AUC, macro"
+    return {"log_loss": "log loss"}.get(name, name.replace("_", " "))
+
+
+def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
+    """Return a metric, its interval and its baseline as text."""
+    value, baseline, low, high = (metric.get(key) for key in ("value", "baseline", "low", "high"))
+    if name in _FRACTIONS:
+        digits = 2 if min(value or 0.0, baseline or 0.0) > _NEARLY_ALL else 1
+        scale, unit = 100, "%"
+    else:
+        digits, scale, unit = 3, 1, ""
+
+    def text(number: float | None, unit: str = unit) -> str:
+        return "–" if number is None else f"{scale * number:.{digits}f}{unit}"
+
+    has_interval = low is not None and high is not None
+    return {
+        "value": text(value),
+        "interval": f"{text(low, '')} to {text(high)}" if has_interval else "",
+        "baseline": text(baseline),
+    }
+
+
+def baseline_warning(found: Mapping[str, Any]) -> str | None:
+    """Return a warning if the model does not beat the baseline, otherwise None.
+
+    One sentence is about the predictions, one about the probabilities.
+
+    Examples
+    --------
+    >>> baseline_warning({"better": False, "baseline": {"answer": "No"}, "figures": {}})
+    'The predictions are no better than always predicting “No”.'
+    """
+    sentences = filter(None, (_prediction_warning(found), _probability_warning(found)))
+    return " ".join(sentences) or None
+
+
+def _probability_warning(found: Mapping[str, Any]) -> str | None:
+    """Return a sentence if the log loss is above that of the class frequencies."""
+    loss = found["figures"].get("log_loss") or {}
+    value, baseline = loss.get("value"), loss.get("baseline")
+    if value is None or baseline is None or round(value, 3) <= round(baseline, 3):
+        return None
+    return (
+        f"The probabilities are worse than the class frequencies: the log loss is {value:.3f}, "
+        f"that of the frequencies {baseline:.3f}."
+    )
+
+
+def _prediction_warning(found: Mapping[str, Any]) -> str | None:
+    """Return a sentence if the predictions are not better than a constant one."""
+    if found["better"]:
+        return None
+    answer = found["baseline"]["answer"]
+    if found["better"] is None:
+        return f"The predictions are not significantly better than always predicting “{answer}”."
+    text = f"The predictions are no better than always predicting “{answer}”"
+    auc = found["figures"].get("auc")
+    if auc is None or auc["low"] is None or auc["low"] <= auc["baseline"]:
+        return f"{text}."
+    return f"{text}, although the scores do rank the rows (AUC {auc['value']:.2f})."

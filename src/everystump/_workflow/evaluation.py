@@ -1,0 +1,111 @@
+"""Metrics, bounds and importances of a fitted model on labeled rows, as plain data."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+import everystump.bounds as bounds
+from everystump._evaluation import evaluate_model
+from everystump._evaluation.intervals import wilson
+from everystump._tables.labels import class_indices
+from everystump._tables.validation import check_rows
+from everystump._workflow.errors import input_errors
+from everystump.bounds.bound import UnsupportedModelError
+from everystump.bounds.protocol import NotTrainingDataError
+from everystump.estimators._base import as_class_list
+from everystump.estimators._reading import densities, spreads
+
+_PARAMETERS = re.compile(r"\b(tol|max_iter)\b")
+_LOO_ERROR = "the leave-one-out error on the training rows"
+_FRESH = {"validation_bound": "with 95% confidence, the error on new rows"}
+_TRAINING = {
+    "loo_bound": _LOO_ERROR,
+    "det_loo_bound": _LOO_ERROR,
+    "boosting_training_bound": "the error on the training rows",
+}
+# If the assumptions of these are violated, the value is still an estimate.
+_ESTIMATES = ("validation_bound", "loo_bound", "det_loo_bound")
+
+
+def count_classes(model: Any, y: np.ndarray) -> list[int]:
+    """Return the number of labels of each class, in the order of ``classes_``."""
+    numbers = class_indices(y, model.classes_, len(y))
+    return np.bincount(numbers, minlength=len(model.classes_)).tolist()
+
+
+def model_metrics(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> dict[str, Any]:
+    """Return the metrics of a model on labeled rows; see `everystump._evaluation.evaluate`.
+
+    Intervals are omitted unless the rows are ``fresh``, that is, not used for training.
+    """
+    about = getattr(model, "about_", {})
+    positive, counts = about.get("positive"), about.get("class_counts")
+    with input_errors():
+        return evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh)
+
+
+def error_rate(figures: dict[str, Any], how: str) -> dict[str, Any]:
+    """Return the error rate with Wilson's interval, which is approximate for cross-validation."""
+    n_wrong, n_rows = figures["n_wrong"], figures["n_rows"]
+    low, high = wilson(n_wrong, n_rows) or (None, None)
+    interval = {"low": low, "high": high, "approximate": figures["approximate"]}
+    return {"value": n_wrong / n_rows, **interval, "how": how}
+
+
+def score_importances(model: Any, X: Any) -> dict[str, Any] | None:
+    """Return the importance of each feature on given rows, None for a model without curves.
+
+    Returns
+    -------
+    dict
+        ``n_rows``, and ``values``: for each score one number per feature.
+    """
+    if getattr(model, "shapes_", None) is None:
+        return None
+    density = densities(check_rows(model, X))
+    return {"n_rows": len(X), "values": spreads(as_class_list(model.shapes_), density)}
+
+
+def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[str, Any]]:
+    """Return the bounds that fresh rows, or the training rows, give for a model.
+
+    Bounds whose assumptions are violated are included if their value is an estimate.
+    """
+    names = _FRESH if fresh else _TRAINING
+    found = [_bound(name, bounded, model, X, y) for name, bounded in names.items()]
+    kept = [one for one in found if one and (one["holds"] or one["name"] in _ESTIMATES)]
+    # A single machine is also a vote of one: of two bounds on the same error, keep the first.
+    return list({one["bounded"]: one for one in reversed(kept)}.values())[::-1]
+
+
+def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:
+    """Return a bound as plain data, None if it does not apply to this model or these rows."""
+    try:
+        bound = getattr(bounds, name)(model, X, y)
+    except (UnsupportedModelError, NotTrainingDataError):
+        return None
+    return {
+        "name": name,
+        "bounded": bounded,
+        "value": float(bound.value),
+        "holds": bool(bound.holds),
+        "vacuous": bool(bound.vacuous),
+        "reference": str(bound.reference),
+        "assumptions": [str(one) for one in bound.assumptions],
+        "violations": [_without_advice(one) for one in bound.violations],
+    }
+
+
+def _without_advice(violation: str) -> str:
+    """Return a violation without advice on ``tol`` or ``max_iter``, which no command has.
+
+    Examples
+    --------
+    >>> _without_advice("the fit stopped above its tolerance; raise max_iter or tol")
+    'the fit stopped above its tolerance'
+    """
+    text, _, advice = violation.rpartition("; ")
+    return text if text and _PARAMETERS.search(advice) else violation

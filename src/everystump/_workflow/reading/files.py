@@ -1,0 +1,238 @@
+"""Data frames from CSV and Parquet files, plain or compressed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Collection
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from everystump._text import InvalidInputError, pluralize
+from everystump._workflow.options import Dialect
+from everystump._workflow.reading.csv_text import parse_csv
+from everystump._workflow.reading.frames import (
+    integers_as_text,
+    large_columns,
+    mask_missing,
+    normalize_dtypes,
+    with_columns,
+    with_text_names,
+)
+
+_PARQUET = b"PAR1"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_WORKBOOKS = {"[Content_Types].xml": "an Excel workbook", "mimetype": "an OpenDocument file"}
+_UNSUPPORTED = {
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"ARROW1\0\0": "a Feather file",
+    b"SQLite format 3\0": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"%PDF-": "a PDF file",
+    **{bytes([0x80, protocol]): "a pickle" for protocol in (2, 3, 4, 5)},
+}
+_TAR, _TAR_OFFSET = (b"ustar\x0000", b"ustar  \0"), 257
+
+
+def read_file(
+    path: Path, dialect: Dialect | None = None, *, text: Collection[str] = ()
+) -> tuple[Any, list[str]]:
+    """Return the table in a file as a pandas frame, and notes on how the file was read.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV file with a header line, or Parquet; either may be compressed.
+    dialect : Dialect, optional
+        Options of the user for a CSV file.
+    text : collection of str
+        Columns that are read as text, whatever their cells look like.
+    """
+    return parse_file(path, read_decompressed(path), dialect, text=text)
+
+
+def parse_file(
+    path: Path, content: bytes, dialect: Dialect | None = None, *, text: Collection[str] = ()
+) -> tuple[Any, list[str]]:
+    """Return the same as `read_file` for content that has already been read."""
+    dialect = dialect or Dialect()
+    if content.startswith(_PARQUET) or path.suffix.lower() in (".parquet", ".pq"):
+        frame, notes = _read_parquet(path, content), list[str]()
+        frame = mask_missing(frame, dialect.missing)
+        integers = frame.columns[[dtype.kind in "iu" for dtype in frame.dtypes]]
+        large = large_columns(frame[integers])
+        frame = with_columns(frame, {name: integers_as_text(frame[name]) for name in large})
+    else:
+        decoded = _decode(path, content, dialect.encoding or "utf-8")
+        frame, notes = parse_csv(path, decoded, dialect, text)
+    if len(frame) == 0:
+        raise InvalidInputError(f"{path} has a header but no rows; add some.")
+    frame = normalize_dtypes(frame, skip=text)
+    _check_finite(path, frame)
+    return frame, notes
+
+
+def read_decompressed(path: Path) -> bytes:
+    """Return the decompressed content of a file, which is read once.
+
+    Compression (gzip, bzip2, xz, Zstandard, or a zip archive with one file) is detected by content,
+    not by file name.  The path ``-`` is standard input, unless a file with that name exists.
+    """
+    try:
+        content = _read_bytes(path)
+        decompress = _decompressor(content)
+        if decompress is None:
+            return _check_format(path, content)
+        content = decompress(path, content)
+    except FileNotFoundError:
+        raise InvalidInputError(f"{path} does not exist; check the name.") from None
+    except IsADirectoryError:
+        raise InvalidInputError(f"{path} is a folder; name a file in it.") from None
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        what = str(error).rstrip(".")
+        raise InvalidInputError(f"{path} cannot be read ({what}); check the file.") from None
+    if _decompressor(content) is not None:
+        raise InvalidInputError(f"{path} is compressed twice; decompress it once and pass that.")
+    return _check_format(path, content)
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file or of standard input."""
+    if str(path) == "-" and sys.stdin is not None and not path.exists():
+        return sys.stdin.buffer.read()
+    return path.read_bytes()
+
+
+def _decompressor(content: bytes) -> Callable[[Path, bytes], bytes] | None:
+    """Return the function that decompresses a content, None if it is not compressed."""
+    if content.startswith(_ZIP):
+        return _unzip
+    return next((one for magic, one in _DECOMPRESSORS.items() if content.startswith(magic)), None)
+
+
+def _unzip(path: Path, content: bytes) -> bytes:
+    """Return the only file of a zip archive."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+        workbook = next((kind for name, kind in _WORKBOOKS.items() if name in names), None)
+        if workbook is not None:
+            raise InvalidInputError(f"{path} is {workbook}; save its sheet as CSV and pass that.")
+        # macOS adds metadata files.
+        names = [name for name in names if not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise InvalidInputError(
+                f"{path} is a zip archive with {pluralize(len(names), 'file')}; extract it and "
+                f"pass one of them."
+            )
+        try:
+            return archive.read(names[0])
+        except (RuntimeError, NotImplementedError) as error:  # a password, or a rare method
+            raise InvalidInputError(
+                f"{path} cannot be extracted ({error}); extract it and pass the file inside."
+            ) from None
+
+
+def _decompress_bz2(path: Path, content: bytes) -> bytes:
+    try:
+        return bz2.decompress(content)
+    except ValueError as error:  # truncated
+        raise EOFError(str(error)) from None
+
+
+def _decompress_zstd(path: Path, content: bytes) -> bytes:
+    try:
+        zstandard = import_module("zstandard")
+    except ImportError:
+        raise InvalidInputError(
+            f"{path} is compressed with Zstandard; decompress it, or pip install zstandard."
+        ) from None
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)) as reader:
+            return reader.read()
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from None
+
+
+_DECOMPRESSORS: dict[bytes, Callable[[Path, bytes], bytes]] = {
+    b"\x1f\x8b": lambda _, content: gzip.decompress(content),
+    **{b"BZh%d1AY&SY" % level: _decompress_bz2 for level in range(1, 10)},
+    b"\xfd7zXZ\0": lambda _, content: lzma.decompress(content),
+    _ZSTD: _decompress_zstd,
+}
+
+
+def _check_format(path: Path, content: bytes) -> bytes:
+    """Return a content, or raise if it has a known format that is not supported."""
+    kind = next((kind for magic, kind in _UNSUPPORTED.items() if content.startswith(magic)), None)
+    if content[_TAR_OFFSET : _TAR_OFFSET + 8] in _TAR:
+        kind = "a tar archive"
+    if kind is not None:
+        raise InvalidInputError(f"{path} is {kind}; save the table as CSV or Parquet.")
+    return content
+
+
+def _decode(path: Path, content: bytes, encoding: str) -> str:
+    r"""Return the text of a file, with ``\n`` at the ends of lines."""
+    if encoding == "utf-8" and content.startswith(_UTF16):
+        raise InvalidInputError(f"{path}, line 1: the text is not utf-8; pass --encoding utf-16.")
+    try:
+        text = content.decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise InvalidInputError(
+            f"--encoding {encoding} is unknown; use utf-8, utf-16, latin-1 or another encoding."
+        ) from None
+    except UnicodeError as error:
+        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        likely = "utf-16-le" if b"\0" in content else "latin-1" if encoding == "utf-8" else "utf-8"
+        raise InvalidInputError(
+            f"{path}, line {line}: the text is not {encoding}; pass --encoding {likely}, or the "
+            f"actual encoding."
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InvalidInputError(
+            f"{path}, line {line}: this is not {encoding} text; pass a CSV or Parquet file, or "
+            f"--encoding utf-16-le if that is its encoding."
+        )
+    if not text.strip():
+        raise InvalidInputError(f"{path} is empty; a table needs a header line and rows.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _read_parquet(path: Path, content: bytes) -> Any:
+    """Return the table of a Parquet file; a named index becomes a column."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(io.BytesIO(content))
+    except ImportError:
+        raise InvalidInputError(
+            f"{path}: Parquet needs pyarrow; pip install 'everystump[parquet]', or pass a CSV."
+        ) from None
+    except Exception as error:
+        what = " ".join(str(error).split())[:200].rstrip(".")
+        raise InvalidInputError(f"{path} is not a readable Parquet file: {what}.") from None
+    return with_text_names(path, frame)
+
+
+def _check_finite(path: Path, frame: Any) -> None:
+    """Raise if a number is infinite."""
+    for name in frame.columns[[kind.kind == "f" for kind in frame.dtypes]]:
+        bad = np.flatnonzero(np.isinf(frame[name].to_numpy(dtype=np.float64, na_value=np.nan)))
+        if len(bad):
+            raise InvalidInputError(
+                f"{path}: {name!r} is infinite in row {bad[0]} (counting from 0); fix it, or leave "
+                f"the cell empty."
+            )

@@ -1,0 +1,1 @@
+"""Inference of a schema: column types, dropped columns, labels, and the training data."""

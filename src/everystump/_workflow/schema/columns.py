@@ -1,0 +1,110 @@
+"""Kinds of columns, and the columns that are dropped automatically."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from everystump._text import InvalidInputError
+
+NUMBERS, TEXT, TIMES, OTHER = "numbers", "text", "dates or times", "neither numbers nor text"
+_MIN_ROWS = 20
+_MAX_UNIQUE = 0.5  # fraction of the rows that have a value
+_UNNAMED = re.compile(r"Unnamed: \d+")
+_IDENTIFIER = re.compile(r"(.*[a-z0-9](ID|Id)|(.*[\W_])?(?i:id|key|uuid|guid))")
+
+
+def column_kind(column: Any) -> str:
+    """Return what a column holds; booleans are numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> columns = pd.Series([1, 2]), pd.Series(["a", None]), pd.Series([[1], [2]])
+    >>> [column_kind(column) for column in columns]
+    ['numbers', 'text', 'neither numbers nor text']
+    """
+    if column.dtype.kind in "iufb":
+        return NUMBERS
+    if column.dtype.kind in "mM":
+        return TIMES
+    if hasattr(column, "cat"):
+        levels = column.cat.categories
+        return column_kind(levels.to_series()) if len(levels) else TEXT
+    known = column.dropna()
+    if len(known) == 0 or isinstance(known.iloc[0], str | bool):
+        return TEXT
+    return TIMES if hasattr(known.iloc[0], "isoformat") else OTHER
+
+
+def row_number_columns(frame: Any) -> set[str]:
+    """Return the columns of a whole table that number its rows.
+
+    They increase by one; a column without a name may skip numbers, as of deleted rows.
+    """
+    return {name for name in frame.columns if _numbers_rows(frame[name])}
+
+
+def dropped_columns(
+    features: Any, drop: Collection[str], keep: Collection[str], row_numbers: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the columns to drop, and why; those to keep are not dropped.
+
+    Dropped are columns that no model accepts, constant and empty ones, text with distinct values in
+    more than half of the rows, and integers that number the rows or are identifiers by their name.
+    The columns of ``row_numbers`` number the rows of the whole table, from which ``features`` may
+    be a selection.
+    """
+    dropped = {name: "requested" for name in drop}
+    for name in features.columns:
+        if name in dropped:
+            continue
+        column = features[name]
+        kind = column_kind(column)
+        unusable = kind if kind not in (NUMBERS, TEXT) else None
+        if name in keep and not column.notna().any():
+            raise InvalidInputError(f"{name!r} cannot be used: it has no values; omit it.")
+        if unusable is not None and name in keep:
+            raise InvalidInputError(
+                f"{name!r} cannot be used: it holds {unusable}; convert it to numbers or text."
+            )
+        why = unusable if unusable or name in keep else _useless(column, name in row_numbers)
+        if why is not None:
+            dropped[name] = why
+    return dropped
+
+
+def _useless(column: Any, numbers_rows: bool) -> str | None:
+    """Return why a column is not informative, None if it may be."""
+    known = column.dropna()
+    if len(known) == 0:
+        return "no values"
+    n_distinct = known.nunique()
+    if n_distinct == 1 and len(known) == len(column):
+        return "constant"
+    if len(known) <= _MIN_ROWS or n_distinct <= _MAX_UNIQUE * len(known):
+        return None
+    if column_kind(column) == TEXT:
+        return "mostly unique text, such as identifiers, names or notes"
+    if numbers_rows or _numbers_rows(column):
+        return "row numbers"
+    is_integer = column.dtype.kind in "iu" or bool(np.all(known % 1 == 0))
+    if is_integer and column.dtype.kind != "b" and _IDENTIFIER.fullmatch(str(column.name).strip()):
+        return "identifiers, judging by the name"
+    return None
+
+
+def _numbers_rows(column: Any) -> bool:
+    """Whether a column holds consecutive integers, or increasing ones if it has no name."""
+    if column.dtype.kind not in "iuf" or len(column) < 2 or column.isna().any():
+        return False
+    values = column.to_numpy(dtype=np.float64)
+    if np.any(values % 1 != 0):
+        return False
+    steps = np.diff(values)
+    if _UNNAMED.fullmatch(str(column.name)):
+        return bool(np.all(steps >= 1))
+    return bool(np.all(steps == 1))

@@ -1,0 +1,170 @@
+"""Training data from a table: features, labels and a description of what was inferred."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from everystump._text import InvalidInputError, pluralize, truncate_list
+from everystump._workflow.options import ColumnOptions
+from everystump._workflow.reading.frames import DECIMALS, unique_cells
+from everystump._workflow.reading.number_text import exceed_float_precision
+from everystump._workflow.schema.columns import dropped_columns, row_number_columns
+from everystump._workflow.schema.inference import (
+    describe_parsers,
+    infer_parsers,
+    seems_numeric,
+)
+from everystump._workflow.schema.labels import positive_label, target_labels
+from everystump._workflow.schema.parsers import apply_parsers, parsers_to_dict
+from everystump.estimators._reading import hint
+
+_MAX_CLASSES_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Features and labels of a table.
+
+    Attributes
+    ----------
+    X : pandas.DataFrame
+        Features.
+    y : ndarray
+        Labels.
+    target : str
+        Name of the label column.
+    positive : object
+        Label of the positive class, if there are two classes.
+    messages : list of str
+        The inferred schema, in sentences.
+    dropped : dict
+        Dropped columns, and why.
+    parsing : dict
+        How the columns of the file are parsed, as plain data: ``decimal`` and ``columns``, see
+        `everystump._workflow.schema.parsers`.
+    """
+
+    X: Any
+    y: np.ndarray
+    target: str
+    positive: Any
+    messages: list[str]
+    dropped: dict[str, str]
+    parsing: dict[str, Any] = field(default_factory=dict)
+
+
+def prepare_training_data(
+    frame: Any, target: str, options: ColumnOptions, notes: Sequence[str] = ()
+) -> TrainingData:
+    """Infer the schema of a table and describe it in messages, after the given notes."""
+    check_columns(frame.columns, [target])
+    messages = list(notes)
+    is_labeled = frame[target].notna().to_numpy()
+    if not is_labeled.all():
+        n_dropped = pluralize(int((~is_labeled).sum()), "row")
+        messages.append(f"Dropped {n_dropped} with a missing {target!r}.")
+    decimals = frame.attrs.get(DECIMALS, (".", ","))
+    frame = frame.copy(deep=False)
+    frame.attrs = {}  # otherwise every column would carry a copy
+    row_numbers = row_number_columns(frame)
+    labels, raw = frame.loc[is_labeled, target], frame.loc[is_labeled].drop(columns=target)
+    unchanged = {*options.drop, *options.categorical}
+    parsers = infer_parsers(raw, decimals, unchanged=unchanged, numeric=options.numeric)
+    features = apply_parsers(raw, parsers)
+    _check_options({*raw.columns, *features.columns}, target, options)
+    y = target_labels(labels, target, not is_labeled.all())
+    positive = positive_label(y, target, options.positive)
+    keep = {*options.use, *options.categorical, *options.numeric}
+    dropped = dropped_columns(features, options.drop, keep, row_numbers)
+    X = _select_features(features, dropped, target, options.categorical)
+    parsers = {k: v for k, v in parsers.items() if not dropped.keys() >= set(v.names(k))}
+    messages += _describe(X, dropped, describe_parsers(raw, parsers))
+    messages.append(_describe_classes(y, positive))
+    parsing = {"decimal": decimals[0], "columns": parsers_to_dict(parsers)}
+    return TrainingData(X, y, target, positive, messages, dropped, parsing)
+
+
+def check_columns(known: Collection[str], names: Sequence[str]) -> None:
+    """Raise if a column does not exist, and suggest a similar name."""
+    for name in names:
+        if name not in known:
+            suggestion = hint(name, list(known))
+            raise InvalidInputError(f"There is no column {name!r}; {suggestion}.")
+
+
+def _check_options(known: Collection[str], target: str, options: ColumnOptions) -> None:
+    used = (*options.use, *options.categorical, *options.numeric)
+    if target in {*options.drop, *used}:
+        raise InvalidInputError(f"{target!r} is the target, not a feature; name another column.")
+    check_columns(known, (*options.drop, *used))
+    both = set(options.drop) & set(used)
+    if both:
+        raise InvalidInputError(
+            f"--drop {min(both)}: the column is also in --use, --categorical or --numeric; choose "
+            f"one."
+        )
+    both = set(options.categorical) & set(options.numeric)
+    if both:
+        raise InvalidInputError(
+            f"--numeric {min(both)}: the column is also in --categorical; choose one."
+        )
+
+
+def _select_features(
+    features: Any, dropped: Collection[str], target: str, categorical: Collection[str]
+) -> Any:
+    """Return the columns that are not dropped, or raise if none is left."""
+    import pandas as pd
+
+    X = features[[name for name in features.columns if name not in dropped]]
+    if X.shape[1] == 0:
+        raise InvalidInputError(
+            f"No column is left to predict {target!r} from; see --drop and --use, or pass another "
+            f"table."
+        )
+    dtypes = {
+        name: pd.CategoricalDtype(sorted(X[name].dropna().unique()))
+        for name in categorical
+        if name in X.columns
+    }
+    return X.astype(dtypes) if dtypes else X
+
+
+def _describe(X: Any, dropped: dict[str, str], parsed: Sequence[str]) -> list[str]:
+    """Return sentences about the columns."""
+    categorical = X.columns[[dtype.kind not in "iufb" for dtype in X.dtypes]].tolist()
+    messages = [f"{pluralize(len(X), 'row')}, {pluralize(X.shape[1], 'feature')}."]
+    large = [name for name in categorical if exceed_float_precision(unique_cells(X[name]))]
+    others = [name for name in categorical if name not in large]
+    if others:
+        messages.append(f"Categorical: {truncate_list(others)}.")
+    messages += parsed
+    if large:
+        messages.append(
+            f"Categorical, because integers beyond 2^53 are not exact as floats: "
+            f"{truncate_list(large)}."
+        )
+    mixed = [name for name in others if not hasattr(X[name], "cat") and seems_numeric(X[name])]
+    if mixed:
+        messages.append(
+            f"Mostly numbers, but with many words: {truncate_list(mixed)}; pass --numeric to treat "
+            f"the words as missing values."
+        )
+    incomplete = X.columns[X.isna().any().to_numpy()].tolist()
+    if incomplete:
+        messages.append(f"Missing values: {truncate_list(incomplete)}.")
+    by_reason = defaultdict(list)
+    for name, why in dropped.items():
+        by_reason[why].append(name)
+    return messages + [f"Dropped ({why}): {truncate_list(of)}." for why, of in by_reason.items()]
+
+
+def _describe_classes(y: np.ndarray, positive: Any) -> str:
+    classes = np.unique(y).tolist()
+    which = f" (positive class: {positive})" if len(classes) == 2 else ""
+    return f"Classes: {truncate_list(classes, _MAX_CLASSES_SHOWN)}{which}."
