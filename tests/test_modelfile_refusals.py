@@ -36,7 +36,7 @@ def refusal(path):
 NO_MODELS = {
     "pickle": (
         pickle.dumps({"a": 1}),
-        "is not an everystump model; pass a file that everystump.save",
+        "is not an everystump model; pass the path of a model file",
     ),
     "onnx": (b"\x08\x07\x12\x0bskl2onnx" + bytes(200), "is not an everystump model"),
     "text": (b"a,b\n1,2\n", "is not an everystump model"),
@@ -65,7 +65,7 @@ def test_other_archives(path):
     assert "zip archive without a model" in refusal(path.with_suffix(".npz"))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model.json", "{}")
-    assert "is damaged or no model" in refusal(path)
+    assert "is damaged or not a model" in refusal(path)
 
 
 def test_a_file_too_large_for_any_model(path):
@@ -121,13 +121,13 @@ def put(value):
 
 
 HOSTILE = {
-    "another class": (lambda i: i["model"].update(type="Popen"), "holds no estimator"),
-    "no estimator": (lambda i: i["model"].update(type="Shape"), "holds no estimator"),
+    "another class": (lambda i: i["model"].update(type="Popen"), "does not contain an estimator"),
+    "no estimator": (lambda i: i["model"].update(type="Shape"), "does not contain an estimator"),
     "unknown type inside": (lambda i: shape_of(i).update(type="os.system"), "type 'os.system'"),
     "no type": (put({"items": []}), "unknown type 'None'"),
     "keys of one hash": (
         put({"type": "dict", "items": [[k * (2**61 - 1), 0] for k in range(1, 100)]}),
-        "more than 64 keys of one hash",
+        "more than 64 keys with the same hash",
     ),
     "tuples of one hash": (
         put(
@@ -138,11 +138,11 @@ HOSTILE = {
                 ],
             }
         ),
-        "more than 64 keys of one hash",
+        "more than 64 keys with the same hash",
     ),
     "levels of one hash": (
         put({"type": "objects", "shape": [99], "items": [k * (2**61 - 1) for k in range(1, 100)]}),
-        "more than 64 keys of one hash",
+        "more than 64 keys with the same hash",
     ),
     "type is a list": (put({"type": []}), "unhashable"),
     "unknown parameter": (lambda i: i["model"]["with"].update(zzz=1), "zzz"),
@@ -153,24 +153,27 @@ HOSTILE = {
     "hidden method": (lambda i: holds(i).update(predict=1), "'predict' is no attr"),
     "hidden class": (lambda i: holds(i).update(__class__=1), "'__class__' is no attr"),
     "not fitted": (lambda i: holds(i).update(old=holds(i).pop("shapes_")), "not fitted"),
-    "values are words": (lambda i: shape_of(i)["with"].update(values="abc"), "arrays of floats"),
+    "values are words": (
+        lambda i: shape_of(i)["with"].update(values="abc"),
+        "arrays of 64-bit floats",
+    ),
     "shapes are none": (lambda i: holds(i)["shapes_"]["with"].update(shapes=3), "ShapeModel"),
     "unused array": (lambda i: holds(i).pop("dual_coef_"), "does not use"),
     "unknown array": (lambda i: holds(i)["dual_coef_"].update(file="model.json"), "model.json"),
     "wrong checksum": (lambda i: i["arrays"].update({"arrays/0.npy": "0" * 64}), "SHA-256"),
     "unlisted array": (lambda i: i["arrays"].pop("arrays/0.npy"), "not those that it lists"),
     "again": (number_again, "refers to object 0"),
-    "deep": (deep, "nested more than 60 deep"),
+    "deep": (deep, "nested more than 60 levels deep"),
     "float": (put({"type": "float", "value": "1e5"}), "1e5"),
-    "scalar": (put({"type": "scalar", "dtype": "O", "value": 1}), "numbers of type O"),
+    "scalar": (put({"type": "scalar", "dtype": "O", "value": 1}), "values of type O"),
     "objects": (put({"type": "objects", "shape": [10**12], "items": []}), "has 0 items"),
     "pairs": (put({"type": "dict", "items": [[1, 2, 3]]}), "length 3"),
     "keys": (put({"type": "dict", "items": [[[], 2]]}), "unhashable"),
     "function": (put({"type": "function", "name": "system"}), "system"),
     "partial": (put({"type": "partial", "name": "eval", "keywords": {}}), "eval"),
-    "other format": (lambda i: i.update(format="other"), "does not say that it is a model"),
-    "version 0": (lambda i: i.update(format_version=0), "does not say that it is a model"),
-    "version in words": (lambda i: i.update(format_version="1"), "does not say that it is"),
+    "other format": (lambda i: i.update(format="other"), "does not declare it to be a model"),
+    "version 0": (lambda i: i.update(format_version=0), "does not declare it to be a model"),
+    "version in words": (lambda i: i.update(format_version="1"), "does not declare it"),
 }
 
 
@@ -196,7 +199,7 @@ def test_a_field_of_another_version(path):
     save(fitted("StumpSVC"), path)
     rewrite(path, lambda i: (i.update(everystump="9.0"), shape_of(i)["with"].update(later=1)))
     assert refusal(path).endswith(
-        f"it was written by everystump 9.0 and this is {everystump.__version__}: use that version."
+        f"it was written by everystump 9.0, and this is {everystump.__version__}: use that."
     )
 
 
@@ -213,7 +216,7 @@ def test_a_field_that_came_later_gets_its_default(path):
 def test_json_that_is_none(text, path):
     save(fitted("StumpSVC"), path)
     container.write_archive(path, contents(path) | {"model.json": text})
-    assert "is damaged or no model" in refusal(path)
+    assert "is damaged or not a model" in refusal(path)
 
 
 def npy(array, **header):
@@ -262,18 +265,18 @@ def test_hostile_arrays(kind, path, monkeypatch):
     replace_array(path, name, npy(model.classes_))
     assert repr(load(path)) == "StumpSVC()"
     replace_array(path, name, BAD_ARRAYS[kind])
-    assert "is damaged or no model" in refusal(path)
+    assert "is damaged or not a model" in refusal(path)
     assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
     ("knots", "message"),
     [
-        (np.arange(120.0)[::-1], "must ascend"),
-        (np.full(120, np.nan), "must ascend"),
+        (np.arange(120.0)[::-1], "must be in ascending order"),
+        (np.full(120, np.nan), "must be in ascending order"),
         (np.arange(120.0).reshape(2, 60), "one value for each"),
         (np.arange(119.0), "one value for each"),
-        (np.arange(120), "arrays of floats"),
+        (np.arange(120), "arrays of 64-bit floats"),
     ],
 )
 def test_curves_that_compiled_loops_must_not_see(knots, message, path):
@@ -333,7 +336,7 @@ def test_a_list_of_files_that_is_too_long(path):
 
 def test_json_larger_than_any(path):
     container.write_archive(path, {"model.json": bytes(2**24 + 1)})
-    assert "beside its arrays it takes 16.0 MiB" in refusal(path)
+    assert "besides its arrays it takes 16.0 MiB" in refusal(path)
 
 
 @cache

@@ -1,10 +1,10 @@
-"""Model files of models on real tables: holes, categories, edits, signs."""
+"""Model files of models on mixed tables: missing values, categories, edits, constraints."""
 
 import warnings
 
 import numpy as np
 import pytest
-from test_export_cases import CODES, COLUMNS, NAMES, TEXT, ask, case, labels, table
+from test_export_cases import CODES, COLUMNS, NAMES, TEXT, call, case, labels, table
 
 import everystump as es
 
@@ -19,7 +19,7 @@ def test_every_case_comes_back(name, tmp_path):
     model, rows = case(name)
     again = there_and_back(model, tmp_path / "model.stump")
     np.testing.assert_array_equal(
-        ask(again.decision_function, rows), ask(model.decision_function, rows)
+        call(again.decision_function, rows), call(model.decision_function, rows)
     )
     assert repr(again) == repr(model)
 
@@ -43,7 +43,7 @@ def test_an_edited_model_comes_back_edited(tmp_path):
         _ = again.dual_coef_
     rows = case("StumpSVC").rows
     np.testing.assert_array_equal(again.decision_function(rows), edited.decision_function(rows))
-    train = table(220, 0, holes=True)
+    train = table(220, 0, missing=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert again.fit(train, labels(train, 2)).edits_ == ()
@@ -59,7 +59,7 @@ def test_whatever_has_curves_can_be_edited_and_saved(name, tmp_path):
 
 
 def test_a_monotone_model_comes_back(tmp_path):
-    train = table(220, 0, holes=True)
+    train = table(220, 0, missing=True)
     model = es.StumpSVC(monotonic_cst={COLUMNS["number"]: 1}, categorical_features=CODES)
     model.fit(train, labels(train, 2))
     again = there_and_back(model, tmp_path / "model.stump")

@@ -1,4 +1,4 @@
-"""Arguments that several rooms take, checked in one place and in one voice."""
+"""Checks of arguments that several packages take."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import numpy as np
 
 
 def as_float_array(value: Any, name: str, wanted: str) -> np.ndarray:
-    """Return ``value`` as an array of numbers, or say that the argument ``name`` is not one."""
+    """Return the argument ``name`` as an array of floats; ``wanted`` is what it must be."""
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name}={shown(value)} must be {wanted}.") from None
+        raise ValueError(f"{name}={short_repr(value)} must be {wanted}.") from None
 
 
-def shown(value: Any, most: int = 80) -> str:
-    """Return an argument as an error message shows it: no more than its first characters.
+def short_repr(value: Any, max_length: int = 80) -> str:
+    """Return the representation of an argument for an error message, truncated if it is long.
 
     Examples
     --------
-    >>> shown([1, "a"]), shown([1.5] * 100, 12)
+    >>> short_repr([1, "a"]), short_repr([1.5] * 100, 12)
     ("[1, 'a']", '[1.5, 1.5, 1...')
     """
     text = repr(value)
-    return text if len(text) <= most else f"{text[:most]}..."
+    return text if len(text) <= max_length else f"{text[:max_length]}..."
 
 
 def check_feature_range(feature_range: Any, n_features: int) -> np.ndarray:
-    """Return the range [low, high] of each feature, as (n_features, 2)."""
+    """Return the range of each feature as an array of shape (n_features, 2)."""
     wanted = (
         f"(low, high), or one such pair of finite numbers for each of the {n_features} features"
     )
@@ -41,7 +41,7 @@ def check_feature_range(feature_range: Any, n_features: int) -> np.ndarray:
 
 
 def check_positive(**arguments: float) -> None:
-    """Raise if an argument is not positive."""
+    """Check that arguments are positive."""
     for name, value in arguments.items():
         if not value > 0:
             raise ValueError(f"{name}={value} must be positive.")

@@ -3,7 +3,7 @@
 The layout, the rule of versions and the limits stand in ``docs/model_files.md``.
 """
 
-from everystump.modelfile.errors import ModelFileError
+from everystump.modelfile.container import ModelFileError
 from everystump.modelfile.store import load, save
 
 __all__ = ["ModelFileError", "load", "save"]

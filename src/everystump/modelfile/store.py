@@ -1,4 +1,4 @@
-"""Save a fitted estimator and load it again."""
+"""Save fitted estimators to files and load them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 import scipy
@@ -19,6 +19,7 @@ from everystump._files import check_output_path, check_path, write_atomic
 from everystump._pipelines.folding import fold_pipeline
 from everystump.modelfile.container import (
     MAX_BYTES,
+    ModelFileError,
     check_json,
     check_size,
     npy_bytes,
@@ -28,32 +29,31 @@ from everystump.modelfile.container import (
 )
 from everystump.modelfile.decode import Decoder
 from everystump.modelfile.encode import Encoder
-from everystump.modelfile.errors import ModelFileError
 from everystump.modelfile.registry import ESTIMATORS
 
 FORMAT, FORMAT_VERSION = "everystump model", 1
 _INDEX = "model.json"
 _ZIP = b"PK\x03\x04"
-_HEAD = 30 + len(_INDEX)  # bytes up to the name of the first file in a zip, and the name
+_START = 30 + len(_INDEX)  # bytes of a zip up to and including the name of its first file
 
 
 def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None:
-    """Write a fitted estimator of everystump into a file, whole or not at all.
+    """Save a fitted estimator of everystump to a file, atomically.
 
     The file is a zip of a JSON text and arrays, without code: see ``docs/model_files.md``.  Equal
-    fits make equal bytes: the columns of times in ``cv_results_`` are left out.
+    fits make equal bytes: the timings in ``cv_results_`` are left out.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted estimator of everystump, or a pipeline of scikit-learn that ends in an additive one
-        after steps that scale, fill or select columns, which is stored as one model of the columns
-        that it takes.  All parameters must be plain values, arrays or records of everystump;
-        functions and estimators of others are refused.
+        A fitted estimator of everystump, or a scikit-learn pipeline that ends in an additive model
+        after steps that scale, impute or select columns; it is stored as one model of the
+        pipeline's input columns.  All parameters must be plain values, arrays or records of
+        everystump; other functions and other packages' estimators raise a `ModelFileError`.
     path : str or path
-        Where to write; of a link, what it points to is written.
+        The file to write; a symbolic link is followed.
     overwrite : bool, default=True
-        Whether to replace a file that is there.
+        Whether to replace an existing file.
 
     Examples
     --------
@@ -68,17 +68,16 @@ def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None
     (StumpSVC(), True)
     """
     out = check_output_path(path, overwrite=overwrite)
-    model = _as_one_model(model)
-    files = _files(model)
+    files = _files(_check_model(model))
     check_size(files)
-    write_atomic(out, lambda place: write_archive(place, files))
+    write_atomic(out, lambda temporary: write_archive(temporary, files))
 
 
 def load(path: str | os.PathLike) -> Any:
-    """Return the estimator in a file that `save` wrote.
+    """Load an estimator from a file that `save` wrote.
 
-    Nothing in the file is run, and nothing is imported by a name in it.  A damaged file ends in a
-    `ModelFileError`, and so does one whose parts contradict each other.
+    Nothing in the file is executed, and nothing is imported by a name in it.  A damaged file raises
+    a `ModelFileError`, as does one whose parts contradict each other.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def load(path: str | os.PathLike) -> Any:
     Returns
     -------
     estimator
-        The fitted estimator, with all that it had.
+        The fitted estimator with all its attributes.
 
     Examples
     --------
@@ -99,40 +98,41 @@ def load(path: str | os.PathLike) -> Any:
     ...     everystump.load(f"{folder}/small.stump").predict([[2.0]])
     array(['yes'], dtype='<U3')
     """
-    content = _read(path)
-    # Whatever a file provokes is the fault of the file, and has one name.
-    try:
-        files = read_archive(content)
-    except Exception as error:
-        _refuse_damaged(path, error)
-    index = _read_index(path, files)
+    # Whatever goes wrong from here on is the fault of the file.
+    with _open(path) as file:
+        try:
+            files = read_archive(file)
+            index = _read_index(files.pop(_INDEX))
+        except Exception as error:
+            raise _damaged(path, error) from error
+    version = index["format_version"]
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{str(Path(path))!r} was written by a newer everystump (format {version}, this one "
+            f"reads up to {FORMAT_VERSION}); upgrade everystump."
+        )
     try:
         return _build(index, files)
     except Exception as error:
-        _refuse_damaged(path, error, str(index.get("everystump")))
+        raise _damaged(path, error, str(index.get("everystump"))) from error
 
 
-def _as_one_model(model: Any) -> Any:
-    """Return a fitted estimator of ours, or say that a model is none."""
+def _check_model(model: Any) -> Any:
+    """Return a fitted estimator of everystump, with the steps of a pipeline folded into it."""
     try:
         model = fold_pipeline(model)
     except NotFittedError:
         raise ModelFileError("model=Pipeline is not fitted; call fit before save.") from None
     except ValueError as error:
         raise ModelFileError(str(error)) from None
-    if ESTIMATORS.get(type(model).__name__) is not type(model):
-        raise ModelFileError(
-            f"model={type(model).__name__} is not an estimator of everystump; {_remedy(model)}."
-        )
+    name = type(model).__name__
+    if ESTIMATORS.get(name) is not type(model):
+        is_search = hasattr(model, "best_estimator_")
+        remedy = "pass its best_estimator_" if is_search else "save other estimators with skops"
+        raise ModelFileError(f"model={name} is not an estimator of everystump; {remedy}.")
     if not _is_fitted(model):
-        raise ModelFileError(f"model={type(model).__name__} is not fitted; call fit before save.")
+        raise ModelFileError(f"model={name} is not fitted; call fit before save.")
     return model
-
-
-def _remedy(model: Any) -> str:
-    if hasattr(model, "best_estimator_"):
-        return "pass its best_estimator_"
-    return "keep estimators of others with skops"
 
 
 def _is_fitted(model: Any) -> bool:
@@ -161,95 +161,78 @@ def _files(model: Any) -> dict[str, bytes]:
     try:
         check_json(text)
     except ModelFileError as error:
-        raise ModelFileError(f"model: {error}; keep it with joblib.") from None
+        raise ModelFileError(f"model: {error}; use joblib instead.") from None
     return {_INDEX: text, **arrays}
 
 
-def _read(path: str | os.PathLike) -> bytes:
-    """Return the content of a file that looks like ours from outside."""
-    place = check_path(path)
-    name = repr(str(place))
-    if not os.path.lexists(place):
+def _open(path: str | os.PathLike) -> BinaryIO:
+    """Open a file that starts as model files do."""
+    checked = check_path(path)
+    name = repr(str(checked))
+    if not os.path.lexists(checked):
         raise FileNotFoundError(f"path={name} does not exist; pass the path of a model file.")
-    if place.is_dir():
-        raise ModelFileError(f"{name} is a folder; pass the path of a model file.")
-    size = place.stat().st_size
-    if size > MAX_BYTES:
-        raise ModelFileError(
-            f"{name} is larger than any model file, with {size / 2**30:.1f} GiB; pass one that "
-            f"everystump.save wrote."
-        )
-    if not place.is_file():
-        raise ModelFileError(f"{name} is not a file; pass the path of a model file.")
-    with place.open("rb") as file:
-        head = file.read(_HEAD)
-        if head.startswith(_ZIP) and head.endswith(_INDEX.encode()):
-            return head + file.read()
-    what = (
-        "is a zip archive without a model"
-        if head.startswith(_ZIP)
-        else "is not an everystump model"
-    )
-    if not head:
-        what = "is empty"
-    raise ModelFileError(f"{name} {what}; pass a file that everystump.save wrote.")
+    size = checked.stat().st_size
+    if checked.is_dir():
+        problem = "is a folder"
+    elif size > MAX_BYTES:
+        problem = f"is larger than any model file, with {size / 2**30:.1f} GiB"
+    elif not checked.is_file():
+        problem = "is not a file"
+    else:
+        file = checked.open("rb")
+        start = file.read(_START)
+        if start.startswith(_ZIP) and start.endswith(_INDEX.encode()):
+            return file
+        file.close()
+        is_zip = start.startswith(_ZIP)
+        problem = "is a zip archive without a model" if is_zip else "is not an everystump model"
+        problem = problem if start else "is empty"
+    raise ModelFileError(f"{name} {problem}; pass the path of a model file.")
 
 
-def _read_index(path: str | os.PathLike, files: dict[str, memoryview]) -> dict[str, Any]:
-    """Return the JSON of the archive, after a look at its version."""
-    name = repr(str(Path(path)))
-    try:
-        check_json(files[_INDEX])
-        index = json.loads(bytes(files[_INDEX]), parse_constant=_refuse_constant)
-        version = index["format_version"]
-        if index["format"] != FORMAT or type(version) is not int or version < 1:
-            raise ValueError(f"its {_INDEX} does not say that it is a model")
-    except Exception as error:
-        _refuse_damaged(path, error)
-    if version > FORMAT_VERSION:
-        raise ModelFileError(
-            f"{name} was written by a newer everystump (format {version}, this one reads up to "
-            f"{FORMAT_VERSION}); upgrade everystump."
-        )
+def _read_index(text: bytes) -> dict[str, Any]:
+    """Return the JSON of an archive, if it declares itself to be a model."""
+    check_json(text)
+    index = json.loads(text, parse_constant=_reject_constant)
+    version = index["format_version"]
+    if index["format"] != FORMAT or type(version) is not int or version < 1:
+        raise ValueError(f"its {_INDEX} does not declare it to be a model")
     return index
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number of JSON")
+def _reject_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a JSON number")
 
 
-def _build(index: dict[str, Any], files: dict[str, memoryview]) -> Any:
-    """Return the model; raises if anything is too much, missing or other than it should be."""
-    digests = index["arrays"]
-    if [_INDEX, *digests] != list(files):
+def _build(index: dict[str, Any], files: dict[str, bytes]) -> Any:
+    """Return the model; raise if arrays are missing, unused or different from their checksums."""
+    checksums = index["arrays"]
+    if list(checksums) != list(files):
         raise ValueError("its arrays are not those that it lists")
 
-    def read(file: str) -> np.ndarray:
-        content = files[file]
-        if hashlib.sha256(content).hexdigest() != digests[file]:
-            raise ValueError(f"{file} has another SHA-256 than it should")
+    def read(name: str) -> np.ndarray:
+        content = files.pop(name)
+        if hashlib.sha256(content).hexdigest() != checksums[name]:
+            raise ValueError(f"{name} does not match its SHA-256 checksum")
         return read_array(content)
 
     if index["model"]["type"] not in ESTIMATORS:
-        raise ValueError("it holds no estimator")
-    decoder = Decoder(read)
-    model = decoder.decode(index["model"])
-    if decoder.used != set(digests):
-        raise ValueError("it holds arrays that its model does not use")
+        raise ValueError("it does not contain an estimator")
+    model = Decoder(read).decode(index["model"])
+    if files:
+        raise ValueError("it contains arrays that its model does not use")
     if not _is_fitted(model):
         raise ValueError("its model is not fitted")
     return model
 
 
-def _refuse_damaged(path: str | os.PathLike, error: Exception, writer: str = "") -> NoReturn:
-    """Say in one sentence why a file cannot be read."""
-    why = " ".join(f"{error}".split()).rstrip(".")[:200] or type(error).__name__
-    other = writer and writer != __version__
-    remedy = (
-        f"it was written by everystump {writer[:20]} and this is {__version__}: use that version"
-        if other
-        else "save the model again"
+def _damaged(path: str | os.PathLike, error: Exception, writer: str = "") -> ModelFileError:
+    """Return the error that says in one sentence why a file cannot be read."""
+    reason = " ".join(f"{error}".split()).rstrip(".")[:200] or type(error).__name__
+    remedy = "save the model again"
+    if writer and writer != __version__:
+        remedy = f"it was written by everystump {writer[:20]}, and this is {__version__}: use that"
+    return ModelFileError(
+        f"{str(Path(path))!r} is damaged or not a model of this everystump version ({reason}); "
+        f"{remedy}."
     )
-    raise ModelFileError(
-        f"{str(Path(path))!r} is damaged or no model of this everystump ({why}); {remedy}."
-    ) from error
