@@ -50,7 +50,7 @@ def _is_int(value: Any, low: int, high: float = math.inf) -> bool:
     return type(value) is int and low <= value <= high
 
 
-def _are_all(values: Any, container: type, cls: type) -> bool:
+def _are_all(values: Any, container: Any, cls: type) -> bool:
     return isinstance(values, container) and all(isinstance(value, cls) for value in values)
 
 
@@ -182,7 +182,7 @@ def _check_curves(attributes: dict[str, Any]) -> None:
     """Check that there is one shape model per score, and in each one curve per feature."""
     shapes, n_scores = attributes["shapes_"], _n_scores(attributes["classes_"])
     models = [shapes] if isinstance(shapes, ShapeModel) and n_scores == 1 else shapes
-    features = attributes.get("feature_info_")
+    features: Any = attributes.get("feature_info_")
     _require(
         _are_all(models, list, ShapeModel) and len(models) == n_scores,
         f"shapes_ must have one ShapeModel for each of the {n_scores} scores.",
@@ -219,7 +219,8 @@ def _check_kernel_svc(model: KernelSVC) -> None:
 def _check_perceptron_svc(model: PerceptronSVC) -> None:
     if "machine_" not in vars(model):
         return
-    n, scale, directions = model.n_features_in_, model.scale_, model.directions_
+    n, directions = model.n_features_in_, model.directions_
+    scale: Any = model.scale_
     width = n if directions is None else model.n_directions
     _require(
         np.shape(model.centre_) == (n,)

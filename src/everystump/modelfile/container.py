@@ -153,7 +153,7 @@ def _read_header(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype]:
     )
     if header.rstrip()[10:] != expected.getvalue().rstrip()[10:]:
         raise ValueError("the header of an array is not one that NumPy writes")
-    if parse_dtype(descr).itemsize == 0:
+    if parse_dtype(str(descr)).itemsize == 0:
         raise ValueError(f"an array has the type {dtype}")
     return shape, fortran_order, dtype
 
