@@ -57,7 +57,7 @@ def test_going_on_after_early_stopping_makes_nothing_worse(loss):
 
 
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
-@pytest.mark.parametrize("n_rows_per_block", [65536, 50])
+@pytest.mark.parametrize("n_rows_per_block", [65536, pytest.param(50, marks=pytest.mark.slow)])
 def test_going_on_with_other_labels(monkeypatch, loss, n_rows_per_block):
     """Margins far below 0 are weighed as well as those above: the loss falls."""
     monkeypatch.setattr(blocks, "_BLOCK_ROWS", n_rows_per_block)

@@ -22,15 +22,18 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 def numbers():
     """Return the numbers of the tables of Wang et al.; skip those without data."""
-    return [pytest.param(k, marks=needs(name), id=name) for k, name in DATASETS.items()]
+    return [
+        pytest.param(k, marks=[*needs(name), *[pytest.mark.slow] * (name != "monk1")], id=name)
+        for k, name in DATASETS.items()
+    ]
 
 
 def needs(dataset):
     try:
         load_dataset(dataset)
     except ValueError as error:
-        return pytest.mark.skip(reason=str(error))
-    return ()
+        return [pytest.mark.skip(reason=str(error))]
+    return []
 
 
 def run(name, out, runs=1):
@@ -161,6 +164,7 @@ def fewer_stumps(monkeypatch):
     monkeypatch.setattr(simulation, "N_STUMPS", 300)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fewer_stumps")
 def test_boosting_is_better_than_bagging_and_bagging_than_a_stump(tmp_path):
     result = run("sugiyama-figure-30-11", tmp_path, runs=40)

@@ -94,8 +94,22 @@ def is_plot(path):
     return height > 100 and width > 100 and path.stat().st_size > 10_000
 
 
+# One of each kind; the others are slow.
+FIRST = {
+    "lin-li-table-1",
+    "lin-li-figure-2",
+    "evgeniou-table-2",
+    "evgeniou-figure-7",
+    "wang-table-5",
+    "wang-figure-5",
+    "sugiyama-figure-30-7",
+    "sugiyama-figure-30-12-13",
+}
+EXPERIMENTS = [pytest.param(name, marks=[pytest.mark.slow] * (name not in FIRST)) for name in NAMES]
+
+
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_experiment_runs_and_writes_its_files(name, tmp_path):
     experiment = load_experiment(name)
     result = runner.run_experiment(experiment, tmp_path, runs=RUNS, seed=0, jobs=1)

@@ -69,8 +69,15 @@ def in_duckdb(query, rows, table="da ta"):
 ENGINES = pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
 
 
-@ENGINES
-@pytest.mark.parametrize("name", NAMES)
+def queries():
+    """Return every model in both engines; thousands of directions are slow in DuckDB."""
+    for name in NAMES:
+        slow = [pytest.mark.slow] if name.startswith("PerceptronSVC") else []
+        yield pytest.param(name, in_sqlite)
+        yield pytest.param(name, in_duckdb, marks=slow)
+
+
+@pytest.mark.parametrize(("name", "run"), [*queries()])
 def test_scores_and_labels(name, run):
     model, rows = case(name)
     found = run(to_sql(model, "da ta", keep=["Key"]), with_key(rows))

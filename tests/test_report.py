@@ -267,7 +267,7 @@ def test_only_its_own_script_and_style_may_run():
 
 
 @pytest.mark.parametrize("measure", ["uniform", "middle"])
-@pytest.mark.parametrize("n_classes", [2, 10])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(10, marks=pytest.mark.slow)])
 def test_size_of_a_large_model(tmp_path, measure, n_classes):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 50)), rng.integers(0, n_classes, 1000)

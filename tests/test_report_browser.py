@@ -61,7 +61,9 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(
+    scope="module", params=["two", "three", pytest.param("ten", marks=pytest.mark.slow)]
+)
 def written(request, tmp_path_factory):
     """A model, the rows that its page was given, and the page's file."""
     model, X, y = KINDS[request.param]()
