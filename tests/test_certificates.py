@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from everystump._core.kernel_machines.solution_from_duals import balanced, solution_from_duals
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
 from everystump import KernelSVC, StumpLogisticRegression, StumpSVC
-from everystump._core.kernel_machines import LOSSES, Gram, Task, make_kernel
-from everystump._core.kernel_machines.interior import solve_interior_point
+from everystump._core.kernel_machines import LOSSES, KernelProblem, LazyKernelMatrix, make_kernel
+from everystump._core.kernel_machines.evaluation import balance, solution_from_duals
+from everystump._core.kernel_machines.interior_point import solve_interior_point
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
 from everystump._core.solvers import WholeMatrix
 from everystump._core.solvers.certificate import Values, certify
@@ -210,16 +210,16 @@ def test_rows_on_the_corner_do_not_confuse_the_best_bias():
 def test_dual_variables_are_balanced_to_the_last_digit():
     rng = np.random.default_rng(0)
     sign = np.where(np.arange(40) % 2, 1.0, -1.0)
-    task = Task(sign, Hinge(np.full(40, 10.0)), True, 1e-6, 100)
+    problem = KernelProblem(sign, Hinge(np.full(40, 10.0)), True, 1e-6, 100)
     a = rng.random(40)
     a[0] = 10.0
     a[1::2] *= a[::2].sum() / a[1::2].sum()
-    left = abs(sum(exact(balanced(task, a) * sign)))
+    left = abs(sum(exact(balance(problem, a) * sign)))
     assert left <= 1e-17 < abs(sum(exact(a * sign)))
     # Without a row between its limits there is nothing to move.
     costs = np.append(np.full(10, 0.1), 1.0)
-    task = Task(np.append(np.ones(10), -1.0), Hinge(costs), True, 1e-6, 100)
-    np.testing.assert_array_equal(balanced(task, costs), costs)
+    problem = KernelProblem(np.append(np.ones(10), -1.0), Hinge(costs), True, 1e-6, 100)
+    np.testing.assert_array_equal(balance(problem, costs), costs)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -227,7 +227,7 @@ def test_dual_variables_are_balanced_to_the_last_digit():
 def test_the_path_through_the_interior_leads_to_the_optimum(loss, bias):
     rng = np.random.default_rng(1)
     X, sign = rng.normal(size=(40, 2)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    task = Task(sign, LOSSES[loss](rng.random(40) + 1.0), bias, 1e-4, 100)
-    gram = Gram(make_kernel("gaussian", X, gamma=0.5, weight=None), X, 1e9)
-    a, n_iter = solve_interior_point(gram, task, 100)
-    assert n_iter < 40 and solution_from_duals(gram, task, a).certificate.converged
+    problem = KernelProblem(sign, LOSSES[loss](rng.random(40) + 1.0), bias, 1e-4, 100)
+    gram = LazyKernelMatrix(make_kernel("gaussian", X, gamma=0.5, weight=None), X, 1e9)
+    a, n_iter = solve_interior_point(gram, problem, 100)
+    assert n_iter < 40 and solution_from_duals(gram, problem, a).certificate.converged

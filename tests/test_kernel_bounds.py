@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
-from everystump._core.kernel_machines import LOSSES, Task, leave_one_out
+from everystump._core.kernel_machines import LOSSES, KernelProblem, leave_one_out
 from everystump.bounds import (
     det_loo_bound,
     det_loo_error,
@@ -44,15 +44,15 @@ def test_a_rows_margin_falls_by_its_own_part_at_most(loss, kernel, C, seed):
     X, y = rows(seed)
     machine = KernelSVC(kernel, C=C, gamma=0.5, loss=loss, fit_intercept=False, tol=1e-11)
     model = clone(machine).fit(X, y)
-    square = model.expansion_.kernel.between(X, X)
+    square = model.expansion_.kernel.matrix(X, X)
     sign, before = as_signs(y), as_signs(y) * model.decision_function(X)
     a = sign * model.dual_coef_
     after = margins_by_hand(machine, X, y)
     slack = 1e-4 * (1 + np.abs(before).max())
     assert np.all(after >= before - np.maximum(a, 0) * np.diag(square) - slack)
     np.testing.assert_allclose(after[a == 0], before[a == 0], atol=slack)
-    task = Task(sign, LOSSES[loss](np.full(16, C)), False, 1e-9, 1000)
-    left_out = leave_one_out(square, task, a, before, np.arange(16))
+    problem = KernelProblem(sign, LOSSES[loss](np.full(16, C)), False, 1e-9, 1000)
+    left_out = leave_one_out(square, problem, a, before, np.arange(16))
     found = {row: margins[row] for row, margins in left_out}
     assert sorted(found) == np.flatnonzero(a).tolist()
     np.testing.assert_allclose(list(found.values()), after[a != 0], atol=slack)

@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from everystump import KernelSVC, StumpSVC
-from everystump._core.kernel_machines import Gram
+from everystump._core.kernel_machines import LazyKernelMatrix
 from everystump.kernels import perceptron_kernel, simplified_stump_kernel, stump_kernel
 
 S0 = np.where(Y0 == 1, 1.0, -1.0)
@@ -42,7 +42,7 @@ def test_with_a_bias_it_is_libsvm(C, weight):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_with_a_bias_is_libsvm_on_its_matrix(name):
     model = KernelSVC(name, tol=1e-9).fit(X0, Y0)
-    matrix = model.expansion_.kernel.between(X0, X0)
+    matrix = model.expansion_.kernel.matrix(X0, X0)
     svc = SVC(kernel="precomputed", tol=1e-9).fit(matrix, Y0)
     np.testing.assert_allclose(
         model.decision_function(X0), svc.decision_function(matrix), atol=1e-3
@@ -138,7 +138,7 @@ def test_the_certificate_is_the_value_of_the_problem(loss, bias):
     model = KernelSVC("laplacian", C=2.0, gamma=0.3, loss=loss, fit_intercept=bias, tol=1e-6)
     model.fit(X0, Y0)
     own = model.dual_coef_
-    K = model.expansion_.kernel.between(X0, X0)
+    K = model.expansion_.kernel.matrix(X0, X0)
     primal = own @ K @ own / 2 + 2.0 * PENALTIES[loss](S0 * model.decision_function(X0)).sum()
     extra = 0.0 if loss == "hinge" else np.sum(own**2) / 8
     dual = own @ S0 - extra - own @ K @ own / 2
@@ -250,7 +250,7 @@ def gigabytes_for_some_rows(X):
     while True:
         middle = (low + high) / 2
         try:
-            width = Gram(None, X, middle).width
+            width = LazyKernelMatrix(None, X, middle).width
         except ValueError:
             low = middle
             continue
@@ -282,8 +282,8 @@ def test_what_needs_the_whole_matrix_is_refused_with_a_remedy(needs_all):
     model = KernelSVC("laplacian", memory_limit=SOME_OF_IT)
     assert_refused(
         lambda: clone(model).set_params(**needs_all).fit(*wide_table()),
-        r"memory_limit=\S+ gigabytes is too little .* 250 rows, which needs \S+; raise it, use a "
-        r"StumpSVC or a PerceptronSVC.*SubsampleVotingClassifier",
+        r"memory_limit=\S+ gigabytes is too little .* 250 rows, which needs \S+; raise it, use "
+        r"StumpSVC or PerceptronSVC.*SubsampleVotingClassifier",
     )
     model.set_params(fit_intercept=False).fit(*wide_table())
 

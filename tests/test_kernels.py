@@ -132,8 +132,14 @@ def test_negations_and_the_constant_are_in_the_kernel():
 
 
 BAD = {
-    "not votes": (lambda: EmbodiedKernel(lambda X: X)(X), r"votes: 25 rows gave .* 1 or -1"),
-    "one dimension": (lambda: EmbodiedKernel(lambda X: X[:, 0] * 0 + 1)(X), r"votes: .*\(25,\)"),
+    "not votes": (
+        lambda: EmbodiedKernel(lambda X: X)(X),
+        r"votes returned .* for 25 samples; it must return 1 or -1",
+    ),
+    "one dimension": (
+        lambda: EmbodiedKernel(lambda X: X[:, 0] * 0 + 1)(X),
+        r"votes returned .*\(25,\)",
+    ),
     "weights": (
         lambda: EmbodiedKernel(lambda X: np.sign(X), r=[1.0, 2.0])(X),
         r"r has shape \(2,\), but there are 3 hypotheses",

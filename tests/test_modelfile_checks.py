@@ -235,7 +235,7 @@ def test_values_that_are_no_numbers(path):
 def test_an_expansion_over_other_features(path):
     save(fitted("KernelSVC"), path)
     index = json.loads(contents(path)["model.json"])
-    file = part(index["model"], "expansion_", "kept")["file"]
+    file = part(index["model"], "expansion_", "support_vectors")["file"]
     replace_array(path, file, npy(np.zeros((68, 3))))
     assert "match the features and classes" in refusal(path)
     replace_array(path, file, npy(np.zeros((67, 4))))

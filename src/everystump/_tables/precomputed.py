@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from everystump._core.kernel_machines import PairKernel
+from everystump._core.kernel_machines import CallableKernel
 from everystump._tables.validation import TrainingTable
 
 _ROUNDING = 1e-8
@@ -32,7 +32,7 @@ def check_kernel_matrix(table: TrainingTable, *, bias: bool) -> np.ndarray:
 def check_kernel_function(kernel: Callable, X: np.ndarray, *, bias: bool) -> None:
     """Look at the products of the first rows, and say if no kernel can have made them."""
     some = np.arange(min(_SOME, len(X)))
-    products = PairKernel(kernel).between(X[some], X[some])
+    products = CallableKernel(kernel).matrix(X[some], X[some])
     _refuse_improper(products, some, f"kernel={kernel!r}", bias)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
 from everystump._tables.labels import classifier_scores
-from everystump.bounds.protocol import KernelMachine, Member, SubsampleEnsemble
+from everystump.bounds.protocol import Member, SubsampleEnsemble, SupportsKernelMachines
 from everystump.bounds.refitting import check_two_classes, margins_of, refit_margin
 from everystump.bounds.soft_margin import check_delta, soft_margin_loss
 
@@ -105,9 +105,9 @@ def _changes(part: Member, votes: bool) -> np.ndarray:
 
 def _left_out(machine: Any, X: np.ndarray, y: np.ndarray, sign: np.ndarray) -> Any:
     """Yield the rows that can change and their margins without them."""
-    if isinstance(machine, KernelMachine):
+    if isinstance(machine, SupportsKernelMachines):
         (quick,) = machine.kernel_machines(lambda: X, sign[None])
         if quick.leave_one_out is not None:
-            yield from ((row, margins[row]) for row, margins in quick.left_out())
+            yield from ((row, margins[row]) for row, margins in quick.leave_out())
             return
     yield from ((row, refit_margin(machine, X, y, row)) for row in range(len(y)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.kernel_machines import KernelEnsemble
+from everystump.bounds._kernel_ensemble import KernelEnsemble
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import (
     PAPER,

@@ -10,9 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from everystump._core.kernel_machines import Machine
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
+from everystump.bounds._kernel_ensemble import KernelMachine
 from everystump.bounds.protocol import SubsampleEnsemble
 from everystump.bounds.refitting import (
     as_fitted,
@@ -81,7 +81,7 @@ def loo_error(
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _quick_margins(machine: Machine, n_jobs: int | None, verbose: int) -> np.ndarray:
+def _quick_margins(machine: KernelMachine, n_jobs: int | None, verbose: int) -> np.ndarray:
     """Return the margins of the rows that a machine has not seen, each process taking some."""
     margin, rows = machine.margin.copy(), np.flatnonzero(machine.a)
     with one_blas_thread, progress_counter(verbose, _TITLE, len(rows)) as tick:
@@ -100,12 +100,12 @@ def _quick_margins(machine: Machine, n_jobs: int | None, verbose: int) -> np.nda
     return margin
 
 
-def _margins(machine: Machine, rows: np.ndarray) -> Iterator[tuple[int, float]]:
-    for row, margins in machine.left_out(rows):
+def _margins(machine: KernelMachine, rows: np.ndarray) -> Iterator[tuple[int, float]]:
+    for row, margins in machine.leave_out(rows):
         yield row, margins[row]
 
 
-def _list_margins(machine: Machine, rows: np.ndarray) -> list[tuple[int, float]]:
+def _list_margins(machine: KernelMachine, rows: np.ndarray) -> list[tuple[int, float]]:
     return list(_margins(machine, rows))
 
 

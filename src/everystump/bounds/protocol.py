@@ -3,8 +3,8 @@
 Every estimator of the package tells which of some rows it learned from (`HasTrainingOverlap`).
 Those that may go on from an earlier fit tell whether it was to the same table (`WarmStartable`).
 Kernel machines, or votes of them, show these (`SupportsKernelEnsembles`), and the machines that a
-vote is made of show themselves (`KernelMachine`).  A vote over subsamples shows its members
-(`SubsampleEnsemble`).
+vote is made of show themselves (`SupportsKernelMachines`).  A vote over subsamples shows its
+members (`SubsampleEnsemble`).
 Estimators of other packages may offer the same methods.
 """
 
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._tables.overlap import Overlap
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 
 
 class NotTrainingDataError(ValueError):
@@ -53,10 +53,12 @@ class SupportsKernelEnsembles(Protocol):
 
 
 @runtime_checkable
-class KernelMachine(Protocol):
+class SupportsKernelMachines(Protocol):
     """A fitted kernel machine that may be part of a vote."""
 
-    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+    def kernel_machines(
+        self, rows: Callable[[], np.ndarray], signs: np.ndarray
+    ) -> list[KernelMachine]:
         """Return it as theorems see it, one for each row of ``signs``.
 
         ``rows`` gives its training rows as numbers; ``signs`` are their labels as 1 and -1, a row

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.kernel_machines import KernelEnsemble
+from everystump.bounds._kernel_ensemble import KernelEnsemble
 from everystump.bounds.bound import Bound
 from everystump.bounds.reading import (
     FIXED_KERNEL,
@@ -67,7 +67,7 @@ def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
         OPTIMAL,
     )
     violations = violations_of([vote], value)
-    if not all(machine.hinge for machine in vote.machines):
+    if not all(machine.has_hinge_loss for machine in vote.machines):
         violations += ("a machine has another loss than the hinge",)
     if not _separates(vote):
         violations += ("a machine does not separate its rows with margins of at least 1",)

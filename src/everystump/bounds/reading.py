@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from everystump._arguments import as_float_array
-from everystump._core.kernel_machines import KernelEnsemble
 from everystump._text import format_percent
+from everystump.bounds._kernel_ensemble import KernelEnsemble
 from everystump.bounds.bound import Bound, UnsupportedModelError
 from everystump.bounds.protocol import SupportsKernelEnsembles
 
@@ -33,7 +33,7 @@ def read_ensembles(fitted: Any, X: Any, y: Any, bound: str) -> list[KernelEnsemb
             f"StumpSVC, or a SubsampleVotingClassifier of them."
         )
     problems = fitted.kernel_ensembles(X, y)
-    if problems[0].votes:
+    if problems[0].combines_signs:
         raise UnsupportedModelError(
             f'outputs="votes" combines signs, and {bound} is for scores; use outputs="scores".'
         )

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from everystump._core.kernel_machines import Machine
 from everystump._sklearn_compat import safe_indexing
 from everystump._tables import is_frame, reorder_columns
 from everystump._tables.labels import classifier_scores
+from everystump.bounds._kernel_ensemble import KernelMachine
 from everystump.bounds.protocol import SubsampleEnsemble, SupportsKernelEnsembles
 
 
-def fast_leave_one_out(fitted: Any, X: Any, y: Any) -> Machine | None:
+def fast_leave_one_out(fitted: Any, X: Any, y: Any) -> KernelMachine | None:
     """Return a single machine that knows how to leave rows out, None for all else."""
     if not isinstance(fitted, SupportsKernelEnsembles) or isinstance(fitted, SubsampleEnsemble):
         return None

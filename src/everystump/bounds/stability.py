@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._core.threads import one_blas_thread, process_map
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.bounds.det_loo_error import det_loo_margins
 from everystump.bounds.protocol import SubsampleEnsemble
 from everystump.bounds.reading import read_ensemble
@@ -57,12 +57,12 @@ def stability_of(vote: KernelEnsemble, constants: str) -> float:
     """Return the stability of a machine, or of the expected vote."""
     if constants not in FACTORS:
         raise ValueError(f"constants={constants!r} must be one of {sorted(FACTORS)}.")
-    if not all(machine.capped for machine in vote.machines):
+    if not all(machine.has_bounded_duals for machine in vote.machines):
         raise ValueError(
             "the stability of squared losses has no such bound; it is for machines with the hinge "
             "or the logistic loss."
         )
-    each = np.array([machine.C * machine.limit for machine in vote.machines])
+    each = np.array([machine.C * machine.kappa for machine in vote.machines])
     share = 1.0 if vote.subsample is None else vote.subsample / vote.n_rows
     return FACTORS[constants] * share * float(vote.weights @ each)
 
@@ -111,8 +111,8 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
         return max(process_map(partial(_largest_change, machine), parts, n_jobs))
 
 
-def _largest_change(machine: Machine, rows: np.ndarray) -> float:
-    left_out = machine.left_out(rows)
+def _largest_change(machine: KernelMachine, rows: np.ndarray) -> float:
+    left_out = machine.leave_out(rows)
     return float(max((np.abs(m - machine.margin).max() for _, m in left_out), default=0.0))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.kernel_machines import KernelEnsemble
+from everystump.bounds._kernel_ensemble import KernelEnsemble
 from everystump.bounds.bound import Bound
 from everystump.bounds.det_loo_error import det_loo_error
 from everystump.bounds.loo_error import loo_error
@@ -116,7 +116,7 @@ def _error(
 
 def _distance(vote: KernelEnsemble) -> float:
     """Return how far any score can be from that of the machines at their optimum."""
-    reach = [np.sqrt(2.0 * machine.gap * machine.limit) for machine in vote.machines]
+    reach = [np.sqrt(2.0 * machine.gap * machine.kappa) for machine in vote.machines]
     return float(vote.weights @ reach)
 
 

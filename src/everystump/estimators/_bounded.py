@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
-from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._core.losses import Hinge, Loss, SquaredHinge
 from everystump._core.measures import as_measure
 from everystump._core.solvers import Certificate
@@ -20,6 +19,7 @@ from everystump._tables import Feature
 from everystump._tables.overlap import TrainingRecord
 from everystump._tables.validation import check_rows
 from everystump._text import truncate_list
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.bounds.protocol import Member
 from everystump.estimators._classes import as_class_list
 from everystump.estimators._editing import EditedModelError, EditingMixin
@@ -116,7 +116,9 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
             for why, names in by_reason.items()
         ]
 
-    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+    def kernel_machines(
+        self, rows: Callable[[], np.ndarray], signs: np.ndarray
+    ) -> list[KernelMachine]:
         """Return the fitted machine as theorems see it, for votes of which it is a part.
 
         Parameters
@@ -128,7 +130,7 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
 
         Returns
         -------
-        list of Machine
+        list of KernelMachine
             One for each problem.
         """
         self._check_unconstrained()
@@ -136,16 +138,16 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
         duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
         lacks = ((BIASED,) if self.fit_intercept else ()) + self._data_dependence()
         return [
-            Machine(
+            KernelMachine(
                 rows=np.arange(len(a)),
                 a=a,
                 margin=margin,
                 diagonal=np.full(len(a), self.half_mass_),  # no stump between a row and itself
-                limit=self.half_mass_,
+                kappa=self.half_mass_,
                 kappa_is_proven=True,
                 C=self._largest_cost,
-                hinge=self._loss_class() is Hinge,
-                capped=self._loss_class() is not SquaredHinge,
+                has_hinge_loss=self._loss_class() is Hinge,
+                has_bounded_duals=self._loss_class() is not SquaredHinge,
                 gap=absolute_gap(proof),
                 # No more than the tolerance, and the objective without a row is no larger.
                 refit_gap=self.tol * proof.primal / max(1.0 - self.tol, 1e-3),
@@ -251,7 +253,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
         return [replace(problem, caveats=caveats) for problem in self._problems]
 
     def _read(self, X: np.ndarray, signs: np.ndarray) -> list[KernelEnsemble]:
-        by_problem: list[list[Machine]] = [[] for _ in signs]
+        by_problem: list[list[KernelMachine]] = [[] for _ in signs]
         adaptive = (_SCALED,) if self._adaptive else ()
         for machine, rows, features in zip(
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
@@ -259,9 +261,15 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
             read = as_kernel_machines(machine, partial(_own, X, rows, features), signs[:, rows])
             for problem, one in zip(by_problem, read, strict=True):
                 problem.append(replace(one, rows=rows, violations=one.violations + adaptive))
-        votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
+        r = len(self.estimators_samples_[0])
         return [
-            KernelEnsemble(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
+            KernelEnsemble(
+                tuple(machines),
+                self.weights_,
+                margin,
+                combines_signs=self.combines_signs,
+                subsample=r,
+            )
             for machines, margin in zip(
                 by_problem, signs * self._decision_function(X).T, strict=True
             )

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from everystump._arguments import as_float_array
-from everystump._core.kernel_machines import Expansion, Gram
+from everystump._core.kernel_machines import Expansion, LazyKernelMatrix
 from everystump._core.shapes import ShapeModel
 from everystump._sklearn_compat import set_random_states
 from everystump._tables import Feature
@@ -142,7 +142,7 @@ class ThreadTrainer:
         buffer = self._buffers.get()
         try:
             square = buffer[: n * n].reshape(n, n) if len(buffer) >= n * n else None
-            gram = None if common is None else common.part(share.rows, square)
+            gram = None if common is None else common.subset(share.rows, square)
             used = share.machine._fit_part(part, gram, square).buffer
             if square is None and used is not None:
                 buffer = used.reshape(-1)
@@ -151,9 +151,11 @@ class ThreadTrainer:
         return share.machine
 
 
-def _common_grams(table: TrainingTable, shares: list[Share], n_threads: int) -> dict[int, Gram]:
+def _common_grams(
+    table: TrainingTable, shares: list[Share], n_threads: int
+) -> dict[int, LazyKernelMatrix]:
     """Return the kernel matrices of all rows, by the templates of machines that are to use them."""
-    found: dict[int, Gram] = {}
+    found: dict[int, LazyKernelMatrix] = {}
     groups: dict[int, list[Share]] = {}
     for share in shares:
         if isinstance(share.template, KernelSVC) and share.features is None:
@@ -162,7 +164,7 @@ def _common_grams(table: TrainingTable, shares: list[Share], n_threads: int) -> 
         template, r = group[0].template, min(len(share.rows) for share in group)
         gram = template._common_gram(table, r, len(group), n_threads)
         if gram is not None:
-            _ = gram.square  # now, by all threads
+            _ = gram.full  # now, by all threads
             found[key] = gram
     return found
 
@@ -199,7 +201,7 @@ def make_stacks(machines: list, shares: list[Share], X: np.ndarray) -> list[Stac
     groups: dict[int, list[int]] = {}
     for t, (machine, share) in enumerate(zip(machines, shares, strict=True)):
         expansion = getattr(machine, "expansion_", None)
-        if expansion is not None and expansion.kernel.fixed and share.features is None:
+        if expansion is not None and expansion.kernel.data_independent and share.features is None:
             groups.setdefault(id(share.template), []).append(t)
     return [_stack(group, machines, shares, X) for group in groups.values()]
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._core.solvers import Certificate
 from everystump._sklearn_compat import num_samples
 from everystump._tables import as_supported_table
@@ -15,7 +14,8 @@ from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_rows
 from everystump._tables.validation import check_rows
-from everystump.bounds.protocol import KernelMachine, NotTrainingDataError
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
+from everystump.bounds.protocol import NotTrainingDataError, SupportsKernelMachines
 
 BIASED = "fit_intercept=True: with a bias outside the kernel the bound is not proven"
 BALANCED = 'class_weight="balanced": the costs follow the training rows'
@@ -128,9 +128,9 @@ def absolute_gap(certificate: Certificate) -> float:
     return max(0.0, certificate.primal - certificate.dual)
 
 
-def as_kernel_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[Machine]:
+def as_kernel_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[KernelMachine]:
     """Return a machine of a vote as the bounds read it, one for each problem."""
-    if not isinstance(machine, KernelMachine):
+    if not isinstance(machine, SupportsKernelMachines):
         raise ValueError(
             f"estimator={machine!r} is no kernel machine, and the bounds are for votes of "
             f"KernelSVC or StumpSVC; validation_bound is for any classifier."
@@ -138,7 +138,9 @@ def as_kernel_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[Machi
     return machine.kernel_machines(rows, signs)
 
 
-def one_by_one(machines: list[Machine], caveats: tuple[str, ...] = ()) -> list[KernelEnsemble]:
+def one_by_one(
+    machines: list[KernelMachine], caveats: tuple[str, ...] = ()
+) -> list[KernelEnsemble]:
     """Return each machine as a vote of one."""
     return [
         KernelEnsemble((machine,), np.ones(1), machine.margin, caveats=caveats)

@@ -14,27 +14,26 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.kernel_machines import (
-    KERNELS,
     LOSSES,
     Expansion,
-    Gram,
     Kernel,
-    KernelEnsemble,
-    Machine,
-    Task,
-    Trained,
+    KernelProblem,
+    KernelSolution,
+    LazyKernelMatrix,
+    bytes_needed,
     gamma_scale,
+    kernel_names,
     leave_one_out,
     make_kernel,
     takes_gamma,
     train,
 )
-from everystump._core.kernel_machines.gram import bytes_needed
 from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
 from everystump._tables.validation import TrainingTable, check_rows, check_table
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.estimators._base import (
     ScoreClassifier,
     as_class_list,
@@ -126,7 +125,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     _fitted_attribute: ClassVar[str] = "expansion_"
 
     _parameter_constraints: ClassVar[dict] = {
-        "kernel": [one_of(*KERNELS, "precomputed"), callable],
+        "kernel": [one_of(*kernel_names(), "precomputed"), callable],
         "C": [Interval(Real, 0, None, closed="neither")],
         "gamma": [one_of("scale", "auto"), Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean"],
@@ -202,9 +201,9 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         rows: np.ndarray,
         buffer: np.ndarray | None = None,
         n_threads: int = 1,
-    ) -> Gram:
+    ) -> LazyKernelMatrix:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
-        return Gram(kernel, rows, self._bytes(), buffer, n_threads)
+        return LazyKernelMatrix(kernel, rows, self._bytes(), buffer, n_threads)
 
     def _with_fixed_gamma(self, X: np.ndarray, weight: np.ndarray | None) -> KernelSVC:
         """Return an unfitted machine whose gamma is that of the rows ``X`` from now on."""
@@ -214,7 +213,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
 
     def _common_gram(
         self, table: TrainingTable, r: int, n_machines: int, n_threads: int
-    ) -> Gram | None:
+    ) -> LazyKernelMatrix | None:
         """Return the kernel matrix of a table for machines on ``r`` of its rows each, if it pays.
 
         None if their kernels depend on their rows, if LIBSVM computes its own products, or if the
@@ -226,12 +225,14 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         rows = np.asarray(table.X, dtype=np.float64)
         gram = self._gram(table, rows, n_threads=n_threads)
         by_libsvm = self.fit_intercept and self.loss == "hinge" and gram.kernel.libsvm is not None
-        return gram if gram.kernel.fixed and not by_libsvm else None
+        return gram if gram.kernel.data_independent and not by_libsvm else None
 
     def _bytes(self) -> float:
         return self.memory_limit * _GIGABYTE
 
-    def _fit_part(self, table: TrainingTable, gram: Gram | None, buffer: np.ndarray | None) -> Gram:
+    def _fit_part(
+        self, table: TrainingTable, gram: LazyKernelMatrix | None, buffer: np.ndarray | None
+    ) -> LazyKernelMatrix:
         """Train on a checked table, perhaps with its products; return these for others to reuse."""
         table = table.weighed(self.class_weight)
         rows = self._training_rows(table)
@@ -241,14 +242,14 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         warn_if_not_converged(self)
         return gram
 
-    def _fit_table(self, table: TrainingTable, rows: np.ndarray, gram: Gram) -> None:
+    def _fit_table(self, table: TrainingTable, rows: np.ndarray, gram: LazyKernelMatrix) -> None:
         """Train on the rows of a checked table and their products."""
         trained = []
         for k, positive in enumerate(table.problems()):
-            task = self._task(positive, self.C * table.weight)
+            problem = self._problem(positive, self.C * table.weight)
             title = f"{type(self).__name__}, {len(rows)} rows, C={self.C:g}{table.title(k)}"
             with FitProgress(self.verbose, title) as report:
-                trained.append(train(gram, task, report))
+                trained.append(train(gram, problem, report))
         self._store(table, gram.kernel, rows, trained)
 
     def _training_rows(self, table: TrainingTable) -> np.ndarray:
@@ -262,12 +263,14 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
             check_kernel_function(self.kernel, rows, bias=free_bias)
         return rows
 
-    def _task(self, positive: np.ndarray, cost: np.ndarray) -> Task:
+    def _problem(self, positive: np.ndarray, cost: np.ndarray) -> KernelProblem:
         sign = np.where(positive, 1.0, -1.0)
-        return Task(sign, LOSSES[self.loss](cost), self.fit_intercept, self.tol, self.max_iter)
+        return KernelProblem(
+            sign, LOSSES[self.loss](cost), self.fit_intercept, self.tol, self.max_iter
+        )
 
     def _store(
-        self, table: TrainingTable, kernel: Kernel, rows: np.ndarray, trained: list[Trained]
+        self, table: TrainingTable, kernel: Kernel, rows: np.ndarray, trained: list[KernelSolution]
     ) -> None:
         signs = table.signs()
         coef = signs * [machine.a for machine in trained]
@@ -276,8 +279,8 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         self.classes_ = table.classes
         self.intercept_ = np.array([machine.b for machine in trained])
         self.support_ = table.kept[support]
-        kept = kernel.keep(rows, support, self.support_)
-        self.expansion_ = Expansion(kernel, kept, coef[:, support].T, self.intercept_)
+        support_vectors = kernel.support_vectors(rows, support, self.support_)
+        self.expansion_ = Expansion(kernel, support_vectors, coef[:, support].T, self.intercept_)
         self.dual_coef_ = _spread(coef, table, 0.0)
         self.training_scores_ = _spread(scores, table, np.nan)
         self.row_costs_ = _spread(self.C * table.weight[None], table, 0.0)
@@ -298,14 +301,16 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs were not known before the training rows were."""
         found: tuple[str, ...] = ()
-        if not self.expansion_.kernel.fixed:
+        if not self.expansion_.kernel.data_independent:
             which = (
                 f"gamma={self.gamma!r}" if takes_gamma(self.kernel) else f"kernel={self.kernel!r}"
             )
             found = (f"{which}: the kernel follows the training rows",)
         return (*found, BALANCED) if self.class_weight == "balanced" else found
 
-    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+    def kernel_machines(
+        self, rows: Callable[[], np.ndarray], signs: np.ndarray
+    ) -> list[KernelMachine]:
         """Return the fitted machine as theorems see it, for votes of which it is a part.
 
         Parameters
@@ -317,28 +322,28 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
 
         Returns
         -------
-        list of Machine
+        list of KernelMachine
             One for each problem, on the rows of positive weight.
         """
         used = np.flatnonzero(self.row_costs_)
         cost, kernel = self.row_costs_[used], self.expansion_.kernel
-        known = kernel.own is not None
-        diagonal = np.full(len(cost), kernel.own)
+        known = kernel.constant_diagonal is not None
+        diagonal = np.full(len(cost), kernel.constant_diagonal)
         if not known:
-            diagonal = kernel.diagonal(kernel.restrict(rows(), used))
+            diagonal = kernel.diagonal(kernel.subset(rows(), used))
         lacks = ((BIASED,) if self.fit_intercept else ()) + self._data_dependence()
         duals, margins = signs * self.dual_coef_, signs * self.training_scores_
         return [
-            Machine(
+            KernelMachine(
                 rows=np.arange(len(cost)),
                 a=a,
                 margin=margin,
                 diagonal=diagonal,
-                limit=float(diagonal.max()),
+                kappa=float(diagonal.max()),
                 kappa_is_proven=known,
                 C=float(cost.max()),
-                hinge=self.loss == "hinge",
-                capped=self.loss == "hinge",
+                has_hinge_loss=self.loss == "hinge",
+                has_bounded_duals=self.loss == "hinge",
                 gap=absolute_gap(proof),
                 refit_gap=0.0,  # `leave_one_out` goes to the optimum
                 violations=lacks + violations_of(sign, proof),
@@ -362,11 +367,11 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         some: np.ndarray | None = None,
     ) -> Iterator[tuple[int, np.ndarray]]:
         used = np.flatnonzero(self.row_costs_)
-        kernel, task = self.expansion_.kernel, self._task(sign > 0, self.row_costs_[used])
-        table = kernel.restrict(np.asarray(rows(), dtype=np.float64), used)
-        gram = Gram(kernel, table, self._bytes())
+        kernel, problem = self.expansion_.kernel, self._problem(sign > 0, self.row_costs_[used])
+        table = kernel.subset(np.asarray(rows(), dtype=np.float64), used)
+        gram = LazyKernelMatrix(kernel, table, self._bytes())
         every = np.arange(len(a)) if some is None else some
-        return leave_one_out(gram.square, task, a, margin, every)
+        return leave_one_out(gram.full, problem, a, margin, every)
 
 
 def _spread(by_row: np.ndarray, table: TrainingTable, absent: float) -> np.ndarray:

@@ -299,7 +299,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ShapeClassifier, VoteBoundsM
         inputs = np.concatenate(self._outputs(table.X), axis=1)
         judge = KernelSVC("linear", C=self.C)
         judge.fit(inputs, table.classes[table.label], table.sample_weight)
-        coef = judge.expansion_.weights.T
+        coef = judge.expansion_.linear_coef.T
         self.weights_ = coef[0] if len(coef) == 1 else coef
         self.certificate_, self.intercept_ = judge.certificate_, judge.intercept_
 

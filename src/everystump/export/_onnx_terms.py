@@ -132,7 +132,7 @@ class OnnxTerms:
 
     def _kernel_sum(self, kernel_sum: KernelSum) -> str:
         graph, columns = self._graph, self._columns(kernel_sum.features)
-        if kernel_sum.kernel == "middle":
+        if "cuts" in kernel_sum.parameters:
             bins = _bins(graph, self._matrix.values, columns, kernel_sum.parameters["cuts"])
             x = graph.cast(bins, np.float64)
         else:
@@ -253,25 +253,26 @@ def _search_tree(cuts: np.ndarray) -> _SearchTree:
 
 def _kernel(graph: Graph, kernel_sum: KernelSum, x: str) -> str:
     """Return the kernel of the rows and the support vectors, (n_rows, n_support)."""
-    if kernel_sum.kernel == "linear":
+    spec = kernel_sum.spec
+    if spec.is_linear:
         return graph.op("MatMul", x, graph.constant(kernel_sum.rows.T.copy()))
     distance = _distance(graph, kernel_sum, x)
-    if "gamma" in kernel_sum.parameters:
+    if spec.distance == "euclidean":
+        distance = graph.op("Sqrt", distance)
+    if spec.takes_gamma:
         factor = graph.constant(-float(kernel_sum.parameters["gamma"]))
         return graph.op("Exp", graph.op("Mul", distance, factor))
-    if kernel_sum.has_root:
-        distance = graph.op("Sqrt", distance)
     return graph.op("Sub", graph.constant(kernel_sum.constant), distance)
 
 
 def _distance(graph: Graph, kernel_sum: KernelSum, x: str) -> str:
-    """Return the distances between rows and support vectors, added feature by feature."""
+    """Return the sums of absolute or squared differences, added feature by feature."""
     terms = []
     for d, column in enumerate(kernel_sum.support_points().T):
         own = graph.op("Gather", x, graph.constant(np.array([d])), axis=1)
         difference = graph.op("Sub", own, graph.constant(column[None].copy()))
-        if kernel_sum.is_squared:
-            terms.append(graph.op("Mul", difference, difference))
-        else:
+        if kernel_sum.spec.distance == "manhattan":
             terms.append(graph.op("Abs", difference))
+        else:
+            terms.append(graph.op("Mul", difference, difference))
     return graph.add(terms)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial, singledispatch
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import linear_kernel
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.kernel_machines import Expansion, PairKernel, products
+from everystump._core.kernel_machines import CallableKernel, Expansion, NamedKernel
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables import Feature
 from everystump.estimators._base import ShapeClassifier, as_class_list
@@ -33,14 +32,6 @@ from everystump.export._record import (
     nonzero_curves,
     sum_terms,
 )
-
-_KERNELS = {
-    products.gaussian: "gaussian",
-    products.laplacian: "laplacian",
-    products.middle_stump: "middle",
-    products.perceptron: "perceptron",
-    products.stump: "stump",
-}
 
 
 def read_model(model: Any) -> ModelRecord:
@@ -303,21 +294,18 @@ def _expansion_terms(expansion: Expansion) -> Terms:
     is_support = expansion.coef.any(axis=1)
     if not is_support.any():
         return terms
-    rows, weights = np.asarray(expansion.kept)[is_support], expansion.coef[is_support]
-    if name == "linear":  # its support vectors add up to one per score
-        rows, weights = expansion.weights.T, np.eye(terms.n_scores)
+    rows, weights = np.asarray(expansion.support_vectors)[is_support], expansion.coef[is_support]
+    if expansion.kernel.is_linear:  # its support vectors add up to one per score
+        rows, weights = expansion.linear_coef.T, np.eye(terms.n_scores)
     features = np.arange(rows.shape[1])
     return replace(terms, kernel_sums=(KernelSum(name, parameters, features, rows, weights),))
 
 
 def _kernel_of(kernel: Any) -> tuple[str, dict[str, Any]]:
     """Return the name and the parameters of a named kernel."""
-    function = kernel.function if isinstance(kernel, PairKernel) else None
-    if function is linear_kernel:
-        return "linear", {}
-    if isinstance(function, partial) and function.func in _KERNELS:
-        return _KERNELS[function.func], dict(function.keywords)
-    given = "precomputed" if function is None else function
+    if isinstance(kernel, NamedKernel):
+        return kernel.name, kernel.parameters
+    given = kernel.function if isinstance(kernel, CallableKernel) else "precomputed"
     raise ValueError(
         f"kernel={given!r} cannot be exported because it exists only in Python; fit with a named "
         f"kernel such as 'gaussian'."

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from everystump._core.kernel_machines import KERNELS, KernelSpec, constant_of, count_cuts
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._tables import Feature
 
 # The curves of one score by the index of their feature, or of their direction.
 Curves = Mapping[int, Shape]
-_SQUARED = ("gaussian", "perceptron", "scaled_perceptron")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,9 @@ class KernelSum:
     Attributes
     ----------
     kernel : str
-        "gaussian", "laplacian", "linear", "middle", "perceptron", "scaled_perceptron" or "stump".
+        A name of the registry of kernels, with the prefix "scaled_" if features are scaled.
     parameters : dict
-        ``gamma`` of the first two, ``constant`` of the last three, the ``cuts`` of each feature for
-        "middle", the ``scale`` of each feature for "scaled_perceptron".
+        The parameters of the kernel, and the ``scale`` of each feature if they are scaled.
     features : ndarray of int, shape (n_used_features,)
         Indices of the features that the kernel compares.
     rows : ndarray of shape (n_support, n_used_features)
@@ -68,32 +67,19 @@ class KernelSum:
     weights: np.ndarray
 
     @property
-    def is_squared(self) -> bool:
-        """Whether the distance sums squared differences; absolute ones otherwise."""
-        return self.kernel in _SQUARED
-
-    @property
-    def has_root(self) -> bool:
-        """Whether the kernel takes the square root of the distance."""
-        return "perceptron" in self.kernel
+    def spec(self) -> KernelSpec:
+        """The formula of the kernel."""
+        return KERNELS[self.kernel.removeprefix("scaled_")]
 
     @property
     def constant(self) -> float:
         """What the distance is subtracted from, for kernels without ``gamma``."""
-        if self.kernel == "middle":
-            return sum(len(cuts) for cuts in self.parameters["cuts"]) / 2
-        return float(self.parameters["constant"])
+        return constant_of(self.parameters)
 
     def support_points(self) -> np.ndarray:
-        """Return the support vectors between which and ``x`` distances are taken.
-
-        For "middle" these are the numbers of cuts up to each value.
-        """
-        if self.kernel != "middle":
-            return self.rows
-        columns = zip(self.parameters["cuts"], self.rows.T, strict=True)
-        bins = [np.searchsorted(cuts, values, side="right") for cuts, values in columns]
-        return np.column_stack(bins).astype(np.float64)
+        """Return the support vectors, or the numbers of cuts up to their values."""
+        cuts = self.parameters.get("cuts")
+        return self.rows if cuts is None else count_cuts(self.rows, cuts)
 
 
 @dataclass(frozen=True, eq=False)

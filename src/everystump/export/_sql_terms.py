@@ -143,10 +143,10 @@ class SqlTerms:
         return Expressions(scores, 1)
 
     def _kernel_sum(self, kernel_sum: KernelSum) -> Expressions:
-        if kernel_sum.kernel == "linear":
+        if kernel_sum.spec.is_linear:
             return Expressions(_linear(kernel_sum))
         x, stage = [f"r.x{d}" for d in kernel_sum.features], 0
-        if kernel_sum.kernel == "middle":
+        if "cuts" in kernel_sum.parameters:
             cuts = kernel_sum.parameters["cuts"]
             bins = [_bin(column, own) for column, own in zip(x, cuts, strict=True)]
             x, stage = [self._add_column(expression, 0) for expression in bins], 1
@@ -257,10 +257,11 @@ def _support_table(name: str, kernel_sum: KernelSum) -> Table:
 def _kernel(kernel_sum: KernelSum, x: Sequence[str]) -> str:
     """Return the kernel of a row and a support vector ``s``."""
     differences = [f"({column} - s.v{d})" for d, column in enumerate(x)]
-    distance = sql.add(
-        [f"{one} * {one}" if kernel_sum.is_squared else f"ABS{one}" for one in differences]
-    )
-    if "gamma" in kernel_sum.parameters:
+    spec = kernel_sum.spec
+    absolute = spec.distance == "manhattan"
+    distance = sql.add([f"ABS{one}" if absolute else f"{one} * {one}" for one in differences])
+    if spec.distance == "euclidean":
+        distance = f"SQRT({distance})"
+    if spec.takes_gamma:
         return f"EXP({sql.number(-kernel_sum.parameters['gamma'])} * {distance})"
-    distance = f"SQRT({distance})" if kernel_sum.has_root else distance
     return f"({sql.number(kernel_sum.constant)} - {distance})"

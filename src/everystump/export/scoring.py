@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from everystump._core.kernel_machines import KERNELS, constant_of
 from everystump.export._rows import rows_to_matrix
 
 _FORMAT = ("everystump-model", 1)
@@ -146,22 +147,23 @@ def _line(knots: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def _kernel(kernel_sum: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
     """Return the kernel of the rows and the support vectors."""
-    name, rows = kernel_sum["kernel"], np.array(kernel_sum["rows"])
-    if name == "linear":
+    spec = KERNELS[kernel_sum["kernel"].removeprefix("scaled_")]
+    rows = np.array(kernel_sum["rows"])
+    if spec.is_linear:
         return X @ rows.T
-    if name == "middle":
-        cuts = kernel_sum["cuts"]
-        return sum(map(len, cuts)) / 2 - _distance(_bins(X, cuts), _bins(rows, cuts), 1)
-    if name == "stump":
-        return kernel_sum["constant"] - _distance(X, rows, 1)
-    if name == "perceptron":
-        return kernel_sum["constant"] - np.sqrt(_distance(X, rows, 2))
-    if name == "scaled_perceptron":
-        return kernel_sum["constant"] - np.sqrt(_distance(X * kernel_sum["scale"], rows, 2))
-    return np.exp(-kernel_sum["gamma"] * _distance(X, rows, 1 if name == "laplacian" else 2))
+    if "cuts" in kernel_sum:
+        X, rows = _bins(X, kernel_sum["cuts"]), _bins(rows, kernel_sum["cuts"])
+    if "scale" in kernel_sum:
+        X = X * kernel_sum["scale"]
+    distance = _power_sum(X, rows, 1 if spec.distance == "manhattan" else 2)
+    if spec.distance == "euclidean":
+        distance = np.sqrt(distance)
+    if spec.takes_gamma:
+        return np.exp(-kernel_sum["gamma"] * distance)
+    return constant_of(kernel_sum) - distance
 
 
-def _distance(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
+def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
     """Return the sum over the features of ``|x - y|^power``."""
     out = np.zeros((len(X), len(rows)))
     for x, y in zip(X.T, rows.T, strict=True):

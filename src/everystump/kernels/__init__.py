@@ -1,12 +1,12 @@
-"""Kernels that embody hypotheses: stumps, middle stumps, perceptrons, trees, and any others.
+"""Kernels of infinite ensembles: stumps, midpoint stumps, perceptrons, decision trees, and others.
 
-All take tables ``X`` and ``Y`` (``X`` again by default) and return the matrix of their rows'
-products, as the kernels of scikit-learn do, in an array ``out`` if one is given.  Constants matter
-to machines without a bias only.
+Each function takes arrays ``X`` and ``Y`` (by default ``X``) and returns their kernel matrix, as
+the functions of `sklearn.metrics.pairwise` do.  Additive constants matter only to machines without
+an intercept.
 """
 
-from everystump.kernels.embodied import EmbodiedKernel
-from everystump.kernels.named import (
+from everystump.kernels._embodied import EmbodiedKernel
+from everystump.kernels._pairwise import (
     gaussian_kernel,
     laplacian_kernel,
     middle_stump_kernel,

@@ -13,8 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from everystump._core.kernel_machines.expansion import Expansion
-from everystump._core.kernel_machines.kernel import PrecomputedKernel
+from everystump._core.kernel_machines import (
+    KERNELS,
+    CallableKernel,
+    Expansion,
+    NamedKernel,
+    PrecomputedKernel,
+)
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._tables import Feature
 from everystump._tables.overlap import TrainingRecord
@@ -125,8 +130,28 @@ def _are_row_numbers(rows: np.ndarray, n: int) -> bool:
     return bool(len(rows) and rows[0] >= 0 and rows[-1] < n and np.all(rows[1:] > rows[:-1]))
 
 
+def _check_named_kernel(kernel: NamedKernel) -> None:
+    name, given = kernel.name, kernel.parameters
+    _require(
+        isinstance(name, str) and name in KERNELS and isinstance(given, dict),
+        "a NamedKernel must have the name of a kernel and a dict of parameters.",
+    )
+    cuts = given.get("cuts")
+    _require(
+        type(kernel.data_independent) is bool
+        and set(given) == {KERNELS[name].parameter} - {None}
+        and all(_is_number(given[name]) for name in given.keys() - {"cuts"})
+        and (cuts is None or (isinstance(cuts, list) and all(_is_array(c, 1) for c in cuts))),
+        "the parameters of a NamedKernel must be those of its kernel, as finite numbers or cuts.",
+    )
+
+
+def _check_callable_kernel(kernel: CallableKernel) -> None:
+    _require(callable(kernel.function), "the function of a CallableKernel must be callable.")
+
+
 def _check_expansion(expansion: Expansion) -> None:
-    kept, coef, intercept = expansion.kept, expansion.coef, expansion.intercept
+    kept, coef, intercept = expansion.support_vectors, expansion.coef, expansion.intercept
     ndim = 1 if isinstance(expansion.kernel, PrecomputedKernel) else 2
     are_arrays = _is_array(kept, ndim) and _is_array(coef, 2) and _is_array(intercept, 1)
     _require(
@@ -208,7 +233,7 @@ def _check_kernel_svc(model: KernelSVC) -> None:
     expansion = vars(model).get("expansion_")
     if expansion is not None:
         _require(isinstance(expansion, Expansion), "expansion_ must be an Expansion.")
-        n, kept = model.n_features_in_, expansion.kept
+        n, kept = model.n_features_in_, expansion.support_vectors
         inside = kept.shape[1] == n if kept.ndim == 2 else np.all((kept >= 0) & (kept < n))
         _require(
             inside and len(expansion.intercept) == _n_scores(model.classes_),
@@ -296,6 +321,8 @@ _CHECKS: dict[type, Callable[[Any], None]] = {
     ShapeModel: _check_shape_model,
     Feature: _check_feature,
     TrainingRecord: _check_training_record,
+    CallableKernel: _check_callable_kernel,
+    NamedKernel: _check_named_kernel,
     Expansion: _check_expansion,
     BaseEstimator: _check_estimator,
     KernelSVC: _check_kernel_svc,

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from everystump.modelfile.checks import check
 from everystump.modelfile.container import parse_dtype
 from everystump.modelfile.encode import MAX_DEPTH
+from everystump.modelfile.older import OLD_CLASSES, OLD_FUNCTIONS
 from everystump.modelfile.records import from_parts
 from everystump.modelfile.registry import CLASSES, FUNCTIONS
 
@@ -60,15 +62,17 @@ class Decoder:
         if kind in self._kinds:
             return self._kinds[kind](depth, **entries)
         if kind in CLASSES:
-            return self._object(CLASSES[kind], depth, entries)
+            return self._object(partial(from_parts, CLASSES[kind]), depth, entries)
+        if kind in OLD_CLASSES:
+            return self._object(partial(_read_old, OLD_CLASSES[kind]), depth, entries)
         raise ValueError(f"it has the unknown type {str(kind)[:40]!r}")
 
-    def _object(self, cls: type, depth: int, entries: dict[str, Any]) -> Any:
+    def _object(self, build: Callable[..., Any], depth: int, entries: dict[str, Any]) -> Any:
         arguments = self._named(entries.pop("with"), depth)
         attributes = self._named(entries.pop("holds", {}), depth)
         if entries:
             raise ValueError(f"it has the unknown entry {next(iter(entries))[:40]!r}")
-        self._built.append(from_parts(cls, arguments, attributes))
+        self._built.append(build(arguments, attributes))
         return self._built[-1]
 
     def _named(self, nodes: dict[str, Any], depth: int) -> dict[str, Any]:
@@ -114,13 +118,23 @@ class Decoder:
         return array.reshape(shape)
 
     def _partial(self, depth: int, name: str, keywords: dict) -> Callable:
-        return partial(FUNCTIONS[name], **self._named(keywords, depth))
+        function = FUNCTIONS.get(name) or OLD_FUNCTIONS[name]
+        return partial(function, **self._named(keywords, depth))
 
     def _scalar(self, depth: int, dtype: str, value: Any) -> np.generic:
         return parse_dtype(dtype).type(self.decode(value, depth + 1))
 
     def _tuple(self, depth: int, items: list) -> tuple:
         return tuple(self._items(items, depth))
+
+
+def _read_old(
+    read: Callable[..., Any], arguments: dict[str, Any], attributes: dict[str, Any]
+) -> Any:
+    """Return the object of a class that is no longer written."""
+    value = read(**arguments, **attributes)
+    check(value)
+    return value
 
 
 def _check_hashes(hashes: Iterable[int]) -> None:

@@ -14,9 +14,12 @@ from sklearn.metrics.pairwise import linear_kernel
 from everystump import kernels
 from everystump._core.boosting.stumps import Stumps
 from everystump._core.columns import RowDensity
-from everystump._core.kernel_machines import products
-from everystump._core.kernel_machines.expansion import Expansion
-from everystump._core.kernel_machines.kernel import PairKernel, PrecomputedKernel
+from everystump._core.kernel_machines import (
+    CallableKernel,
+    Expansion,
+    NamedKernel,
+    PrecomputedKernel,
+)
 from everystump._core.measures import (
     ChosenStumps,
     EqualShare,
@@ -66,7 +69,8 @@ _RECORDS = (
     Ensemble,
     Expansion,
     Feature,
-    PairKernel,
+    CallableKernel,
+    NamedKernel,
     PrecomputedKernel,
     Shape,
     ShapeModel,
@@ -77,18 +81,8 @@ _RECORDS = (
 )
 _MEASURES = (ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform)
 _FUNCTIONS: tuple[Callable, ...] = (
-    kernels.gaussian_kernel,
-    kernels.laplacian_kernel,
-    kernels.middle_stump_kernel,
-    kernels.perceptron_kernel,
-    kernels.simplified_stump_kernel,
-    kernels.stump_kernel,
     linear_kernel,
-    products.gaussian,
-    products.laplacian,
-    products.middle_stump,
-    products.perceptron,
-    products.stump,
+    *(getattr(kernels, name) for name in kernels.__all__ if name.endswith("_kernel")),
 )
 
 ESTIMATORS: dict[str, type] = {cls.__name__: cls for cls in _ESTIMATORS}

@@ -1,35 +1,48 @@
-"""Kernel machines: expansions with and without a bias, trained within a given memory."""
+"""Kernel machines: the registry of kernels, kernel matrices, training, leaving rows out."""
 
-from everystump._core.kernel_machines.combination import KernelEnsemble, LeaveOneOut, Machine
 from everystump._core.kernel_machines.expansion import Expansion
-from everystump._core.kernel_machines.gram import Gram
-from everystump._core.kernel_machines.kernel import (
-    KERNELS,
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix, bytes_needed
+from everystump._core.kernel_machines.kernels import (
+    CallableKernel,
     Kernel,
-    PairKernel,
+    NamedKernel,
+    PrecomputedKernel,
     gamma_scale,
     make_kernel,
     takes_gamma,
 )
-from everystump._core.kernel_machines.leave_out import leave_one_out
-from everystump._core.kernel_machines.task import LOSSES, Task, Trained
+from everystump._core.kernel_machines.leave_one_out import leave_one_out
+from everystump._core.kernel_machines.problem import LOSSES, KernelProblem, KernelSolution
+from everystump._core.kernel_machines.products import count_cuts
+from everystump._core.kernel_machines.registry import (
+    KERNELS,
+    KernelSpec,
+    constant_of,
+    kernel_names,
+    mean_abs_cosine,
+)
 from everystump._core.kernel_machines.train import train
 
 __all__ = [
     "KERNELS",
     "LOSSES",
+    "CallableKernel",
     "Expansion",
-    "Gram",
     "Kernel",
-    "KernelEnsemble",
-    "LeaveOneOut",
-    "Machine",
-    "PairKernel",
-    "Task",
-    "Trained",
+    "KernelProblem",
+    "KernelSolution",
+    "KernelSpec",
+    "LazyKernelMatrix",
+    "NamedKernel",
+    "PrecomputedKernel",
+    "bytes_needed",
+    "constant_of",
+    "count_cuts",
     "gamma_scale",
+    "kernel_names",
     "leave_one_out",
     "make_kernel",
+    "mean_abs_cosine",
     "takes_gamma",
     "train",
 ]

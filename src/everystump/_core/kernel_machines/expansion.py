@@ -1,4 +1,4 @@
-"""The fitted artefact of a kernel machine."""
+"""The fitted kernel machine: a weighted sum of kernels at the support vectors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from everystump._core.kernel_machines.kernel import Kernel
+from everystump._core.kernel_machines.kernels import Kernel
 from everystump._core.solvers import weighted_sum
 from everystump._core.threads import thread_map
 
@@ -22,40 +22,40 @@ class Expansion:
     ----------
     kernel : Kernel
         The kernel.
-    kept : ndarray
-        The support vectors, as the kernel keeps them.
+    support_vectors : ndarray of shape (n_support, n_features) or (n_support,)
+        The support vectors; for a precomputed kernel, the numbers of their rows.
     coef : ndarray of shape (n_support, n_outputs)
         Signed dual variables.
     intercept : ndarray of shape (n_outputs,)
-        The biases.
+        The intercepts.
     """
 
     kernel: Kernel
-    kept: np.ndarray
+    support_vectors: np.ndarray
     coef: np.ndarray
     intercept: np.ndarray
 
     @cached_property
-    def weights(self) -> np.ndarray:
-        """The sum of the support vectors, (n_features, n_outputs), for the linear kernel.
+    def linear_coef(self) -> np.ndarray:
+        """The coefficients of the features, (n_features, n_outputs), for the linear kernel.
 
-        In twice the precision: coefficients sum to 0, and what the vectors have in common cancels.
+        Summed in twice the working precision: as the coefficients sum to 0, large offsets cancel.
         """
-        return np.column_stack([weighted_sum(self.kept, coef) for coef in self.coef.T])
+        return np.column_stack([weighted_sum(self.support_vectors, c) for c in self.coef.T])
 
     def evaluate(self, X: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Return the scores, (n_rows, n_outputs), some rows at a time."""
+        """Return the scores, (n_rows, n_outputs), block by block."""
         out = np.tile(self.intercept, (len(X), 1))
-        if len(self.kept) == 0:
+        if len(self.support_vectors) == 0:
             return out
-        if self.kernel.linear:
-            out += X @ self.weights
+        if self.kernel.is_linear:
+            out += X @ self.linear_coef
             return out
-        step = max(1, _BLOCK_ENTRIES // len(self.kept))
+        step = max(1, _BLOCK_ENTRIES // len(self.support_vectors))
 
         def add(first: int) -> None:
             block = slice(first, first + step)
-            out[block] += self.kernel.between(X[block], self.kept) @ self.coef
+            out[block] += self.kernel.matrix(X[block], self.support_vectors) @ self.coef
 
         thread_map(add, range(0, len(X), step), n_threads)
         return out

@@ -1,13 +1,13 @@
-"""The last steps of a machine: rows between their limits are put on the margin.
+"""Active-set steps that bring a kernel machine from near its optimum to the optimum.
 
 For the rows F between their limits, ``r`` what their margins lack and ``c = y a``, solve
 
     [K_FF + ridge  1] [dc]   [  r  ]
     [     1'       0] [db] = [-sum c],
 
-without the border if there is no bias; drop the rows that reach a limit, add those that want to
-leave theirs, and solve again.  What is lacking is evaluated from the coefficients every time, so
-errors of the solution do not add up.
+without the border if there is no intercept; drop the rows that reach a limit, add those whose slope
+leads away from theirs, and solve again.  Residuals are computed from the coefficients in every
+step, so rounding errors do not accumulate.
 """
 
 from __future__ import annotations
@@ -17,81 +17,80 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from everystump._core.kernel_machines.gram import Gram
-from everystump._core.kernel_machines.settle import solution_from_duals
-from everystump._core.kernel_machines.task import Task, Trained
+from everystump._core.kernel_machines.evaluation import solution_from_duals
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
+from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
 from everystump._core.solvers.box import JITTER, MAX_FREE_ROWS
 
-_MOST_STEPS = 30
-# After so many steps that brought the gap no lower there is no use in more.
+_MAX_STEPS = 30
+# Stop after this many steps that did not halve the gap.
 _PATIENCE = 4
-_LITTLE = 1e-2  # of the smallest ridge
+_RIDGE_FRACTION = 1e-2
 
 
-def polish(gram: Gram, task: Task, rough: Trained) -> Trained:
-    """Return the best machine on a few steps from a nearby one."""
-    best = here = rough
-    free = _free(task, rough.a)
-    system, waited, offset = None, 0, 0.0
-    for _ in range(_MOST_STEPS):
+def polish(gram: LazyKernelMatrix, problem: KernelProblem, start: KernelSolution) -> KernelSolution:
+    """Return the best solution of a few active-set steps."""
+    best = now = start
+    free = _free(problem, start.a)
+    system, n_idle, offset = None, 0, 0.0
+    for _ in range(_MAX_STEPS):
         if not 0 < len(free) <= MAX_FREE_ROWS:
             break
         if system is None:
-            system = _System.of(gram, task, free)
+            system = _System.of(gram, problem, free)
             if system is None:
                 break
-        here, hit = system.step(gram, task, here, offset)
-        waited = 0 if here.certificate.gap < 0.5 * best.certificate.gap else waited + 1
-        if here.certificate.gap < best.certificate.gap:
-            best = here
-        if waited > _PATIENCE or (best.certificate.converged and waited):
+        now, at_limit = system.step(gram, problem, now, offset)
+        n_idle = 0 if now.certificate.gap < 0.5 * best.certificate.gap else n_idle + 1
+        if now.certificate.gap < best.certificate.gap:
+            best = now
+        if n_idle > _PATIENCE or (best.certificate.converged and n_idle):
             break
-        wanting = _wanting(task, here, free)
-        if hit.any():
-            free, system = free[~hit], None
-        elif len(wanting):
-            free, system = np.sort(np.append(free, wanting)), None
-        elif waited:
-            offset = _offset(task, here, free)
-    return replace(best, n_iter=rough.n_iter)
+        leaving = _leaving(problem, now, free)
+        if at_limit.any():
+            free, system = free[~at_limit], None
+        elif len(leaving):
+            free, system = np.sort(np.append(free, leaving)), None
+        elif n_idle:
+            offset = _offset(problem, now, free)
+    return replace(best, n_iter=start.n_iter)
 
 
-def _free(task: Task, a: np.ndarray) -> np.ndarray:
-    _, low, high = task.loss.box()
+def _free(problem: KernelProblem, a: np.ndarray) -> np.ndarray:
+    _, low, high = problem.loss.box()
     return np.flatnonzero((a > low) & (a < high))
 
 
-def _wanting(task: Task, here: Trained, free: np.ndarray) -> np.ndarray:
+def _leaving(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> np.ndarray:
     """Return the rows at a limit whose slope leads away from it."""
-    ridge, low, high = task.loss.box()
-    slope = 1.0 - ridge * here.a - here.margin
-    off = np.abs(slope[free]).max(initial=0.0)
-    away = ((here.a <= low) & (slope > off)) | ((here.a >= high) & (slope < -off))
-    away[free] = False
-    return np.flatnonzero(away)
+    ridge, low, high = problem.loss.box()
+    slope = 1.0 - ridge * now.a - now.margin
+    noise = np.abs(slope[free]).max(initial=0.0)
+    leaving = ((now.a <= low) & (slope > noise)) | ((now.a >= high) & (slope < -noise))
+    leaving[free] = False
+    return np.flatnonzero(leaving)
 
 
-def _offset(task: Task, here: Trained, free: np.ndarray) -> float:
-    """Return by how much margins should miss the hinge's corner that they cannot meet exactly.
+def _offset(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> float:
+    """Return an offset from margin 1, the corner of the hinge, which rounding keeps out of reach.
 
-    The dual variables are rounded, so the margins miss it anyway; below it that costs ``high - a``,
-    above it ``a``.
+    A margin below the corner costs ``high - a`` per unit, one above it ``a``.
     """
-    high, a = task.loss.box().high[free], here.a[free]
+    high, a = problem.loss.box().high[free], now.a[free]
     if np.isinf(high).any():
         return 0.0
-    off = float(np.abs(1.0 - here.margin[free]).max())
+    off = float(np.abs(1.0 - now.margin[free]).max())
     return off if a.sum() < (high - a).sum() else -off
 
 
-def _factored(square: np.ndarray, jitter: float, less: float) -> tuple | None:
-    """Factor a matrix with some jitter on its diagonal, less of it where that will do.
+def _factorize(square: np.ndarray, jitter: float, less: float) -> tuple | None:
+    """Return the Cholesky factor of a matrix with jitter on its diagonal, or None if singular.
 
-    Jitter above the ridge slows the steps down.  None where rounding leaves the matrix singular.
+    Jitter above the ridge slows convergence, so less is tried first.
     """
-    for more in (min(jitter, less) or jitter, jitter):
+    for amount in (min(jitter, less) or jitter, jitter):
         matrix = square.copy()
-        matrix[np.diag_indices_from(matrix)] += more
+        matrix[np.diag_indices_from(matrix)] += amount
         try:
             return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
@@ -100,39 +99,39 @@ def _factored(square: np.ndarray, jitter: float, less: float) -> tuple | None:
 
 
 class _System:
-    """The factored system of the rows between their limits."""
+    """The factored linear system of the rows between their limits."""
 
-    def __init__(self, free: np.ndarray, factor: tuple, ones: np.ndarray | None) -> None:
-        self._free, self._factor, self._ones = free, factor, ones
+    def __init__(self, free: np.ndarray, factor: tuple, border: np.ndarray | None) -> None:
+        self._free, self._factor, self._border = free, factor, border
 
     @classmethod
-    def of(cls, gram: Gram, task: Task, free: np.ndarray) -> _System | None:
-        """Factor the system; None where rounding leaves it singular."""
-        square = gram.centered(free) if task.bias else gram.block(free)
-        ridge, diagonal = task.loss.box().ridge[free], np.einsum("ii->i", square)
+    def of(cls, gram: LazyKernelMatrix, problem: KernelProblem, free: np.ndarray) -> _System | None:
+        """Factor the system; None if rounding makes it singular."""
+        intercept = problem.fit_intercept
+        square = gram.positive_definite_block(free) if intercept else gram.block(free)
+        ridge, diagonal = problem.loss.box().ridge[free], np.einsum("ii->i", square)
         jitter = JITTER * float(diagonal.mean())
         diagonal += ridge
-        factor = _factored(square, jitter, _LITTLE * float(ridge.min()))
+        factor = _factorize(square, jitter, _RIDGE_FRACTION * float(ridge.min()))
         if factor is None:
             return None
-        ones = cho_solve(factor, np.ones(len(free))) if task.bias else None
-        return cls(free, factor, ones)
+        return cls(free, factor, cho_solve(factor, np.ones(len(free))) if intercept else None)
 
     def step(
-        self, gram: Gram, task: Task, here: Trained, offset: float
-    ) -> tuple[Trained, np.ndarray]:
-        """Return the machine after the step, and which rows reached a limit on the way.
+        self, gram: LazyKernelMatrix, problem: KernelProblem, now: KernelSolution, offset: float
+    ) -> tuple[KernelSolution, np.ndarray]:
+        """Return the solution after the step, and which rows reached a limit.
 
-        Margins are to be ``offset`` above 1.
+        The target of the margins is ``1 + offset``.
         """
-        free, sign = self._free, task.sign[self._free]
-        ridge, low, high = (limit[free] for limit in task.loss.box())
-        aim = 1.0 + offset - ridge * here.a[free]
-        change = cho_solve(self._factor, sign * (aim - here.margin[free]))
-        if self._ones is not None:
-            left = float(change.sum()) + float(here.a @ task.sign)
-            change -= left / float(self._ones.sum()) * self._ones
-        wanted = here.a[free] + sign * change
-        moved = here.a.copy()
-        moved[free] = np.clip(wanted, low, high)
-        return solution_from_duals(gram, task, moved), moved[free] != wanted
+        free, y = self._free, problem.y[self._free]
+        ridge, low, high = (limit[free] for limit in problem.loss.box())
+        target = 1.0 + offset - ridge * now.a[free]
+        change = cho_solve(self._factor, y * (target - now.margin[free]))
+        if self._border is not None:
+            excess = float(change.sum()) + float(now.a @ problem.y)
+            change -= excess / float(self._border.sum()) * self._border
+        unclipped = now.a[free] + y * change
+        a = now.a.copy()
+        a[free] = np.clip(unclipped, low, high)
+        return solution_from_duals(gram, problem, a), a[free] != unclipped

@@ -1,79 +1,67 @@
-"""The products themselves: tables of float64 in, the matrix out, nothing checked.
-
-Each writes into ``out`` if it is given.
-"""
+"""Kernel matrices of named kernels: float64 arrays in, the matrix out, nothing checked."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import gammaln
 
-from everystump._core.columns import midpoints
+from everystump._core.kernel_machines.registry import KERNELS, constant_of
+
+_CDIST = {"manhattan": "cityblock", "euclidean": "euclidean"}
 
 
-def stump(
-    X: np.ndarray, Y: np.ndarray, *, constant: float, out: np.ndarray | None = None
+def kernel_product(
+    name: str,
+    X: np.ndarray,
+    Y: np.ndarray,
+    parameters: dict[str, Any],
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return ``constant - |x - y|_1``."""
-    between = cdist(X, Y, "cityblock", out=out)
-    return np.subtract(constant, between, out=between)
+    """Return the matrix ``K(X[i], Y[j])`` of a kernel in `KERNELS`, in ``out`` if it is given."""
+    spec = KERNELS[name]
+    if "cuts" in parameters:
+        X, Y = (count_cuts(rows, parameters["cuts"]) for rows in (X, Y))
+    if spec.is_linear:
+        return np.dot(X, Y.T, out=out)
+    if spec.takes_gamma:
+        exponent = _scaled_distance(spec.distance, X, Y, -parameters["gamma"], out)
+        return np.exp(exponent, out=exponent)
+    distance = _scaled_distance(spec.distance, X, Y, 1.0, out)
+    return np.subtract(constant_of(parameters), distance, out=distance)
 
 
-def midpoints_of(training: np.ndarray) -> list[np.ndarray]:
-    """Return the middles between neighbouring values of each feature."""
-    values = [np.unique(column) for column in training.T]
-    return [midpoints(v[:-1], v[1:]) for v in values]
+def count_cuts(X: np.ndarray, cuts: list[np.ndarray]) -> np.ndarray:
+    """Return the number of cuts up to each value."""
+    columns = zip(cuts, X.T, strict=True)
+    counts = [np.searchsorted(c, x, side="right") for c, x in columns]
+    return np.column_stack(counts).astype(np.float64)
 
 
-def middle_stump(
-    X: np.ndarray, Y: np.ndarray, *, cuts: list[np.ndarray], out: np.ndarray | None = None
+def _scaled_distance(
+    distance: str, X: np.ndarray, Y: np.ndarray, factor: float, out: np.ndarray | None
 ) -> np.ndarray:
-    """Return half the number of ``cuts`` less the number of those between x and y."""
+    """Return ``factor`` times the distances."""
+    if distance == "squared_euclidean":
+        return _scaled_squares(X, Y, factor, out)
+    found = cdist(X, Y, _CDIST[distance], out=out)
+    if factor != 1.0:
+        found *= factor
+    return found
 
-    def places(rows: np.ndarray) -> np.ndarray:
-        columns = zip(cuts, rows.T, strict=True)
-        number = [np.searchsorted(c, x, side="right") for c, x in columns]
-        return np.column_stack(number).astype(np.float64)
 
-    return stump(places(X), places(Y), constant=sum(len(c) for c in cuts) / 2, out=out)
-
-
-def perceptron(
-    X: np.ndarray, Y: np.ndarray, *, constant: float, out: np.ndarray | None = None
+def _scaled_squares(
+    X: np.ndarray, Y: np.ndarray, factor: float, out: np.ndarray | None
 ) -> np.ndarray:
-    """Return ``constant - |x - y|_2``."""
-    between = cdist(X, Y, out=out)
-    return np.subtract(constant, between, out=between)
+    """Return ``factor`` times the squared Euclidean distances, by a single matrix product.
 
-
-def mean_abs_cosine(n_features: int) -> float:
-    """Return the mean of ``|cos|`` of the angle between a random and a fixed direction."""
-    half = n_features / 2
-    return float(np.exp(gammaln(half) - gammaln(half + 0.5)) / np.sqrt(np.pi))
-
-
-def laplacian(
-    X: np.ndarray, Y: np.ndarray, *, gamma: float, out: np.ndarray | None = None
-) -> np.ndarray:
-    """Return ``exp(-gamma |x - y|_1)``."""
-    between = cdist(X, Y, "cityblock", out=out)
-    between *= -gamma
-    return np.exp(between, out=between)
-
-
-def gaussian(
-    X: np.ndarray, Y: np.ndarray, *, gamma: float, out: np.ndarray | None = None
-) -> np.ndarray:
-    """Return ``exp(-gamma |x - y|_2^2)``.
-
-    The exponent is one product of rows with two features more: few passes over the matrix.
-    Around their centre the rows are small, which keeps its digits.
+    ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is the product of rows with two more features each.
+    Centered rows are small, which limits the cancellation.
     """
-    centre = Y.mean(axis=0)
-    X, Y = X - centre, Y - centre
-    left, right = -gamma * np.einsum("ij,ij->i", X, X), -gamma * np.einsum("ij,ij->i", Y, Y)
-    own = np.column_stack([2.0 * gamma * X, left, np.ones(len(X))])
+    center = Y.mean(axis=0)
+    X, Y = X - center, Y - center
+    left, right = factor * np.einsum("ij,ij->i", X, X), factor * np.einsum("ij,ij->i", Y, Y)
+    own = np.column_stack([-2.0 * factor * X, left, np.ones(len(X))])
     other = np.column_stack([Y, np.ones(len(Y)), right])
-    out = np.dot(own, other.T, out=out)
-    return np.exp(out, out=out)
+    return np.dot(own, other.T, out=out)

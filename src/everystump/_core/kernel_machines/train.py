@@ -1,11 +1,10 @@
-"""Train kernel machines: with a bias or without, for any loss with a quadratic dual.
+"""Training of kernel machines, with or without an intercept, for losses with a quadratic dual.
 
-    min over f, b of   |f|^2 / 2 + sum over rows i of loss_i(y_i (f(x_i) + b))
-
-Without a bias ``b`` is 0, and the dual has limits only (Evgeniou et al., eq. 3): `solve_box`.
-With one, the dual variables also have ``sum of y a = 0``: LIBSVM for the hinge; for the squared
-losses, whose optimum moves smoothly with ``b``, steps to that sum's root.  Both end with `polish`;
-where they stall, `solve_interior_point` leads on.
+`everystump._core.kernel_machines.problem` states the problem.  Without an intercept the dual has
+box constraints only, and `solve_box` solves it.  With one, ``sum of y a = 0`` is added: LIBSVM
+solves it for the hinge; for the squared losses, whose optimum is continuous in ``b``, a search for
+the root of that sum over ``b``.  Both end with `polish`; where they stall, `solve_interior_point`
+follows.
 """
 
 from __future__ import annotations
@@ -15,176 +14,187 @@ from dataclasses import replace
 import numpy as np
 from sklearn.svm import SVC
 
-from everystump._core.kernel_machines.gram import Gram
-from everystump._core.kernel_machines.interior import solve_interior_point
+from everystump._core.kernel_machines.evaluation import solution_from_duals
+from everystump._core.kernel_machines.interior_point import solve_interior_point
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.polish import polish
-from everystump._core.kernel_machines.settle import solution_from_duals
-from everystump._core.kernel_machines.task import Task, Trained
+from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
 from everystump._core.solvers import Progress, solve_box
 from everystump._core.solvers.box import MAX_FREE_ROWS
 
 _MEGABYTE = 2**20
-# What LIBSVM's cache may take of the memory, alone and beside the whole matrix.
-_CACHED, _CACHED_BESIDE = 0.7, 0.02
-_LARGEST_CACHE = 10_000.0  # megabytes
-# LIBSVM's own default accuracy, from which a polish leads to the optimum of most problems.
-_ROUGH = 1e-3
-# The gap to go to where that takes no longer.
-_NEAR = 1e-6
-# LIBSVM moves pairs of rows: one of our iterations is as many pairs as there are rows, at least
-# these.
-_LEAST_PAIRS, _LARGEST_INT = 1000, 2**31 - 1
-# Where there is another way, the usual one gets so many iterations before that is taken.
+# The fraction of the memory for LIBSVM's cache, alone and beside the full matrix.
+_CACHE_FRACTION, _CACHE_FRACTION_BESIDE = 0.7, 0.02
+_MAX_CACHE = 10_000.0  # megabytes
+# LIBSVM's default tolerance, from which `polish` reaches the optimum of most problems.
+_LIBSVM_TOL = 1e-3
+# A smaller gap, reached where it takes little more time.
+_SMALL_GAP = 1e-6
+# LIBSVM's iterations move two rows.  One of ours stands for as many of them as there are rows, at
+# least these.
+_MIN_PAIRS, _MAX_INT = 1000, 2**31 - 1
+# The number of iterations after which the interior-point method takes over, if it is feasible.
 _PATIENCE = 30
-# Biases to try; how much finer the next fit is to be.
-_MOST_BIASES = 50
-_FINER, _FINEST, _FINEST_BIAS = 0.01, 1e-13, 1e-4
+# The search for the intercept: most values, reduction of the tolerance, smallest tolerances.
+_MAX_INTERCEPTS = 50
+_TOL_REDUCTION, _MIN_TOL, _MIN_RELATIVE_TOL = 0.01, 1e-13, 1e-4
 
 
-def train(gram: Gram, task: Task, progress: Progress) -> Trained:
-    """Train a machine on the rows of a kernel matrix."""
-    box = task.loss.box()
+def train(gram: LazyKernelMatrix, problem: KernelProblem, progress: Progress) -> KernelSolution:
+    """Train a kernel machine on the rows of a kernel matrix."""
+    box = problem.loss.box()
     if box.is_unlimited:
-        _ = gram.square  # every row is a support vector: all of it is needed, or the fit refused
-    if not task.bias:
-        found = _without_bias(gram, task, progress)
+        _ = gram.full  # every row is a support vector
+    if not problem.fit_intercept:
+        found = _without_intercept(gram, problem, progress)
     elif box.is_linear:
-        found = _with_hinge(gram, task, progress)
+        found = _hinge_with_intercept(gram, problem, progress)
     else:
         if gram.width == gram.n_rows:
-            _ = gram.square  # the solver will come back to its rows
-        found = _with_squares(gram, task, progress)
-    stalled = not found.certificate.converged and found.n_iter < task.max_iter
-    return _through_the_interior(gram, task, found, progress) if stalled else found
+            _ = gram.full  # the solver visits its rows many times
+        found = _squared_with_intercept(gram, problem, progress)
+    stalled = not found.certificate.converged and found.n_iter < problem.max_iter
+    return _by_interior_point(gram, problem, found, progress) if stalled else found
 
 
-def _through_the_interior(gram: Gram, task: Task, rough: Trained, progress: Progress) -> Trained:
-    """Train once more, by another way, where the usual one has stalled."""
-    if task.loss.box().is_unlimited or not _is_small(gram):
-        return rough  # no limits to stay within, or too many rows
-    a, n_iter = solve_interior_point(gram, task, task.max_iter - rough.n_iter)
-    found = polish(gram, task, solution_from_duals(gram, task, a))
-    progress(rough.n_iter + n_iter, found.certificate.primal, found.certificate.dual)
-    return _best([rough, found], rough.n_iter + n_iter)
+def _by_interior_point(
+    gram: LazyKernelMatrix, problem: KernelProblem, start: KernelSolution, progress: Progress
+) -> KernelSolution:
+    """Return the better of a solution and that of the interior-point method."""
+    if problem.loss.box().is_unlimited or not _can_factorize(gram):
+        return start
+    a, n_iter = solve_interior_point(gram, problem, problem.max_iter - start.n_iter)
+    found = polish(gram, problem, solution_from_duals(gram, problem, a))
+    progress(start.n_iter + n_iter, found.certificate.primal, found.certificate.dual)
+    return _best([start, found], start.n_iter + n_iter)
 
 
-def _is_small(gram: Gram) -> bool:
-    """Tell whether a matrix of all rows may be factored."""
+def _can_factorize(gram: LazyKernelMatrix) -> bool:
+    """Whether a matrix of all rows is small enough to be factored."""
     return gram.n_rows <= min(MAX_FREE_ROWS, gram.width)
 
 
-def _patience(gram: Gram, task: Task) -> int:
-    """Return how many iterations the usual way gets, before those that factor matrices."""
-    return min(task.max_iter, _PATIENCE) if _is_small(gram) else task.max_iter
+def _max_first_iter(gram: LazyKernelMatrix, problem: KernelProblem) -> int:
+    """Return the number of iterations before the interior-point method may take over."""
+    return min(problem.max_iter, _PATIENCE) if _can_factorize(gram) else problem.max_iter
 
 
-def _best(machines: list[Trained], n_iter: int) -> Trained:
-    """Return the machine of the smallest gap, the first of equals."""
-    return replace(min(machines, key=lambda machine: machine.certificate.gap), n_iter=n_iter)
+def _best(solutions: list[KernelSolution], n_iter: int) -> KernelSolution:
+    """Return the first solution of the smallest gap."""
+    return replace(min(solutions, key=lambda found: found.certificate.gap), n_iter=n_iter)
 
 
-def _without_bias(gram: Gram, task: Task, progress: Progress) -> Trained:
-    # Where few steps more end at the optimum itself, leave-one-out bounds are proven by them.
-    quick = task.loss.box().is_linear and gram.kernel.own is not None
-    tol = min(task.tol, _NEAR) if quick and gram.width == gram.n_rows else task.tol
+def _without_intercept(
+    gram: LazyKernelMatrix, problem: KernelProblem, progress: Progress
+) -> KernelSolution:
+    # Leave-one-out bounds need a small gap; where that takes few more steps, go on to it.
+    quick = problem.loss.box().is_linear and gram.kernel.constant_diagonal is not None
+    tol = min(problem.tol, _SMALL_GAP) if quick and gram.width == gram.n_rows else problem.tol
     box = solve_box(
         gram,
-        task.sign,
-        task.loss,
+        problem.y,
+        problem.loss,
         tol=tol,
-        max_iter=_patience(gram, task),
+        max_iter=_max_first_iter(gram, problem),
         progress=progress,
     )
-    certificate = replace(box.certificate, converged=box.certificate.gap <= task.tol)
-    found = Trained(box.a, 0.0, box.margin, certificate, box.n_iter)
-    return found if found.certificate.converged else polish(gram, task, found)
+    certificate = replace(box.certificate, converged=box.certificate.gap <= problem.tol)
+    found = KernelSolution(box.a, 0.0, box.margin, certificate, box.n_iter)
+    return found if found.certificate.converged else polish(gram, problem, found)
 
 
-def _with_hinge(gram: Gram, task: Task, progress: Progress) -> Trained:
-    """Train by LIBSVM, then go to the optimum over the rows between their limits."""
-    per_iter = max(gram.n_rows, _LEAST_PAIRS)
-    most = _patience(gram, task) * per_iter
-    machines: list[Trained] = []
+def _hinge_with_intercept(
+    gram: LazyKernelMatrix, problem: KernelProblem, progress: Progress
+) -> KernelSolution:
+    """Train by LIBSVM, then polish."""
+    per_iter = max(gram.n_rows, _MIN_PAIRS)
+    max_pairs = _max_first_iter(gram, problem) * per_iter
+    solutions: list[KernelSolution] = []
     n_pairs = 0
-    for accuracy in _accuracies(task.tol):
-        a, spent = _libsvm(gram, task, accuracy, most - n_pairs)
-        n_pairs += spent
-        machines.append(polish(gram, task, solution_from_duals(gram, task, a)))
-        best = _best(machines, -(-n_pairs // per_iter))
+    for tol in _libsvm_tolerances(problem.tol):
+        a, taken = _libsvm(gram, problem, tol, max_pairs - n_pairs)
+        n_pairs += taken
+        solutions.append(polish(gram, problem, solution_from_duals(gram, problem, a)))
+        best = _best(solutions, -(-n_pairs // per_iter))
         progress(best.n_iter, best.certificate.primal, best.certificate.dual)
-        if best.certificate.converged or n_pairs >= most:
+        if best.certificate.converged or n_pairs >= max_pairs:
             break
     return best
 
 
-def _accuracies(tol: float) -> list[float]:
-    """Return LIBSVM's tolerances to try, ever finer where costs are far apart."""
-    finer = tol / 2 * _FINER ** np.arange(1, 5)
-    return [max(tol / 2, _ROUGH), *[a for a in (tol / 2, *finer) if _FINEST < a < _ROUGH]]
+def _libsvm_tolerances(tol: float) -> list[float]:
+    """Return LIBSVM's tolerances to try; costs of different magnitude need small ones."""
+    finer = tol / 2 * _TOL_REDUCTION ** np.arange(1, 5)
+    first = max(tol / 2, _LIBSVM_TOL)
+    return [first, *[t for t in (tol / 2, *finer) if _MIN_TOL < t < _LIBSVM_TOL]]
 
 
 class _QuietSVC(SVC):
-    """LIBSVM without its own warning: the certificate tells whether it had enough steps."""
+    """LIBSVM without its convergence warning: the certificate says whether it converged."""
 
     def _warn_from_fit_status(self) -> None:
         pass
 
 
-def _libsvm(gram: Gram, task: Task, accuracy: float, most: int) -> tuple[np.ndarray, int]:
-    """Return LIBSVM's dual variables after at most so many pairs of rows, and how many it took."""
-    cost = task.loss.box().high
+def _libsvm(
+    gram: LazyKernelMatrix, problem: KernelProblem, tol: float, max_pairs: int
+) -> tuple[np.ndarray, int]:
+    """Return LIBSVM's dual variables, and the number of its iterations."""
+    cost = problem.loss.box().high
     if gram.kernel.libsvm is not None:
-        cache = min(_CACHED * gram.memory / _MEGABYTE, _LARGEST_CACHE)
-        # A shift of the rows changes nothing here, and LIBSVM squares the rows themselves.
+        cache = min(_CACHE_FRACTION * gram.memory / _MEGABYTE, _MAX_CACHE)
+        # LIBSVM squares the rows themselves; a shift of all rows changes nothing else.
         rows = gram.X - gram.X.mean(axis=0)
         settings = {**gram.kernel.libsvm, "cache_size": cache}
     else:
-        cache = min(_CACHED_BESIDE * gram.memory / _MEGABYTE, _LARGEST_CACHE)
-        rows, settings = gram.square, {"kernel": "precomputed", "cache_size": cache}
-    machine = _QuietSVC(C=1.0, tol=accuracy, max_iter=min(most, _LARGEST_INT), **settings)
-    machine.fit(rows, task.sign, sample_weight=cost)
+        cache = min(_CACHE_FRACTION_BESIDE * gram.memory / _MEGABYTE, _MAX_CACHE)
+        rows, settings = gram.full, {"kernel": "precomputed", "cache_size": cache}
+    machine = _QuietSVC(C=1.0, tol=tol, max_iter=min(max_pairs, _MAX_INT), **settings)
+    machine.fit(rows, problem.y, sample_weight=cost)
     a = np.zeros(len(cost))
     a[machine.support_] = np.minimum(np.abs(machine.dual_coef_[0]), cost[machine.support_])
     return a, int(machine.n_iter_[0])
 
 
-def _with_squares(gram: Gram, task: Task, progress: Progress) -> Trained:
-    """Solve without a bias, then with one for the rows between their limits, and so on."""
-    b, n_iter, tol, start = 0.0, 0, task.tol, None
-    machines: list[Trained] = []
+def _squared_with_intercept(
+    gram: LazyKernelMatrix, problem: KernelProblem, progress: Progress
+) -> KernelSolution:
+    """Solve for a fixed intercept, polish with a free one, and repeat from the better intercept."""
+    b, n_iter, tol, start = 0.0, 0, problem.tol, None
+    solutions: list[KernelSolution] = []
     low, high = (-np.inf, np.inf), (np.inf, -np.inf)
-    most = _patience(gram, task)
-    for _ in range(_MOST_BIASES):
+    max_iter = _max_first_iter(gram, problem)
+    for _ in range(_MAX_INTERCEPTS):
         box = solve_box(
             gram,
-            task.sign,
-            task.loss,
+            problem.y,
+            problem.loss,
             b=b,
             tol=tol,
-            max_iter=most - n_iter,
+            max_iter=max_iter - n_iter,
             start=start,
             progress=progress,
         )
         n_iter += box.n_iter
-        found = polish(gram, task, solution_from_duals(gram, task, box.a))
-        machines.append(found)
-        best = _best(machines, n_iter)
-        if best.certificate.converged or n_iter >= most:
+        found = polish(gram, problem, solution_from_duals(gram, problem, box.a))
+        solutions.append(found)
+        best = _best(solutions, n_iter)
+        if best.certificate.converged or n_iter >= max_iter:
             break
-        # The sum of y a falls as the bias rises: its sign tells where the best one lies.
-        slope = float(box.a @ task.sign)
+        # The sum of y a decreases in b: its sign shows on which side the best one is.
+        slope = float(box.a @ problem.y)
         low, high = ((b, slope), high) if slope > 0 else (low, (b, slope))
-        wanted = found.b if low[0] < found.b < high[0] else _between(low, high)
-        start = box.a, box.margin + (wanted - b) * task.sign
-        b, tol = wanted, max(_FINER * tol, _FINEST_BIAS * task.tol)
+        next_b = found.b if low[0] < found.b < high[0] else _interpolate_root(low, high)
+        start = box.a, box.margin + (next_b - b) * problem.y
+        b, tol = next_b, max(_TOL_REDUCTION * tol, _MIN_RELATIVE_TOL * problem.tol)
     return best
 
 
-def _between(low: tuple[float, float], high: tuple[float, float]) -> float:
-    """Return where a falling function may be 0, given two points of it, one perhaps unknown."""
+def _interpolate_root(low: tuple[float, float], high: tuple[float, float]) -> float:
+    """Return an estimate of the root of a decreasing function from points on both sides of it."""
     if np.isinf(high[0]):
         return 2.0 * abs(low[0]) + 1.0
     if np.isinf(low[0]):
         return -2.0 * abs(high[0]) - 1.0
-    share = low[1] / (low[1] - high[1])
-    return low[0] + float(np.clip(share, 0.1, 0.9)) * (high[0] - low[0])
+    fraction = low[1] / (low[1] - high[1])
+    return low[0] + float(np.clip(fraction, 0.1, 0.9)) * (high[0] - low[0])

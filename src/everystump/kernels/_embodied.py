@@ -1,4 +1,4 @@
-"""Definition 1 of Lin & Li: the kernel of any hypotheses."""
+"""The kernel of any set of hypotheses (Lin & Li, Definition 1)."""
 
 from __future__ import annotations
 
@@ -10,30 +10,29 @@ from sklearn.utils import check_random_state
 
 from everystump._arguments import check_feature_range, check_positive
 
-# Maps rows to the votes, 1 or -1, of all hypotheses: (n_rows, n_hypotheses).
-Votes = Callable[[np.ndarray], np.ndarray]
-
 
 class EmbodiedKernel:
-    """The kernel of a set of hypotheses, ``sum of r^2 h(x) h(y)`` (Definition 1 of Lin & Li).
+    """The kernel of a set of hypotheses, ``sum of r^2 h(x) h(y)`` (Lin & Li, Definition 1).
 
-    Each hypothesis stands for itself and its negation, each with weight ``r``, so that an ensemble
-    needs no negative weights; a constant hypothesis and its negation are added with a weight of
-    their own.  Hypotheses drawn at random stand for the integral over all of them: the error falls
-    as ``1 / sqrt(n_hypotheses)``.
+    Each hypothesis and its negation have the weight ``r``, so that an ensemble needs no negative
+    weights.  A constant hypothesis and its negation have a weight of their own.  With hypotheses
+    sampled at random, the kernel is a Monte Carlo estimate of the integral over all of them, whose
+    error decreases as ``1 / sqrt(n_hypotheses)``.
 
     Parameters
     ----------
     votes : callable
-        Maps rows to the votes of all hypotheses, an array of 1 and -1 of shape
-        (n_rows, n_hypotheses).
+        Maps samples to the predictions of all hypotheses, an array of 1 and -1 of shape
+        (n_samples, n_hypotheses).
     r : float or array-like of shape (n_hypotheses,), default=1.0
         The weight of each hypothesis, positive.
     constant : float, default=0.0
-        The weight of the constant hypothesis.
+        The weight of the constant hypothesis, not negative.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from everystump.kernels import EmbodiedKernel
     >>> two_stumps = EmbodiedKernel(lambda X: np.where(X >= [[0.0, 2.0]], 1, -1), r=0.5)
     >>> two_stumps([[-1.0], [1.0], [3.0]]).round(6) + 0.0
     array([[ 1.,  0., -1.],
@@ -41,7 +40,9 @@ class EmbodiedKernel:
            [-1.,  0.,  1.]])
     """
 
-    def __init__(self, votes: Votes, *, r: Any = 1.0, constant: float = 0.0) -> None:
+    def __init__(
+        self, votes: Callable[[np.ndarray], np.ndarray], *, r: Any = 1.0, constant: float = 0.0
+    ) -> None:
         self._votes = votes
         self._r = np.asarray(r, dtype=np.float64)
         self._constant = float(constant)
@@ -52,26 +53,26 @@ class EmbodiedKernel:
 
     @classmethod
     def of_stumps(cls, feature_range: Any, n_hypotheses: int, *, random_state: Any = None) -> Self:
-        """Draw stumps with thresholds in ``feature_range``: the limit is `stump_kernel`.
+        """Return the kernel of random stumps; its limit is `stump_kernel`.
 
         Parameters
         ----------
         feature_range : array-like of shape (n_features, 2)
             The range of thresholds of each feature.
         n_hypotheses : int
-            How many stumps to draw.
+            The number of stumps.
         random_state : int, RandomState instance or None, default=None
-            Draws them.
+            Controls the sampling of stumps.
 
         Returns
         -------
         EmbodiedKernel
-            The kernel of these stumps.
+            The kernel.
         """
-        rng = check_random_state(random_state)
         low, high = check_feature_range(feature_range, len(feature_range)).T
         length = high - low
         check_positive(n_hypotheses=n_hypotheses, length_of_feature_range=length.sum())
+        rng = check_random_state(random_state)
         feature = rng.choice(len(low), size=n_hypotheses, p=length / length.sum())
         threshold = rng.uniform(low[feature], high[feature])
         return cls(
@@ -83,26 +84,26 @@ class EmbodiedKernel:
     def of_perceptrons(
         cls, n_features: int, radius: float, n_hypotheses: int, *, random_state: Any = None
     ) -> Self:
-        """Draw perceptrons whose planes meet the ball of a radius around 0.
+        """Return the kernel of random perceptrons whose hyperplanes intersect a ball around 0.
 
-        The limit is ``E|cos|`` times `perceptron_kernel` with this radius, E|cos| being
-        `mean_abs_cosine`.
+        Its limit is ``E|cos|`` times `perceptron_kernel` with this radius, where ``E|cos|`` is the
+        mean absolute cosine of the angle between a random and a fixed direction.
 
         Parameters
         ----------
         n_features : int
-            Number of features.
+            The number of features.
         radius : float
-            Thresholds lie between minus and plus this.
+            The radius of the ball.
         n_hypotheses : int
-            How many perceptrons to draw.
+            The number of perceptrons.
         random_state : int, RandomState instance or None, default=None
-            Draws them.
+            Controls the sampling of perceptrons.
 
         Returns
         -------
         EmbodiedKernel
-            The kernel of these perceptrons.
+            The kernel.
         """
         check_positive(n_features=n_features, radius=radius, n_hypotheses=n_hypotheses)
         rng = check_random_state(random_state)
@@ -115,35 +116,34 @@ class EmbodiedKernel:
         )
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the rows as features whose inner products are the kernel.
+        """Return features whose inner products are the kernel.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_hypotheses + 1)
-            The weighted votes; a hypothesis and its negation share a column, and the last one is
-            the constant's.
+        ndarray of shape (n_samples, n_hypotheses + 1)
+            The weighted predictions of the hypotheses, and the constant in the last column.
         """
         X = np.asarray(X, dtype=np.float64)
         votes = np.asarray(self._votes(X), dtype=np.float64)
         if votes.ndim != 2 or len(votes) != len(X) or not np.all(np.abs(votes) == 1):
             raise ValueError(
-                f"votes: {len(X)} rows gave an array of shape {votes.shape}; it must hold 1 or -1 "
-                f"for each row and hypothesis."
+                f"votes returned an array of shape {votes.shape} for {len(X)} samples; it must "
+                f"return 1 or -1 for each sample and hypothesis."
             )
         if self._r.ndim and self._r.shape != votes.shape[1:]:
             raise ValueError(
                 f"r has shape {self._r.shape}, but there are {votes.shape[1]} hypotheses; pass one "
-                f"weight for each."
+                f"weight per hypothesis."
             )
         constant = np.full((len(X), 1), self._constant)
         return np.sqrt(2) * np.hstack([votes * self._r, constant])
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Return the kernel matrix of the rows of ``X`` and ``Y``."""
+        """Return the kernel matrix of ``X`` and ``Y``."""
         own = self.features(X)
         return own @ (own if Y is None else self.features(Y)).T

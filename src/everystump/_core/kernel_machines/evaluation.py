@@ -1,0 +1,92 @@
+"""From dual variables to a solution: the best intercept, the margins, the certificate."""
+
+from __future__ import annotations
+
+from math import fsum
+
+import numpy as np
+
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
+from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
+from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF
+from everystump._core.solvers.evaluation import Imbalance, evaluate, judge, rounding_matters
+from everystump._core.solvers.products import Scores
+
+# An imbalance up to this fraction of the dual variables is rounding, and corrected.
+_ROUNDING = 1e-9
+_MAX_CORRECTED = 8
+# The change of the dual value by one row is an expression of fewer operations than this.
+_MAX_OPERATIONS = 10
+
+
+def solution_from_duals(
+    gram: LazyKernelMatrix, problem: KernelProblem, a: np.ndarray
+) -> KernelSolution:
+    """Return the solution with given dual variables, each within its limits.
+
+    The intercept is the best one.  Where ``sum of y a`` is not 0, the certificate allows for it.
+    """
+    y, loss = problem.y, problem.loss
+    if not problem.fit_intercept:
+        found = evaluate(gram, y, loss, a, 0.0, problem.tol)
+        return KernelSolution(a, 0.0, found.margin, found.certificate, 0)
+    a = balance(problem, a)
+    for doubled in (False, True):
+        scores = gram.scores(a * y, doubled)
+        b = loss.best_bias(y, scores.value)
+        imbalance = _imbalance(gram, problem, a, scores, b)
+        found = judge(scores, y, loss, a, b, imbalance, problem.tol)
+        if not rounding_matters(found.certificate, problem.tol):
+            break
+    return KernelSolution(a, b, found.margin, found.certificate, 0)
+
+
+def balance(problem: KernelProblem, a: np.ndarray) -> np.ndarray:
+    """Return dual variables whose ``sum of y a`` is 0 up to the rounding of one of them.
+
+    Larger ones are corrected first, smaller ones then take what those cannot represent.
+    """
+    _, low, high = problem.loss.box()
+    free = np.flatnonzero((a > low) & (a < high))
+    excess = fsum(a * problem.y)
+    if excess == 0.0 or abs(excess) > _ROUNDING * np.abs(a).sum() or len(free) == 0:
+        return a
+    out = a.copy()
+    order = free[np.argsort(-np.abs(a[free]), kind="stable")]
+    for j in order[np.unique(np.linspace(0, len(order) - 1, _MAX_CORRECTED).astype(int))]:
+        corrected = out[j] - problem.y[j] * excess
+        if excess != 0.0 and low[j] < corrected < high[j]:
+            out[j] = corrected
+            excess = fsum(out * problem.y)
+    return out
+
+
+def _imbalance(
+    gram: LazyKernelMatrix, problem: KernelProblem, a: np.ndarray, scores: Scores, b: float
+) -> Imbalance:
+    """Return an upper bound on the fall of the dual value when ``sum of y a`` is brought to 0.
+
+    One row between its limits can absorb the whole imbalance.  Without such a row, the dual value
+    is linear in the intercept, and the best intercept is bounded by 1 plus the largest score.
+    """
+    y, loss = problem.y, problem.loss
+    ridge, low, high = loss.box()
+    excess = fsum(a * y)
+    if excess == 0.0:
+        return Imbalance(0.0, 0.0)
+    moved = a - SAFETY_FACTOR * excess * y
+    able = np.flatnonzero((a > low) & (a < high) & (moved > low) & (moved < high))
+    if len(able):
+        slope = y * (1.0 - ridge * a) - scores.value
+        curvature = gram.diagonal + ridge
+        loss_of_value = excess * slope + excess**2 * curvature / 2
+        size = abs(excess) * (1.0 + 2 * ridge * np.abs(a) + np.abs(scores.value))
+        size += excess**2 * curvature
+        rounding = abs(excess) * scores.rounding + _MAX_OPERATIONS * UNIT_ROUNDOFF * size
+        best = able[np.argmin((loss_of_value + rounding)[able])]
+        return Imbalance(float(loss_of_value[best]), SAFETY_FACTOR * float(rounding[best]))
+    primal = 0.5 * float((a * y) @ scores.value + np.abs(a) @ scores.rounding)
+    margin = y * (scores.value + b)
+    primal += loss.total(loss.worst_within(margin, scores.rounding))
+    bound = abs(excess) * (1.0 + float(np.sqrt(2.0 * max(primal, 0.0) * gram.diagonal_bound)))
+    return Imbalance(bound, (SAFETY_FACTOR - 1.0) * bound)

@@ -1,0 +1,229 @@
+"""Kernels with their parameters set, ready to compute products of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import linear_kernel
+
+from everystump._core.kernel_machines.products import kernel_product
+from everystump._core.kernel_machines.registry import KERNELS, canonical_name
+
+_DIAGONAL_ROWS = 64
+
+
+class Kernel:
+    """A kernel on the rows; the defaults are those of an unknown function."""
+
+    # Whether the kernel was known before the training rows were seen.
+    data_independent: bool = True
+
+    @property
+    def constant_diagonal(self) -> float | None:
+        """``K(x, x)``, None if it depends on x."""
+        return None
+
+    @property
+    def libsvm(self) -> dict[str, Any] | None:
+        """The parameters of `sklearn.svm.SVC` for this kernel, None if LIBSVM lacks it."""
+        return None
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the kernel is the inner product."""
+        return False
+
+    def matrix(self, X: np.ndarray, support_vectors: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of new rows and support vectors."""
+        raise NotImplementedError
+
+    def fill(self, X: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+        """Write the kernel matrix of the training rows ``X[index]`` and all of ``X``."""
+        out[:] = self.matrix(X[index], X)
+
+    def support_vectors(
+        self, X: np.ndarray, index: np.ndarray, row_number: np.ndarray
+    ) -> np.ndarray:
+        """Return what prediction needs of the training rows ``X[index]``: the rows themselves.
+
+        ``row_number`` holds their numbers in the user's table, which may have rows of weight 0.
+        """
+        return X[index]
+
+    def subset(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return the training rows ``index``."""
+        return X[index]
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Return ``K(x, x)`` of each training row."""
+        if self.constant_diagonal is not None:
+            return np.full(len(X), self.constant_diagonal)
+        blocks = [X[k : k + _DIAGONAL_ROWS] for k in range(0, len(X), _DIAGONAL_ROWS)]
+        return np.concatenate([np.diag(self.matrix(b, b)) for b in blocks])
+
+
+@dataclass(frozen=True)
+class NamedKernel(Kernel):
+    """A kernel of the registry with its parameters.
+
+    Attributes
+    ----------
+    name : str
+        Its name in `KERNELS`.
+    parameters : dict
+        Its parameters.
+    data_independent : bool
+        Whether none of them was estimated from the training rows.
+    """
+
+    name: str
+    parameters: dict[str, Any]
+    data_independent: bool = True
+
+    @property
+    def constant_diagonal(self) -> float | None:
+        """``K(x, x)``, None if it depends on x."""
+        return KERNELS[self.name].diagonal(self.parameters)
+
+    @property
+    def libsvm(self) -> dict[str, Any] | None:
+        """The parameters of `sklearn.svm.SVC` for this kernel, None if LIBSVM lacks it."""
+        name = KERNELS[self.name].libsvm
+        return None if name is None else {"kernel": name, **self.parameters}
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the kernel is the inner product."""
+        return KERNELS[self.name].is_linear
+
+    def matrix(self, X: np.ndarray, support_vectors: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of new rows and support vectors."""
+        return _finite(kernel_product(self.name, X, support_vectors, self.parameters), self.name)
+
+    def fill(self, X: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+        """Write the kernel matrix of the training rows ``X[index]`` and all of ``X``."""
+        kernel_product(self.name, X[index], X, self.parameters, out=out)
+        if self.is_linear:  # the only kernel whose products may overflow
+            _finite(out, self.name)
+
+
+@dataclass(frozen=True)
+class CallableKernel(Kernel):
+    """A function that maps two arrays of rows to their kernel matrix."""
+
+    function: Callable[..., np.ndarray]
+
+    def matrix(self, X: np.ndarray, support_vectors: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of new rows and support vectors."""
+        products = np.asarray(self.function(X, support_vectors))
+        if products.dtype.kind not in "biuf":
+            raise ValueError(
+                f"kernel={self.function!r} returned {products.dtype}; it must return real numbers."
+            )
+        n_rows, n_columns = len(X), len(support_vectors)
+        if products.shape != (n_rows, n_columns):
+            raise ValueError(
+                f"kernel={self.function!r} returned an array of shape {products.shape} for "
+                f"{n_rows} and {n_columns} rows; it must return one of shape "
+                f"{(n_rows, n_columns)}."
+            )
+        return _finite(products.astype(np.float64, copy=False), self.function)
+
+
+@dataclass(frozen=True)
+class PrecomputedKernel(Kernel):
+    """The user's own kernel matrix, which takes the place of the rows."""
+
+    def support_vectors(
+        self, X: np.ndarray, index: np.ndarray, row_number: np.ndarray
+    ) -> np.ndarray:
+        """Return the numbers of the rows."""
+        return row_number
+
+    def matrix(self, X: np.ndarray, support_vectors: np.ndarray) -> np.ndarray:
+        """Return the columns of the support vectors."""
+        return X[:, support_vectors]
+
+    def fill(self, X: np.ndarray, index: np.ndarray, out: np.ndarray) -> None:
+        """Write some rows of the matrix."""
+        out[:] = X[index]
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        """Return the diagonal of the matrix."""
+        return np.diag(X)
+
+    def subset(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of these rows."""
+        return X[np.ix_(index, index)]
+
+
+def make_kernel(
+    kernel: str | Callable[..., np.ndarray],
+    X: np.ndarray,
+    *,
+    gamma: Any,
+    weight: np.ndarray | None,
+) -> Kernel:
+    """Return a kernel with its parameters, estimated from the training rows where needed.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        A name of `kernel_names`, "precomputed", or a function of two arrays of rows.
+    X : ndarray of shape (n_rows, n_features)
+        The training rows.
+    gamma : float, "scale" or "auto"
+        The parameter of exponential kernels; "scale" is ``1 / (n_features * X.var())``, "auto" is
+        ``1 / n_features``.
+    weight : ndarray of shape (n_rows,) or None
+        The weights of the rows in the variance.
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+    """
+    if kernel == "precomputed":
+        return PrecomputedKernel()
+    if kernel is linear_kernel:
+        kernel = "linear"
+    if callable(kernel):
+        return CallableKernel(kernel)
+    name = canonical_name(kernel)
+    spec = KERNELS[name]
+    if spec.takes_gamma:
+        return NamedKernel(name, {"gamma": _resolve_gamma(gamma, X, weight)}, gamma != "scale")
+    if spec.parameter is None or spec.estimate is None:
+        return NamedKernel(name, {})
+    return NamedKernel(name, {spec.parameter: spec.estimate(X)}, data_independent=False)
+
+
+def takes_gamma(kernel: Any) -> bool:
+    """Whether a kernel, given by name or as a function, has a gamma."""
+    named = isinstance(kernel, str) and kernel != "precomputed"
+    return named and KERNELS[canonical_name(kernel)].takes_gamma
+
+
+def gamma_scale(X: np.ndarray, weight: np.ndarray | None) -> float:
+    """Return ``1 / (n_features * X.var())``, 1 if the variance is 0."""
+    center = np.average(X, axis=0, weights=weight).mean()
+    variance = np.average((X - center) ** 2, axis=0, weights=weight).mean()
+    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+
+
+def _resolve_gamma(gamma: Any, X: np.ndarray, weight: np.ndarray | None) -> float:
+    if gamma == "scale":
+        return gamma_scale(X, weight)
+    return 1.0 / X.shape[1] if gamma == "auto" else float(gamma)
+
+
+def _finite(products: np.ndarray, kernel: Any) -> np.ndarray:
+    """Return a kernel matrix, or raise if it holds NaN or infinity."""
+    if not np.isfinite(products.sum()):
+        raise ValueError(
+            f"kernel={kernel!r} returned NaN or infinity; scale the features or use another kernel."
+        )
+    return products

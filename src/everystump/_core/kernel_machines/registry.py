@@ -1,0 +1,109 @@
+"""The named kernels, one entry each: estimators, model files and exporters read this table.
+
+To add a kernel, add an entry to `KERNELS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from everystump._core import columns
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """The formula of a kernel.
+
+    Attributes
+    ----------
+    distance : {"dot", "manhattan", "euclidean", "squared_euclidean"}
+        The distance ``d`` between two rows; "dot" is their inner product.
+    parameter : {"gamma", "constant", "cuts"} or None
+        With "gamma" the kernel is ``exp(-gamma d)``, with "constant" it is ``constant - d``.  With
+        "cuts", an array per feature, values are replaced by the number of cuts up to them, and the
+        constant is half the number of cuts.  The inner product has no parameter.
+    estimate : callable, optional
+        Estimates the constant or the cuts from the training rows.
+    libsvm : str, optional
+        The name of the kernel in LIBSVM, if it has one.
+    aliases : tuple of str, optional
+        Other names of the kernel.
+    """
+
+    distance: str
+    parameter: str | None
+    estimate: Callable[[np.ndarray], Any] | None = None
+    libsvm: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the kernel is the inner product."""
+        return self.distance == "dot"
+
+    @property
+    def takes_gamma(self) -> bool:
+        """Whether the kernel has the parameter ``gamma``."""
+        return self.parameter == "gamma"
+
+    def diagonal(self, parameters: Mapping[str, Any]) -> float | None:
+        """Return ``K(x, x)``, None if it depends on x."""
+        if self.parameter is None:
+            return None
+        return 1.0 if self.takes_gamma else constant_of(parameters)
+
+
+def constant_of(parameters: Mapping[str, Any]) -> float:
+    """Return the constant of a kernel ``constant - d``."""
+    if "cuts" in parameters:
+        return sum(len(cuts) for cuts in parameters["cuts"]) / 2
+    return float(parameters["constant"])
+
+
+def midpoints(X: np.ndarray) -> list[np.ndarray]:
+    """Return the midpoints between neighboring values of each feature."""
+    values = [np.unique(column) for column in X.T]
+    return [columns.midpoints(v[:-1], v[1:]) for v in values]
+
+
+def mean_abs_cosine(n_features: int) -> float:
+    """Return the mean of ``|cos|`` of the angle between a random and a fixed direction."""
+    half = n_features / 2
+    return float(np.exp(gammaln(half) - gammaln(half + 0.5)) / np.sqrt(np.pi))
+
+
+def _stump_constant(X: np.ndarray) -> float:
+    """Return half the summed ranges of the features (Lin & Li, Definition 2)."""
+    return float(np.ptp(X, axis=0).sum()) / 2
+
+
+def _perceptron_constant(X: np.ndarray) -> float:
+    """Return the constant that makes the kernel positive definite on a ball around the rows."""
+    center = (X.min(axis=0) + X.max(axis=0)) / 2
+    radius = float(np.linalg.norm(X - center, axis=1).max())
+    return radius / mean_abs_cosine(X.shape[1])
+
+
+KERNELS: dict[str, KernelSpec] = {
+    "gaussian": KernelSpec("squared_euclidean", "gamma", libsvm="rbf", aliases=("rbf",)),
+    "laplacian": KernelSpec("manhattan", "gamma"),
+    "linear": KernelSpec("dot", None, libsvm="linear"),
+    "middle": KernelSpec("manhattan", "cuts", midpoints),
+    "perceptron": KernelSpec("euclidean", "constant", _perceptron_constant),
+    "stump": KernelSpec("manhattan", "constant", _stump_constant),
+}
+
+
+def kernel_names() -> list[str]:
+    """Return the names of all kernels, aliases included."""
+    return [*KERNELS, *(alias for spec in KERNELS.values() for alias in spec.aliases)]
+
+
+def canonical_name(name: str) -> str:
+    """Return the name of a kernel in `KERNELS`, given it or an alias."""
+    return next(own for own, spec in KERNELS.items() if name == own or name in spec.aliases)
