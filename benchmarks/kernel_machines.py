@@ -17,7 +17,7 @@ from benchmarks.settings import N_JOBS, Settings, say
 from benchmarks.targets import AtMost, Faster, Told
 from benchmarks.timing import timed, timed_fit
 from everystump import KernelSVC, SubsampleVotingClassifier
-from everystump.bounds.det_loo_error import det_loo_margins
+from everystump.bounds._det_loo_error import det_loo_margins
 
 GAMMA = 0.02
 N_MACHINES = 30

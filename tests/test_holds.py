@@ -211,7 +211,7 @@ def _check_progress(capsys):
 
 
 def test_progress_of_processes_is_told_part_by_part(monkeypatch):
-    module, told = sys.modules["everystump.bounds.loo_error"], []
+    module, told = sys.modules["everystump.bounds._loo_error"], []
 
     @contextmanager
     def count(verbose, title, total):

@@ -20,7 +20,7 @@ from stored_models import CASES, KERNEL, TWO, fitted, table
 import everystump
 from everystump import bounds
 from everystump._core.measures import Density
-from everystump.bounds.bound import Bound
+from everystump.bounds._bound import Bound
 from everystump.modelfile import ModelFileError, container, load, registry, save
 from everystump.modelfile.decode import Decoder
 from everystump.modelfile.encode import Encoder

@@ -14,7 +14,7 @@ import pytest
 from stored_models import fitted, table
 
 import everystump
-from everystump.bounds.bound import Bound
+from everystump.bounds._bound import Bound
 from everystump.modelfile import ModelFileError, container, load, save, store
 
 

@@ -37,7 +37,7 @@ from everystump import (
 from everystump._tables.overlap import TrainingRecord
 from everystump._tables.row_hashes import hash_rows
 from everystump.bounds import boosting_training_bound, loo_bound, validation_bound
-from everystump.bounds.protocol import (
+from everystump.bounds._protocol import (
     HasTrainingOverlap,
     NotTrainingDataError,
     SubsampleEnsemble,

@@ -13,8 +13,8 @@ from everystump._evaluation.intervals import wilson
 from everystump._tables.labels import class_indices
 from everystump._tables.validation import check_rows
 from everystump._workflow.errors import input_errors
-from everystump.bounds.bound import UnsupportedModelError
-from everystump.bounds.protocol import NotTrainingDataError
+from everystump.bounds._bound import UnsupportedModelError
+from everystump.bounds._protocol import NotTrainingDataError
 from everystump.estimators._base import as_class_list
 from everystump.estimators._reading import densities, spreads
 

@@ -1,18 +1,18 @@
 """What theory says of a fitted ensemble: each bound a number with the assumptions it rests on."""
 
-from everystump.bounds.boosting_training import boosting_training_bound
-from everystump.bounds.bound import Bound
-from everystump.bounds.det_loo_bound import det_loo_bound
-from everystump.bounds.det_loo_error import det_loo_error
-from everystump.bounds.ensemble_margin import ensemble_margin_bound
-from everystump.bounds.loo_bound import loo_bound
-from everystump.bounds.loo_error import loo_error
-from everystump.bounds.margin_distribution import margin_distribution_bound
-from everystump.bounds.radius_margin import radius_margin_bound
-from everystump.bounds.soft_margin import soft_margin_loss
-from everystump.bounds.stability import combining_helps, measured_stability, uniform_stability
-from everystump.bounds.stability_bound import stability_bound
-from everystump.bounds.validation import validation_bound
+from everystump.bounds._boosting_training_bound import boosting_training_bound
+from everystump.bounds._bound import Bound
+from everystump.bounds._det_loo_bound import det_loo_bound
+from everystump.bounds._det_loo_error import det_loo_error
+from everystump.bounds._ensemble_margin_bound import ensemble_margin_bound
+from everystump.bounds._loo_bound import loo_bound
+from everystump.bounds._loo_error import loo_error
+from everystump.bounds._margin_distribution_bound import margin_distribution_bound
+from everystump.bounds._radius_margin_bound import radius_margin_bound
+from everystump.bounds._soft_margin import soft_margin_loss
+from everystump.bounds._stability import combining_helps, measured_stability, uniform_stability
+from everystump.bounds._stability_bound import stability_bound
+from everystump.bounds._validation_bound import validation_bound
 
 __all__ = [
     "Bound",

@@ -20,7 +20,7 @@ from everystump._tables.overlap import TrainingRecord
 from everystump._tables.validation import check_rows
 from everystump._text import truncate_list
 from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
-from everystump.bounds.protocol import Member
+from everystump.bounds._protocol import EnsembleMember
 from everystump.estimators._classes import as_class_list
 from everystump.estimators._editing import EditedModelError, EditingMixin
 from everystump.estimators._training import (
@@ -198,7 +198,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
         r = len(self.estimators_samples_[0])
         return clone(self).set_params(subsample=min(r, self.n_rows_ - 1))
 
-    def ensemble_members(self, X: Any, y: Any) -> list[Member]:
+    def ensemble_members(self, X: Any, y: Any) -> list[EnsembleMember]:
         """Return the machines with their weights and their own rows, for `everystump.bounds`.
 
         Parameters
@@ -208,7 +208,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
 
         Returns
         -------
-        list of Member
+        list of EnsembleMember
             One for each machine.
         """
         self._check_bound_applies(X, y)
@@ -221,7 +221,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
             strict=True,
         )
         return [
-            Member(machine, weight, own, _own(rows, own, features), labels[own])
+            EnsembleMember(machine, weight, own, _own(rows, own, features), labels[own])
             for machine, weight, own, features in parts
         ]
 

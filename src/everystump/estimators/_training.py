@@ -15,7 +15,7 @@ from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_rows
 from everystump._tables.validation import check_rows
 from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
-from everystump.bounds.protocol import NotTrainingDataError, SupportsKernelMachines
+from everystump.bounds._protocol import NotTrainingDataError, SupportsKernelMachines
 
 BIASED = "fit_intercept=True: with a bias outside the kernel the bound is not proven"
 BALANCED = 'class_weight="balanced": the costs follow the training rows'

@@ -18,7 +18,7 @@ from everystump._core.threads import parallel_map
 from everystump._sklearn_compat import HasMethods
 from everystump._tables.overlap import Overlap
 from everystump.bounds import Bound, det_loo_bound
-from everystump.bounds.protocol import SupportsKernelEnsembles
+from everystump.bounds._protocol import SupportsKernelEnsembles
 from everystump.estimators._base import ScoreClassifier
 
 

@@ -22,7 +22,7 @@ from everystump._tables.labels import classifier_scores, log_probabilities, vote
 from everystump._tables.overlap import Overlap
 from everystump._tables.validation import TrainingTable, check_rows, check_table
 from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
-from everystump.bounds.wrapped import with_prefit_members
+from everystump.bounds._nested_overlap import with_prefit_members
 from everystump.estimators._base import ShapeClassifier, per_class
 from everystump.estimators._bounded import VoteBoundsMixin
 from everystump.estimators._subsamples import (

@@ -33,7 +33,7 @@ from everystump._core.shapes import Ensemble, Shape, ShapeModel
 from everystump._core.solvers.certificate import Certificate
 from everystump._tables import Feature
 from everystump._tables.overlap import TrainingRecord
-from everystump.bounds.bound import Bound
+from everystump.bounds._bound import Bound
 from everystump.estimators._subsamples import Stack
 from everystump.estimators.bagging import StumpBaggingClassifier
 from everystump.estimators.boosted_svc import BoostedStumpSVC, Stage

@@ -13,7 +13,7 @@ from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.validation import check_rows
-from everystump.bounds.wrapped import training_overlap_of
+from everystump.bounds._nested_overlap import training_overlap_of
 from everystump.estimators._base import as_class_list
 from everystump.explain.optimality import certificate_and_path
 from everystump.export.document import to_document

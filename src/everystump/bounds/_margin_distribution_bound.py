@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from everystump.bounds.adaboost import adaboost_bound, read_errors
-from everystump.bounds.bound import Bound
+from everystump.bounds._adaboost import adaboost_bound, read_errors
+from everystump.bounds._bound import Bound
 
 
 def margin_distribution_bound(

@@ -13,7 +13,7 @@ from everystump._sklearn_compat import safe_indexing
 from everystump._tables import is_frame
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
-from everystump.bounds.protocol import HasTrainingOverlap
+from everystump.bounds._protocol import HasTrainingOverlap
 
 
 def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:

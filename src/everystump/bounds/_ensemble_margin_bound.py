@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from everystump.bounds._bound import Bound
 from everystump.bounds._kernel_ensemble import KernelEnsemble
-from everystump.bounds.bound import Bound
-from everystump.bounds.reading import (
+from everystump.bounds._reading import (
     PAPER,
     assumptions_of,
     read_ensemble,
     violations_of,
 )
-from everystump.bounds.soft_margin import check_delta
+from everystump.bounds._soft_margin import check_delta
 
 
 def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = None) -> Bound:

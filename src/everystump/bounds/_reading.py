@@ -8,9 +8,9 @@ import numpy as np
 
 from everystump._arguments import as_float_array
 from everystump._text import format_percent
+from everystump.bounds._bound import Bound, UnsupportedModelError
 from everystump.bounds._kernel_ensemble import KernelEnsemble
-from everystump.bounds.bound import Bound, UnsupportedModelError
-from everystump.bounds.protocol import SupportsKernelEnsembles
+from everystump.bounds._protocol import SupportsKernelEnsembles
 
 PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
 # A row this near to being counted is counted.

@@ -10,11 +10,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from everystump._core.threads import one_blas_thread, process_map
+from everystump.bounds._det_loo_error import det_loo_margins
 from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
-from everystump.bounds.det_loo_error import det_loo_margins
-from everystump.bounds.protocol import SubsampleEnsemble
-from everystump.bounds.reading import read_ensemble
-from everystump.bounds.refitting import check_two_classes, fast_leave_one_out, margins_of
+from everystump.bounds._protocol import SubsampleEnsemble
+from everystump.bounds._reading import read_ensemble
+from everystump.bounds._refitting import check_two_classes, fast_leave_one_out, margins_of
 
 # What C kappa is multiplied by.  One row alone moves its own score by C K(x, x), so that the
 # paper's half is too little; the whole is what Bousquet & Elisseeff prove (Theorem 22).

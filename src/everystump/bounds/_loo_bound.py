@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from everystump.bounds.bound import Bound, UnsupportedModelError
-from everystump.bounds.reading import LOO_THEOREM, bound_left_out_error, read_ensembles
+from everystump.bounds._bound import Bound, UnsupportedModelError
+from everystump.bounds._reading import LOO_THEOREM, bound_left_out_error, read_ensembles
 
 
 def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Bound:

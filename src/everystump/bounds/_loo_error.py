@@ -13,14 +13,14 @@ from sklearn.base import clone
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
 from everystump.bounds._kernel_ensemble import KernelMachine
-from everystump.bounds.protocol import SubsampleEnsemble
-from everystump.bounds.refitting import (
+from everystump.bounds._protocol import SubsampleEnsemble
+from everystump.bounds._refitting import (
     as_fitted,
     check_two_classes,
     fast_leave_one_out,
     refit_margin,
 )
-from everystump.bounds.soft_margin import check_delta, soft_margin_loss
+from everystump.bounds._soft_margin import check_delta, soft_margin_loss
 
 _TITLE = "loo_error: rows left out,"
 # Each process takes so many parts one after the other, which progress is told after.

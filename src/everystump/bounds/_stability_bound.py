@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from everystump.bounds._bound import Bound
+from everystump.bounds._det_loo_error import det_loo_error
 from everystump.bounds._kernel_ensemble import KernelEnsemble
-from everystump.bounds.bound import Bound
-from everystump.bounds.det_loo_error import det_loo_error
-from everystump.bounds.loo_error import loo_error
-from everystump.bounds.reading import (
+from everystump.bounds._loo_error import loo_error
+from everystump.bounds._reading import (
     FIXED_KERNEL,
     NO_BIAS,
     OPTIMAL,
     PAPER,
     read_ensemble,
 )
-from everystump.bounds.soft_margin import check_delta, soft_margin_loss
-from everystump.bounds.stability import stability_of
+from everystump.bounds._soft_margin import check_delta, soft_margin_loss
+from everystump.bounds._stability import stability_of
 
 # How often beta / delta enters beside the error on left-out rows, and within the deviation.
 _TIMES = {"proven": 4.0, "paper": 2.0}

@@ -10,8 +10,8 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import NO_RECORD
-from everystump.bounds.bound import Bound, UnsupportedModelError
-from everystump.bounds.protocol import WarmStartable
+from everystump.bounds._bound import Bound, UnsupportedModelError
+from everystump.bounds._protocol import WarmStartable
 
 _ROUNDING = 1e-9
 _ASSUMPTIONS = (

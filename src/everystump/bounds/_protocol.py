@@ -66,7 +66,7 @@ class SupportsKernelMachines(Protocol):
         """
 
 
-class Member(NamedTuple):
+class EnsembleMember(NamedTuple):
     """A machine of a vote with its weight and its own part of the training table."""
 
     machine: Any
@@ -88,7 +88,7 @@ class SubsampleEnsemble(Protocol):
     def combines_signs(self) -> bool:
         """Whether the machines' signs are combined instead of their scores."""
 
-    def ensemble_members(self, X: Any, y: Any) -> list[Member]:
+    def ensemble_members(self, X: Any, y: Any) -> list[EnsembleMember]:
         """Return the machines, given the very table of the training."""
 
     def clone_for_leave_one_out(self) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from everystump.bounds._bound import Bound
 from everystump.bounds._kernel_ensemble import KernelEnsemble
-from everystump.bounds.bound import Bound
-from everystump.bounds.reading import (
+from everystump.bounds._reading import (
     FIXED_KERNEL,
     NO_BIAS,
     OPTIMAL,

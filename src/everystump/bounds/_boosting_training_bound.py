@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from everystump.bounds.adaboost import adaboost_bound, read_errors
-from everystump.bounds.bound import Bound
+from everystump.bounds._adaboost import adaboost_bound, read_errors
+from everystump.bounds._bound import Bound
 
 
 def boosting_training_bound(

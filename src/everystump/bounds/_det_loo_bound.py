@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from everystump.bounds.bound import Bound
-from everystump.bounds.reading import bound_left_out_error, read_ensembles
+from everystump.bounds._bound import Bound
+from everystump.bounds._reading import bound_left_out_error, read_ensembles
 
 
 def det_loo_bound(fitted: Any, X: Any, y: Any) -> Bound:

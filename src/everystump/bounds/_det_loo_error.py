@@ -10,9 +10,9 @@ import numpy as np
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
 from everystump._tables.labels import classifier_scores
-from everystump.bounds.protocol import Member, SubsampleEnsemble, SupportsKernelMachines
-from everystump.bounds.refitting import check_two_classes, margins_of, refit_margin
-from everystump.bounds.soft_margin import check_delta, soft_margin_loss
+from everystump.bounds._protocol import EnsembleMember, SubsampleEnsemble, SupportsKernelMachines
+from everystump.bounds._refitting import check_two_classes, margins_of, refit_margin
+from everystump.bounds._soft_margin import check_delta, soft_margin_loss
 
 _TIE = 1e-12
 
@@ -90,7 +90,7 @@ def det_loo_margins(
     return np.where(np.abs(margin) < _TIE, 0.0, margin) if fitted.combines_signs else margin
 
 
-def _changes(part: Member, votes: bool) -> np.ndarray:
+def _changes(part: EnsembleMember, votes: bool) -> np.ndarray:
     """Return by how much each own row's margin changes when the machine has not seen it."""
     machine, _, _, X, y = part
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)

@@ -12,7 +12,7 @@ from everystump._sklearn_compat import safe_indexing
 from everystump._tables import is_frame, reorder_columns
 from everystump._tables.labels import classifier_scores
 from everystump.bounds._kernel_ensemble import KernelMachine
-from everystump.bounds.protocol import SubsampleEnsemble, SupportsKernelEnsembles
+from everystump.bounds._protocol import SubsampleEnsemble, SupportsKernelEnsembles
 
 
 def fast_leave_one_out(fitted: Any, X: Any, y: Any) -> KernelMachine | None:
