@@ -1,4 +1,4 @@
-"""A small problem of the solvers, for which everything can be written out densely."""
+"""A small problem for the solvers, for which everything can be written out densely."""
 
 import numpy as np
 from trees import paths
@@ -11,7 +11,7 @@ from everystump._core.solvers import Problem, Rows, solve
 
 
 class Small:
-    """A problem of 60 rows: two continuous features, three of few values that are joined."""
+    """A problem of 60 rows: two continuous features and three of few values, which are joined."""
 
     def __init__(self, loss, *, bias=True, C=1.0, seed=0, n=60, n_threads=1):
         rng = np.random.default_rng(seed)
@@ -30,7 +30,7 @@ class Small:
 
     @property
     def votes(self):
-        """The votes of all weights on all rows, densely: ``gather S``."""
+        """The dense matrix ``V = gather S``: the votes of all weights on all rows."""
         S = np.column_stack([self.chains.matvec(unit) for unit in np.eye(len(self.chains.jumps))])
         return S[self.columns.codes.T + self.chains.starts[:-1]].sum(axis=1)
 
@@ -38,11 +38,11 @@ class Small:
         margin = self.y * (self.votes @ w + b)
         return w @ w / 2 + self.loss(self.C * self.weight).total(margin)
 
-    def place(self, w, b):
-        self.rows.place(self.chains.matvec(w), b)
+    def move_to(self, w, b):
+        self.rows.set_margins(self.chains.matvec(w), b)
 
     def newton(self, w, b, loss):
-        """Return Newton's matrix, right-hand side, ``h`` and ``k`` at a point, densely."""
+        """Return Newton's dense matrix, right-hand side, ``e``, ``h`` and ``k`` at a point."""
         V = self.votes
         margin = self.y * (V @ w + b)
         W, a = loss.curvature(margin), loss.slope(margin)
@@ -52,12 +52,12 @@ class Small:
             return A, r, 0.0, h, k
         return A - np.outer(h, h) / k, r - h * e / k, e, h, k
 
-    def solve(self, *, tol=1e-9, max_iter=1000, start=None, rows=None, gram=None):
+    def solve(self, *, tol=1e-9, max_iter=1000, start=None, rows=None, kernel_matrix=None):
         return solve(
             self.problem,
             rows or self.rows,
             tol=tol,
             max_iter=max_iter,
             start=start,
-            gram=gram,
+            kernel_matrix=kernel_matrix,
         )

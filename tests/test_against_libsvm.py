@@ -22,7 +22,7 @@ from oracles import (
 from random_tables import Case, cases
 
 from everystump import StumpSVC
-from everystump._core.solvers import Gram
+from everystump._core.solvers import TableKernelMatrix
 
 RECOMPUTED = 1e-6
 TINY = 1e-9
@@ -32,7 +32,7 @@ TINY = 1e-9
 def both_ways():
     """Solve even numbers of rows in their span, odd ones in the features' own weights."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Gram, "pays", lambda _, n_rows, *__: n_rows % 2 == 0)
+        patch.setattr(TableKernelMatrix, "is_faster", lambda _, n_rows, *__: n_rows % 2 == 0)
         yield
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
-from everystump._core.solvers import WholeMatrix, solve_box
-from everystump._core.solvers.box import climb
+from everystump._core.solvers import DenseKernelMatrix, solve_box
+from everystump._core.solvers.box import coordinate_ascent
 
 LOSSES = [Hinge, SquaredHinge, LeastSquares]
 
@@ -23,8 +23,8 @@ class Narrow:
         assert len(index) <= self.width
         return self._square[index]
 
-    def scores(self, coef, doubled=False):
-        return WholeMatrix(self._square).scores(coef, doubled)
+    def scores(self, coef, extended=False):
+        return DenseKernelMatrix(self._square).scores(coef, extended)
 
 
 def gaussian(X, gamma=0.5):
@@ -100,7 +100,7 @@ def assert_solved(found, square, sign, loss, b=0.0):
 def test_the_optimum_is_that_of_scipy(loss, matrix, log10_C):
     for seed in range(3):
         square, sign, cost = problem(seed, matrix, n=10 + 15 * seed, log10_C=log10_C)
-        found = solve_box(WholeMatrix(square), sign, loss(cost), tol=1e-9)
+        found = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9)
         assert_solved(found, square, sign, loss(cost))
 
 
@@ -108,7 +108,7 @@ def test_the_optimum_is_that_of_scipy(loss, matrix, log10_C):
 def test_least_squares_is_a_linear_system(matrix):
     """``(K + I / (2 C)) (y a) = y``."""
     square, sign, cost = problem(0, matrix)
-    found = solve_box(WholeMatrix(square), sign, LeastSquares(cost), tol=1e-13)
+    found = solve_box(DenseKernelMatrix(square), sign, LeastSquares(cost), tol=1e-13)
     expected = sign * np.linalg.solve(square + np.diag(0.5 / cost), sign)
     np.testing.assert_allclose(found.a, expected, atol=1e-5 * np.abs(expected).max())
 
@@ -135,7 +135,7 @@ def test_groups_of_a_singular_matrix(loss):
 def test_the_certificate_brackets_the_optimum(loss, tol):
     for seed in range(5):
         square, sign, cost = problem(seed, n=40)
-        found = solve_box(WholeMatrix(square), sign, loss(cost), tol=tol).certificate
+        found = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=tol).certificate
         value = optimum(square, sign, loss(cost))[1]
         assert found.dual <= value * (1 + 1e-8)
         assert value <= found.primal * (1 + 1e-8)
@@ -155,16 +155,16 @@ def test_too_few_groups_are_admitted():
 @pytest.mark.parametrize("b", [-0.7, 0.4, 3.0])
 def test_a_constant_that_is_given(loss, b):
     square, sign, cost = problem(1)
-    found = solve_box(WholeMatrix(square), sign, loss(cost), b=b, tol=1e-9)
+    found = solve_box(DenseKernelMatrix(square), sign, loss(cost), b=b, tol=1e-9)
     assert_solved(found, square, sign, loss(cost), b)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_from_the_optimum_there_is_nothing_to_do(loss):
     square, sign, cost = problem(2)
-    cold = solve_box(WholeMatrix(square), sign, loss(cost), tol=1e-9)
+    cold = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9)
     given = cold.a.copy(), cold.margin.copy()
-    warm = solve_box(WholeMatrix(square), sign, loss(cost), tol=1e-9, start=given)
+    warm = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9, start=given)
     assert warm.n_iter == 0 < cold.n_iter
     np.testing.assert_array_equal(warm.a, cold.a)
 
@@ -174,7 +174,7 @@ def test_any_start_leads_to_the_optimum_and_is_left_as_it_was(loss):
     square, sign, cost = problem(3)
     a = np.random.default_rng(0).uniform(0, 1, size=len(sign)) * cost
     start = a.copy(), sign * (square @ (a * sign))
-    found = solve_box(WholeMatrix(square), sign, loss(cost), tol=1e-9, start=start)
+    found = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9, start=start)
     assert_solved(found, square, sign, loss(cost))
     np.testing.assert_array_equal(start[0], a)
 
@@ -185,9 +185,9 @@ def test_a_row_twice_is_a_row_of_twice_the_cost(loss):
     again = np.concatenate([np.arange(25), np.arange(10)])
     cost = np.ones(25)
     copies = solve_box(
-        WholeMatrix(square[np.ix_(again, again)]), sign[again], loss(cost[again]), tol=1e-11
+        DenseKernelMatrix(square[np.ix_(again, again)]), sign[again], loss(cost[again]), tol=1e-11
     )
-    heavy = solve_box(WholeMatrix(square), sign, loss(np.bincount(again) * cost), tol=1e-11)
+    heavy = solve_box(DenseKernelMatrix(square), sign, loss(np.bincount(again) * cost), tol=1e-11)
     np.testing.assert_allclose(copies.margin[:25], heavy.margin, atol=1e-4)
     assert copies.certificate.primal == pytest.approx(heavy.certificate.primal, rel=1e-9)
 
@@ -197,16 +197,16 @@ def test_a_large_cost_is_the_hard_margin(loss):
     """Rows of an invertible kernel can all be met; twice that cost then changes nothing."""
     square, sign, _ = problem(6, n=20)
     square += 0.1 * np.eye(20)
-    hard = solve_box(WholeMatrix(square), sign, loss(np.full(20, 1e8)), tol=1e-9)
+    hard = solve_box(DenseKernelMatrix(square), sign, loss(np.full(20, 1e8)), tol=1e-9)
     assert hard.margin.min() > 1 - 1e-4
-    harder = solve_box(WholeMatrix(square), sign, loss(np.full(20, 2e8)), tol=1e-9)
+    harder = solve_box(DenseKernelMatrix(square), sign, loss(np.full(20, 2e8)), tol=1e-9)
     np.testing.assert_allclose(harder.margin, hard.margin, atol=1e-3)
 
 
 def test_a_small_cost_is_the_kernel_mean():
     """No row reaches the margin, so that every ``a`` is at its limit."""
     square, sign, cost = problem(7, log10_C=-4.0)
-    found = solve_box(WholeMatrix(square), sign, Hinge(cost), tol=1e-9)
+    found = solve_box(DenseKernelMatrix(square), sign, Hinge(cost), tol=1e-9)
     np.testing.assert_array_equal(found.a, cost)
     np.testing.assert_allclose(found.margin, sign * (square @ (sign * cost)))
 
@@ -218,7 +218,7 @@ def test_rows_that_do_not_interact_have_closed_forms():
     expected = {Hinge: np.minimum(C, 1 / k), SquaredHinge: 2 * C / (1 + 2 * C * k)}
     expected[LeastSquares] = expected[SquaredHinge]
     for loss, a in expected.items():
-        found = solve_box(WholeMatrix(np.diag(k)), sign, loss(C), tol=1e-12)
+        found = solve_box(DenseKernelMatrix(np.diag(k)), sign, loss(C), tol=1e-12)
         np.testing.assert_allclose(found.a, a, atol=1e-9)
 
 
@@ -265,6 +265,9 @@ def test_climbing_takes_the_steep_rows_at_hand_one_by_one(loss, most, n_held):
         index = np.sort(np.random.default_rng(seed).permutation(25)[:n_held])
         expected = climb_by_hand(square, index, sign, box, 1e-3, most)
         a, margin = np.zeros(25), np.zeros(25)
-        assert climb(square[index], index, sign, *box, a, margin, 1e-3, most) == expected[0]
+        assert (
+            coordinate_ascent(square[index], index, sign, *box, a, margin, 1e-3, most)
+            == expected[0]
+        )
         np.testing.assert_allclose(a, expected[1], atol=1e-12)
         np.testing.assert_allclose(margin, expected[2], atol=1e-12)

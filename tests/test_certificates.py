@@ -12,10 +12,10 @@ from everystump._core.kernel_machines import LOSSES, KernelProblem, LazyKernelMa
 from everystump._core.kernel_machines.evaluation import balance, solution_from_duals
 from everystump._core.kernel_machines.interior_point import solve_interior_point
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
-from everystump._core.solvers import WholeMatrix
-from everystump._core.solvers.certificate import Values, certify
-from everystump._core.solvers.evaluation import evaluate
-from everystump._core.solvers.products import RowSum, linear_scores
+from everystump._core.solvers import DenseKernelMatrix
+from everystump._core.solvers.certificate import ObjectiveTerms, certify
+from everystump._core.solvers.kernel_certificate import evaluate_expansion
+from everystump._core.solvers.kernel_products import RowSum, linear_scores
 
 
 def exact(values):
@@ -125,7 +125,7 @@ def test_stump_ensembles_state_their_rounding(model, bias):
 
 
 def test_rounding_is_on_the_safe_side():
-    values = Values(1.0, 1.0, 2.0, 1.0, 0.25, primal_rounding=0.5, dual_rounding=0.25)
+    values = ObjectiveTerms(1.0, 1.0, 2.0, 1.0, 0.25, primal_rounding=0.5, dual_rounding=0.25)
     found = certify(values, tol=0.4)
     assert (found.primal, found.dual, found.gap) == (2.0, 1.0, 0.5)
     assert not found.converged and found.rounding == 0.5
@@ -133,17 +133,19 @@ def test_rounding_is_on_the_safe_side():
 
 def test_values_that_contradict_each_other_are_no_proof():
     """A dual value above the primal one shows that rounding, at least, was larger than stated."""
-    within = certify(Values(2.0, 0.0, 2.5, 2.0, primal_rounding=0.1, dual_rounding=0.3), tol=0.6)
+    within = certify(
+        ObjectiveTerms(2.0, 0.0, 2.5, 2.0, primal_rounding=0.1, dual_rounding=0.3), tol=0.6
+    )
     assert within.dual > within.primal and within.gap == within.rounding == 0.6 / 1.1
-    beyond = certify(Values(2.0, 0.0, 2.0 + 2e-10, 2.0), tol=1e-3)
+    beyond = certify(ObjectiveTerms(2.0, 0.0, 2.0 + 2e-10, 2.0), tol=1e-3)
     assert beyond.gap == np.inf and not beyond.converged
 
 
 @pytest.mark.parametrize("n_terms", [100, 10_000, 100_000])
 def test_sums_of_equal_terms_are_off_by_no_more_than_they_say(n_terms):
     """Their roundings add up."""
-    for doubled in (False, True):
-        total = RowSum(1, doubled)
+    for extended in (False, True):
+        total = RowSum(1, extended)
         total.add(np.full((n_terms, 1), 0.1), np.arange(n_terms), np.ones(n_terms))
         found = total.scores()
         off = abs(n_terms * Fraction(0.1) - Fraction(float(found.value[0])))
@@ -156,13 +158,15 @@ def test_the_imbalance_is_rounded_to_the_safe_side(seed):
     rng = np.random.default_rng(seed)
     a, sign, b = rng.random(10), np.where(rng.random(10) < 0.5, 1.0, -1.0), 1e9 * rng.random()
     loss = Hinge(np.ones(10))
-    claimed = evaluate(WholeMatrix(np.zeros((10, 10))), sign, loss, a, b, 1e-3).certificate
+    claimed = evaluate_expansion(
+        DenseKernelMatrix(np.zeros((10, 10))), sign, loss, a, b, 1e-3
+    ).certificate
     exact_dual = sum(exact(a)) - Fraction(b) * sum(exact(a * sign))
     assert Fraction(claimed.dual) <= exact_dual
 
 
-@pytest.mark.parametrize("doubled", [False, True])
-def test_products_are_off_by_no_more_than_they_say(doubled):
+@pytest.mark.parametrize("extended", [False, True])
+def test_products_are_off_by_no_more_than_they_say(extended):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3)) + 1e4
     coef = 1e6 * rng.normal(size=20)
@@ -170,16 +174,16 @@ def test_products_are_off_by_no_more_than_they_say(doubled):
     K = X @ X.T
     tables = exact(K), exact(coef)
     wanted = [sum(tables[0][20 * i + j] * tables[1][j] for j in range(20)) for i in range(20)]
-    found = WholeMatrix(K).scores(coef, doubled)
+    found = DenseKernelMatrix(K).scores(coef, extended)
     off = [abs(v - Fraction(float(f))) for v, f in zip(wanted, found.value, strict=True)]
     assert all(o <= Fraction(float(r)) for o, r in zip(off, found.rounding, strict=True))
     rows = [exact(row) for row in X]
     weights = [sum(c * r[d] for c, r in zip(tables[1], rows, strict=True)) for d in range(3)]
     wanted = [sum(w * v for w, v in zip(weights, row, strict=True)) for row in rows]
-    found = linear_scores(X, coef, doubled)
+    found = linear_scores(X, coef, extended)
     off = [abs(v - Fraction(float(f))) for v, f in zip(wanted, found.value, strict=True)]
     assert all(o <= Fraction(float(r)) for o, r in zip(off, found.rounding, strict=True))
-    if doubled:
+    if extended:
         assert np.all(found.rounding <= 1e-15 * np.abs(found.value) + 1e-12)
 
 

@@ -24,9 +24,9 @@ from everystump._core.chains import Chains
 from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.solvers import InseparableError
-from everystump._core.solvers.bracket import bracket
-from everystump._core.solvers.edges import Edges
-from everystump._core.solvers.newton import Newton
+from everystump._core.solvers.duality import primal_dual
+from everystump._core.solvers.newton_system import ChainNewtonSystem, hessian_diagonal
+from everystump._core.solvers.sign_constraints import SignConstraints
 from everystump._tables import Feature
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump.bounds import loo_bound
@@ -346,7 +346,7 @@ def test_a_warm_start_leads_to_the_same_optimum(loss, ratio):
 
 
 def constrained(loss, **arguments):
-    """Return the problem of `Small` with curves 0 and 2 rising and curve 3 falling."""
+    """Return the problem of `Small` with curves 0 and 2 increasing and curve 3 decreasing."""
     small = Small(loss, **arguments)
     signs = small.chains.edge_signs(np.array([1, 0, 1, -1, 0]))
     small.problem = replace(small.problem, signs=signs)
@@ -354,37 +354,37 @@ def constrained(loss, **arguments):
 
 
 @pytest.mark.parametrize("loss", [SquaredHinge, Logistic])
-def test_newton_steps_with_stiff_edges_are_the_dense_solution(loss):
+def test_newton_steps_with_active_signs_are_the_dense_solution(loss):
     small = constrained(loss)
     rng = np.random.default_rng(3)
     w, b = 0.3 * rng.normal(size=len(small.chains.jumps)), 0.2
     scale = rng.choice([1.0, 0.3, 1e-4], size=len(w))
-    small.place(w, b)
+    small.move_to(w, b)
     A, rhs, e, h, k = small.newton(w, b, loss(small.C * small.weight))
-    stiff = A - np.eye(len(w)) + np.diag(scale**-2.0)
-    now = bracket(small.problem, w, small.rows.slopes())
-    newton = Newton(small.problem, small.rows)
-    np.testing.assert_allclose(newton.bend(), np.diag(A))
+    active = A - np.eye(len(w)) + np.diag(scale**-2.0)
+    current = primal_dual(small.problem, w, small.rows.sums())
+    system = ChainNewtonSystem(small.problem, small.rows)
+    np.testing.assert_allclose(hessian_diagonal(small.problem, small.rows), np.diag(A))
     for products in (0, 10**9):
-        newton.products = products
-        dw, db = newton.direction(now, EXACTLY, scale)
-        np.testing.assert_allclose(dw, np.linalg.solve(stiff, rhs), atol=1e-8)
+        system.products = products
+        dw, db = system.direction(current, EXACTLY, scale)
+        np.testing.assert_allclose(dw, np.linalg.solve(active, rhs), atol=1e-8)
         assert db == pytest.approx((e - h @ dw) / k, abs=1e-8)
 
 
-def test_the_smoothed_edges_have_the_slope_and_curvature_that_they_say():
+def test_the_slope_and_curvature_of_smoothed_signs():
     rng = np.random.default_rng(0)
     signs, w = np.array([0, 1, -1, 1, 0, -1]), rng.normal(size=6)
-    edges = Edges(signs)
-    edges.hold(np.full(6, 5.0))
-    edges.anchor(rng.normal(size=6), 2.0)
-    edges.hold(np.full(6, 5.0))
+    constraints = SignConstraints(signs)
+    constraints.set_penalty(np.full(6, 5.0))
+    constraints.recenter(rng.normal(size=6), 2.0)
+    constraints.set_penalty(np.full(6, 5.0))
     dw, t = rng.normal(size=6), 1e-6
-    assert edges.along(w, dw, 0.0) == pytest.approx(edges.pull(w) @ dw)
-    change = (edges.pull(w + t * dw) - edges.pull(w)) / t
-    np.testing.assert_allclose(-change, (edges.scale(w) ** -2 - 1) * dw, atol=1e-6)
-    assert np.all(signs * edges.pull(w) >= 0)
-    assert np.any(edges.pull(w) != 0)
+    assert constraints.directional_slope(w, dw, 0.0) == pytest.approx(constraints.force(w) @ dw)
+    change = (constraints.force(w + t * dw) - constraints.force(w)) / t
+    np.testing.assert_allclose(-change, (constraints.jump_factors(w) ** -2 - 1) * dw, atol=1e-6)
+    assert np.all(signs * constraints.force(w) >= 0)
+    assert np.any(constraints.force(w) != 0)
 
 
 @pytest.mark.parametrize("machine", [StumpSVCCV, StumpLogisticRegressionCV])
@@ -404,9 +404,9 @@ def test_names_and_words():
     X, y = wavy(80)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     by_name = StumpSVC(monotonic_cst={"c": "decreasing", "a": 1}, n_jobs=1).fit(frame, y)
-    by_place = StumpSVC(monotonic_cst=["increasing", 0, -1], n_jobs=1).fit(X, y)
-    np.testing.assert_array_equal(by_name.dual_coef_, by_place.dual_coef_)
-    assert turns(by_place)[0, 0] == 0.0 == turns(by_place)[2, 1]
+    by_position = StumpSVC(monotonic_cst=["increasing", 0, -1], n_jobs=1).fit(X, y)
+    np.testing.assert_array_equal(by_name.dual_coef_, by_position.dual_coef_)
+    assert turns(by_position)[0, 0] == 0.0 == turns(by_position)[2, 1]
 
 
 def test_a_series_goes_by_its_index():

@@ -13,16 +13,16 @@ from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.packing import pack
 from everystump._core.solvers import Problem, Rows, solve
-from everystump._core.solvers.bracket import bracket
-from everystump._core.solvers.certificate import Values, certify, relative_gap
-from everystump._core.solvers.conjugate import Stop, conjugate_gradients
-from everystump._core.solvers.newton import Newton, line_search
+from everystump._core.solvers.certificate import ObjectiveTerms, certify, relative_gap
+from everystump._core.solvers.conjugate_gradients import StoppingRule, conjugate_gradients
+from everystump._core.solvers.duality import primal_dual
+from everystump._core.solvers.newton_system import ChainNewtonSystem, line_search
 from everystump._core.solvers.preconditioner import BlockPreconditioner
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 BIAS = pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
-EXACTLY = Stop(0.0, 1e-24, 1.0)
+EXACTLY = StoppingRule(0.0, 1e-24, 1.0)
 
 
 def random_point(small, seed=1, scale=0.3):
@@ -43,7 +43,7 @@ def test_conjugate_gradients_solve_random_systems(n, preconditioned):
     rhs = rng.normal(size=n)
     precondition = (lambda r: r / np.diag(A)) if preconditioned else (lambda r: r.copy())
     x, n_products = conjugate_gradients(
-        lambda p: A @ p, precondition, rhs, Stop(1e-22, 0.0, 0.0), 10 * n + 50
+        lambda p: A @ p, precondition, rhs, StoppingRule(1e-22, 0.0, 0.0), 10 * n + 50
     )
     np.testing.assert_allclose(A @ x, rhs, atol=1e-9)
     assert n_products <= 3 * n + 20
@@ -52,7 +52,7 @@ def test_conjugate_gradients_solve_random_systems(n, preconditioned):
 def test_a_perfect_preconditioner_needs_one_product():
     A = np.diag([1.0, 10.0, 1e6])
     x, n_products = conjugate_gradients(
-        lambda p: A @ p, lambda r: np.linalg.solve(A, r), np.ones(3), Stop(1e-20, 0, 0), 10
+        lambda p: A @ p, lambda r: np.linalg.solve(A, r), np.ones(3), StoppingRule(1e-20, 0, 0), 10
     )
     assert n_products == 1
     np.testing.assert_allclose(x, 1 / np.diag(A))
@@ -61,14 +61,14 @@ def test_a_perfect_preconditioner_needs_one_product():
 @pytest.mark.parametrize(
     ("stop", "products"),
     [
-        (Stop(floor=1e9, target=0.0, relative=0.0), 0),
-        (Stop(floor=0.0, target=1e9, relative=1.0), 0),
-        (Stop(floor=0.0, target=1e9, relative=0.0), 7),
-        (Stop(floor=0.0, target=0.0, relative=1.0), 7),
+        (StoppingRule(floor=1e9, target=0.0, relative=0.0), 0),
+        (StoppingRule(floor=0.0, target=1e9, relative=1.0), 0),
+        (StoppingRule(floor=0.0, target=1e9, relative=0.0), 7),
+        (StoppingRule(floor=0.0, target=0.0, relative=1.0), 7),
     ],
 )
 def test_when_conjugate_gradients_stop(stop, products):
-    """At the floor at once; at the target only if the residual fell as far as asked."""
+    """At the floor immediately; at the target only after the required reduction of the residual."""
     A = np.diag(np.arange(1.0, 101.0) ** 2)
     found = conjugate_gradients(lambda p: A @ p, lambda r: r.copy(), np.ones(100), stop, 7)[1]
     assert found == products
@@ -78,10 +78,10 @@ def test_when_conjugate_gradients_stop(stop, products):
 
 
 def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
-    """With a bias they are equal: a block a feature, or a joint column."""
+    """With a bias they are equal: one block per feature or joint column."""
     small = Small(Logistic)
     w, b = random_point(small)
-    small.place(w, b)
+    small.move_to(w, b)
     loss = Logistic(small.C * small.weight)
     A = small.newton(w, b, loss)[0]
     precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
@@ -101,7 +101,7 @@ def test_preconditioner_is_symmetric_and_positive(loss, bias):
     small = Small(loss, bias=bias)
     if loss is Hinge:
         small.rows.smooth_at_box_center(0.8, 1.0)
-    small.place(*random_point(small))
+    small.move_to(*random_point(small))
     precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
     inverse = np.column_stack([precondition(unit) for unit in np.eye(len(small.chains.jumps))])
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-10)
@@ -122,34 +122,34 @@ def test_newton_steps_are_the_dense_solution(loss, bias):
         small.rows.smooth_at_box_center(0.8, 1.0)
         dense_loss = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
     w, b = random_point(small)
-    small.place(w, b)
+    small.move_to(w, b)
     A, rhs, e, h, k = small.newton(w, b, dense_loss)
     dw = np.linalg.solve(A, rhs)
     db = (e - h @ dw) / k if bias else 0.0
-    now = bracket(small.problem, w, small.rows.slopes())
-    newton = Newton(small.problem, small.rows)
-    iterative = newton._iterative(
-        *small.rows.curvature(), now.residual, now.imbalance, EXACTLY, 500
+    current = primal_dual(small.problem, w, small.rows.sums())
+    system = ChainNewtonSystem(small.problem, small.rows)
+    iterative = system._solve_iteratively(
+        *small.rows.curvature(), current.residual, current.imbalance, EXACTLY, 500, None
     )
-    exact = newton._exact(now.residual, now.imbalance)
+    exact = system._solve_exactly(current.residual, current.imbalance, None)
     for found in (iterative, exact):
         np.testing.assert_allclose(found[0], dw, atol=1e-8)
         assert found[1] == pytest.approx(db, abs=1e-8)
 
 
 @BIAS
-def test_direction_chooses_a_way_and_both_are_right(bias):
+def test_both_ways_to_solve_give_the_direction(bias):
     small = Small(Logistic, bias=bias)
     w, b = random_point(small)
-    small.place(w, b)
+    small.move_to(w, b)
     A, rhs, *_ = small.newton(w, b, Logistic(small.C * small.weight))
-    now = bracket(small.problem, w, small.rows.slopes())
-    newton = Newton(small.problem, small.rows)
+    current = primal_dual(small.problem, w, small.rows.sums())
+    system = ChainNewtonSystem(small.problem, small.rows)
     for last_products in (0, 10**6):
-        newton.products = last_products
-        dw, _ = newton.direction(now, EXACTLY)
+        system.products = last_products
+        dw, _ = system.direction(current, EXACTLY)
         np.testing.assert_allclose(A @ dw, rhs, atol=1e-7)
-        assert newton.products == (int(0.9 * last_products) if last_products else newton.products)
+        assert system.products == (int(0.9 * last_products) if last_products else system.products)
 
 
 def test_without_curvature_the_step_is_the_residual():
@@ -158,9 +158,9 @@ def test_without_curvature_the_step_is_the_residual():
     for block in small.rows.blocks:
         block.margin[:] = 2.0
     weights = np.ones(len(small.chains.jumps))
-    now = bracket(small.problem, weights, small.rows.slopes())
-    dw, db = Newton(small.problem, small.rows).direction(now, EXACTLY)
-    np.testing.assert_array_equal(dw, now.residual)
+    current = primal_dual(small.problem, weights, small.rows.sums())
+    dw, db = ChainNewtonSystem(small.problem, small.rows).direction(current, EXACTLY)
+    np.testing.assert_array_equal(dw, current.residual)
     assert db == 0.0
 
 
@@ -168,14 +168,14 @@ def test_without_curvature_the_step_is_the_residual():
 @ALL_LOSSES
 @pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
 def test_line_search_finds_a_flat_point(loss, bias, length):
-    """At the length found the derivative is at most 0.3 of what it was, whatever the direction."""
+    """The derivative falls to at most 0.3 of its initial value for any length of the direction."""
     small = Small(loss, bias=bias)
     record = loss(small.C * small.weight)
     if loss is Hinge:
         small.rows.smooth_at_box_center(0.8, 1.0)
         record = SmoothedHinge(record.cost, record.cost / 2, 0.8 * small.weight)
     w, b = random_point(small)
-    small.place(w, b)
+    small.move_to(w, b)
     A, rhs, e, h, k = small.newton(w, b, record)
     dw = length * np.linalg.solve(A, rhs)
     db = length * (e - h @ dw / length) / k if bias else 0.0
@@ -194,7 +194,7 @@ def test_line_search_finds_a_flat_point(loss, bias, length):
 def test_line_search_does_not_go_uphill():
     small = Small(Logistic)
     w, b = random_point(small)
-    small.place(w, b)
+    small.move_to(w, b)
     dw = w - small.votes.T @ (
         small.y * Logistic(small.weight).slope(small.y * (small.votes @ w + b))
     )
@@ -202,14 +202,14 @@ def test_line_search_does_not_go_uphill():
     assert line_search(small.rows, w, dw) == 0.0
 
 
-# Bracket and certificate
+# Primal and dual values, and the certificate
 
 
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_bracket_brackets_at_random_points(loss, bias, C):
-    """primal >= optimum >= dual, and the primal value is reached by the scaled point."""
+def test_primal_and_dual_values_enclose_the_optimum(loss, bias, C):
+    """primal >= optimum >= dual, and the scaled point attains the primal value."""
     small = Small(loss, bias=bias, C=C)
     best = small.solve().certificate
     assert best.gap <= 1e-9
@@ -217,36 +217,36 @@ def test_bracket_brackets_at_random_points(loss, bias, C):
         w, b = random_point(small, seed, scale=10.0 ** (seed % 5 - 3))
         rng = np.random.default_rng(seed)
         if loss is Hinge:
-            anchor = small.C * small.weight * rng.uniform(size=len(small.y))
-            small.rows.smooth_at(10.0 ** rng.uniform(-3, 3), anchor)
-        small.place(w, b)
-        now = bracket(small.problem, w, small.rows.slopes())
-        assert now.primal >= best.dual * (1 - 1e-12)
-        assert now.dual <= best.primal * (1 + 1e-12)
-        reached = small.objective(now.primal_scale * w, now.primal_scale * b)
-        assert now.primal == pytest.approx(reached, rel=1e-10)
+            center = small.C * small.weight * rng.uniform(size=len(small.y))
+            small.rows.smooth_at(10.0 ** rng.uniform(-3, 3), center)
+        small.move_to(w, b)
+        current = primal_dual(small.problem, w, small.rows.sums())
+        assert current.primal >= best.dual * (1 - 1e-12)
+        assert current.dual <= best.primal * (1 + 1e-12)
+        attained = small.objective(current.primal_scale * w, current.primal_scale * b)
+        assert current.primal == pytest.approx(attained, rel=1e-10)
 
 
 @BIAS
 @ALL_LOSSES
-def test_the_dual_value_is_reached_by_the_dual_variables(loss, bias):
-    """Balanced if there is a bias; worth at least the dual value; in their box."""
+def test_the_dual_variables_attain_the_dual_value(loss, bias):
+    """They are balanced if there is a bias, within their box, and attain the dual value."""
     small = Small(loss, bias=bias)
     solution = small.solve(tol=1e-3)
     cost, a = small.C * small.weight, small.y * solution.dual_coef
     assert np.all(a >= 0)
     assert loss is SquaredHinge or np.all(a <= cost * (1 + 1e-12))
     v = small.votes.T @ solution.dual_coef
-    worth = loss(cost).dual(a).sum() - v @ v / 2
-    assert worth >= solution.certificate.dual * (1 - 1e-10)
+    attained = loss(cost).dual(a).sum() - v @ v / 2
+    assert attained >= solution.certificate.dual * (1 - 1e-10)
     if bias:
         assert abs(solution.dual_coef.sum()) <= 1e-10 * a.sum()
 
 
 @BIAS
 @ALL_LOSSES
-def test_solution_is_the_optimum_of_a_generic_minimiser(loss, bias):
-    """A smooth loss by BFGS to 1e-7; the hinge by SLSQP over weights and slacks to 1e-6."""
+def test_solution_is_the_optimum_of_a_generic_optimizer(loss, bias):
+    """Smooth losses by BFGS, the dual of the hinge by SLSQP."""
     small = Small(loss, bias=bias, n=25)
     solution = small.solve()
     V, y, cost = small.votes, small.y, small.C * small.weight
@@ -284,21 +284,21 @@ def test_solution_is_the_optimum_of_a_generic_minimiser(loss, bias):
 def test_relative_gap():
     assert relative_gap(2.0, 1.5) == 0.25
     assert relative_gap(2.0, 2.0 + 1e-12) == pytest.approx(5e-13, rel=1e-3)
-    assert relative_gap(2.0, 2.5) == np.inf  # a contradiction proves nothing
+    assert relative_gap(2.0, 2.5) == np.inf  # contradictory values
     assert relative_gap(0.0, 0.0) == 0.0
     assert relative_gap(0.0, -1.0) == relative_gap(-1.0, -1.0) == np.inf
     assert relative_gap(np.inf, 1.0) == np.inf
 
 
 @pytest.mark.parametrize(("primal", "dual"), [(1.0, np.nan), (np.nan, 1.0), (np.nan, np.nan)])
-def test_a_value_that_is_no_number_certifies_nothing(primal, dual):
-    values = Values(norm=0.0, loss=primal, gain=dual, reach=0.0)
-    assert not certify(values, tol=1e-3).converged
+def test_nan_certifies_nothing(primal, dual):
+    terms = ObjectiveTerms(norm=0.0, loss=primal, dual_loss=dual, dual_norm=0.0)
+    assert not certify(terms, tol=1e-3).converged
 
 
 @BIAS
 @ALL_LOSSES
-def test_too_few_steps_are_admitted(loss, bias):
+def test_too_few_steps_are_reported(loss, bias):
     solution = Small(loss, bias=bias, C=100.0).solve(tol=1e-12, max_iter=1)
     assert solution.n_iter == 1
     assert not solution.certificate.converged
@@ -306,7 +306,7 @@ def test_too_few_steps_are_admitted(loss, bias):
 
 
 @ALL_LOSSES
-def test_progress_is_reported_with_values_that_close_in(loss):
+def test_progress_reports_converging_values(loss):
     small, seen = Small(loss), []
     solve(
         small.problem,
@@ -328,9 +328,9 @@ def test_progress_is_reported_with_values_that_close_in(loss):
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 0.5, 2.0, 300.0])
 def test_a_warm_start_leads_to_the_same_optimum(loss, bias, C):
-    neighbour = Small(loss, bias=bias, C=1.0).solve(tol=1e-4)
+    neighbor = Small(loss, bias=bias, C=1.0).solve(tol=1e-4)
     cold = Small(loss, bias=bias, C=C).solve(tol=1e-8)
-    warm = Small(loss, bias=bias, C=C).solve(tol=1e-8, start=neighbour)
+    warm = Small(loss, bias=bias, C=C).solve(tol=1e-8, start=neighbor)
     assert warm.certificate.converged
     assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-8)
     assert warm.C == C
@@ -363,7 +363,7 @@ def test_hard_margin_keeps_every_row(bias):
     assert solution.certificate.primal == pytest.approx(solution.weights @ solution.weights / 2)
 
 
-def test_hard_margin_of_inseparable_rows_is_refused():
+def test_a_hard_margin_needs_separable_rows():
     columns = make_columns(np.array([[0.0], [0.0], [1.0]]), max_bins=10)
     masses = [Masses(np.array([2.0]), 0.0)]
     chains = Chains.of(paths(masses), masses, centered=False)
@@ -387,7 +387,7 @@ def in_blocks(monkeypatch, n_rows_per_block):
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_blocks_of_rows_change_nothing(monkeypatch, loss, bias, n_threads):
+def test_blocks_of_rows_give_the_same_solution(monkeypatch, loss, bias, n_threads):
     whole = Small(loss, bias=bias)
     in_blocks(monkeypatch, 7)
     parts = Small(loss, bias=bias, n_threads=n_threads)
@@ -399,7 +399,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch, loss, bias, n_threads):
 
 
 @ALL_LOSSES
-def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
+def test_sums_over_rows_match_the_dense_formulas(monkeypatch, loss):
     in_blocks(monkeypatch, 11)
     small = Small(loss)
     cost, y = small.C * small.weight, small.y
@@ -408,24 +408,24 @@ def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
         small.rows.smooth_at_box_center(0.8, 1.0)
         record = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
     w, b = random_point(small)
-    small.place(w, b)
+    small.move_to(w, b)
     V = small.votes
     margin = y * (V @ w + b)
     a, W = record.slope(margin), record.curvature(margin)
-    slopes = small.rows.slopes()
-    collected = np.stack([small.chains.rmatvec(table) for table in slopes.tables])
-    np.testing.assert_allclose(collected, np.stack([V.T @ (a * (y > 0)), V.T @ (a * (y < 0))]))
-    np.testing.assert_allclose(slopes.totals, [a[y > 0].sum(), a[y < 0].sum()])
+    sums = small.rows.sums()
+    by_class = np.stack([small.chains.rmatvec(table) for table in sums.tables])
+    np.testing.assert_allclose(by_class, np.stack([V.T @ (a * (y > 0)), V.T @ (a * (y < 0))]))
+    np.testing.assert_allclose(sums.totals, [a[y > 0].sum(), a[y < 0].sum()])
     dual = loss(cost).dual(a)
-    np.testing.assert_allclose(slopes.duals, [dual[y > 0].sum(), dual[y < 0].sum()])
-    assert slopes.loss == pytest.approx(loss(cost).total(margin))
-    assert slopes.pairing == pytest.approx(a @ (1 - margin))
-    assert slopes.min_margin == pytest.approx(margin.min())
-    assert small.rows.strain() == pytest.approx(a @ np.abs(1 - margin))
-    shortfall = small.weight @ np.abs(1 - margin) / small.weight.sum()
-    assert small.rows.mean_shortfall() == pytest.approx(shortfall)
-    by_place, joint = small.rows.curvature()
-    np.testing.assert_allclose(small.chains.rmatvec(by_place), V.T @ W, atol=1e-12)
+    np.testing.assert_allclose(sums.duals, [dual[y > 0].sum(), dual[y < 0].sum()])
+    assert sums.loss == pytest.approx(loss(cost).total(margin))
+    assert sums.pairing == pytest.approx(a @ (1 - margin))
+    assert sums.min_margin == pytest.approx(margin.min())
+    assert small.rows.complementarity() == pytest.approx(a @ np.abs(1 - margin))
+    distance = small.weight @ np.abs(1 - margin) / small.weight.sum()
+    assert small.rows.mean_distance() == pytest.approx(distance)
+    by_bin, joint = small.rows.curvature()
+    np.testing.assert_allclose(small.chains.rmatvec(by_bin), V.T @ W, atol=1e-12)
     assert joint[: small.problem.packing.starts[1]].sum() == pytest.approx(W.sum())
     assert small.rows.n_active == np.count_nonzero(W)
     product = small.chains.rmatvec(small.rows.product(small.chains.matvec(w)))
@@ -435,8 +435,8 @@ def test_what_rows_answer_is_what_the_dense_formulas_say(monkeypatch, loss):
     )
 
 
-def test_rows_may_be_a_part_of_the_table():
-    """The optimum on some rows is that of a table which has no others, given the same chains."""
+def test_a_subset_of_the_rows():
+    """The optimum on some rows does not depend on the others, given the same chains."""
     small, index = Small(Logistic), np.arange(3, 50, 2)
     packing, y, weight = small.problem.packing, small.y, small.weight
     rows = Rows(packing, index, y[index] > 0, Logistic, weight[index], 1.0, 1)

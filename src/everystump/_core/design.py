@@ -1,4 +1,4 @@
-"""The stumps of one training table, ready for any number of two-class problems on it."""
+"""One training table, ready for any number of two-class problems on it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from everystump._core import rowloops
+from everystump._core.blocks import take_rows
 from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
 from everystump._core.losses import Loss
@@ -16,22 +17,38 @@ from everystump._core.packing import Packing, pack
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._core.solvers import (
     Certificate,
-    Gram,
     InseparableError,
     Problem,
     Progress,
     Rows,
     Solution,
+    TableKernelMatrix,
     solve,
 )
 
 
 @dataclass(frozen=True)
 class Design:
-    """Columns, their chains under a measure, and the packed codes.
+    """The binned columns of a table, their chains under a measure, and the packed codes.
 
-    All classes, folds and values of C of one training table share one design, and with it the
-    kernel matrix ``gram`` where rows are few.  ``signs`` are those that `Problem` asks for.
+    All classes, folds and values of C of one training table share one design.
+
+    Attributes
+    ----------
+    columns : Columns
+        The bins of each feature.
+    measure : Measure
+        Which stumps vote.
+    masses : tuple of Masses
+        The masses of the stumps of each feature.
+    chains : Chains
+        The operator from the weights of the stumps to tables.
+    packing : Packing
+        The codes of the rows.
+    kernel_matrix : TableKernelMatrix
+        The kernel matrix of the rows, for problems with few rows.
+    signs : ndarray of shape (n_bins,), optional
+        The sign constraints of monotone curves; see `Problem`.
     """
 
     columns: Columns
@@ -39,7 +56,7 @@ class Design:
     masses: tuple[Masses, ...]
     chains: Chains
     packing: Packing
-    gram: Gram
+    kernel_matrix: TableKernelMatrix
     signs: np.ndarray | None = None
 
     @classmethod
@@ -56,9 +73,9 @@ class Design:
         n_threads: int,
         directions: np.ndarray | None = None,
     ) -> Design:
-        """Code the rows of ``X`` and weigh the gaps between their places.
+        """Encode the rows of ``X`` and compute the masses of the gaps between their bins.
 
-        ``directions`` says which features' curves may only rise (1) or only fall (-1).
+        ``directions`` holds 1 for features whose curve must increase, -1 for decreasing ones.
         """
         measure.check(X.shape[1])
         columns = make_columns(
@@ -72,12 +89,19 @@ class Design:
         if feature_range is not None:
             columns = _widen(columns, feature_range)
         masses = tuple(
-            _check_masses(measure, column, d) for d, column in enumerate(columns.columns)
+            _finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
         )
         chains = Chains.of(columns.columns, masses, centered=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
-        signs = chains.edge_signs(directions)
-        return cls(columns, measure, masses, chains, packing, Gram(chains, packing), signs)
+        return cls(
+            columns,
+            measure,
+            masses,
+            chains,
+            packing,
+            TableKernelMatrix(chains, packing),
+            chains.edge_signs(directions),
+        )
 
     @property
     def half_mass(self) -> float:
@@ -104,7 +128,7 @@ class Design:
         if np.isinf(C):
             weight = np.broadcast_to(1.0, weight.shape)
             self._check_distinct_rows(positive, index)
-        if self._is_one_sided(positive):
+        if self._is_constant_optimal(positive):
             return self._constant(positive, C)
         problem = Problem(
             self.chains,
@@ -114,39 +138,39 @@ class Design:
             hard=bool(np.isinf(C)),
             signs=self.signs,
         )
-        rows = Rows(self.packing, index, positive, loss, weight, C, n_threads)
         return solve(
             problem,
-            rows,
+            Rows(self.packing, index, positive, loss, weight, C, n_threads),
             tol=tol,
             max_iter=max_iter,
             progress=progress,
             start=start,
-            gram=self.gram,
+            kernel_matrix=self.kernel_matrix,
         )
 
     def _check_distinct_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:
-        """Raise if equal rows have different labels: no margin is hard enough for them."""
+        """Raise if equal rows have different labels, which no hard margin can separate."""
         codes = self.packing.codes if index is None else self.packing.codes[:, index]
         rows = np.ascontiguousarray(codes.T)
         whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
         _, first, group = np.unique(whole, return_index=True, return_inverse=True)
-        n_odd = np.sum(positive != positive[first[group]])
-        if n_odd:
+        n_conflicts = np.sum(positive != positive[first[group]])
+        if n_conflicts:
             raise InseparableError(
                 f"C=inf asks for a hard margin, but no stump ensemble separates the two classes: "
-                f"rows with equal features have different labels ({n_odd} of them); use a finite C."
+                f"rows with equal features have different labels ({n_conflicts} of them); use a "
+                f"finite C."
             )
 
-    def _is_one_sided(self, positive: np.ndarray) -> bool:
-        """Tell whether a constant is all there is to learn, as in a fold that lacks a class."""
+    def _is_constant_optimal(self, positive: np.ndarray) -> bool:
+        """Whether all rows are in one class, as in a fold that lacks the other, with a bias."""
         return not self.chains.centered and bool(positive.all() or not positive.any())
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
-        """Return a constant on the right side; the certificate is that of ever larger ones."""
+        """Return a constant of the right sign, with the certificate of its limit at infinity."""
         bias = np.log(2 * len(positive) + 1) * (1 if positive.all() else -1)
         return Solution(
-            weights=np.zeros(len(self.chains.jumps)),
+            weights=self.chains.zeros(),
             bias=float(bias),
             dual_coef=np.zeros(self.packing.codes.shape[1]),
             certificate=Certificate(0.0, 0.0, 0.0, True, 0.0),
@@ -155,12 +179,11 @@ class Design:
         )
 
     def scores(self, solution: Solution, index: np.ndarray) -> np.ndarray:
-        """Return the scores of some rows of the table, binned as they are.
+        """Return the scores of some rows of the table, from their bins.
 
-        Unlike those of `shape_model` they cost no more for many features than a product does.
+        Unlike those of `shape_model`, they cost no more than a product does if features are many.
         """
-        codes = np.empty((len(self.packing.codes), len(index)), dtype=self.packing.codes.dtype)
-        rowloops.take_rows(self.packing.codes, index, codes)
+        codes = take_rows(self.packing.codes, index)
         table = self.packing.expand(self.chains.matvec(solution.weights))
         out = np.empty(len(index))
         rowloops.gather(codes, self.packing.starts, table, out)
@@ -169,14 +192,14 @@ class Design:
     def shape_model(self, solution: Solution) -> ShapeModel:
         """Return the curves of a solution, each with weighted mean 0 if there is a bias.
 
-        A constant of a feature and the bias are interchangeable; centered curves are the ones
-        that can be read.  Without a bias curves are as the kernel has them.
+        A constant can be moved between a curve and the bias; centered curves are easiest to
+        interpret.  Without a bias curves are as the kernel defines them.
         """
         tables = self.split_by_feature(self.chains.matvec(solution.weights))
         intercept, shapes = solution.bias, []
         for d, (column, values) in enumerate(zip(self.columns.columns, tables, strict=True)):
             if self.chains.centered:
-                shapes.append(self._extended(d, self._curve(d, values), solution.weights))
+                shapes.append(self._extend_to_range(d, self._curve(d, values), solution.weights))
             else:
                 mean = float(column.weights @ values / column.weights.sum())
                 intercept += mean
@@ -184,41 +207,42 @@ class Design:
         return ShapeModel(tuple(shapes), float(intercept))
 
     def split_by_feature(self, flat: np.ndarray) -> list[np.ndarray]:
-        """Return the part of each feature of a flat array of all places."""
+        """Return the part of each feature of a flat array with one entry per bin."""
         return np.split(flat, self.chains.starts[1:-1])
 
     def _curve(self, d: int, table: np.ndarray) -> Shape:
-        """Return the curve through the values of a feature's places."""
+        """Return the curve through the values of a feature's bins."""
         column = self.columns.columns[d]
         values = table[column.first : column.missing_bin]
         missing = float(table[column.missing_bin]) if column.missing > 0 else None
         if column.is_category:
-            # What no row was at is as good as unknown.
+            # A level without rows is treated as an unknown level.
             return Shape.category(np.where(column.counts > 0, values, 0.0), missing)
         if self.measure.is_step:
             return Shape.steps(column.cuts, values, missing)
-        knots, position = self.measure.knot_positions(column, d)
-        return Shape(knots, np.interp(position, np.arange(len(values)), values), missing)
+        knots, positions = self.measure.knot_positions(column, d)
+        return Shape(knots, np.interp(positions, np.arange(len(values)), values), missing)
 
-    def _extended(self, d: int, curve: Shape, weights: np.ndarray) -> Shape:
-        """Return the curve out to the ends of its range, where it has opposite values.
+    def _extend_to_range(self, d: int, curve: Shape, weights: np.ndarray) -> Shape:
+        """Return the curve extended to the ends of its range, where it has opposite values.
 
-        The stumps left of all places and those right of them share the constant that they add,
-        each side by its mass; beyond the places they change sides.
+        The stumps left of all bins and those right of them add one constant, to which each side
+        contributes by its mass; beyond the bins their votes change sign.
         """
         masses, column = self.masses[d], self.columns.columns[d]
         if masses.outside == 0.0:
             return curve
         root = self.chains.starts[d]
-        both = self.chains.jumps[root] * weights[root] / masses.outside
-        ends = curve.values[0] - both * masses.left, curve.values[-1] - both * masses.right
+        per_mass = self.chains.jumps[root] * weights[root] / masses.outside
+        ends = curve.values[0] - per_mass * masses.left, curve.values[-1] - per_mass * masses.right
         keep = np.array([masses.left > 0, *[True] * len(curve.knots), masses.right > 0])
         knots = np.concatenate([[column.low], curve.knots, [column.high]])
         values = np.concatenate([ends[:1], curve.values, ends[1:]])[keep]
         return Shape(knots[keep], values, curve.missing)
 
 
-def _check_masses(measure: Measure, column: Column, d: int) -> Masses:
+def _finite_masses(measure: Measure, column: Column, d: int) -> Masses:
+    """Return the masses of a feature; raise if their sum overflows."""
     masses = measure.stump_masses(column, d)
     if not np.isfinite(masses.inside.sum() + masses.outside):
         raise ValueError(
@@ -229,15 +253,15 @@ def _check_masses(measure: Measure, column: Column, d: int) -> Masses:
 
 
 def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
-    """Return the columns with the ranges [L, R] that the user gave."""
+    """Return the columns with the ranges [L, R] given by the user."""
     low, high = feature_range.T
     for d, column in enumerate(columns.columns):
         if column.is_category:
             continue
         if not (low[d] <= column.low and column.high <= high[d]):
             raise ValueError(
-                f"feature_range: [{low[d]:g}, {high[d]:g}] does not hold feature {d}, whose values "
-                f"go from {column.low:g} to {column.high:g}; widen the range."
+                f"feature_range: [{low[d]:g}, {high[d]:g}] does not contain feature {d}, whose "
+                f"values go from {column.low:g} to {column.high:g}; widen the range."
             )
     return replace(
         columns,

@@ -9,8 +9,13 @@ import numpy as np
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
 from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF
-from everystump._core.solvers.evaluation import Imbalance, evaluate, judge, rounding_matters
-from everystump._core.solvers.products import Scores
+from everystump._core.solvers.kernel_certificate import (
+    Imbalance,
+    certify_expansion,
+    evaluate_expansion,
+    rounding_matters,
+)
+from everystump._core.solvers.kernel_products import Scores
 
 # An imbalance up to this fraction of the dual variables is rounding, and corrected.
 _ROUNDING = 1e-9
@@ -28,14 +33,14 @@ def solution_from_duals(
     """
     y, loss = problem.y, problem.loss
     if not problem.fit_intercept:
-        found = evaluate(gram, y, loss, a, 0.0, problem.tol)
+        found = evaluate_expansion(gram, y, loss, a, 0.0, problem.tol)
         return KernelSolution(a, 0.0, found.margin, found.certificate, 0)
     a = balance(problem, a)
-    for doubled in (False, True):
-        scores = gram.scores(a * y, doubled)
+    for extended in (False, True):
+        scores = gram.scores(a * y, extended)
         b = loss.best_bias(y, scores.value)
         imbalance = _imbalance(gram, problem, a, scores, b)
-        found = judge(scores, y, loss, a, b, imbalance, problem.tol)
+        found = certify_expansion(scores, y, loss, a, b, imbalance, problem.tol)
         if not rounding_matters(found.certificate, problem.tol):
             break
     return KernelSolution(a, b, found.margin, found.certificate, 0)

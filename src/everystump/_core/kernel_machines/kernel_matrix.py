@@ -8,9 +8,9 @@ import numpy as np
 
 from everystump._core.jit import jit
 from everystump._core.kernel_machines.kernels import Kernel
-from everystump._core.solvers import WholeMatrix
+from everystump._core.solvers import DenseKernelMatrix
 from everystump._core.solvers.box import MAX_FREE_ROWS, row_batch_size
-from everystump._core.solvers.products import RowSum, Scores, linear_scores
+from everystump._core.solvers.kernel_products import RowSum, Scores, linear_scores
 from everystump._core.threads import thread_map
 
 _BYTES = 8
@@ -126,14 +126,14 @@ class LazyKernelMatrix:
             return float(self.diagonal.max())
         return (_SHIFT + 1.0) * float(np.abs(self.full).max())
 
-    def scores(self, coef: np.ndarray, doubled: bool = False) -> Scores:
+    def scores(self, coef: np.ndarray, extended: bool = False) -> Scores:
         """Return the product of the matrix and coefficients, of which zeros cost nothing."""
         if self.kernel.is_linear:
-            return linear_scores(self.X, coef, doubled)
+            return linear_scores(self.X, coef, extended)
         if self._full is not None:
-            return WholeMatrix(self._full).scores(coef, doubled)
+            return DenseKernelMatrix(self._full).scores(coef, extended)
         nonzero = np.flatnonzero(coef)
-        total = RowSum(self.n_rows, doubled)
+        total = RowSum(self.n_rows, extended)
         step = row_batch_size(self.n_rows)
         for first in range(0, len(nonzero), step):
             index = nonzero[first : first + step]

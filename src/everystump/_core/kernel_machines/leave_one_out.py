@@ -15,7 +15,7 @@ from everystump._core.kernel_machines.kernels import PrecomputedKernel
 from everystump._core.kernel_machines.problem import KernelProblem
 from everystump._core.kernel_machines.train import train
 from everystump._core.losses import Box, QuadraticLoss
-from everystump._core.solvers import WholeMatrix, solve_box
+from everystump._core.solvers import DenseKernelMatrix, solve_box
 
 # Leave-one-out margins may equal a bound, so they are computed to many digits.
 _TOL = 1e-10
@@ -86,7 +86,7 @@ def _without_intercept(
     rest[row] = 0.0
     start = rest, margin - a[row] * y[row] * y * square[row]
     return solve_box(
-        WholeMatrix(square),
+        DenseKernelMatrix(square),
         y,
         _LossWithout(problem.loss.cost, problem.loss, row),
         tol=_TOL,

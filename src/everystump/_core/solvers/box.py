@@ -4,9 +4,10 @@
     subject to      low_i <= a_i <= high_i,      dual_i(a) = a - ridge_i a^2 / 2
 
 The margin of row i is ``y_i (f(x_i) + b)``, ``f = sum of a_j y_j K(x_j, .)``; the constant ``b`` is
-given.  Coordinate ascent takes the ``a_i`` of the steepest slopes, a Newton step all that lie
-between their limits.  Both need rows of the kernel matrix for the rows that they move only: these
-are held, and others are fetched, the worst violators of the optimality conditions first.
+given.  Coordinate ascent changes the ``a_i`` of the steepest slopes, a Newton step all that are
+strictly between their limits.  Both need only the rows of the kernel matrix that belong to the
+``a_i`` they change: these are cached, and others are fetched, the largest violations of the
+optimality conditions first.
 """
 
 from __future__ import annotations
@@ -19,37 +20,37 @@ from scipy.linalg.lapack import dposv
 from everystump._core.jit import jit
 from everystump._core.losses import Box, QuadraticLoss
 from everystump._core.solvers.certificate import Certificate, relative_gap
-from everystump._core.solvers.evaluation import evaluate
+from everystump._core.solvers.kernel_certificate import evaluate_expansion
+from everystump._core.solvers.kernel_products import KernelProducts
 from everystump._core.solvers.problem import Progress
-from everystump._core.solvers.products import Products
 
-# How far a violation is to fall before others are fetched, and once there are none to fetch.
-_ROUGHLY, _WELL = 0.5, 0.1
-# Violations below this are rounding.
-_FIRST_ACCURACY, _FINEST = 0.1, 1e-14
-# A gap that was evaluated afresh must fall by this factor each time, or rounding keeps it up.
-_BETTER = 0.9
-# Rows are fetched so many at a time, or a share of all if that is more.
-_LEAST_BATCH, _BATCHES = 256, 32
-# After so many steps a row, a Newton step gets further than more of them; so often at most.
-_STEPS_A_ROW, _MOST_VISITS = 3, 20
-# The most rows for whose matrix a Newton step is worth its cubic cost.
+# Violations are reduced by this factor before more rows are fetched, and by this one otherwise.
+_ROUGH_REDUCTION, _FINE_REDUCTION = 0.5, 0.1
+# The initial accuracy; violations below the second number are rounding.
+_FIRST_ACCURACY, _MIN_ACCURACY = 0.1, 1e-14
+# The evaluated gap must fall by this factor each time; otherwise rounding prevents progress.
+_GAP_REDUCTION = 0.9
+# The number of rows to fetch at a time: at least this many, or this fraction of all rows.
+_MIN_BATCH, _N_BATCHES = 256, 32
+# After so many steps per row a Newton step is more effective; the largest number of rounds.
+_STEPS_PER_ROW, _MAX_ROUNDS = 3, 20
+# With more rows than this, a Newton step is not worth its cubic cost.
 MAX_FREE_ROWS = 4000
 # Relative to the diagonal: makes matrices of equal rows invertible.
 JITTER = 1e-13
-# Newton steps are shortened until the dual value rises by this share of what its slope promises.
-_LENGTHS, _WORTH = 0.5 ** np.arange(10), 0.1
+# Newton steps are shortened until the dual value rises by this fraction of the predicted increase.
+_LENGTHS, _MIN_INCREASE = 0.5 ** np.arange(10), 0.1
 
 
 def row_batch_size(n_rows: int) -> int:
-    """Return how many rows of the matrix are asked for at once."""
-    return max(_LEAST_BATCH, n_rows // _BATCHES)
+    """Return the number of rows of the matrix that are computed at a time."""
+    return max(_MIN_BATCH, n_rows // _N_BATCHES)
 
 
-class _Held:
-    """The rows of the kernel matrix that are at hand."""
+class _RowCache:
+    """The rows of the kernel matrix that are in memory."""
 
-    def __init__(self, products: Products, n_rows: int) -> None:
+    def __init__(self, products: KernelProducts, n_rows: int) -> None:
         self._products = products
         whole = products.whole
         self._complete = whole is not None
@@ -58,11 +59,11 @@ class _Held:
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for more."""
+        """Whether no more rows fit."""
         return len(self.index) == len(self.rows)
 
     def fetch(self, violation: np.ndarray, free: np.ndarray) -> bool:
-        """Fetch the worst violators that are not at hand; tell whether there were any."""
+        """Fetch the rows of the largest violations that are not cached; return whether any were."""
         if self._complete:
             return False
         missing = violation.copy()
@@ -77,9 +78,9 @@ class _Held:
         return True
 
     def _slots(self, count: int, violation: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """Return places for new rows: empty ones, else those of the rows that matter least."""
-        held = len(self.index)
-        empty = np.arange(held, min(held + count, len(self.rows)))
+        """Return slots for new rows: empty ones first, then those of the least needed rows."""
+        n_cached = len(self.index)
+        empty = np.arange(n_cached, min(n_cached + count, len(self.rows)))
         need = violation[self.index] + np.where(free[self.index], np.inf, 0.0)
         spare = np.argsort(need)[: count - len(empty)]
         self.index = np.append(self.index, empty)
@@ -88,7 +89,7 @@ class _Held:
 
 @dataclass(frozen=True)
 class BoxSolution:
-    """Dual variables, none negative except for least squares, margins, and the proof."""
+    """Dual variables, non-negative except for least squares, margins, and the certificate."""
 
     a: np.ndarray
     margin: np.ndarray
@@ -97,7 +98,7 @@ class BoxSolution:
 
 
 def solve_box(
-    products: Products,
+    products: KernelProducts,
     sign: np.ndarray,
     loss: QuadraticLoss,
     *,
@@ -122,11 +123,11 @@ def solve_box(
     tol : float, default=1e-3
         The relative duality gap to reach.
     max_iter : int, default=1000
-        Groups of rows at most.
+        The largest number of rounds of fetching and solving.
     start : (ndarray, ndarray) of shape (n_rows,), optional
-        Dual variables to start from, within their limits, and the margins that they make.
+        Dual variables to start from, within their limits, and their margins.
     progress : callable, optional
-        Told of each group.
+        Called after each round with its number, the primal and the dual value.
 
     Returns
     -------
@@ -136,56 +137,62 @@ def solve_box(
     box = loss.box()
     given = (np.zeros(len(sign)), b * sign) if start is None else start
     a, margin = given[0].copy(), given[1].copy()
-    held = _Held(products, len(sign))
+    cache = _RowCache(products, len(sign))
     accuracy, best = _FIRST_ACCURACY, np.inf
     for n_iter in range(max_iter + 1):
         primal, dual = _running_values(loss, sign, a, margin, b)
         progress(n_iter, primal, dual)
-        last = not np.isfinite(primal) or n_iter == max_iter or accuracy < _FINEST
+        last = not np.isfinite(primal) or n_iter == max_iter or accuracy < _MIN_ACCURACY
         if last or relative_gap(primal, dual) <= tol:
-            found = evaluate(products, sign, loss, a, b, tol)
-            if last or found.certificate.converged or not found.certificate.gap < _BETTER * best:
+            found = evaluate_expansion(products, sign, loss, a, b, tol)
+            if (
+                last
+                or found.certificate.converged
+                or not found.certificate.gap < _GAP_REDUCTION * best
+            ):
                 break
-            # The steps so far have rounded the margins: go on from what they are.
+            # Continue from the evaluated margins, free of the rounding of the steps so far.
             best, margin = found.certificate.gap, found.margin.copy()
         violation = _violation(box, a, margin)
-        fetched = held.fetch(violation, (a > box.low) & (a < box.high))
-        rough = fetched and not held.full
-        accuracy = violation.max() * (_ROUGHLY if rough else _WELL)
-        _solve_held(held, sign, box, a, margin, accuracy, polish=not rough)
+        fetched = cache.fetch(violation, (a > box.low) & (a < box.high))
+        rough = fetched and not cache.full
+        accuracy = violation.max() * (_ROUGH_REDUCTION if rough else _FINE_REDUCTION)
+        _solve_cached(cache, sign, box, a, margin, accuracy, newton=not rough)
     return BoxSolution(a, found.margin, found.certificate, n_iter)
 
 
-def _solve_held(
-    held: _Held,
+def _solve_cached(
+    cache: _RowCache,
     sign: np.ndarray,
     box: Box,
     a: np.ndarray,
     margin: np.ndarray,
     accuracy: float,
-    polish: bool,
+    newton: bool,
 ) -> None:
-    """Bring the violations of the rows at hand below ``accuracy``."""
-    most = _STEPS_A_ROW * len(held.index)
-    for _ in range(_MOST_VISITS):
-        n_steps = climb(held.rows, held.index, sign, *box, a, margin, accuracy, most)
-        if n_steps == most or polish:
-            _newton_step(held, sign, box, a, margin)
-        if n_steps < most:
+    """Reduce the violations of the cached rows below ``accuracy``."""
+    max_steps = _STEPS_PER_ROW * len(cache.index)
+    for _ in range(_MAX_ROUNDS):
+        n_steps = coordinate_ascent(
+            cache.rows, cache.index, sign, *box, a, margin, accuracy, max_steps
+        )
+        if n_steps == max_steps or newton:
+            _newton_step(cache, sign, box, a, margin)
+        if n_steps < max_steps:
             break
 
 
 def _running_values(
     loss: QuadraticLoss, sign: np.ndarray, a: np.ndarray, margin: np.ndarray, b: float
 ) -> tuple[float, float]:
-    """Return the primal and the dual value, as far as the steps so far have rounded the margins."""
+    """Return the primal and the dual value at margins that carry the rounding of many steps."""
     shift = b * float(a @ sign)
     half_norm = 0.5 * (float(a @ margin) - shift)
     return half_norm + loss.total(margin), float(loss.dual(a).sum()) - half_norm - shift
 
 
 def _violation(box: Box, a: np.ndarray, margin: np.ndarray) -> np.ndarray:
-    """Return by how much each row's slope points to where its ``a`` may still go."""
+    """Return the slope of each row in the direction in which its ``a`` can still move, or 0."""
     slope = 1.0 - box.ridge * a - margin
     up = np.where(a < box.high, slope, 0.0)
     down = np.where(a > box.low, -slope, 0.0)
@@ -193,15 +200,15 @@ def _violation(box: Box, a: np.ndarray, margin: np.ndarray) -> np.ndarray:
 
 
 def _newton_step(
-    held: _Held, sign: np.ndarray, box: Box, a: np.ndarray, margin: np.ndarray
+    cache: _RowCache, sign: np.ndarray, box: Box, a: np.ndarray, margin: np.ndarray
 ) -> None:
-    """Go to the optimum over the rows between their limits, or as far as the limits allow."""
+    """Move all ``a`` strictly between their limits towards their joint optimum."""
     inside = (a > box.low) & (a < box.high)
-    slots = np.flatnonzero(inside[held.index])
+    slots = np.flatnonzero(inside[cache.index])
     if not 0 < len(slots) <= MAX_FREE_ROWS:
         return
-    free = held.index[slots]
-    matrix = held.rows[np.ix_(slots, free)]
+    free = cache.index[slots]
+    matrix = cache.rows[np.ix_(slots, free)]
     matrix *= sign[free]
     matrix *= sign[free, None]
     diagonal = np.einsum("ii->i", matrix)
@@ -210,12 +217,12 @@ def _newton_step(
     _, step, failed = dposv(matrix, slope, lower=True)
     if failed:
         return
-    moved = _within(box, free, a, step, matrix, slope)
-    _add_rows(held.rows, slots, (moved - a[free]) * sign[free], sign, margin)
+    moved = _clipped_step(box, free, a, step, matrix, slope)
+    _add_rows(cache.rows, slots, (moved - a[free]) * sign[free], sign, margin)
     a[free] = moved
 
 
-def _within(
+def _clipped_step(
     box: Box,
     free: np.ndarray,
     a: np.ndarray,
@@ -223,13 +230,13 @@ def _within(
     matrix: np.ndarray,
     slope: np.ndarray,
 ) -> np.ndarray:
-    """Return where a step leads that stops at the limits, shortened until the dual value rises."""
+    """Return ``a`` after a step, clipped at the limits and shortened until the dual value rises."""
     low, high, here = box.low[free], box.high[free], a[free]
     for length in _LENGTHS:
         moved = np.clip(here + length * step, low, high)
         change = moved - here
         gain = float(slope @ change)
-        if gain - 0.5 * float(change @ (matrix @ change)) >= _WORTH * gain:
+        if gain - 0.5 * float(change @ (matrix @ change)) >= _MIN_INCREASE * gain:
             return moved
     return here
 
@@ -246,7 +253,7 @@ def _add_rows(
 
 
 @jit
-def climb(
+def coordinate_ascent(
     rows: np.ndarray,
     index: np.ndarray,
     sign: np.ndarray,
@@ -256,14 +263,14 @@ def climb(
     a: np.ndarray,
     margin: np.ndarray,
     accuracy: float,
-    most: int,
+    max_steps: int,
 ) -> int:
-    """Raise the dual value by one ``a`` at a time, those first whose slopes are steep.
+    """Raise the dual value by changing one ``a`` at a time, those of the steepest slopes first.
 
-    ``rows[s]`` is row ``index[s]`` of the kernel matrix; others rest.  Each sweep takes the rows
-    whose slope within the limits exceeds half the steepest of the sweep before.  Ends when none
-    exceeds ``accuracy``, or after ``most`` steps; changes ``a`` and ``margin`` and returns the
-    number of steps.
+    ``rows[s]`` is row ``index[s]`` of the kernel matrix; other rows do not change.  Each sweep
+    visits the rows whose slope within the limits exceeds half the steepest of the previous sweep.
+    Stops when none exceeds ``accuracy``, or after ``max_steps``; updates ``a`` and ``margin`` in
+    place and returns the number of steps.
     """
     n_steps, level = 0, 0.5
     while True:
@@ -277,8 +284,8 @@ def climb(
             steepest = max(steepest, abs(slope))
             if abs(slope) <= level:
                 continue
-            bend = rows[s, i] + ridge[i]
-            target = a[i] + slope / bend if bend > 0.0 else limit
+            curvature = rows[s, i] + ridge[i]
+            target = a[i] + slope / curvature if curvature > 0.0 else limit
             if (slope > 0.0) == (target > limit):
                 target = limit
             change = (target - a[i]) * sign[i]
@@ -286,7 +293,7 @@ def climb(
             for j in range(len(margin)):
                 margin[j] += sign[j] * change * rows[s, j]
             n_steps += 1
-            if n_steps == most:
+            if n_steps == max_steps:
                 return n_steps
         if not steepest > accuracy:
             return n_steps

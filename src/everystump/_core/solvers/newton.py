@@ -1,201 +1,95 @@
-"""Newton steps for ``|w|^2 / 2 + sum of smooth losses``, with the bias eliminated.
+"""Newton's method for smooth losses: logistic and squared hinge.
 
-With ``W`` the losses' curvature, ``r = v(a) - w`` and ``e = sum of y a`` the step solves
+    min over w, b of   |w|^2 / 2 + sum over rows i of loss_i(y_i f(x_i))        (see `Problem`)
 
-    (I + V'WV - h h'/k) dw = r - h e / k,      db = (e - h'dw) / k,
-
-where ``V = gather S``, ``h = V'W1`` and ``k = sum of W``.  Rows without curvature play no part.
-Two ways to solve it: conjugate gradients preconditioned by the blocks of the features, or, when
-few rows are active and the former would take longer, exactly through their kernel matrix.
+The dual variables are the slopes of the losses, so up to the balance of the two classes the duality
+gap is ``|v(a) - w|^2 / 2``: Newton's residual itself.  Sign constraints are smoothed by an
+augmented Lagrangian, which is recentered from time to time (see `SignConstraints`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import daxpy
 
-from everystump._core.chains import Chains
-from everystump._core.solvers.bracket import Bracket
-from everystump._core.solvers.conjugate import Stop, conjugate_gradients
-from everystump._core.solvers.edges import NO_CONSTRAINTS, Edges
-from everystump._core.solvers.preconditioner import BlockPreconditioner
-from everystump._core.solvers.problem import Problem
+from everystump._core.solvers.conjugate_gradients import StoppingRule
+from everystump._core.solvers.duality import PrimalDual
+from everystump._core.solvers.iterate import Iterate
+from everystump._core.solvers.problem import Problem, Progress, Solution
 from everystump._core.solvers.rows import Rows
+from everystump._core.solvers.span import Effort, TableKernelMatrix, initial_iterate
 
-_MOST_ROWS_EXACT = 3000
-_MOST_PRODUCTS = 5000
-_MOST_TRIALS = 60
-
-
-class Newton:
-    """Newton's steps for one problem; remembers how many products the last system took."""
-
-    def __init__(self, problem: Problem, rows: Rows) -> None:
-        self.problem = problem
-        self.rows = rows
-        self.products = 0
-        self._blocks = BlockPreconditioner(problem)
-
-    def bend(self) -> np.ndarray:
-        """Return the diagonal of the matrix at the rows' current margins, with a bias."""
-        diagonal, joint = self.rows.curvature()
-        tilt = self.problem.chains.rmatvec(diagonal)
-        total = float(joint[: self.problem.packing.starts[1]].sum())
-        return 1.0 + self.problem.chains.jumps * tilt - tilt**2 / (total or 1.0)
-
-    def direction(
-        self, now: Bracket, stop: Stop, scale: np.ndarray | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Return the step ``(dw, db)`` at the rows' current margins.
-
-        ``scale`` puts ``1 / scale^2`` in the place of the ones of ``I``: weights in other units,
-        in which they are ones again and the jumps are others.
-        """
-        if scale is None:
-            return self._solve(now, stop, None)
-        dw, db = self._solve(replace(now, residual=scale * now.residual), stop, scale)
-        return scale * dw, db
-
-    def _solve(
-        self, now: Bracket, stop: Stop, scale: np.ndarray | None
-    ) -> tuple[np.ndarray, float]:
-        residual, imbalance = now.residual, now.imbalance
-        diagonal, joint = self.rows.curvature()
-        if self.rows.n_active == 0:
-            # Nothing bends: along the gradient the line search finds where something does.
-            return residual, imbalance / (now.total or 1.0)
-        cost, exact_cost = self._cost_of_product(), self._cost_of_exact()
-        if self._blocks.cost + self.products * cost > exact_cost:
-            try:
-                step = self._exact(residual, imbalance, scale)
-            except LinAlgError:
-                exact_cost = np.inf
-            else:
-                # Less each time, so that conjugate gradients get another chance some day.
-                self.products = int(0.9 * self.products)
-                return step
-        patience = int(max(20.0, 3 * exact_cost / cost)) if exact_cost < np.inf else _MOST_PRODUCTS
-        return self._iterative(diagonal, joint, residual, imbalance, stop, patience, scale)
-
-    def _chains(self, scale: np.ndarray | None) -> Chains:
-        chains = self.problem.chains
-        return chains if scale is None else chains.scaled(scale)
-
-    def _cost_of_product(self) -> float:
-        """Estimate the seconds of one step of conjugate gradients; only ratios matter."""
-        codes = self.rows.n_active * self.rows.n_joint
-        return 0.8e-9 * codes + 1.2e-8 * len(self.problem.chains.jumps) + 5e-5
-
-    def _cost_of_exact(self) -> float:
-        n, n_features = self.rows.n_active, len(self.problem.chains.starts) - 1
-        if n > _MOST_ROWS_EXACT:
-            return np.inf
-        return 6e-10 * n**2 * n_features + 1e-11 * n**3 + 2e-4
-
-    def _iterative(
-        self,
-        diagonal: np.ndarray,
-        joint: np.ndarray,
-        residual: np.ndarray,
-        imbalance: float,
-        stop: Stop,
-        patience: int,
-        scale: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, float]:
-        chains = self._chains(scale)
-        total = float(joint[: self.problem.packing.starts[1]].sum())
-        tilt = chains.rmatvec(diagonal) if self.problem.bias else np.zeros_like(residual)
-
-        def product(v: np.ndarray) -> np.ndarray:
-            out = chains.rmatvec(self.rows.product(chains.matvec(v)))
-            out += v
-            return daxpy(tilt, out, a=-float(tilt @ v) / total)
-
-        dw, self.products = conjugate_gradients(
-            product,
-            self._blocks.factor(diagonal, joint, scale),
-            residual - tilt * (imbalance / total),
-            stop,
-            patience,
-        )
-        db = (imbalance - float(tilt @ dw)) / total if self.problem.bias else 0.0
-        return dw, db
-
-    def _exact(
-        self, residual: np.ndarray, imbalance: float, scale: np.ndarray | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Solve through the kernel matrix of the active rows."""
-        chains, active = self._chains(scale), self.rows.active()
-        kernel = chains.kernel_matrix(active.places(), self.rows.n_threads)
-        score = active.gather(chains.matvec(residual))
-        balance = imbalance if self.problem.bias else None
-        multiplier, db = multipliers(kernel, active.weight, score, balance)
-        return residual - chains.rmatvec(active.scatter(multiplier)), db
+# Continuation from a C of at most 16 in factors of 16, each solved to a gap of 0.1, took at most a
+# third of the steps of a cold start at C = 2^15.
+_FIRST_C, _C_FACTOR, _ROUGH_TOL = 16.0, 16.0, 0.1
+# For losses with and without continuation.
+_EFFORTS = {True: Effort(8, 60, 400), False: Effort(8, 40, 80)}
+# Signs are recentered when the residual is at most this multiple of the cost of their smoothing.
+_RECENTER_RATIO = 0.1
+# Their penalty then grows by these factors: after more than _FEW_STEPS Newton steps, a few, one.
+_FEW_STEPS = 3
+_GROWTH_HARD, _GROWTH_FEW, _GROWTH_EASY = 1.5, 3.0, 10.0
+# The solution for another C may satisfy the tolerance by chance, but all of its error is in the
+# direction of that C: without a step it is accepted only at this fraction of the tolerance.
+_UNTOUCHED = 0.05
 
 
-def multipliers(
-    kernel: np.ndarray,
-    weight: np.ndarray,
-    score: np.ndarray,
-    imbalance: float | None,
-    jitter: float = 0.0,
-) -> tuple[np.ndarray, float]:
-    """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e``; then ``dw = r - V'l``.
-
-    ``K`` is multiplied by the roots of ``W`` from both sides, so that it may be huge or tiny.
-    Without an ``imbalance`` ``e`` there is no ``db``.
-    """
-    root = np.sqrt(weight)
-    matrix = root[:, None] * kernel * root
-    diagonal = np.diag_indices_from(matrix)
-    matrix[diagonal] += 1.0 + jitter * matrix[diagonal].max()
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    multiplier = root * cho_solve(factor, root * score, check_finite=False)
-    if imbalance is None:
-        return multiplier, 0.0
-    ones = root * cho_solve(factor, root, check_finite=False)
-    db = (imbalance - float(multiplier.sum())) / float(ones.sum())
-    return multiplier + db * ones, db
-
-
-def line_search(
+def solve_newton(
+    problem: Problem,
     rows: Rows,
-    weights: np.ndarray,
-    dw: np.ndarray,
-    edges: Edges = NO_CONSTRAINTS,
-    dot: Callable[[np.ndarray, np.ndarray], float] = Chains.dot,
-) -> float:
-    """Return a step length at which the objective along ``dw`` is nearly flat.
+    *,
+    tol: float,
+    max_iter: int,
+    progress: Progress,
+    start: Solution | None = None,
+    kernel_matrix: TableKernelMatrix | None = None,
+) -> Solution:
+    """Minimize the objective of `Problem` for a smooth loss; see `solve` for the parameters."""
+    continued = problem.loss.needs_continuation
+    iterate = initial_iterate(problem, rows, kernel_matrix, _EFFORTS[continued])
+    if start is not None:
+        iterate.warm_start(start)
+        iterate.warm_start_constraints(start)
+    Cs = _continuation(rows.C) if continued and start is None else [rows.C]
+    n_iter = steps = 0
+    for C in Cs:
+        goal = tol if Cs[-1] == C else _ROUGH_TOL
+        iterate.rows.set_c(C)
+        while True:
+            _, current = iterate.evaluate()
+            progress(n_iter, current.primal, current.dual)
+            enough = goal if start is None or n_iter > 0 else _UNTOUCHED * goal
+            if current.gap <= enough or n_iter == max_iter:
+                break
+            # The primal value is far too high as long as many weights violate their signs.
+            value = current.dual if iterate.constraints else current.primal
+            floor = 0.1 * goal * value
+            if steps > 0 and _is_recentering_due(iterate, current, floor):
+                iterate.constraints.recenter(iterate.weights, _growth(steps))
+                steps = 0
+            iterate.newton_step(current, StoppingRule(floor=floor, target=np.inf, relative=1e-2))
+            n_iter += 1
+            steps += 1
+    return iterate.solution(tol, n_iter)
 
-    The derivative along the direction rises with the length, so a root is bracketed and then
-    narrowed by false position, with halving where that is slow.
-    """
-    cross, square = dot(weights, dw), dot(dw, dw)
 
-    def derivative(t: float) -> float:
-        return cross + t * square - rows.along(t) - edges.along(weights, dw, t)
+def _is_recentering_due(iterate: Iterate, current: PrimalDual, floor: float) -> bool:
+    """Whether the smoothing of the signs is what keeps the duality gap open."""
+    if not iterate.constraints:
+        return False
+    cost = iterate.constraints.smoothing_cost(iterate.weights)
+    return iterate.residual_gap(current) <= max(floor, _RECENTER_RATIO * cost)
 
-    start = derivative(0.0)
-    if start >= 0.0:
-        return 0.0
-    low, low_slope, high, high_slope = 0.0, start, np.inf, np.inf
-    t = 1.0
-    for attempt in range(_MOST_TRIALS):
-        slope = derivative(t)
-        if abs(slope) <= 0.3 * abs(start):
-            return t
-        if slope < 0.0:
-            low, low_slope = t, slope
-        else:
-            high, high_slope = t, slope
-        if high == np.inf:
-            t = 2.0 * low
-        elif attempt % 2:
-            t = (low + high) / 2
-        else:
-            t = low + (high - low) * low_slope / (low_slope - high_slope)
-    return low
+
+def _growth(steps: int) -> float:
+    """Return the growth of the penalty on the signs after so many Newton steps."""
+    if steps > _FEW_STEPS:
+        return _GROWTH_HARD
+    return _GROWTH_FEW if steps > 1 else _GROWTH_EASY
+
+
+def _continuation(C: float) -> list[float]:
+    """Return increasing values of C up to a large one."""
+    Cs = [C]
+    while Cs[0] > _FIRST_C:
+        Cs.insert(0, Cs[0] / _C_FACTOR)
+    return Cs

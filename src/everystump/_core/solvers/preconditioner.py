@@ -1,8 +1,8 @@
-"""The part of Newton's matrix that each feature, or each joint column, has to itself.
+"""The diagonal blocks of Newton's matrix, one for each feature or joint column.
 
-For a feature alone it is ``I + S'(D - dd'/k)S`` with ``D`` the curvature by place: a chain,
-solved in two sweeps.  Members of a joint column share their rows' codes, so their common block is
-known as exactly; it is small and dense.
+The block of a single feature is ``I + S'(D - dd'/k)S`` with ``D`` the curvature by bin: a chain,
+solved in two sweeps.  The members of a joint column share their rows' codes, so their common block
+is known exactly too; it is small and dense.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from everystump._core.solvers.problem import Problem
 
 
 class _JointBlock(NamedTuple):
-    """Where a joint column lies, its members' weights, and what each votes at its places."""
+    """The bins of a joint column, the weights of its members, and their votes at these bins."""
 
     own: slice
     entries: np.ndarray
     votes: np.ndarray
 
     def inverse(self, joint: np.ndarray, scale: np.ndarray | None) -> np.ndarray | None:
-        """Return the inverse of the block, or None where rounding leaves it singular.
+        """Return the inverse of the block, or None if it is numerically singular.
 
-        Without it the members' own chains precondition, which is worse but never wrong.
+        Then the chains of the members are the preconditioner: worse, but never wrong.
         """
         weight = joint[self.own]
         votes = self.votes if scale is None else self.votes * scale[self.entries]
@@ -41,7 +41,7 @@ class _JointBlock(NamedTuple):
 
 
 class BlockPreconditioner:
-    """The diagonal blocks of Newton's matrix, one a feature or joint column."""
+    """The diagonal blocks of Newton's matrix, one for each feature or joint column."""
 
     def __init__(self, problem: Problem) -> None:
         self._chains, self._packing = problem.chains, problem.packing
@@ -55,7 +55,7 @@ class BlockPreconditioner:
                     slice(packing.starts[g], packing.starts[g + 1]),
                     *self._chains.votes(members, packing.bins[g]),
                 )
-                if block.votes.any():  # constant columns have no votes, and need no block
+                if block.votes.any():  # constant columns have no votes and need no block
                     found.append(block)
         return found
 
@@ -70,21 +70,20 @@ class BlockPreconditioner:
     def factor(
         self, diagonal: np.ndarray, joint: np.ndarray, scale: np.ndarray | None = None
     ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the solver with curvature ``diagonal`` by place, ``joint`` by joint place.
+        """Return the solver for curvature ``diagonal`` by bin and ``joint`` by joint bin.
 
         ``scale`` holds factors of the jumps.
         """
         chains = self._chains if scale is None else self._chains.scaled(scale)
-        price, damp = np.empty_like(diagonal), np.empty_like(diagonal)
-        chainloops.factor(chains.starts, chains.parents, chains.jumps, diagonal, price, damp)
+        tree = chains.starts, chains.parents, chains.jumps
+        schur, damp = np.empty_like(diagonal), np.empty_like(diagonal)
+        chainloops.factor(*tree, diagonal, schur, damp)
         inverses = [(block.entries, block.inverse(joint, scale)) for block in self._joint]
         blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
 
         def solve(residual: np.ndarray) -> np.ndarray:
             out = np.empty_like(residual)
-            chainloops.solve(
-                chains.starts, chains.parents, chains.jumps, price, damp, residual, out
-            )
+            chainloops.solve(*tree, schur, damp, residual, out)
             for entries, inverse in blocks:
                 out[entries] = inverse @ residual[entries]
             return out

@@ -1,14 +1,15 @@
-"""The problem that all solvers share, and what they return.
+"""The optimization problem of a stump ensemble, and its solution.
 
     min over w, b of   |w|^2 / 2 + sum over rows i of loss_i(y_i f(x_i)),      f = gather(S w) + b
 
 ``w`` are the weights of the smooth stumps (Theorem 5 of Lin & Li; P4 is the same problem over
-single stumps), ``S`` spreads them into tables, and ``loss_i`` carries C.  Its dual is
+single stumps), ``S`` maps them to tables (`everystump._core.chains`), and ``loss_i`` includes C.
+With ``V = gather S`` the dual problem is
 
-    max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = S' scatter(y a),
+    max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = V'(y a) = S' scatter(y a),
 
-with ``sum of y a = 0`` if there is a bias ``b``.  At the optimum ``w = v(a)``.  Where some weights
-may have one sign only, the projection ``P(v(a))`` on the signs takes the place of ``v(a)``.
+subject to ``sum of y a = 0`` if there is a bias ``b``.  At the optimum ``w = v(a)``.  If some
+weights must have a given sign, ``v(a)`` is replaced by its projection ``P(v(a))`` on the signs.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ Progress = Callable[[int, float, float], None]
 
 @dataclass(frozen=True)
 class Span:
-    """What `Chains` are to weights in the span of the rows; see `everystump._core.solvers.span`.
+    """The counterpart of `Chains` for weights ``V'c``, represented by ``(c, K c)``.
+
+    See `everystump._core.solvers.span`.
 
     Attributes
     ----------
     matrix : ndarray of shape (n_rows, n_rows)
-        The kernel matrix of the rows.
+        The kernel matrix ``K = V V'`` of the rows.
     """
 
     matrix: np.ndarray
@@ -50,7 +53,7 @@ class Span:
 
     @staticmethod
     def matvec(weights: np.ndarray) -> np.ndarray:
-        """Return the rows' scores, which are all that rows see of the weights."""
+        """Return the "table" of the weights: the scores of the rows."""
         return weights[1]
 
     def rmatvec(self, coef: np.ndarray) -> np.ndarray:
@@ -60,24 +63,24 @@ class Span:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything about the problem but its rows.
+    """Everything about the problem except its rows.
 
     Attributes
     ----------
     chains : Chains
-        How weights spread into tables.
+        The operator ``S`` from weights to tables.
     packing : Packing
-        How tables become the joint tables that rows see.
-    loss : type
-        The class of the rows' losses.
+        How tables become the joint tables that the rows read.
+    loss : type of Loss
+        The class of the losses of the rows.
     bias : bool
         Whether ``b`` is free; otherwise it is 0.
     hard : bool
-        Whether C is infinite, so that no row may be short of the margin.
+        Whether C is infinite, so that every margin must be at least 1.
     signs : ndarray of shape (n_bins,), optional
-        1 where a weight must not be negative, -1 where it must not be positive, 0 elsewhere.
+        1 for weights that must not be negative, -1 for weights that must not be positive, else 0.
     span : Span, optional
-        Given if weights are combinations of the rows; then no weight has a sign to keep.
+        Given if weights are represented as combinations of the rows; then there are no signs.
     """
 
     chains: Chains
@@ -89,12 +92,12 @@ class Problem:
     span: Span | None = None
 
     @property
-    def space(self) -> Chains | Span:
-        """Where weights live: it spreads and collects them, and multiplies two of them."""
+    def operator(self) -> Chains | Span:
+        """The operator from weights to what the rows read, with its inner product."""
         return self.chains if self.span is None else self.span
 
     def project(self, weights: np.ndarray) -> np.ndarray:
-        """Return the nearest weights that have their signs."""
+        """Return the nearest weights that satisfy the sign constraints."""
         if self.signs is None:
             return weights
         return np.where(self.signs * weights < 0.0, 0.0, weights)
@@ -102,9 +105,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """Weights, bias, signed dual variables and the proof that they are good.
+    """Weights, bias, signed dual variables ``y a``, and the optimality certificate.
 
-    ``C``, ``sharpness`` and ``stiffness`` say where a solver may resume for another C.
+    ``C``, ``penalty`` and ``sign_penalty`` (of the augmented Lagrangian, for rows and for sign
+    constraints) are where a solver may resume for another C.
     """
 
     weights: np.ndarray
@@ -113,5 +117,5 @@ class Solution:
     certificate: Certificate
     n_iter: int
     C: float
-    sharpness: float = 0.0
-    stiffness: float = 0.0
+    penalty: float = 0.0
+    sign_penalty: float = 0.0

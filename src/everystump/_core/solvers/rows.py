@@ -1,10 +1,10 @@
-"""What a solver may ask of the rows.
+"""The rows of a problem, as solvers see them.
 
-A solver never holds anything as long as the rows.  It sends a table (one number a place) and
-gets back tables and a few sums; the rows keep their own margins, dual variables and losses.  So
-rows may live in blocks: here blocks of one array, shared out to threads, elsewhere chunks on a
-disk or on the machines of a cluster.  Sums are taken block by block in a fixed order, so results
-depend on the number of threads by rounding at most.
+A solver holds nothing of the length of the rows.  It sends tables, with one number per bin, and
+gets back tables and a few sums; the rows keep their margins, dual variables and losses.  So the
+rows can be in blocks: here blocks of one array, shared by threads; elsewhere they could be chunks
+on a disk or on the machines of a cluster.  Sums are taken block by block in a fixed order, so that
+the number of threads changes results by rounding at most.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.blocks import Block, Blocks, max_block_rows
+from everystump._core.blocks import Block, Blocks, max_block_rows, take_rows
 from everystump._core.losses import SmoothedHinge
 from everystump._core.packing import Packing
 
-# If fewer than this share of the rows have curvature, their codes are copied side by side.
-_WORTH_COPYING = 0.75
+# If less than this fraction of the rows have curvature, their codes are copied.
+_MAX_COPIED_FRACTION = 0.75
 
 
 @dataclass
-class Slopes:
-    """What the rows know about the current point; pairs are (positive rows, negative rows).
+class RowSums:
+    """Sums over the rows at their margins; pairs are (positive rows, negative rows).
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Slopes:
     totals : ndarray of shape (2,)
         Sums of the dual variables.
     duals : ndarray of shape (2,)
-        Sums of their dual parts.
+        Sums of their dual terms.
     loss : float
         Sum of the loss.
     pairing : float
@@ -54,20 +54,20 @@ class Slopes:
 
 
 class _Weights:
-    """The weights of some rows; if those of all rows are even, multiples are stored only once."""
+    """The weights of some rows; if all weights are equal, multiples are stored only once."""
 
-    def __init__(self, weight: np.ndarray, even: Callable[[float], np.ndarray] | None) -> None:
-        self._weight, self._even = weight, even
+    def __init__(self, weight: np.ndarray, equal: Callable[[float], np.ndarray] | None) -> None:
+        self._weight, self._equal = weight, equal
 
     def times(self, factor: float) -> np.ndarray:
         """Return the weights times a factor."""
-        if self._even is not None:
-            return self._even(factor)[: len(self._weight)]
+        if self._equal is not None:
+            return self._equal(factor)[: len(self._weight)]
         return self._weight if factor == 1.0 else factor * self._weight
 
 
-class RowBlock(Block):
-    """Rows with their margins, dual variables and losses."""
+class SolverBlock(Block):
+    """A block of rows with their margins, dual variables ``a`` and losses."""
 
     def __init__(
         self,
@@ -81,26 +81,26 @@ class RowBlock(Block):
         super().__init__(packing, index, positive)
         self._weights = weight
         self.row_weight = weight.times(1.0)
-        self._loss_of = loss
-        self.charge(C)
+        self._make_loss = loss
+        self.set_c(C)
         self.margin = np.zeros(len(positive))
         self.step = np.zeros(len(positive))
         self.a = np.zeros(len(positive))
 
-    def charge(self, C: float) -> None:
-        """Let a unit of loss cost ``C``."""
+    def set_c(self, C: float) -> None:
+        """Set C, and with it the cost of every row."""
         self.cost = self._weights.times(C)
-        self.true_loss = self.loss = self._loss_of(self.cost)
+        self.true_loss = self.loss = self._make_loss(self.cost)
 
-    def smooth(self, sharpness: float, anchor: np.ndarray) -> None:
-        """Smooth the hinge around dual variables ``anchor``."""
-        self.loss = SmoothedHinge(self.cost, anchor, self._weights.times(sharpness))
+    def smooth(self, penalty: float, center: np.ndarray) -> None:
+        """Smooth the hinge around dual variables ``center``."""
+        self.loss = SmoothedHinge(self.cost, center, self._weights.times(penalty))
 
     def _table(self) -> np.ndarray:
         return np.empty(self.starts[-1])
 
-    def slopes(self, refit: bool) -> Slopes:
-        """Take the dual variables that fit the margins; return their tables and sums."""
+    def sums(self, refit: bool) -> RowSums:
+        """Set the dual variables to the slopes at the margins if ``refit``; return the sums."""
         if refit and self.loss is self.true_loss:
             self.a, dual, loss = self.loss.slope_dual_total(self.margin)
         else:
@@ -108,7 +108,7 @@ class RowBlock(Block):
                 self.a = self.loss.slope(self.margin)
             dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
         totals = np.array(rowloops.sum_by_class(self.a, self.positive))
-        return Slopes(
+        return RowSums(
             self.scatter_by_class(self.a),
             totals,
             totals if dual is self.a else np.array(rowloops.sum_by_class(dual, self.positive)),
@@ -118,26 +118,25 @@ class RowBlock(Block):
         )
 
     def curvature(self) -> tuple[np.ndarray, int]:
-        """Fix the curvature and pick the rows that have any; return its joint sums."""
+        """Compute the curvature at the margins; return its sums by joint bin and the active rows.
+
+        Active rows are those with curvature; only they take part in `product`.
+        """
         self.weight = self.loss.curvature(self.margin)
         active = np.flatnonzero(self.weight)
         self._active_codes, self._active_offset = self.codes, self.offset
-        if len(active) < _WORTH_COPYING * len(self.weight):
+        if len(active) < _MAX_COPIED_FRACTION * len(self.weight):
             self.weight = self.weight[active]
-            self._active_codes, self._active_offset = self._codes_of(active), 0
+            self._active_codes = take_rows(self.codes, active, self.offset)
+            self._active_offset = 0
         table, n = self._table(), len(self.weight)
         rowloops.scatter(
             self._active_codes, self.starts, self.weight, 0, n, table, self._active_offset
         )
         return table, len(active)
 
-    def _codes_of(self, rows: np.ndarray) -> np.ndarray:
-        out = np.empty((len(self.codes), len(rows)), dtype=self.codes.dtype)
-        rowloops.take_rows(self.codes, rows, out, self.offset)
-        return out
-
     def active_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return codes and curvature of the rows that have any."""
+        """Return codes and curvature of the active rows."""
         rows = np.flatnonzero(self.weight)
         return self._active_codes[:, self._active_offset + rows], self.weight[rows]
 
@@ -149,39 +148,31 @@ class RowBlock(Block):
         )
         return out
 
-    def combine(self, coef: np.ndarray) -> np.ndarray:
-        """Return the sums by joint place of ``coef``, which is for every row of the table."""
+    def scatter(self, coef: np.ndarray) -> np.ndarray:
+        """Return the sums by joint bin of ``coef``, which has one entry per row of the table."""
         table = self._table()
         r = coef[self.index]
         rowloops.scatter(self.codes, self.starts, r, 0, len(r), table, self.offset)
         return table
 
     def set_direction(self, table: np.ndarray, bias: float) -> None:
-        """Set the direction of the margins."""
+        """Set the direction of the margins, given the direction of the joint table and the bias."""
         rowloops.gather(self.codes, self.starts, table, self.step, self.offset)
         self.step += bias
         self.step *= self.sign
 
-    def along(self, t: float) -> float:
-        """Return minus the derivative of the loss after ``t`` times the direction."""
-        return self.loss.directional_slope(self.margin, self.step, t)
-
-    def proposed(self) -> tuple[float, float]:
-        """Return the loss and the smallest margin after the whole direction."""
-        margin = self.margin + self.step
-        return self.true_loss.total(margin), float(margin.min())
-
-    def move(self, t: float) -> None:
-        """Go ``t`` times the direction."""
-        self.margin += t * self.step
-
-    def place(self, table: np.ndarray, bias: float) -> None:
-        """Put the margins where a joint table and a bias say."""
+    def set_margins(self, table: np.ndarray, bias: float) -> None:
+        """Compute the margins of a joint table and a bias."""
         self.set_direction(table, bias)
         self.margin[:] = self.step
 
+    def full_step_loss(self) -> tuple[float, float]:
+        """Return the loss and the smallest margin after a full step."""
+        margin = self.margin + self.step
+        return self.true_loss.total(margin), float(margin.min())
 
-class Rows(Blocks[RowBlock]):
+
+class Rows(Blocks[SolverBlock]):
     """The rows of one two-class problem, in blocks.
 
     Parameters
@@ -189,20 +180,27 @@ class Rows(Blocks[RowBlock]):
     packing : Packing
         Codes of all rows of the table.
     index : ndarray of shape (n_rows,), optional
-        Which rows of the table take part, all by default.
+        The rows of the table that take part, all by default.
     positive : ndarray of bool, shape (n_rows,)
         Whether each of them is in the positive class.
     loss : callable
-        Maps an array of costs to a loss record.
+        Maps an array of costs to a loss.
     weight : ndarray of shape (n_rows,)
         The weight of each row; a row twice and a weight of 2 are the same problem.
     C : float
-        What a unit of loss costs.
+        Inverse regularization strength: the cost of a row is C times its weight.
     n_threads : int
-        How many threads share the blocks.
+        The number of threads that share the blocks.
+
+    Attributes
+    ----------
+    passes : float
+        The number of passes over all codes so far.
+    n_active : int
+        The number of rows with curvature, since the last call of `curvature`.
     """
 
-    make_block: ClassVar[type[RowBlock]] = RowBlock
+    block_class: ClassVar[type[SolverBlock]] = SolverBlock
 
     def __init__(
         self,
@@ -215,60 +213,60 @@ class Rows(Blocks[RowBlock]):
         n_threads: int,
     ) -> None:
         n_rows = len(positive)
-        even = None
+        equal = None
         if weight.strides == (0,):
             most = min(n_rows, max_block_rows(n_threads))
-            even = lru_cache(maxsize=4)(lambda factor: np.full(most, factor * weight[0]))
+            equal = lru_cache(maxsize=4)(lambda factor: np.full(most, factor * weight[0]))
 
-        def block(part: slice) -> RowBlock:
+        def make_block(part: slice) -> SolverBlock:
             rows = part if index is None else index[part]
-            weights = _Weights(weight[part], even)
-            return self.make_block(packing, rows, positive[part], loss, weights, C)
+            weights = _Weights(weight[part], equal)
+            return self.block_class(packing, rows, positive[part], loss, weights, C)
 
-        super().__init__(packing, n_rows, block, n_threads)
+        super().__init__(packing, n_rows, make_block, n_threads)
         self._given = index, positive, loss, weight
         self.C = C
         self.total_weight = float(weight.sum())
         self.passes = 0.0
         self.n_active = self.n_rows
 
-    def thinned(self, k: int) -> Rows:
-        """Return one row out of every ``k`` as a problem of their own, with ``k`` times the C."""
+    def subsample(self, k: int) -> Rows:
+        """Return one out of every ``k`` rows as a problem of their own, with ``k`` times the C."""
         index, positive, loss, weight = self._given
         n_rows = self.n_rows // k
         some = k * np.arange(n_rows) + np.random.default_rng(0).integers(k, size=n_rows)
-        even = weight.strides == (0,)
+        equal = weight.strides == (0,)
         return Rows(
             self.packing,
             some if index is None else index[some],
             positive[some],
             loss,
-            weight[:n_rows] if even else weight[some],
+            weight[:n_rows] if equal else weight[some],
             k * self.C,
             self.n_threads,
         )
 
     def minority_size(self) -> int:
-        """Return how many rows the smaller of the two classes has."""
+        """Return the number of rows of the smaller class."""
         n_positive = int(self._given[1].sum())
         return min(n_positive, self.n_rows - n_positive)
 
     @property
     def n_additions(self) -> int:
-        """Through how many additions the number of a row goes at most in a sum or a table."""
+        """The largest number of additions that a row's term goes through in a sum or a table."""
         longest = max(len(block.positive) for block in self.blocks)
         joint = 0 if self.packing.is_trivial else int(np.diff(self.packing.starts).max())
         return longest + len(self.blocks) + joint
 
-    def slopes(self, *, refit: bool = True) -> Slopes:
-        """Take the dual variables that fit the margins; return their tables and sums.
+    def sums(self, *, refit: bool = True) -> RowSums:
+        """Set the dual variables to the slopes at the margins; return the sums over the rows.
 
-        Without ``refit`` the dual variables stay as they are.
+        Without ``refit`` the dual variables are kept.
         """
         self.passes += 1
-        parts = self.map(lambda block: block.slopes(refit), self.n_rows)
+        parts = self.map(lambda block: block.sums(refit), self.n_rows)
         tables = sum(part.tables for part in parts)
-        return Slopes(
+        return RowSums(
             self.packing.fold(tables),
             sum(part.totals for part in parts),
             sum(part.duals for part in parts),
@@ -278,7 +276,7 @@ class Rows(Blocks[RowBlock]):
         )
 
     def curvature(self) -> tuple[np.ndarray, np.ndarray]:
-        """Fix the curvature ``W`` at the margins; return its sums by place and by joint place."""
+        """Compute the curvature ``W`` at the margins; return its sums by bin and by joint bin."""
         parts = self.map(lambda block: block.curvature(), self.n_rows)
         self.n_active = sum(part[1] for part in parts)
         self.passes += self.n_active / self.n_rows
@@ -295,7 +293,7 @@ class Rows(Blocks[RowBlock]):
         return self.packing.fold(total)
 
     def active(self) -> ActiveRows:
-        """Return the rows with curvature by themselves, for solvers that want few rows whole."""
+        """Return the rows with curvature, for systems that are solved exactly."""
         parts = [block.active_rows() for block in self.blocks]
         return ActiveRows(
             self.packing,
@@ -303,80 +301,91 @@ class Rows(Blocks[RowBlock]):
             np.concatenate([weight for _, weight in parts]),
         )
 
+    def set_margins(self, table: np.ndarray, bias: float) -> None:
+        """Compute the margins of tables and bias, free of the rounding of many steps."""
+        self.passes += 1
+        joint = self.packing.expand(table)
+        self.map(lambda block: block.set_margins(joint, bias), self.n_rows)
+
     def set_direction(self, table: np.ndarray, bias: float) -> None:
-        """Set the direction in which scores may move next."""
+        """Set the direction of the next step, given the direction of tables and bias."""
         self.passes += 1
         joint = self.packing.expand(table)
         self.map(lambda block: block.set_direction(joint, bias), self.n_rows)
 
-    def along(self, t: float) -> float:
-        """Return minus the derivative of the summed loss after ``t`` times the direction."""
-        return sum(self.map(lambda block: block.along(t), self.n_rows))
+    def directional_slope(self, t: float) -> float:
+        """Return minus the derivative of the summed loss along the direction at length ``t``."""
+        parts = self.map(
+            lambda block: block.loss.directional_slope(block.margin, block.step, t), self.n_rows
+        )
+        return sum(parts)
 
-    def proposed(self) -> tuple[float, float]:
-        """Return the loss and the smallest margin after the whole direction."""
-        parts = self.map(RowBlock.proposed, self.n_rows)
+    def full_step_loss(self) -> tuple[float, float]:
+        """Return the loss and the smallest margin after a full step along the direction."""
+        parts = self.map(lambda block: block.full_step_loss(), self.n_rows)
         return sum(part[0] for part in parts), min(part[1] for part in parts)
 
-    def move(self, t: float) -> None:
-        """Go ``t`` times the direction."""
-        self.map(lambda block: block.move(t), self.n_rows)
+    def take_step(self, t: float) -> None:
+        """Move the margins by ``t`` times the direction."""
 
-    def place(self, table: np.ndarray, bias: float) -> None:
-        """Put the margins where tables and bias say, free of the rounding of many moves."""
-        self.passes += 1
-        joint = self.packing.expand(table)
-        self.map(lambda block: block.place(joint, bias), self.n_rows)
+        def move(block: SolverBlock) -> None:
+            block.margin += t * block.step
 
-    def strain(self) -> float:
+        self.map(move, self.n_rows)
+
+    def loss_at_shift(self, shift: float) -> float:
+        """Return the summed loss if all margins change by ``shift``."""
+        return sum(self.map(lambda b: b.true_loss.total(b.margin + shift), self.n_rows))
+
+    def complementarity(self) -> float:
         """Return the sum of ``a |1 - m|``."""
         parts = self.map(lambda block: float(block.a @ np.abs(1.0 - block.margin)), self.n_rows)
         return sum(parts)
 
-    def mean_shortfall(self) -> float:
+    def mean_distance(self) -> float:
         """Return the weighted mean of ``|1 - m|``."""
         parts = self.map(
             lambda block: float(block.row_weight @ np.abs(1.0 - block.margin)), self.n_rows
         )
         return sum(parts) / self.total_weight
 
-    def charge(self, C: float) -> None:
-        """Let a unit of loss cost ``C`` from now on."""
+    def set_c(self, C: float) -> None:
+        """Set C, and with it the cost of every row."""
         self.C = C
         for block in self.blocks:
-            block.charge(C)
+            block.set_c(C)
 
-    def smooth_at_box_center(self, sharpness: float, share: float) -> None:
-        """Smooth the hinge around ``share`` times the middle of each row's box.
+    def smooth_at_box_center(self, penalty: float, fraction: float) -> None:
+        """Smooth the hinge around ``fraction`` times the middle of each row's box.
 
-        The box of a hard margin has no middle; the row's weight stands in.
+        The box of a hard margin is infinite; the row's weight takes the place of its middle.
         """
         for block in self.blocks:
             middle = block.row_weight if np.isinf(self.C) else block.cost / 2
-            block.smooth(sharpness, share * middle)
+            block.smooth(penalty, fraction * middle)
 
-    def smooth_at_duals(self, sharpness: float) -> None:
+    def smooth_at_duals(self, penalty: float) -> None:
         """Smooth the hinge around the current dual variables."""
         for block in self.blocks:
-            block.smooth(sharpness, block.a)
+            block.smooth(penalty, block.a)
 
-    def smooth_at(self, sharpness: float, dual_coef: np.ndarray) -> None:
-        """Smooth the hinge around given dual variables of all rows of the table."""
+    def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
+        """Smooth the hinge around given dual variables, one per row of the table."""
         for block in self.blocks:
-            block.smooth(sharpness, np.minimum(block.cost, np.abs(dual_coef[block.index])))
+            block.smooth(penalty, np.minimum(block.cost, np.abs(dual_coef[block.index])))
 
-    def combine(self, coef: np.ndarray) -> np.ndarray:
-        """Return the sums by place of ``coef``, which has an entry for every row of the table."""
+    def scatter(self, coef: np.ndarray) -> np.ndarray:
+        """Return the sums by bin of ``coef``, which has one entry per row of the table."""
         self.passes += 1
-        return self.packing.fold(sum(self.map(lambda block: block.combine(coef), self.n_rows)))
+        return self.packing.fold(sum(self.map(lambda block: block.scatter(coef), self.n_rows)))
 
     def set_duals(self, dual_coef: np.ndarray) -> None:
-        """Take signed dual variables of all rows of the table."""
+        """Set the dual variables, given as ``y a`` with one entry per row of the table."""
         for block in self.blocks:
             block.a = block.sign * dual_coef[block.index]
 
     def dual_coef(self, scale: np.ndarray) -> np.ndarray:
-        """Return ``y a`` of all rows of the table, 0 for those left out.
+        """Return ``y a`` of all rows of the table, 0 for those that do not take part.
 
         ``scale`` holds factors for positive and for negative rows.
         """
@@ -388,7 +397,7 @@ class Rows(Blocks[RowBlock]):
 
 @dataclass(frozen=True)
 class ActiveRows:
-    """Few rows, whole."""
+    """The codes and the curvature ``weight`` of the active rows."""
 
     packing: Packing
     codes: np.ndarray
@@ -401,11 +410,11 @@ class ActiveRows:
         return out
 
     def scatter(self, r: np.ndarray) -> np.ndarray:
-        """Return the sums of ``r`` by place."""
+        """Return the sums of ``r`` by bin."""
         out = np.empty(self.packing.starts[-1])
         rowloops.scatter(self.codes, self.packing.starts, r, 0, len(r), out)
         return self.packing.fold(out)
 
-    def places(self) -> np.ndarray:
-        """Return the place of each row in each feature, in a flat table."""
+    def flat_bins(self) -> np.ndarray:
+        """Return the bins of each row as indices in a flat table."""
         return self.packing.flat_bins(self.codes)

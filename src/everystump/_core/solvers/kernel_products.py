@@ -1,9 +1,9 @@
-"""Products of a kernel matrix with coefficients, and how far rounding may put them off.
+"""Products of a kernel matrix with coefficients, and bounds on their rounding error.
 
-Plain sums are taken of short runs of terms first and then of the runs, so that no term goes through
-many additions; they lose digits where large terms cancel.  Doubled ones carry the rounding of each
-product and each sum along in a second number (Ogita, Rump & Oishi, 2005), as if in twice the
-precision.
+Plain sums are taken over short runs of terms first and then over the runs, so that no term goes
+through many additions; they lose digits where large terms cancel.  Extended sums carry the rounding
+error of each product and each sum along in a second number (Ogita, Rump & Oishi, 2005), as if in
+twice the precision.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from everystump._core.jit import jit
 from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF, sum_rounding
 
 _RUN = 64  # terms that are summed by themselves
-_SPLITTER = 2.0**27 + 1.0  # cuts a number into two halves of its digits
+_SPLITTER = 2.0**27 + 1.0  # splits a number into two halves of its digits
 
 
 class Scores(NamedTuple):
@@ -27,42 +27,42 @@ class Scores(NamedTuple):
     rounding: np.ndarray
 
 
-class Products(Protocol):
+class KernelProducts(Protocol):
     """The kernel matrix of the rows."""
 
     @property
     def whole(self) -> np.ndarray | None:
-        """The matrix, None if rows of it are better asked for one by one."""
+        """The whole matrix, or None if only some rows of it should be computed."""
 
     @property
     def width(self) -> int:
-        """How many rows of it may be held."""
+        """The number of rows of the matrix that may be kept in memory."""
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return some rows of it."""
+        """Return some rows of the matrix."""
 
-    def scores(self, coef: np.ndarray, doubled: bool = False) -> Scores:
-        """Return the matrix times some coefficients, few of which need to differ from 0."""
+    def scores(self, coef: np.ndarray, extended: bool = False) -> Scores:
+        """Return the matrix times coefficients, most of which may be 0."""
 
 
 @dataclass(frozen=True)
-class WholeMatrix:
-    """A kernel matrix that is in memory."""
+class DenseKernelMatrix:
+    """A kernel matrix in memory."""
 
     whole: np.ndarray
 
     @property
     def width(self) -> int:
-        """All rows are held."""
+        """The number of rows."""
         return len(self.whole)
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return some rows of it."""
+        """Return some rows of the matrix."""
         return self.whole[index]
 
-    def scores(self, coef: np.ndarray, doubled: bool = False) -> Scores:
-        """Return the matrix times some coefficients."""
-        total = RowSum(len(coef), doubled)
+    def scores(self, coef: np.ndarray, extended: bool = False) -> Scores:
+        """Return the matrix times coefficients."""
+        total = RowSum(len(coef), extended)
         total.add(self.whole, np.flatnonzero(coef), coef)
         return total.scores()
 
@@ -73,27 +73,27 @@ class RowSum:
     Parameters
     ----------
     length : int
-        How long the rows are.
-    doubled : bool
+        The length of the rows.
+    extended : bool
         Whether to sum in twice the precision.
     """
 
-    def __init__(self, length: int, doubled: bool) -> None:
-        self._doubled, self._n_terms, self._n_runs = doubled, 0, 0
+    def __init__(self, length: int, extended: bool) -> None:
+        self._extended, self._n_terms, self._n_runs = extended, 0, 0
         self.value, self.rest, self._size = np.zeros((3, length))
 
     def add(self, rows: np.ndarray, slots: np.ndarray, coef: np.ndarray) -> None:
         """Add ``coef[k] * rows[k]`` for each ``k`` in ``slots``."""
         self._n_terms += len(slots)
         self._n_runs += -(-len(slots) // _RUN)
-        if self._doubled:
-            _add_doubled(rows, slots, coef, self.value, self.rest, self._size)
+        if self._extended:
+            _add_extended(rows, slots, coef, self.value, self.rest, self._size)
         else:
             _add_plain(rows, slots, coef, self.value, self._size)
 
     def scores(self) -> Scores:
         """Return the sum."""
-        if not self._doubled:
+        if not self._extended:
             n_operations = min(self._n_terms, _RUN) + self._n_runs
             return Scores(self.value, sum_rounding(n_operations) * self._size)
         value = self.value + self.rest
@@ -101,30 +101,30 @@ class RowSum:
 
     @property
     def rest_rounding(self) -> np.ndarray:
-        """A bound on the rounding of ``value`` and ``rest`` together, if doubled."""
+        """A bound on the rounding of ``value + rest``, if extended."""
         return sum_rounding(self._n_terms + 2) ** 2 * self._size
 
 
 def weighted_sum(rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
     """Return ``rows' coef``, computed in twice the precision."""
-    total = RowSum(rows.shape[1], doubled=True)
+    total = RowSum(rows.shape[1], extended=True)
     total.add(rows, np.flatnonzero(coef), coef)
     return total.scores().value
 
 
-def linear_scores(X: np.ndarray, coef: np.ndarray, doubled: bool = False) -> Scores:
+def linear_scores(X: np.ndarray, coef: np.ndarray, extended: bool = False) -> Scores:
     """Return ``X (X' coef)``, whose terms are far smaller than those of ``(X X') coef``."""
     chosen = np.flatnonzero(coef)
-    weights = RowSum(X.shape[1], doubled)
+    weights = RowSum(X.shape[1], extended)
     weights.add(X, chosen, coef)
-    off = weights.rest_rounding if doubled else weights.scores().rounding
+    error = weights.rest_rounding if extended else weights.scores().rounding
     columns, every = np.ascontiguousarray(X.T), np.arange(X.shape[1])
-    out = RowSum(len(X), doubled)
+    out = RowSum(len(X), extended)
     out.add(columns, every, weights.value)
-    if doubled:
+    if extended:
         out.add(columns, every, weights.rest)
     value, rounding = out.scores()
-    return Scores(value, rounding + SAFETY_FACTOR * (np.abs(X) @ off))
+    return Scores(value, rounding + SAFETY_FACTOR * (np.abs(X) @ error))
 
 
 @jit
@@ -145,7 +145,7 @@ def _add_plain(
 
 
 @jit
-def _add_doubled(
+def _add_extended(
     rows: np.ndarray,
     slots: np.ndarray,
     coef: np.ndarray,
@@ -153,7 +153,7 @@ def _add_doubled(
     rest: np.ndarray,
     size: np.ndarray,
 ) -> None:
-    """Add products; ``rest`` takes what each product and each sum round off."""
+    """Add products; the rounding error of each product and each sum is added to ``rest``."""
     for k in slots:
         c, row = coef[k], rows[k]
         c_high = _SPLITTER * c
@@ -165,10 +165,10 @@ def _add_doubled(
             x_high -= x_high - x
             x_low = x - x_high
             term = c * x
-            off = ((c_high * x_high - term) + c_high * x_low + c_low * x_high) + c_low * x_low
+            error = ((c_high * x_high - term) + c_high * x_low + c_low * x_high) + c_low * x_low
             old = value[j]
             new = old + term
             part = new - old
-            rest[j] += off + ((old - (new - part)) + (term - part))
+            rest[j] += error + ((old - (new - part)) + (term - part))
             value[j] = new
             size[j] += abs(term)

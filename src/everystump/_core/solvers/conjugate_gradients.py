@@ -12,11 +12,12 @@ Operator = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Stop:
-    """When a solution is good enough, given its residual ``r``.
+class StoppingRule:
+    """When a solution is accurate enough, given its residual ``r``.
 
     ``|r|^2 / 2`` is what the residual adds to the duality gap.  Stop when it is at most ``floor``,
-    or when it is at most ``target`` and ``r' M^-1 r`` fell to ``relative`` of its start.
+    or when it is at most ``target`` and ``r' M^-1 r`` fell to the fraction ``relative`` of its
+    initial value.
     """
 
     floor: float
@@ -25,7 +26,7 @@ class Stop:
 
 
 def conjugate_gradients(
-    product: Operator, precondition: Operator, rhs: np.ndarray, stop: Stop, max_iter: int
+    product: Operator, precondition: Operator, rhs: np.ndarray, stop: StoppingRule, max_iter: int
 ) -> tuple[np.ndarray, int]:
     """Return the solution and the number of products."""
     x = np.zeros_like(rhs)
@@ -38,10 +39,10 @@ def conjugate_gradients(
         if energy <= stop.floor or (energy <= stop.target and rz <= stop.relative * start):
             return x, n_iter
         q = product(p)
-        bend = float(p @ q)
-        if not 0.0 < bend < np.inf:  # rounding has the better of us; what we have still descends
+        curvature = float(p @ q)
+        if not 0.0 < curvature < np.inf:  # lost to rounding; x is still a descent direction
             return x, n_iter
-        length = rz / bend
+        length = rz / curvature
         daxpy(p, x, a=length)  # in place
         daxpy(q, r, a=-length)
         z = precondition(r)

@@ -1,0 +1,209 @@
+"""Newton directions for ``|w|^2 / 2 + sum of smooth losses``, with the bias eliminated.
+
+With ``W`` the curvature of the losses, ``r = v(a) - w`` and ``e = sum of y a`` the step solves
+
+    (I + V'WV - h h'/k) dw = r - h e / k,      db = (e - h'dw) / k,
+
+where ``V = gather S``, ``h = V'W1`` and ``k = sum of W``.  Only active rows, those with curvature,
+matter.  The system is solved by conjugate gradients, preconditioned by the blocks of the features,
+or exactly through the kernel matrix of the active rows if these are so few that it is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import daxpy
+
+from everystump._core.chains import Chains
+from everystump._core.solvers.conjugate_gradients import StoppingRule, conjugate_gradients
+from everystump._core.solvers.duality import PrimalDual
+from everystump._core.solvers.preconditioner import BlockPreconditioner
+from everystump._core.solvers.problem import Problem
+from everystump._core.solvers.rows import Rows
+from everystump._core.solvers.sign_constraints import NO_CONSTRAINTS, SignConstraints
+
+_MAX_EXACT_ROWS = 3000
+_MAX_PRODUCTS = 5000
+_MAX_TRIALS = 60
+
+
+class ChainNewtonSystem:
+    """Newton directions of one problem; ``products`` counts the products of the last one."""
+
+    def __init__(self, problem: Problem, rows: Rows) -> None:
+        self.problem = problem
+        self.rows = rows
+        self.products = 0
+        self._preconditioner = BlockPreconditioner(problem)
+
+    def direction(
+        self, current: PrimalDual, stop: StoppingRule, scale: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Return the step ``(dw, db)`` at the rows' current margins.
+
+        With ``scale``, ``I`` is replaced by ``diag(1 / scale^2)``.  That is the same system for
+        weights in other units, in which the matrix is ``I`` again and the jumps are scaled.
+        """
+        if scale is None:
+            return self._solve(current, stop, None)
+        scaled = replace(current, residual=scale * current.residual)
+        dw, db = self._solve(scaled, stop, scale)
+        return scale * dw, db
+
+    def _solve(
+        self, current: PrimalDual, stop: StoppingRule, scale: np.ndarray | None
+    ) -> tuple[np.ndarray, float]:
+        residual, imbalance = current.residual, current.imbalance
+        diagonal, joint = self.rows.curvature()
+        if self.rows.n_active == 0:
+            # There is no curvature: the line search along the gradient will find some.
+            return residual, imbalance / (current.total or 1.0)
+        cost, exact_cost = self._product_cost(), self._exact_cost()
+        if self._preconditioner.cost + self.products * cost > exact_cost:
+            try:
+                step = self._solve_exactly(residual, imbalance, scale)
+            except LinAlgError:
+                exact_cost = np.inf
+            else:
+                # Fewer each time, so that conjugate gradients are tried again eventually.
+                self.products = int(0.9 * self.products)
+                return step
+        limited = exact_cost < np.inf
+        max_products = int(max(20.0, 3 * exact_cost / cost)) if limited else _MAX_PRODUCTS
+        return self._solve_iteratively(
+            diagonal, joint, residual, imbalance, stop, max_products, scale
+        )
+
+    def _chains(self, scale: np.ndarray | None) -> Chains:
+        chains = self.problem.chains
+        return chains if scale is None else chains.scaled(scale)
+
+    def _product_cost(self) -> float:
+        """Estimate the seconds of one step of conjugate gradients; only ratios matter."""
+        codes = self.rows.n_active * self.rows.n_joint
+        return 0.8e-9 * codes + 1.2e-8 * len(self.problem.chains.jumps) + 5e-5
+
+    def _exact_cost(self) -> float:
+        """Estimate the seconds of an exact solution."""
+        n = self.rows.n_active
+        if n > _MAX_EXACT_ROWS:
+            return np.inf
+        return 6e-10 * n**2 * self.problem.chains.n_features + 1e-11 * n**3 + 2e-4
+
+    def _solve_iteratively(
+        self,
+        diagonal: np.ndarray,
+        joint: np.ndarray,
+        residual: np.ndarray,
+        imbalance: float,
+        stop: StoppingRule,
+        max_products: int,
+        scale: np.ndarray | None,
+    ) -> tuple[np.ndarray, float]:
+        """Solve by conjugate gradients, given the curvature by bin and by joint bin."""
+        chains = self._chains(scale)
+        k = float(joint[: self.problem.packing.starts[1]].sum())
+        h = chains.rmatvec(diagonal) if self.problem.bias else np.zeros_like(residual)
+
+        def product(v: np.ndarray) -> np.ndarray:
+            out = chains.rmatvec(self.rows.product(chains.matvec(v)))
+            out += v
+            return daxpy(h, out, a=-float(h @ v) / k)
+
+        dw, self.products = conjugate_gradients(
+            product,
+            self._preconditioner.factor(diagonal, joint, scale),
+            residual - h * (imbalance / k),
+            stop,
+            max_products,
+        )
+        db = (imbalance - float(h @ dw)) / k if self.problem.bias else 0.0
+        return dw, db
+
+    def _solve_exactly(
+        self, residual: np.ndarray, imbalance: float, scale: np.ndarray | None
+    ) -> tuple[np.ndarray, float]:
+        """Solve through the kernel matrix of the active rows."""
+        chains, active = self._chains(scale), self.rows.active()
+        matrix = chains.kernel_matrix(active.flat_bins(), self.rows.n_threads)
+        score = active.gather(chains.matvec(residual))
+        balance = imbalance if self.problem.bias else None
+        multiplier, db = solve_in_span(matrix, active.weight, score, balance)
+        return residual - chains.rmatvec(active.scatter(multiplier)), db
+
+
+def hessian_diagonal(problem: Problem, rows: Rows) -> np.ndarray:
+    """Return the diagonal of Newton's matrix at the rows' current margins, with a bias."""
+    diagonal, joint = rows.curvature()
+    h = problem.chains.rmatvec(diagonal)
+    k = float(joint[: problem.packing.starts[1]].sum())
+    return 1.0 + problem.chains.jumps * h - h**2 / (k or 1.0)
+
+
+def solve_in_span(
+    matrix: np.ndarray,
+    weight: np.ndarray,
+    score: np.ndarray,
+    imbalance: float | None,
+    jitter: float = 0.0,
+) -> tuple[np.ndarray, float]:
+    """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e``; then ``dw = r - V'l``.
+
+    ``K`` is multiplied by the roots of ``W`` from both sides, so that it may be huge or tiny.
+    Without an ``imbalance`` ``e`` there is no ``db``.
+    """
+    root = np.sqrt(weight)
+    system = root[:, None] * matrix * root
+    diagonal = np.diag_indices_from(system)
+    system[diagonal] += 1.0 + jitter * system[diagonal].max()
+    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    multiplier = root * cho_solve(factor, root * score, check_finite=False)
+    if imbalance is None:
+        return multiplier, 0.0
+    ones = root * cho_solve(factor, root, check_finite=False)
+    db = (imbalance - float(multiplier.sum())) / float(ones.sum())
+    return multiplier + db * ones, db
+
+
+def line_search(
+    rows: Rows,
+    weights: np.ndarray,
+    dw: np.ndarray,
+    constraints: SignConstraints = NO_CONSTRAINTS,
+    dot: Callable[[np.ndarray, np.ndarray], float] = Chains.dot,
+) -> float:
+    """Return a step length at which the objective along ``dw`` is nearly flat.
+
+    The derivative along the direction increases with the length, so its root is bracketed and then
+    narrowed by false position, alternating with bisection.
+    """
+    cross, square = dot(weights, dw), dot(dw, dw)
+
+    def derivative(t: float) -> float:
+        slope = rows.directional_slope(t) + constraints.directional_slope(weights, dw, t)
+        return cross + t * square - slope
+
+    start = derivative(0.0)
+    if start >= 0.0:
+        return 0.0
+    low, low_slope, high, high_slope = 0.0, start, np.inf, np.inf
+    t = 1.0
+    for attempt in range(_MAX_TRIALS):
+        slope = derivative(t)
+        if abs(slope) <= 0.3 * abs(start):
+            return t
+        if slope < 0.0:
+            low, low_slope = t, slope
+        else:
+            high, high_slope = t, slope
+        if high == np.inf:
+            t = 2.0 * low
+        elif attempt % 2:
+            t = (low + high) / 2
+        else:
+            t = low + (high - low) * low_slope / (low_slope - high_slope)
+    return low
