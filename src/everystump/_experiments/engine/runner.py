@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -160,7 +161,7 @@ def _run_task(
     Data and parameters are known to be valid, and checking them takes a good part of the time of
     a small fit: scikit-learn's checks are switched off.
     """
-    exit_with_parent(parent)
+    _prepare_worker(parent)
     start = time.perf_counter()
     with one_blas_thread, config_context(assume_finite=True, skip_parameter_validation=True):
         result = run_task(task.seed(seed), **task.arguments)
@@ -168,12 +169,13 @@ def _run_task(
 
 
 @cache
-def exit_with_parent(parent: int) -> None:
-    """Exit this process when it is no longer a child of ``parent``.
+def _prepare_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent, which stops its workers, and exit when the parent is gone.
 
-    A killed process cannot stop its workers, which would otherwise go on.
+    A killed parent cannot stop its workers, which would otherwise go on.
     """
     if os.getpid() != parent:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=_watch, args=(parent,), name="watch_parent", daemon=True).start()
 
 
