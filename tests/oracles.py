@@ -9,6 +9,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from scipy.optimize import linprog
 from sklearn.svm import SVC
@@ -27,6 +28,12 @@ def search(default):
         phases=(Phase.explicit, Phase.generate),
         suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
     )
+
+
+def seeds(n):
+    """Return seeds for ``parametrize``: the first 30% of ``n``, two at least; the rest is slow."""
+    quick = max(2, -(-3 * n // 10))
+    return [*range(quick), *(pytest.param(s, marks=pytest.mark.slow) for s in range(quick, n))]
 
 
 def density(a):

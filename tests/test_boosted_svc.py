@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracles import seeds
 from sklearn.svm import SVC
 
 from everystump import BoostedStumpSVC, StumpBoostingClassifier
@@ -59,7 +60,7 @@ def test_the_stumps_are_those_of_adaboost():
     np.testing.assert_array_equal(model.boosting_weights_, boosted.estimator_weights_)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_the_hard_margin_does_not_shrink(seed):
     """Theorem 4: more features, no smaller margin; each is found to a gap of 1e-6."""
     X, y = make_twonorm(100, random_state=seed)

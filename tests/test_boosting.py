@@ -13,6 +13,7 @@ from oracles import (
     least_error,
     noisy_table,
     search,
+    seeds,
 )
 from random_tables import cases
 from scipy.optimize import brentq
@@ -31,7 +32,7 @@ PULLS = {
     "mada": lambda m: np.exp(-2 * np.maximum(m, 0)),
     "logistic": lambda m: expit(-2 * m),
 }
-SEEDS = range(5)
+SEEDS = seeds(5)
 
 
 def quietly(fit, *given, **more):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import search
+from oracles import search, seeds
 
 from everystump import BoostedStumpSVC, StumpBoostingClassifier, StumpSVC
 from everystump.bounds import boosting_training_bound, margin_distribution_bound
@@ -83,7 +83,7 @@ def test_the_weights_of_a_machine_are_not_covered(bound):
     assert not bound(BoostedStumpSVC(15).fit(X, y)).holds
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 @pytest.mark.parametrize("class_weight", [{False: 1.0, True: 30.0}, "balanced"])
 def test_class_weights_count_in_the_observed_share(seed, class_weight):
     X, y, rng = random_rows(seed)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from oracles import seeds
 from questions import mixed_table, one_hot, smallest_error, votes_of_all
 from sklearn.base import clone
 from sklearn.svm import SVC
@@ -183,7 +184,7 @@ def test_thousands_of_levels(model):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_no_stump_beats_the_best(seed, weighted):
     X, y = mixed_table(seed, n=30)
     weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import seeds
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
@@ -70,7 +71,7 @@ def test_claims_are_those_of_the_returned_coefficients(seed, C, tol, loss, bias)
     check_claims(model, X, y, np.full(len(y), C))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_claims_hold_for_unscaled_rows_and_costs_far_apart(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(15, 2)) * 30 + 500 * rng.random()
@@ -153,7 +154,7 @@ def test_sums_of_equal_terms_are_off_by_no_more_than_they_say(n_terms):
         assert found.rounding[0] <= 1e-12 * found.value[0]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_the_imbalance_is_rounded_to_the_safe_side(seed):
     rng = np.random.default_rng(seed)
     a, sign, b = rng.random(10), np.where(rng.random(10) < 0.5, 1.0, -1.0), 1e9 * rng.random()
@@ -188,7 +189,7 @@ def test_products_are_off_by_no_more_than_they_say(extended):
 
 
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge, LeastSquares])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_the_best_bias_has_the_least_loss(loss, seed):
     rng = np.random.default_rng(seed)
     sign, scores = np.where(rng.random(30) < 0.4, 1.0, -1.0), 3 * rng.normal(size=30)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import seeds
 from trees import category, numbers, paths
 
 from everystump._core.chainloops import factor, solve
@@ -219,7 +220,7 @@ def exact_solve(s, d, rhs):
 
 
 @pytest.mark.parametrize("power", [3, 6, 12])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
     """Nothing is subtracted on the way, so scales over 24 decades cost few digits."""
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from joblib import parallel_config
 from leave_out import PLAIN, as_signs, margins_by_hand, rows, vote
+from oracles import seeds
 from sklearn.base import clone
 
 from everystump import (
@@ -103,7 +104,7 @@ def test_a_gap_that_makes_a_difference_is_told():
     assert loo_bound(fine, X, y).holds
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_within_its_gap_no_margin_falls_further_than_is_proven(seed):
     """The lemma for machines short of their optimum, against refits that are at theirs."""
     X, y = rows(seed, n=14)
@@ -120,7 +121,7 @@ def test_within_its_gap_no_margin_falls_further_than_is_proven(seed):
         assert np.all(after >= problem.margin - problem.influence_within_gaps - 1e-6)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_no_bound_that_holds_is_below_what_it_bounds(seed):
     """Machines of all kinds at all accuracies; refits are at their optimum."""
     rng, n_holding = np.random.default_rng(seed), 0

@@ -12,6 +12,7 @@ from leave_out import (
     vote,
     vote_margins_by_hand,
 )
+from oracles import seeds
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
@@ -38,7 +39,7 @@ KERNELS = ["gaussian", "laplacian", "linear"]
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_rows_margin_falls_by_its_own_part_at_most(loss, kernel, C, seed):
     """Lemma 3.1; a row with a negative dual variable only gains by being left out."""
     X, y = rows(seed)
@@ -130,7 +131,7 @@ def test_soft_margins_lie_between_errors_and_margins():
 # Theorems 3.1 and 3.3
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_no_machine_is_worse_than_its_bound(seed):
     """Two hundred machines and votes of all kernels, losses with ``a >= 0``, weights and costs."""
     rng = np.random.default_rng(seed)
@@ -207,7 +208,7 @@ def test_of_several_classes_the_bound_is_above_the_true_error(n_classes):
 # Radius, margin and delta
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_for_separating_machines_radius_over_margin_is_above(seed):
     """Eq. 9: leave-one-out error, its bound, ``d^2 / (n rho^2)``."""
     X, y = rows(seed)
@@ -221,7 +222,7 @@ def test_for_separating_machines_radius_over_margin_is_above(seed):
     assert loo_error(model, X, y) <= loo_bound(model, X, y).value <= bound.value + 1e-6
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_separating_votes_have_the_mean_of_radius_over_margin(seed):
     """Corollary 3.2."""
     X, y = rows(seed)
@@ -251,7 +252,7 @@ def margin_bound_by_hand(model, X, y, delta):
     return np.mean(~above) + total / (len(y) * delta)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_the_margin_bound_of_every_delta_and_the_least(seed):
     """Corollary 3.1: for each delta above Theorem 3.3's, the least at one of the margins."""
     X, y = rows(seed)
@@ -266,7 +267,7 @@ def test_the_margin_bound_of_every_delta_and_the_least(seed):
     assert det_loo_bound(model, X, y).value <= least + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_bounds_stand_at_the_default_accuracy(seed):
     X, y = rows(seed, n=40)
     machine = KernelSVC(C=0.5, gamma=0.5, fit_intercept=False)

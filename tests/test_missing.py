@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracles import seeds
 from questions import filled, mixed_table, smallest_error, votes_of_all
 from scipy.special import expit
 from sklearn.base import clone
@@ -49,7 +50,7 @@ PULLS = {
     "mada": lambda m: np.exp(-2 * np.maximum(m, 0)),
     "logistic": lambda m: expit(-2 * m),
 }
-SEEDS = range(4)
+SEEDS = seeds(4)
 MEASURES = pytest.mark.parametrize("measure", ["uniform", "lebesgue", "middle"])
 INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False])
 
@@ -159,7 +160,7 @@ def test_equal_rows_with_holes_cannot_be_separated():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_no_stump_beats_the_best(seed, weighted):
     X, y = numbers_with_holes(seed, n=30)
     weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table
+from oracles import seeds
 from scipy.stats import special_ortho_group
 from sklearn.base import clone
 from sklearn.datasets import load_wine
@@ -176,7 +177,7 @@ def test_translations_change_nothing(model):
     np.testing.assert_allclose(a, b, atol=5e-3 * np.std(a))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_rotations_change_nothing_where_it_is_exact(seed):
     turn = special_ortho_group.rvs(3, random_state=seed)
     model = PerceptronSVC(exact=True, scale=False, tol=1e-8)

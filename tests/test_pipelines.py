@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from oracles import seeds
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
@@ -138,7 +139,7 @@ def test_smooth_curves_agree_up_to_rounding(chain, model):
     assert one.certificate_ == pipeline[-1].certificate_
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_three_classes_and_any_chain(seed):
     rng = np.random.default_rng(seed)
     X, _ = table(seed, n=90)

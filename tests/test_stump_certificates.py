@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from oracles import seeds
 
 from everystump import StumpLogisticRegression, StumpSVC
 
@@ -84,7 +85,7 @@ def check(loss, X, y, weight, C, bias, tol):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_claims_are_those_of_the_curves_and_dual_variables(loss, bias, seed):
     rng = np.random.default_rng(seed)
     n_rows = int(rng.choice([6, 12, 30]))

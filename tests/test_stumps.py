@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from oracles import every_stump, least_error
+from oracles import every_stump, least_error, seeds
 from scipy.optimize import minimize_scalar
 from trees import category, numbers
 
@@ -30,7 +30,7 @@ from everystump._core.boosting.search import CHANCE
 from everystump._core.columns import make_columns
 from everystump._core.packing import pack
 
-SEEDS = range(8)
+SEEDS = seeds(8)
 
 
 def error_of(stump, X, y, weight):
@@ -172,7 +172,7 @@ def test_slopes_along_a_stump(name, scale):
         assert fall == pytest.approx((slope(t - 1e-7) - slope(t + 1e-7)) / 2e-7, rel=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_no_stump_beats_the_best(seed):
     X, y, weight = random_table(seed)
     _, search, tables = searched(X, y, weight)
@@ -181,7 +181,7 @@ def test_no_stump_beats_the_best(seed):
     assert stump.error == pytest.approx(error_of(stump, X, y, weight), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_the_best_stump_cuts_in_the_middle_between_present_values(seed):
     X, y, weight = random_table(seed)
     _, search, tables = searched(X, y, weight)
@@ -193,7 +193,7 @@ def test_the_best_stump_cuts_in_the_middle_between_present_values(seed):
     np.testing.assert_array_equal(values >= stump.threshold, np.arange(len(values)) >= stump.edge)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_a_stump_of_bins_cuts_between_bins_and_knows_its_error(seed):
     X, y, weight = random_table(seed, n=200)
     columns, search, tables = searched(X, y, weight, max_bins=6)
@@ -204,7 +204,7 @@ def test_a_stump_of_bins_cuts_between_bins_and_knows_its_error(seed):
     assert stump.error == pytest.approx(least_error(columns.codes.T * 1.0, y, weight), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_gini_against_every_split(seed):
     X, y, weight = random_table(seed)
     _, search, tables = searched(X, y, weight, criterion="gini")
