@@ -192,8 +192,8 @@ def test_the_area_of_delong_is_that_of_scikit_learn_with_ties():
 def test_probabilities_worse_than_the_frequencies_are_named():
     figures = {"log_loss": {"value": 3.784, "baseline": 0.693}}
     assert baseline_warning({"better": True, "figures": figures}) == (
-        "The probabilities are worse than the class frequencies: the log loss is 3.784, that of "
-        "the frequencies 0.693."
+        "The probabilities are worse than the class frequencies: the log loss is 3.784 instead "
+        "of 0.693."
     )
     figures["log_loss"]["value"] = 0.69304  # which the table shows as the same number
     assert baseline_warning({"better": True, "figures": figures}) is None

@@ -75,7 +75,7 @@ def test_refit_learns_from_all_rows_and_says_whose_the_figures_are(table, model,
     out = tmp_path / "again.stump"
     done = run("fit", table, "--target", "state", "--C", 0.1, "--refit", "-o", out)
     n_rows, first = len(pd.read_csv(table)), package.load(model).about_
-    assert f"metrics of the model of {first['n_rows']} rows before the refit" in done.stdout
+    assert f"the model trained on {first['n_rows']} rows, before the refit" in done.stdout
     assert f"retrained on all {n_rows} rows" in done.stdout and "Bound " not in done.stdout
     assert f"Error on {n_rows} training rows" in run("bound", out, table).stdout
     again = package.load(out)

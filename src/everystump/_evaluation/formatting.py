@@ -87,8 +87,8 @@ def _probability_warning(found: Mapping[str, Any]) -> str | None:
     if value is None or baseline is None or round(value, 3) <= round(baseline, 3):
         return None
     return (
-        f"The probabilities are worse than the class frequencies: the log loss is {value:.3f}, "
-        f"that of the frequencies {baseline:.3f}."
+        f"The probabilities are worse than the class frequencies: the log loss is {value:.3f} "
+        f"instead of {baseline:.3f}."
     )
 
 

@@ -91,7 +91,7 @@ def _count_stumps(model: Any) -> str:
 
 PRESETS: dict[str, Preset] = {
     "stump-logistic": Preset(
-        "infinite ensemble of stumps, logistic loss (probabilities)", _logistic, selects_C=True
+        "infinite ensemble of stumps, logistic loss (with probabilities)", _logistic, selects_C=True
     ),
     "stump-svm": Preset("infinite ensemble of stumps, hinge loss", _svm, selects_C=True),
     "perceptron": Preset(

@@ -215,8 +215,8 @@ def _error(about: dict[str, Any]) -> str:
     refit = about.get("refit")
     if not refit:
         return wrap(f"{text}:")
-    first = f"the model of {pluralize(refit['n_rows'], 'row')} before the refit"
-    return wrap(f"{text}. These are the metrics of {first}:")
+    first = f"the model trained on {pluralize(refit['n_rows'], 'row')}, before the refit"
+    return wrap(f"{text}. The metrics are those of {first}:")
 
 
 def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
@@ -230,7 +230,7 @@ def _bounds(about: dict[str, Any]) -> list[tuple[str, str]]:
         if bound["holds"] and not bound["vacuous"]
     ]
     if about.get("refit"):
-        pairs.append(("No bound", "from held-out rows: the refit was trained on them"))
+        pairs.append(("No bound", "from held-out rows: the refitted model was trained on all rows"))
     return pairs + [
         ("No bound", f"from held-out rows: {'; '.join(bound['violations'])}")
         for bound in about["bounds"]
@@ -248,7 +248,7 @@ def _saved_model(about: dict[str, Any]) -> str:
         total = f"{about['n_rows'] + about['n_held_out']:,}"
         of = f"{about['n_rows']:,} of {total} rows"
         return f"the evaluated model, trained on {of} (pass --refit to train on all)"
-    return f"a model trained on all {n_rows}; the metrics are those of the models of the folds"
+    return f"a model trained on all {n_rows}; the metrics come from cross-validation"
 
 
 def _next_command(model: Any, data: Path, out: Path) -> str:
