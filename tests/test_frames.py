@@ -434,12 +434,12 @@ REFUSED = {
     "times": (
         changed(a=[datetime.datetime(2020, 1, k) for k in range(1, 7)]),
         {},
-        r"X: column 'a' holds dates or times \(.*\); turn it into numbers .* or into text",
+        r"X: column 'a' contains dates or times \(.*\); convert it to numbers .* or to text",
     ),
     "spans of time": (
         changed(a=[datetime.timedelta(k) for k in range(6)]),
         {},
-        r"X: column 'a' holds dates or times",
+        r"X: column 'a' contains dates or times",
     ),
     "dates as levels": (
         changed(a=DAYS),
@@ -449,12 +449,12 @@ REFUSED = {
     "lists": (
         changed(a=[[1]] * 6),
         {},
-        r"X holds \[1\] in column 'a', .* string or a real|column 'a' is of type List.* neither",
+        r"X has \[1\] in column 'a', .* string or a real|column 'a' is of type List.* neither",
     ),
     "records": (
         changed(a=[{"k": 1}] * 6),
         {},
-        r"X holds \{'k': 1\} in column 'a'|column 'a' is of type Struct.* neither numbers nor",
+        r"X has \{'k': 1\} in column 'a'|column 'a' is of type Struct.* neither numbers nor",
     ),
     "lists as levels": (
         changed(a=[[1]] * 6),
@@ -482,12 +482,12 @@ REFUSED = {
     "text that is not named": (
         GOOD,
         {"categorical_features": ["a"]},
-        r"categorical_features does not name column 'c', which holds text; name it there, or turn",
+        r"categorical_features does not name column 'c', which contains text; name it there, or convert",
     ),
     "text without categories": (
         GOOD,
         {"categorical_features": None},
-        r"categorical_features does not name column 'c', which holds text",
+        r"categorical_features does not name column 'c', which contains text",
     ),
 }
 
@@ -523,31 +523,31 @@ PANDAS_REFUSED = {
     "names and numbers": (pd.DataFrame({"a": Y, 0: Y}), r"Feature names .* \['int', 'str'\]"),
     "text first": (
         pd.DataFrame(changed(a=["x", 1, 2, 3, 4, 5])),
-        r"X holds 1 in column 'a', .* all of one kind; turn the column into text or into numbers",
+        r"X has 1 in column 'a', .* all of one kind; convert the column to text or to numbers",
     ),
     "text later": (
         pd.DataFrame(changed(a=[1, "x", 2, 3, 4, 5])),
-        r"X has 'x' in column 'a', which holds numbers too; pass numbers there, or text throughout",
+        r"X has 'x' in column 'a', which contains numbers too; pass only numbers or only text there",
     ),
     "days as objects": (
         pd.DataFrame(changed(a=np.array(DAYS, dtype=object))),
-        r"X holds datetime\.date\(2020, 1, 1\) in column 'a'",
+        r"X has datetime\.date\(2020, 1, 1\) in column 'a'",
     ),
     "levels of dates": (
         pd.DataFrame(changed(a=pd.Categorical(pd.to_datetime(DAYS)))),
-        r"X: column 'a' holds dates or times \(category\); turn it into numbers",
+        r"X: column 'a' contains dates or times \(category\); convert it to numbers",
     ),
     "levels of times": (
         pd.DataFrame(changed(a=pd.Categorical(pd.to_timedelta(range(6), unit="D")))),
-        r"X: column 'a' holds dates or times \(category\); turn it into numbers",
+        r"X: column 'a' contains dates or times \(category\); convert it to numbers",
     ),
     "arrow days": (
         pd.DataFrame(changed(a=pd.array([datetime.date(2020, 1, 1)] * 6, arrow(pa.date32())))),
-        r"X: column 'a' holds dates or times \(date32",
+        r"X: column 'a' contains dates or times \(date32",
     ),
     "arrow levels of days": (
         pd.DataFrame(changed(a=ArrowColumn(pa.array(DAYS).dictionary_encode()))),
-        r"X holds datetime.date\(2020, 1, 1\) in column 'a'",
+        r"X has datetime.date\(2020, 1, 1\) in column 'a'",
     ),
     "arrow lists": (
         pd.DataFrame(changed(a=pd.array([[1]] * 6, arrow(pa.large_list(pa.int64()))))),
@@ -555,7 +555,7 @@ PANDAS_REFUSED = {
     ),
     "beyond the largest float": (
         pd.DataFrame(changed(a=pd.Series([10**400, None, 2, 3, 4, 5], dtype=object))),
-        r"X holds a number beyond the largest float \(1\.8e308\) in column 'a'; scale the column",
+        r"X has a number beyond the largest float \(1\.8e308\) in column 'a'; scale the column",
     ),
     "complex numbers": (pd.DataFrame(changed(a=[1j, 2, 3, 4, 5, 6])), r"(?i)column 'a'|complex"),
 }
@@ -571,16 +571,16 @@ ARRAYS_REFUSED = {
     "text first": (
         [["x"], [1], [2], [3], [4], [5]],
         {},
-        r"X holds 1 in column 0, .* all of one kind",
+        r"X has 1 in column 0, .* all of one kind",
     ),
     "text later": ([[1], ["x"], [2], [3], [4], [5]], {}, r"X has 'x' in column 0"),
-    "records": (np.array([[{}]] * 6), {}, r"X holds \{\} in column 0"),
+    "records": (np.array([[{}]] * 6), {}, r"X has \{\} in column 0"),
     "ragged rows": ([[1, 2], [3], [4], [5], [6], [7]], {}, r"X|inhomogeneous|2D"),
     "days": (np.array(DAYS, dtype="datetime64[D]")[:, None], {}, r"dates or times"),
     "beyond the largest float": (
         [[10**400], [1], [2], [3], [4], [5]],
         {},
-        r"X holds a number beyond the largest float \(1\.8e308\) in column 0; scale the column",
+        r"X has a number beyond the largest float \(1\.8e308\) in column 0; scale the column",
     ),
     "sparse levels": (
         sparse.csr_array(np.eye(6)),
@@ -590,7 +590,7 @@ ARRAYS_REFUSED = {
     "text that is not named": (
         np.array([["x"], ["y"]] * 3),
         {"categorical_features": []},
-        r"categorical_features does not name column 0, which holds text",
+        r"categorical_features does not name column 0, which contains text",
     ),
     "a name without names": (
         np.ones((6, 1)),
@@ -611,15 +611,18 @@ AT_PREDICTION = {
     "another name": ({"a": GOOD["a"], "k": GOOD["c"]}, r"unseen at fit time:\n- k"),
     "numbers for text": (
         changed(c=Y),
-        r"X: the levels of column 'c' were text in training, and now it holds 0(\.0)?; pass text",
+        r"X: the levels of column 'c' were text in training, and now it has 0(\.0)?; pass text",
     ),
     "text for numbers": (
         changed(a=GOOD["c"]),
-        r"X has 'x' in column 'a', where the model takes num",
+        r"X has 'x' in column 'a', where the model expects num",
     ),
     "digits for numbers": (changed(a=list("123456")), r"X has '1' in column 'a'"),
     "infinity": (changed(a=[1.0, 2.0, 3.0, 4.0, 5.0, -np.inf]), r"infinity in row 5, feature 'a'"),
-    "dates": (changed(a=[datetime.datetime(2020, 1, 1)] * 6), r"column 'a' holds dates or times"),
+    "dates": (
+        changed(a=[datetime.datetime(2020, 1, 1)] * 6),
+        r"column 'a' contains dates or times",
+    ),
     "no name": ({**GOOD, "": Y}, r"X: the column at position 2 has no name"),
 }
 
@@ -650,7 +653,7 @@ def test_levels_of_numbers_and_text_at_prediction():
     model = StumpSVC(categorical_features=[0]).fit(X, Y)
     assert_refused(
         lambda: model.predict([["0"], ["1"]]),
-        r"X: the levels of column 0 were numbers in training, and now it holds '0'; pass numbers",
+        r"X: the levels of column 0 were numbers in training, and now it has '0'; pass numbers",
     )
     assert_refused(lambda: model.predict(sparse.csr_array(X)), r"(?i)sparse .*dense")
     assert_refused(lambda: model.predict(X[:, [0, 0]]), r"X has 2 features, .* expecting 1")
@@ -794,7 +797,7 @@ ROUNDED = {
 
 @pytest.mark.parametrize(("X", "shown"), ROUNDED.values(), ids=ROUNDED)
 def test_integers_that_floats_cannot_tell_apart(X, shown):
-    sentence = rf"^X: column {shown} holds integers beyond 2\*\*53, such as -?\d+, .*; subtract"
+    sentence = rf"^X: column {shown} has integers beyond 2\*\*53, such as -?\d+, .*; subtract"
     with pytest.warns(UserWarning, match=sentence) as told:
         model = StumpSVC().fit(X, Y)
     assert len(told) == 1

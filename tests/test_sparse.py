@@ -247,7 +247,7 @@ def test_categories_are_dense():
 
 def test_integers_that_floats_cannot_tell_apart():
     X = sparse.csr_array(np.array([[0, 2**53 + 1], [1, 0], [0, 5], [2, 0]]))
-    with pytest.warns(UserWarning, match=r"X: column 1 holds integers beyond 2\*\*53") as told:
+    with pytest.warns(UserWarning, match=r"X: column 1 has integers beyond 2\*\*53") as told:
         model = StumpSVC().fit(X, [0, 1, 0, 1])
     assert len(told) == 1
     with warnings.catch_warnings():

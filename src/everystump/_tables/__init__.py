@@ -1,13 +1,12 @@
-"""Users' tables: frames, arrays and lists become one matrix of numbers and a record of features.
+"""Users' tables and labels: reading, validating and encoding them.
 
-Each column is read on its own, so that a frame of mixed columns is never copied to objects.  In
-the matrix a category is the number of its level in ``Feature.levels``, -1 for an unknown one, and
-a missing value is NaN: what every room above this one works on.
+A table becomes one matrix of floats and a record of its features.  Each column is read by itself,
+so that a mixed dataframe is never copied to objects.  In the matrix a category is the index of its
+level in ``Feature.levels``, -1 for an unknown level, and a missing value is NaN.
 """
 
 from everystump._core.sparse import SparseTable
-from everystump._tables.rounding import warn_if_rounded
-from everystump._tables.table import (
+from everystump._tables.frames import (
     Feature,
     as_supported_table,
     check_2d,
@@ -19,7 +18,9 @@ from everystump._tables.table import (
     read_table,
     reorder_columns,
 )
-from everystump._tables.target import read_labels
+from everystump._tables.labels import read_labels
+from everystump._tables.rounding import warn_if_rounded
+from everystump._tables.values import is_missing
 
 __all__ = [
     "Feature",
@@ -30,6 +31,7 @@ __all__ = [
     "check_dense_2d",
     "drop_unused_levels",
     "is_frame",
+    "is_missing",
     "read_labels",
     "read_rows",
     "read_table",

@@ -1,20 +1,73 @@
-"""From scores to labels, and from labels to the numbers of their classes."""
+"""Labels: reading and encoding them, and predicting them from scores."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.special import logsumexp
 
-# Sorting is quick enough for fewer labels.
+from everystump._tables.values import is_missing
+
+# Sorting is fast enough for fewer labels.
 _MANY_ROWS = 10_000
-# The longest table of labels to look up, and how many rows are looked up at a time.
-_WIDEST, _ROWS_AT_A_TIME = 1 << 16, 1 << 18
+# The longest lookup table of integer labels, and how many rows are looked up at a time.
+_MAX_RANGE, _CHUNK_ROWS = 1 << 16, 1 << 18
+
+
+def read_labels(y: Any) -> Any:
+    """Return labels as an array of NumPy's own types; raise if one is missing.
+
+    What scikit-learn can read and check by itself is returned as it is.
+
+    Examples
+    --------
+    >>> read_labels(np.array(["a", "b"], dtype=np.dtypes.StringDType()))
+    array(['a', 'b'], dtype='<U1')
+    """
+    if hasattr(getattr(y, "dtype", None), "na_value") and hasattr(y, "isna"):
+        return _read_pandas_extension(y)
+    cells = np.asarray(y)
+    if cells.ndim != 1:
+        return y
+    if cells.dtype.kind == "T":
+        cells = cells.astype(object)
+        _check_not_missing(cells)
+        return cells.astype(str)
+    if cells.dtype == object:
+        _check_not_missing(cells)
+    if cells.dtype.kind == "f" and np.isnan(cells).any():
+        _raise_missing(float("nan"), int(np.flatnonzero(np.isnan(cells))[0]))
+    return y
+
+
+def _read_pandas_extension(y: Any) -> np.ndarray:
+    """Return labels of a pandas type that NumPy does not have."""
+    missing = np.flatnonzero(np.asarray(y.isna()))
+    if len(missing):
+        _raise_missing(None, int(missing[0]))
+    numbers = getattr(y.dtype, "numpy_dtype", None)
+    if numbers is not None and numbers.kind in "iufb":
+        return y.to_numpy(dtype=numbers)
+    cells = np.asarray(y)
+    return np.asarray(cells.tolist()) if cells.dtype == object else cells
+
+
+def _check_not_missing(cells: np.ndarray) -> None:
+    for row, label in enumerate(cells.tolist()):
+        if is_missing(label):
+            _raise_missing(label, row)
+
+
+def _raise_missing(label: Any, row: int) -> NoReturn:
+    raise ValueError(
+        f"y: the label of row {row} is missing ({label!r}; y contains NaN or None), and every row "
+        f"needs one; drop these rows, or give them a class of their own."
+    )
 
 
 def labels_from_scores(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the class that each score speaks for; a score of 0 for the first of two.
+    """Return the class that each score favors; of two classes, a score of 0 favors the first.
 
     Examples
     --------
@@ -27,7 +80,7 @@ def labels_from_scores(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def log_probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Return the log-probability of each class: those of each against the rest are normalized.
+    """Return log-probabilities from log-odds; for several classes, those of one-vs-rest.
 
     Examples
     --------
@@ -41,27 +94,30 @@ def log_probabilities(log_odds: np.ndarray) -> np.ndarray:
 
 
 def classifier_scores(classifier: Any, X: Any) -> np.ndarray:
-    """Return any classifier's scores of rows: a decision function, chances, or votes.
+    """Return a classifier's scores: its decision function, or else probabilities or votes.
 
-    Chances and votes of two classes go from -1 to 1.  Scores of pairs of classes are not used.
+    Probabilities and votes of two classes are mapped to [-1, 1].  One-vs-one scores are not used.
     """
     if hasattr(classifier, "decision_function"):
         scores = classifier.decision_function(X)
         if scores.ndim == 1 or scores.shape[1] == len(classifier.classes_):
             return scores
     if hasattr(classifier, "predict_proba"):
-        chances = classifier.predict_proba(X)
+        probabilities = classifier.predict_proba(X)
     else:
-        chances = (classifier.predict(X)[:, None] == classifier.classes_).astype(np.float64)
-    return chances[:, 1] - chances[:, 0] if chances.shape[1] == 2 else chances
+        is_predicted = classifier.predict(X)[:, None] == classifier.classes_
+        probabilities = is_predicted.astype(np.float64)
+    if probabilities.shape[1] == 2:
+        return probabilities[:, 1] - probabilities[:, 0]
+    return probabilities
 
 
 def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
     """Return shares of votes as probabilities that agree with `labels_from_scores`.
 
-    For two classes ``score`` is the share of the second less that of the first.  For several,
-    ``shares`` are those of each class, not always summing to 1, and go up with the scores; the
-    scores themselves by default.
+    For two classes, ``score`` is the share of the second minus that of the first.  For several,
+    ``shares`` are those of each class, which increase with the scores and need not sum to 1; by
+    default they are the scores themselves.
 
     Examples
     --------
@@ -79,14 +135,14 @@ def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarr
         even = np.full_like(shares, 1.0 / shares.shape[1])
         shares = np.divide(shares, total, out=even, where=total > 0)
         winner = score.argmax(axis=1)
-    # Scores that differ in their last digits only may have made equal shares.
+    # Scores that differ in their last digits only may have led to equal shares.
     lost = np.flatnonzero(shares.argmax(axis=1) != winner)
     shares[lost, winner[lost]] = np.nextafter(shares[lost].max(axis=1), 2.0)
     return shares
 
 
 def one_vs_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """Return which rows are positive: one problem for two classes, else one per class.
+    """Return which rows are positive in each one-vs-rest problem; two classes are one problem.
 
     Examples
     --------
@@ -98,9 +154,9 @@ def one_vs_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
 
 
 def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted labels that occur and the number of each row's label, in few bytes.
+    """Return the sorted classes, and the class index of each row in a small integer type.
 
-    Many labels are not sorted row by row: whole numbers are looked up, others hashed.
+    Many labels are not sorted row by row: integers are looked up in a table, others hashed.
 
     Examples
     --------
@@ -109,44 +165,44 @@ def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     found = None
     if len(y) > _MANY_ROWS and y.dtype.kind in "biu":
-        found = _code_whole_numbers(y)
+        found = _encode_integers(y)
     elif len(y) > _MANY_ROWS and y.dtype.kind in "fUO":
-        found = _code_by_hash(y)
+        found = _encode_by_hash(y)
     classes, label = np.unique(y, return_inverse=True) if found is None else found
     return classes, label.astype(_label_type(len(classes)), copy=False)
 
 
 def _label_type(n_classes: int) -> np.dtype:
-    """Return the smallest type that holds the number of each class; signed, to be safe in sums."""
+    """Return the smallest signed type for class indices; unsigned ones would wrap around."""
     return np.min_scalar_type(-max(n_classes, 1))
 
 
-def _code_whole_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Look whole numbers up in a table from the smallest to the largest, if it is not too large."""
+def _encode_integers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Encode integers by a table from the smallest to the largest, unless it is too large."""
     low, high = int(y.min()), int(y.max())
-    if high - low >= _WIDEST:
+    if high - low >= _MAX_RANGE:
         return None
-    parts = [slice(k, k + _ROWS_AT_A_TIME) for k in range(0, len(y), _ROWS_AT_A_TIME)]
+    parts = [slice(k, k + _CHUNK_ROWS) for k in range(0, len(y), _CHUNK_ROWS)]
     seen = np.zeros(high - low + 1, dtype=bool)
     for part in parts:
         seen[_above(y[part], low)] = True
-    there = np.flatnonzero(seen)
-    classes = np.array([low + k for k in there.tolist()]).astype(y.dtype)
-    number = np.zeros(len(seen), dtype=_label_type(len(classes)))
-    number[there] = np.arange(len(there))
-    label = np.empty(len(y), dtype=number.dtype)
+    present = np.flatnonzero(seen)
+    classes = np.array([low + k for k in present.tolist()]).astype(y.dtype)
+    index = np.zeros(len(seen), dtype=_label_type(len(classes)))
+    index[present] = np.arange(len(present))
+    label = np.empty(len(y), dtype=index.dtype)
     for part in parts:
-        label[part] = number[_above(y[part], low)]
+        label[part] = index[_above(y[part], low)]
     return classes, label
 
 
 def _above(y: np.ndarray, low: int) -> np.ndarray:
-    """Return how far numbers are above the lowest; as uint64 none is too far for that."""
+    """Return integers minus the lowest one; the difference of any two fits into uint64."""
     return (y.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.intp)
 
 
-def _code_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    from pandas import factorize  # slow to import, and needed by few
+def _encode_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    from pandas import factorize  # slow to import
 
     label, found = factorize(y, use_na_sentinel=False)
     classes, rank = np.unique(np.asarray(found, dtype=y.dtype), return_inverse=True)
@@ -154,9 +210,9 @@ def _code_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_indices(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return the number of each label in ``classes``, or say that a label is none of them.
+    """Return the index of each label in ``classes``; raise if a label is not among them.
 
-    Classes are sorted, unless somebody chose which of two is the positive one.
+    Classes are sorted, unless the user chose which of two is the positive one.
 
     Examples
     --------
@@ -164,12 +220,12 @@ def class_indices(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     array([1, 0, 1])
     """
     y = np.asarray(y)
-    wanted = f"y must hold one of the classes {classes.tolist()} for each of the {n_rows} rows of X"
+    wanted = f"y must have one of the classes {classes.tolist()} for each of the {n_rows} rows of X"
     if y.shape != (n_rows,):
         raise ValueError(f"{wanted}; it has shape {y.shape}.")
-    foreign = np.flatnonzero(~np.isin(y, classes))
-    if len(foreign):
-        row = int(foreign[0])
+    unknown = np.flatnonzero(~np.isin(y, classes))
+    if len(unknown):
+        row = int(unknown[0])
         raise ValueError(f"{wanted}; row {row} has {y[row : row + 1].tolist()[0]!r}.")
     order = np.argsort(classes, kind="stable")
     return order[np.searchsorted(classes, y, sorter=order)]

@@ -1,4 +1,4 @@
-"""Whole numbers that floats cannot tell apart."""
+"""A warning about integers too large for floats."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ import numpy as np
 _EXACT = 2**53
 
 
-def warn_if_rounded(column: Any, numbers: np.ndarray, shown: str) -> None:
-    """Warn if a column of whole numbers was rounded when it became floats.
+def warn_if_rounded(column: Any, floats: np.ndarray, name: str) -> None:
+    """Warn if integers were rounded when their column was converted to floats.
 
     Parameters
     ----------
     column : column or ndarray of shape (n_rows,)
-        The column as the user has it.
-    numbers : ndarray of shape (n_rows,)
-        The same as floats, NaN where a value is missing.
-    shown : str
-        How the warning speaks of the column.
+        The column in the user's table.
+    floats : ndarray of shape (n_rows,)
+        The converted column, NaN where a value is missing.
+    name : str
+        How the warning refers to the column.
     """
     with np.errstate(invalid="ignore"):  # signaling NaN
-        largest = np.fmax.reduce(np.abs(numbers), initial=0.0)
+        largest = np.fmax.reduce(np.abs(floats), initial=0.0)
     if not largest >= _EXACT:
         return
-    example = _rounded(np.asarray(_without_missing(column)))
+    example = _rounded_integer(np.asarray(_drop_missing(column)))
     if example is not None:
         warnings.warn(
-            f"X: column {shown} holds integers beyond 2**53, such as {example}, which are rounded "
-            f"to floats, so that neighboring ones become the same; subtract a constant from the "
-            f"column, turn it into text if it names things, or drop it.",
+            f"X: column {name} has integers beyond 2**53, such as {example}, which are rounded to "
+            f"floats, so that neighboring ones become equal; subtract a constant from the column, "
+            f"convert it to text if it is an identifier, or drop it.",
             UserWarning,
             stacklevel=2,
         )
 
 
-def _without_missing(column: Any) -> Any:
+def _drop_missing(column: Any) -> Any:
     if hasattr(column, "drop_nulls"):
         return column.drop_nulls()
     return column.dropna() if hasattr(column, "dropna") else column
 
 
-def _rounded(cells: np.ndarray) -> int | None:
-    """Return a whole number that its float is not."""
+def _rounded_integer(cells: np.ndarray) -> int | None:
+    """Return an integer that differs from its float, None if there is none."""
     if cells.dtype == object:
-        whole = (int(cell) for cell in cells.tolist() if isinstance(cell, int | np.integer))
-        return next((cell for cell in whole if int(float(cell)) != cell), None)
+        integers = (int(cell) for cell in cells.tolist() if isinstance(cell, int | np.integer))
+        return next((cell for cell in integers if int(float(cell)) != cell), None)
     if cells.dtype.kind not in "iu":
         return None
     floats = cells.astype(np.float64)

@@ -1,0 +1,97 @@
+"""Error messages for columns that cannot be read as numbers or categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from everystump._tables.values import OTHER, TEXT, is_missing, value_kind
+
+_TIMES = ("date", "time", "duration", "timedelta", "<m8", ">m8")
+_UNSUPPORTED = (
+    *("complex", "list", "array", "struct", "binary", "interval", "period"),
+    *("large_binary", "large_list", "fixed_size", "map<", "dense_union", "sparse_union", "month"),
+)
+
+
+def check_dtype(column: Any, name: str) -> None:
+    """Check that the type of a column may be numeric or text."""
+    dtype = str(column.dtype).lower()
+    if dtype.startswith(_TIMES):
+        raise contains_times(column, name)
+    if dtype.startswith(_UNSUPPORTED):
+        raise ValueError(
+            f"X: column {name} is of type {column.dtype}, neither numbers nor text; convert it to "
+            f"one of them, or drop it."
+        )
+
+
+def check_levels(levels: np.ndarray, column: Any, name: str) -> None:
+    """Check that the levels of a category are all text or all finite numbers."""
+    if levels.dtype.kind in "mM":
+        raise contains_times(column, name)
+    values = levels.tolist()
+    kinds = {value_kind(value) for value in values}
+    if len(kinds) > 1 or OTHER in kinds:
+        odd = next(value for value in values if value_kind(value) != TEXT)
+        raise TypeError(
+            f"X has {odd!r} in column {name}, and each argument must be a string or a real number, "
+            f"all of one kind; convert the column to text or to numbers."
+        )
+    if np.inf in levels or -np.inf in levels:
+        raise ValueError(
+            f"X contains infinity in column {name}, a category; replace it with a finite number or "
+            f"NaN."
+        )
+
+
+def contains_times(column: Any, name: str) -> ValueError:
+    """Return the error for a column of dates or times."""
+    return ValueError(
+        f"X: column {name} contains dates or times ({column.dtype}); convert it to numbers (days "
+        f"since some date, hour of the day) or to text."
+    )
+
+
+def not_numeric(column: Any, name: str) -> Exception:
+    """Return the error for a column that cannot be converted to numbers."""
+    values = column.to_list() if hasattr(column, "to_list") else column.tolist()
+    present = [value for value in values if not is_missing(value)]
+    words = [value for value in present if isinstance(value, str)]
+    if words:
+        word = next((word for word in words if not _is_number(word)), words[0])
+        found = f"X has {word!r} in column {name}"
+        if len(words) < len(present):
+            return ValueError(
+                f"{found}, which contains numbers too; pass only numbers or only text there."
+            )
+        return ValueError(
+            f"{found}, where the model expects numbers; pass numbers there, or fit it with text."
+        )
+    odd = next((value for value in present if value_kind(value) == OTHER), None)
+    if odd is None and any(map(_is_too_large, present)):
+        return ValueError(
+            f"X has a number beyond the largest float (1.8e308) in column {name}; scale the "
+            f"column, or convert it to text."
+        )
+    return TypeError(
+        f"X has {odd!r} in column {name}, and each argument must be a string or a real number; "
+        f"convert the column to text or to numbers, or drop it."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_too_large(value: Any) -> bool:
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    return False

@@ -1,0 +1,35 @@
+"""Single values of a user's table: whether they are missing, and of what kind they are."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+NUMBER, TEXT, OTHER = "number", "text", "other"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or a dataframe library's equivalent of them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> [is_missing(value) for value in (None, float("nan"), pd.NA, pd.NaT, 0.0, "")]
+    [True, True, True, True, False, False]
+    """
+    if value is None or isinstance(value, str):
+        return value is None
+    try:
+        return bool(value != value)
+    except ArithmeticError:  # a signaling NaN of decimal
+        return True
+    except (TypeError, ValueError):  # pandas.NA is neither true nor false, an array is both
+        return not hasattr(value, "__len__")
+
+
+def value_kind(value: Any) -> str:
+    """Return whether a value is a number, text, or something else."""
+    if isinstance(value, str):
+        return TEXT
+    return NUMBER if isinstance(value, Real | Decimal) else OTHER
