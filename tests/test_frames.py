@@ -482,7 +482,7 @@ REFUSED = {
     "text that is not named": (
         GOOD,
         {"categorical_features": ["a"]},
-        r"categorical_features does not name column 'c', which contains text; name it there, or convert",
+        r"categorical_features does not name column 'c', which contains text; name it there",
     ),
     "text without categories": (
         GOOD,
@@ -527,7 +527,7 @@ PANDAS_REFUSED = {
     ),
     "text later": (
         pd.DataFrame(changed(a=[1, "x", 2, 3, 4, 5])),
-        r"X has 'x' in column 'a', which contains numbers too; pass only numbers or only text there",
+        r"X has 'x' in column 'a', which contains numbers too; pass only numbers or only text",
     ),
     "days as objects": (
         pd.DataFrame(changed(a=np.array(DAYS, dtype=object))),
