@@ -3,6 +3,8 @@
 Tests that need data sets that are not packaged are skipped unless EVERYSTUMP_DATA has them.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.random import RandomState
@@ -22,6 +24,7 @@ from everystump.datasets._folder import user_files
 from everystump.kernels import middle_stump_kernel, simplified_stump_kernel
 
 SEED = 3
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 PAPER_RUNS = {"lin-li": 100, "evgeniou": 50, "wang": 5}
 
 
@@ -41,6 +44,16 @@ def test_experiment_is_described(name):
     assert experiment.name == name
     assert len(experiment.protocol.split()) > 50
     assert "\n" not in experiment.title
+
+
+@pytest.mark.skipif(not RESULTS.exists(), reason="the documentation is not part of the package")
+@pytest.mark.parametrize("name", NAMES)
+def test_results_in_the_documentation_have_the_current_protocol(name):
+    experiment = load_experiment(name)
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert page.startswith(f"# {experiment.title}\n")
+    assert experiment.protocol.strip() in page
+    assert f"## {experiment.title}\n" in (RESULTS / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)

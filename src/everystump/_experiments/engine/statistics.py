@@ -1,4 +1,4 @@
-"""Means with standard errors, paired tests, and the verdict on a number beside the paper's."""
+"""Means with standard errors, paired tests, and verdicts on numbers compared with a paper's."""
 
 from __future__ import annotations
 

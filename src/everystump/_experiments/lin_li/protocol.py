@@ -38,7 +38,7 @@ EDITION = 2
 
 PROTOCOL = """
 Two-norm, three-norm and ring-norm in 20 dimensions: 300 training samples and 3,000 test samples,
-simulated anew in each run; `-n` flips the labels of 10% of the training samples. The eight UCI
+newly simulated in each run; `-n` flips the labels of 10% of the training samples. The eight UCI
 data sets: features scaled to [−1, 1] over all samples, a random 60% for training, the rest for
 testing. C by 5-fold cross-validation, then one fit on all training samples. 100 runs; errors are
 standard errors of the mean. All methods use the same samples in a run.

@@ -46,7 +46,7 @@ used.
 
 
 def draw_samples(n: int, rng: RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """Draw standard normal samples; the class says which feature is larger."""
+    """Draw standard normal samples; the class is the sign of the first minus the second feature."""
     X = rng.standard_normal((n, 2))
     return X, np.where(X[:, 0] > X[:, 1], 1, -1)
 
