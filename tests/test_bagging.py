@@ -180,7 +180,7 @@ def test_one_row_a_class():
     assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
 
 
-@pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no row was left out")
+@pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no sample was left out")
 def test_no_row_out_of_bag_is_no_score():
     X, y = np.array([[3.0], [5.0]]), np.array([0, 1])
     unheard = []
@@ -196,7 +196,9 @@ def test_no_row_out_of_bag_is_no_score():
 def test_large_whole_weights_leave_nobody_out_and_say_so():
     """A weight of 1000 is a thousand rows, of which a sample of as many hardly misses one class."""
     X, y = make_twonorm(40, random_state=0)
-    with pytest.warns(UserWarning, match=r"no row was left out .* divide them by their mean"):
+    with pytest.warns(
+        UserWarning, match=r"no sample was left out .* divide sample_weight by its mean"
+    ):
         model = StumpBaggingClassifier(20, random_state=0).fit(X, y, np.full(40, 1000.0))
     assert np.isnan(model.oob_score_)
     model.fit(X, y, np.full(40, 1000.5))

@@ -270,7 +270,7 @@ def test_several_classes_are_one_against_the_rest():
 
 
 def test_too_few_rows_to_hold_out():
-    with pytest.raises(ValueError, match=r"validation_fraction=0\.1 of 4 rows"):
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.1 of 4 samples"):
         StumpBoostingClassifier(validation_fraction=0.1).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
 
 

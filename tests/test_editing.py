@@ -246,7 +246,7 @@ def test_edited_models_certify_nothing():
     assert not hasattr(edited, "dual_coef_")
     sentence = (
         r"^dual_coef_: StumpSVC was edited \(age was set to 0 from 40 up to 45\), and an edited "
-        r"model is no solution of its training problem; ask the model before its edits\.$"
+        r"model is not a solution of its training problem; use the model before its edits\.$"
     )
     for bound in (
         loo_bound,
@@ -304,13 +304,22 @@ def test_attributes_that_never_were():
         (lambda m: m.set_curve("age", "high"), "value='high' must be a finite number"),
         (lambda m: m.set_curve("age", 0, low=5, high=5), "low=5, high=5: pass numbers, low below"),
         (lambda m: m.set_curve("age", 0, low=np.nan), "low=nan, high=None: pass numbers"),
-        (lambda m: m.set_curve("age", 0, levels=["a"]), r"levels=\['a'\]: 'age' is a number"),
+        (lambda m: m.set_curve("age", 0, levels=["a"]), r"levels=\['a'\]: 'age' is numeric"),
         (lambda m: m.set_curve("job", 0, low=1), "low=1, high=None: 'job' is a category"),
-        (lambda m: m.set_curve("job", 0, levels=[]), r"levels=\[\] names no level of 'job'"),
+        (
+            lambda m: m.set_curve("job", 0, levels=[]),
+            r"levels=\[\] is empty; pass some levels of 'job'",
+        ),
         (lambda m: m.set_curve("job", 0, levels=["clark"]), r"'clark'; use 'clerk'\."),
-        (lambda m: m.flatten_curve("age", low=1e6), "'age' has no training rows from 1000000 on"),
-        (lambda m: m.flatten_curve("age", missing=True), "no training rows where it is missing"),
-        (lambda m: m.set_curve("age", 0, class_label="low"), r"there are curves for \['mid'\]"),
+        (
+            lambda m: m.flatten_curve("age", low=1e6),
+            "'age' has no training samples from 1000000 on",
+        ),
+        (lambda m: m.flatten_curve("age", missing=True), "no training samples where it is missing"),
+        (
+            lambda m: m.set_curve("age", 0, class_label="low"),
+            r"class_label='low' has no curves; pass one of \['mid'\]",
+        ),
     ],
 )
 def test_refusals(call, sentence):

@@ -486,7 +486,7 @@ def test_a_hard_margin_that_runs_out_of_steps_says_so():
 @pytest.mark.parametrize("C", [1e100, 1e-200])
 @pytest.mark.parametrize("machine", [StumpSVC, lambda C: StumpSVCCV(Cs=[C])])
 def test_a_cost_beyond_numbers_is_refused(machine, C):
-    with pytest.raises(ValueError, match=r"times the weights of the rows .* keep it between"):
+    with pytest.raises(ValueError, match=r"times the sample weights .* keep it between"):
         machine(C).fit(X0, Y0)
 
 

@@ -284,7 +284,7 @@ def test_curves_of_a_class_by_its_label():
     display = CurvesDisplay.from_estimator(model, strange_rows(), class_label="top")
     assert display.shapes[display.names.index("age")] is model.shapes_[2][0]
     assert "class 'top' over the rest" in display.caption
-    with pytest.raises(ValueError, match="class_label='best': there are curves for"):
+    with pytest.raises(ValueError, match="class_label='best' has no curves; pass one of"):
         CurvesDisplay.from_estimator(model, class_label="best")
     with pytest.raises(ValueError, match="max_features=0 must be at least 1"):
         CurvesDisplay.from_estimator(model, max_features=0)

@@ -65,21 +65,21 @@ BAD_PARAMETERS = {
     ),
     "validation rows": (
         StumpBoostingClassifier(validation_fraction=0.005),
-        r"validation_fraction=0\.005 of 90 rows cannot be held out",
+        r"validation_fraction=0\.005 of 90 samples cannot be held out",
     ),
     "max_bins": (StumpBoostingClassifier(max_bins=1), r"'max_bins' parameter .* Got 1"),
     "max_bins word": (StumpBaggingClassifier(max_bins="all"), r"'max_bins' parameter .* Got 'all'"),
     "n_jobs": (StumpBaggingClassifier(n_jobs=0), r"n_jobs=0 has no meaning"),
     "C": (BoostedStumpSVC(C=0), r"'C' parameter of BoostedStumpSVC .* Got 0"),
-    "huge C": (BoostedStumpSVC(C=1e100), r"C=1e\+100 times the weights .* keep it between"),
-    "stages": (BoostedStumpSVC(30, stages=[10, 40]), r"stages=\[10, 40\] must be whole numbers"),
-    "stages of words": (BoostedStumpSVC(30, stages=["a"]), r"stages=\['a'\] must be whole"),
-    "half stages": (BoostedStumpSVC(30, stages=[1.5]), r"stages=\[1\.5\] must be whole"),
+    "huge C": (BoostedStumpSVC(C=1e100), r"C=1e\+100 times the sample weights .* keep it between"),
+    "stages": (BoostedStumpSVC(30, stages=[10, 40]), r"stages=\[10, 40\] must be integers"),
+    "stages of words": (BoostedStumpSVC(30, stages=["a"]), r"stages=\['a'\] must be integers"),
+    "half stages": (BoostedStumpSVC(30, stages=[1.5]), r"stages=\[1\.5\] must be integers"),
     "voters without names": (
         WeightedVoteClassifier([LogisticRegression()]),
         r"estimators=\[LogisticRegression\(\)\] must be \(name, estimator\) pairs",
     ),
-    "no voters": (WeightedVoteClassifier([]), r"estimators=\[\] holds nobody to vote"),
+    "no voters": (WeightedVoteClassifier([]), r"estimators=\[\] has no classifiers"),
 }
 
 
@@ -100,7 +100,7 @@ def test_weights_too_far_apart(model):
     weight = np.where(np.arange(90) < 45, 1e-13, 1e13)
     assert_refused(
         lambda: model.fit(X0, Y0, sample_weight=weight),
-        r"sample_weight times class_weight goes from 1e-13 to 1e\+13; keep it within",
+        r"sample_weight times class_weight ranges from 1e-13 to 1e\+13; keep it within",
     )
 
 
@@ -122,7 +122,7 @@ def test_an_unfitted_model_says_so(model):
 
 def test_huge_weights_are_refused(model):
     assert_refused(
-        lambda: model.fit(X0, Y0, sample_weight=np.full(90, 1e306)), r"goes from 1e\+306 .* below"
+        lambda: model.fit(X0, Y0, sample_weight=np.full(90, 1e306)), r"ranges from 1e\+306 .* below"
     )
 
 
@@ -130,7 +130,7 @@ def test_one_stump_is_for_two_classes():
     X, y = table(3)
     assert_refused(
         lambda: DecisionStumpClassifier().fit(X, y),
-        r"y has 3 classes, .* use StumpBoostingClassifier, or wrap .* OneVsRestClassifier",
+        r"y has 3 classes; use StumpBoostingClassifier, or wrap .* OneVsRestClassifier",
     )
 
 

@@ -36,12 +36,16 @@ X0, Y0 = rows(0)
 WITH_LEVELS = np.column_stack([np.arange(16.0) % 3, X0])
 WITH_HOLES = np.where(np.arange(32).reshape(16, 2) == 7, np.nan, X0)
 FOLLOWS = {
-    "categories": ({"categorical_features": [0]}, WITH_LEVELS, "0: a category's levels"),
-    "missing values": ({}, WITH_HOLES, "1: a missing value counts as the rows' median"),
+    "categories": ({"categorical_features": [0]}, WITH_LEVELS, "0: the levels of a category"),
+    "missing values": (
+        {},
+        WITH_HOLES,
+        "1: a missing value counts as the median of the training samples",
+    ),
     "ranges": ({"feature_range": None}, X0, "feature_range=None"),
     "bins": ({"max_bins": 3}, X0, "max_bins"),
     "masses": ({"measure": "rank"}, X0, "measure='rank'"),
-    "a density": ({"measure": lambda a: 1 + a**2}, X0, "between training rows scores are"),
+    "a density": ({"measure": lambda a: 1 + a**2}, X0, "scores between training samples are"),
     "balanced costs": ({"class_weight": "balanced"}, X0, 'class_weight="balanced"'),
     "a bias": ({"fit_intercept": True}, X0, "fit_intercept=True"),
 }
@@ -62,8 +66,8 @@ def test_features_that_follow_the_rows_are_named_together():
     X = np.column_stack([WITH_LEVELS[:, [0, 0]], WITH_HOLES])
     model = StumpSVC(0.01, measure="lebesgue", categorical_features=[0, 1], **KNOWN).fit(X, Y0)
     assert loo_bound(model, X, Y0).violations == (
-        "features 0, 1: a category's levels are those of the rows",
-        "feature 3: a missing value counts as the rows' median",
+        "features 0, 1: the levels of a category are those of the training samples",
+        "feature 3: a missing value counts as the median of the training samples",
     )
 
 
@@ -86,7 +90,7 @@ def test_levels_and_medians_of_the_rows_that_broke_the_bound():
 
 def test_a_class_of_one_row_cannot_be_left_out():
     y = np.array([1] + [0] * 15)
-    assert "a class has one row only" in loo_bound(clone(PLAIN).fit(X0, y), X0, y).violations[0]
+    assert "a class has a single sample" in loo_bound(clone(PLAIN).fit(X0, y), X0, y).violations[0]
     y[1] = 1
     assert loo_bound(clone(PLAIN).fit(X0, y), X0, y).holds
 

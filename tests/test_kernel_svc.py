@@ -384,7 +384,7 @@ BAD_PARAMETERS = {
     ),
     "C": (KernelSVC(C=0), r"'C' parameter of KernelSVC .* Got 0"),
     "C=inf": (KernelSVC(C=np.inf), r"'C' parameter of KernelSVC .* Got inf"),
-    "huge C": (KernelSVC(C=1e100), r"C=1e\+100 times the weights .* keep it between"),
+    "huge C": (KernelSVC(C=1e100), r"C=1e\+100 times the sample weights .* keep it between"),
     "gamma": (KernelSVC(gamma=-1.0), r"'gamma' parameter of KernelSVC .* Got -1\.0"),
     "loss": (KernelSVC(loss="log"), r"'loss' parameter of KernelSVC .* Got 'log'"),
     "tol": (KernelSVC(tol=0), r"'tol' parameter of KernelSVC .* Got 0"),
@@ -440,7 +440,7 @@ def test_silence_by_default_and_progress_on_demand(capsys):
     KernelSVC(fit_intercept=False, verbose=1).fit(X0, Y0)
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("KernelSVC, 90 rows, C=1")
+    assert err.startswith("KernelSVC, 90 samples, C=1")
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])

@@ -122,11 +122,11 @@ def test_names_are_kept():
 BAD = {
     "no kernel machine": (
         LooBoundSearch(LogisticRegression(), {"C": [1.0]}),
-        r"estimator=LogisticRegression\(\) is no kernel machine; LooBoundSearch is for KernelSVC, ",
+        r"estimator=LogisticRegression\(\) is not a kernel machine; use KernelSVC, ",
     ),
     "vote of others": (
         LooBoundSearch(SubsampleVotingClassifier(LogisticRegression()), {"n_estimators": [2]}),
-        r"is no kernel machine, and the bounds are for votes of KernelSVC or StumpSVC",
+        r"is not a kernel machine, and the bounds are for votes of KernelSVC or StumpSVC",
     ),
     "learned weights": (
         LooBoundSearch(SubsampleVotingClassifier(MACHINE, n_estimators=2), {"combine": ["svm"]}),

@@ -99,7 +99,7 @@ def test_bounds_of_a_loaded_model(name, path):
     assert bounds.det_loo_bound(again, X, y) == bounds.det_loo_bound(model, X, y)
     if name.startswith("Subsample"):
         assert bounds.det_loo_error(again, X, y) == bounds.det_loo_error(model, X, y)
-    with pytest.raises(ValueError, match="the very table"):
+    with pytest.raises(ValueError, match="the data that"):
         bounds.det_loo_bound(again, X[::-1], y)
 
 

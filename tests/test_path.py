@@ -452,7 +452,7 @@ def test_a_rare_class_is_in_the_training_part_of_every_fold():
     X, y = with_rare(2, 1)
     table = check_table(StumpSVC(), X, y, None, None)
     with pytest.warns(UserWarning):
-        folds = make_folds(5, table, 0, stacklevel=2)
+        folds = make_folds(5, table, 0)
     for fold in folds:
         assert set(y[fold.train]) == set(y)
         np.testing.assert_array_equal(np.sort([*fold.train, *fold.test]), np.arange(len(y)))

@@ -77,7 +77,7 @@ def test_scaling_is_what_wine_needs():
 
 
 def test_projections_are_of_directions_only():
-    with pytest.raises(ValueError, match="uses the kernel itself and has no projections"):
+    with pytest.raises(ValueError, match="uses the exact kernel and has no projections"):
         PerceptronSVC(exact=True).fit(X0, Y0).projections()
 
 
@@ -268,11 +268,11 @@ BAD_PARAMETERS = {
     "bins": (PerceptronSVC(max_bins=1), r"'max_bins' parameter of PerceptronSVC .* Got 1"),
     "exact axes": (
         PerceptronSVC(exact=True, include_axes=True),
-        r"exact=True has no directions for include_axes=True .* set one of them to False",
+        r"exact=True uses no directions, and include_axes=True .* set one of them to False",
     ),
     "axes only": (
         PerceptronSVC(include_axes=True, n_directions=3),
-        r"n_directions=3 leaves no other direction beside the 3 axes; raise it, or use StumpSVC",
+        r"n_directions=3 must be larger than the 3 axes .*; raise it, or use StumpSVC",
     ),
     "n_jobs": (PerceptronSVC(exact=False, n_jobs=0), r"n_jobs=0 has no meaning"),
 }

@@ -13,9 +13,10 @@ from test_export_cases import NAMES, WITH_PROBABILITIES, case, scores_of
 from test_export_json import as_rows
 
 import everystump as es
+from everystump._explanations.access import training_density
+from everystump._explanations.importance import sample_densities
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.estimators._base import as_class_list
-from everystump.estimators._reading import densities, training_density
 from everystump.report import render, summarize, write_report
 from everystump.report.coding import encode_numbers, pack
 
@@ -335,7 +336,7 @@ def test_polars_and_arrays_make_the_same_page():
     X = rng.normal(size=(40, 2))
     model = es.StumpSVC().fit(X, X[:, 0] > 0)
     assert summarize(model, X)["starts"] == summarize(model, X.tolist())["starts"]
-    assert densities(X)[0].counts.sum() == 40
+    assert sample_densities(X)[0].counts.sum() == 40
 
 
 # The scorer in the page, run by node.

@@ -70,8 +70,8 @@ VARIANTS = [
     ),
 ]
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:estimators. no voter is better than a coin"),
-    pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no row was left out"),
+    pytest.mark.filterwarnings("ignore:estimators. no classifier is better than chance"),
+    pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no sample was left out"),
 ]
 
 

@@ -271,7 +271,7 @@ def test_other_models_are_refused_and_the_right_ones_named(bound):
     for parameters, match in (
         ({"outputs": "votes"}, rf'outputs="votes" combines signs, and {bound.__name__} is for'),
         ({"combine": "svm"}, r'combine="svm" learns the weights .*use combine="mean", or validat'),
-        ({"estimator": LogisticRegression()}, r"no kernel machine, .* votes of KernelSVC or Stump"),
+        ({"estimator": LogisticRegression()}, r"not a kernel machine, .* votes of KernelSVC or Stump"),
     ):
         model = vote(X0, Y0, **parameters)
         assert_refused(lambda model=model: bound(model, X0, Y0), match)
@@ -299,11 +299,11 @@ def test_two_classes_are_asked_for(bound):
 @pytest.mark.parametrize("kind", FITTED)
 def test_other_tables_are_refused(bound, kind):
     for X, y in ((X0 + 0.1, Y0), (X0[::-1], Y0[::-1]), (X0[:-1], Y0[:-1]), (X0, 1 - Y0)):
-        assert_refused(lambda X=X, y=y: bound(FITTED[kind], X, y), r"must be the very table that")
+        assert_refused(lambda X=X, y=y: bound(FITTED[kind], X, y), r"must be the data that")
 
 
 def test_a_table_of_too_few_rows_is_refused_by_the_true_error():
-    assert_refused(lambda: det_loo_error(vote(X0, Y0), X0[:9], Y0[:9]), r"must be the very table")
+    assert_refused(lambda: det_loo_error(vote(X0, Y0), X0[:9], Y0[:9]), r"must be the data that")
 
 
 def test_weights_of_rows_count_in_the_bound():

@@ -344,29 +344,35 @@ def test_machines_with_a_common_kernel_matrix_are_those_without(kernel, loss):
     many = {"n_estimators": 16, "subsample": 0.5}
     model = vote(machine, **many)
     table = check_table(clone(machine), X0, Y0, None, None)
-    assert machine._common_gram(table, len(X0) // 2, 16, 1) is not None
+    assert machine._shared_gram(table, len(X0) // 2, 16, 1) is not None
     np.testing.assert_allclose(model.machine_scores(X0), by_hand(model).T, rtol=1e-5, atol=1e-5)
     tight = vote(clone(machine).set_params(memory_limit=2e-4), **many)
-    assert tight.estimator._common_gram(table, len(X0) // 2, 16, 1) is None
+    assert tight.estimator._shared_gram(table, len(X0) // 2, 16, 1) is None
     np.testing.assert_allclose(tight.decision_function(X0), model.decision_function(X0), atol=1e-5)
 
 
 # Bad input
 
 BAD_PARAMETERS = {
-    "r too large": ({"subsample": 91}, r"subsample=91 is more than the 90 rows of X; pass at most"),
-    "r too small": ({"subsample": 1}, r"subsample=1 leaves each machine 1 .* 2 classes; raise it"),
-    "share too small": ({"subsample": 0.02}, r"subsample=0\.02 leaves each machine 1 of the 90"),
+    "r too large": (
+        {"subsample": 91},
+        r"subsample=91 is more than the 90 samples of X; pass at most",
+    ),
+    "r too small": ({"subsample": 1}, r"subsample=1 gives each estimator 1 .* 2 classes; raise it"),
+    "share too small": ({"subsample": 0.02}, r"subsample=0\.02 gives each estimator 1 of the 90"),
     "no rows": ({"subsample": 0.0}, r"'subsample' parameter .* Got 0\.0"),
     "share above 1": ({"subsample": 1.5}, r"'subsample' parameter .* Got 1\.5"),
-    "negative weight": ({"weights": [0.5, 0.5, 0.5, -1.0, 0.5]}, r"weights holds -1; .* negative"),
+    "negative weight": (
+        {"weights": [0.5, 0.5, 0.5, -1.0, 0.5]},
+        r"weights contains -1; .* non-negative",
+    ),
     "sum of weights": ({"weights": [1.0] * 5}, r"weights sums to 5 and must sum to 1; divide it"),
-    "weights nan": ({"weights": [np.nan] * 5}, r"weights holds nan"),
+    "weights nan": ({"weights": [np.nan] * 5}, r"weights contains nan"),
     "too few weights": ({"weights": [0.5, 0.5]}, r"weights has shape \(2,\); .* n_estimators=5"),
     "weights of words": ({"weights": ["a"] * 5}, r"weights=\['a'.* must be one weight for each"),
     "weights with svm": (
         {"weights": [0.2] * 5, "combine": "svm"},
-        r"weights are learned .*; leave weights=None",
+        r"weights are learned .*; use weights=None",
     ),
     "combine": ({"combine": "max"}, r"'combine' parameter .* Got 'max'"),
     "outputs": ({"outputs": "ranks"}, r"'outputs' parameter .* Got 'ranks'"),
@@ -375,18 +381,27 @@ BAD_PARAMETERS = {
         {"feature_subsets": 4},
         r"feature_subsets=4 is more than the 3 features of X; pass",
     ),
-    "no features": ({"feature_subsets": [[]]}, r"feature_subsets holds \[\], which is no list"),
+    "no features": (
+        {"feature_subsets": [[]]},
+        r"feature_subsets contains \[\], which is not a list",
+    ),
     "no subsets": ({"feature_subsets": []}, r"feature_subsets=\[\]"),
     "unknown feature": (
         {"feature_subsets": [[0], [3]]},
-        r"feature_subsets holds \[3\], .* below 3",
+        r"feature_subsets contains \[3\], .* below 3",
     ),
     "unknown name": ({"feature_subsets": [["d"]]}, r"feature_subsets.*'d'.*names of features of X"),
-    "feature twice": ({"feature_subsets": [[1, 1]]}, r"feature_subsets holds \[1, 1\]"),
-    "flat features": ({"feature_subsets": [0, 1]}, r"feature_subsets holds 0, which is no list"),
+    "feature twice": ({"feature_subsets": [[1, 1]]}, r"feature_subsets contains \[1, 1\]"),
+    "flat features": (
+        {"feature_subsets": [0, 1]},
+        r"feature_subsets contains 0, which is not a list",
+    ),
     "not an estimator": ({"estimator": "svm"}, r"'estimator' parameter .* Got 'svm'"),
-    "in a list": ({"estimator": [PLAIN, 3]}, r"estimator holds 3, which is no classifier; pass"),
-    "empty list": ({"estimator": []}, r"estimator=\[\] holds no machine; pass"),
+    "in a list": (
+        {"estimator": [PLAIN, 3]},
+        r"estimator contains 3, which is not a classifier; pass",
+    ),
+    "empty list": ({"estimator": []}, r"estimator=\[\] is empty; pass"),
 }
 
 
@@ -400,7 +415,7 @@ def test_bad_parameters(parameters, match):
 def test_the_share_that_the_refusal_asks_for_is_enough(n):
     with pytest.raises(ValueError, match="raise it to") as caught:
         vote(X=X0[:n], y=Y0[:n], subsample=1e-6)
-    share = float(str(caught.value).split("raise it to ")[1].split(" at least")[0])
+    share = float(str(caught.value).split("raise it to at least ")[1].rstrip("."))
     assert len(vote(X=X0[:n], y=Y0[:n], subsample=share).estimators_samples_[0]) == 2
 
 
@@ -415,14 +430,14 @@ def test_classes_too_rare_to_be_drawn():
     y[3] = 1
     assert_refused(
         lambda: vote(X=X, y=y, subsample=2),
-        r"subsample: none of 1000 draws of 2 rows held all 2 classes, .* 1 of the 5400 rows; raise",
+        r"subsample: none of 1000 draws of 2 samples contained .* 1 of the 5400 samples; raise",
     )
 
 
 def test_products_have_no_features_to_choose_from():
     model = SubsampleVotingClassifier(KernelSVC("precomputed"), feature_subsets=0.5)
     assert_refused(
-        lambda: model.fit(np.eye(90), Y0), r"feature_subsets=0\.5 .* precomputed products; leave"
+        lambda: model.fit(np.eye(90), Y0), r"feature_subsets=0\.5 .* precomputed kernel; use"
     )
 
 
@@ -449,5 +464,5 @@ def test_machines_that_disagree_on_categories_are_refused():
     machines = [StumpSVC(categorical_features=[0]), StumpSVC()]
     assert_refused(
         lambda: SubsampleVotingClassifier(machines).fit(X, y),
-        r"categorical_features is \[0\] in one machine and 'from_dtype' in another",
+        r"categorical_features is \[0\] in one estimator and 'from_dtype' in another",
     )

@@ -246,9 +246,9 @@ def test_one_bit_of_a_large_table_makes_it_another():
     for row in (1, 2, 39_998):
         other = X.copy()
         other[row, 1] = np.nextafter(other[row, 1], 2)
-        with pytest.raises(NotTrainingDataError, match="X and y must be the very table"):
+        with pytest.raises(NotTrainingDataError, match="X and y must be the data that"):
             loo_bound(model, other, y)
-    with pytest.raises(ValueError, match="all rows in their order"):
+    with pytest.raises(ValueError, match="all samples in the same order"):
         loo_bound(model, X[::-1], y[::-1])
 
 
@@ -281,7 +281,7 @@ def test_a_model_of_earlier_versions_has_no_record():
     assert bound.value == expected.value and expected.holds and not bound.holds
     assert "saved by earlier versions" in bound.violations[0]
     assert not validation_bound(model, FRESH, FRESH_Y).holds
-    with pytest.raises(NotTrainingDataError, match="X and y must be the very table"):
+    with pytest.raises(NotTrainingDataError, match="X and y must be the data that"):
         loo_bound(model, X0[:-1], Y0[:-1])
 
 

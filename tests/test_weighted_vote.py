@@ -95,7 +95,7 @@ def test_frames_reach_the_voters_as_they_are():
 
 def test_voters_that_know_nothing_share_the_vote():
     liars = [("liar", LogisticRegression().fit(X, np.where(Y.max() == Y, Y.min(), Y.max())))] * 1
-    with pytest.warns(UserWarning, match="no voter is better than a coin"):
+    with pytest.warns(UserWarning, match="no classifier is better than chance"):
         model = WeightedVoteClassifier(liars, prefit=True).fit(X, Y)
     np.testing.assert_array_equal(model.weights_, 1.0)
 

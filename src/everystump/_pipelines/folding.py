@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,13 @@ from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._pipelines.columns import ColumnMapping
 from everystump._pipelines.steps import Mappings, apply_step, unsupported
 from everystump._tables import Feature
-from everystump.estimators._base import ScoreClassifier, as_class_list, per_class
+from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
+from everystump.estimators._editing import copy_without_solution
 
 _ZERO = Shape(np.zeros(1), np.zeros(1))
 # Attributes that stay valid; all others describe the columns that the last step was trained on.
 _KEPT = {
     "C_",
-    "_edits",
-    "_removed_attributes",
     "certificate_",
     "classes_",
     "cv_results_",
@@ -30,6 +28,7 @@ _KEPT = {
     "intercept_",
     "n_iter_",
 }
+_REPLACED = {"density_", "feature_info_", "n_features_in_", "shapes_"}
 
 
 def fold_pipeline(model: Any) -> Any:
@@ -168,11 +167,9 @@ def _over_inputs(last: Any, inputs: _Inputs) -> Any:
                 "the steps", f"change column {mapping.source}, whose values are levels"
             )
     columns, features = range(inputs.n), last.feature_info_
-    folded = copy(last)
-    removed = set(vars(last)) - _KEPT - {*last.get_params(deep=False), last._fitted_attribute}
-    for name in removed:
-        del folded.__dict__[name]
-    folded.shapes_ = per_class(
+    names = set() if inputs.names is None else {"feature_names_in_"}
+    folded = copy_without_solution(last, _KEPT | _REPLACED | names)
+    folded.shapes_ = unwrap_binary(
         [
             ShapeModel(tuple(inputs.curve(d, model, features) for d in columns), model.intercept)
             for model in as_class_list(last.shapes_)
@@ -184,8 +181,4 @@ def _over_inputs(last: Any, inputs: _Inputs) -> Any:
         folded.feature_names_in_ = inputs.names
     if hasattr(last, "density_"):
         folded.density_ = tuple(inputs.density(d, last.density_) for d in columns)
-    folded._removed_attributes = (
-        *vars(last).get("_removed_attributes", ()),
-        *sorted(removed - set(vars(folded))),
-    )
     return folded

@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from everystump._tables.validation import TrainingTable
 from everystump._text import pluralize, truncate_list
+from everystump._warnings import warn_user
 
 _DEFAULT = 5
 # Two folds learn from half of the rows, for which another C may be best.
@@ -26,13 +27,13 @@ class Fold:
     test: np.ndarray
 
 
-def make_folds(cv: Any, table: TrainingTable, random_state: Any, *, stacklevel: int) -> list[Fold]:
+def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
     """Return the folds of a checked table, and warn of classes that they cannot do justice to.
 
     A number of folds means shuffled and stratified ones; a splitter or an iterable is used as is.
     """
     if cv is None or isinstance(cv, Integral):
-        return _stratified(cv, table, random_state, stacklevel + 1)
+        return _stratified(cv, table, random_state)
     if hasattr(cv, "split"):
         y = table.classes[table.label]
         folds = [Fold(*parts) for parts in cv.split(np.zeros((len(y), 1)), y)]
@@ -46,11 +47,11 @@ def make_folds(cv: Any, table: TrainingTable, random_state: Any, *, stacklevel: 
             f"cv={cv!r} makes a fold without rows of positive sample_weight; use fewer folds or "
             f"other splits."
         )
-    _warn_of_absent_classes(cv, table, folds, stacklevel + 1)
+    _warn_of_absent_classes(cv, table, folds)
     return folds
 
 
-def _stratified(cv: Any, table: TrainingTable, random_state: Any, stacklevel: int) -> list[Fold]:
+def _stratified(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
     wanted = _DEFAULT if cv is None else int(cv)
     counts = np.bincount(table.label, minlength=len(table.classes))
     folds = stratified_folds(wanted, table.label, random_state)
@@ -60,7 +61,7 @@ def _stratified(cv: Any, table: TrainingTable, random_state: Any, stacklevel: in
             f"out; add rows, or use an estimator with a given C."
         )
     for note in fold_warnings(wanted, table.classes, counts):
-        warnings.warn(note, UserWarning, stacklevel=stacklevel)
+        warn_user(note)
     return folds
 
 
@@ -142,16 +143,12 @@ def fold_warnings(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     return notes
 
 
-def _warn_of_absent_classes(
-    cv: Any, table: TrainingTable, folds: list[Fold], stacklevel: int
-) -> None:
+def _warn_of_absent_classes(cv: Any, table: TrainingTable, folds: list[Fold]) -> None:
     for k, fold in enumerate(folds):
         absent = np.setdiff1d(np.arange(len(table.classes)), table.label[fold.train])
         if len(absent):
-            warnings.warn(
+            warn_user(
                 f"cv={cv!r}: the training rows of fold {k} lack class {table.classes[absent[0]]}, "
-                f"so that its score says little; shuffle the rows or use stratified folds.",
-                UserWarning,
-                stacklevel=stacklevel,
+                f"so that its score says little; shuffle the rows or use stratified folds."
             )
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -102,8 +103,8 @@ class TrainingTable:
             hashes=self.hashes.take(index),
         )
 
-    def alone(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
-        """Return some rows and features as a table that knows of no others."""
+    def subset(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
+        """Return some rows and features as a training table of their own."""
         part = self.take(index)
         return replace(
             part,
@@ -113,21 +114,31 @@ class TrainingTable:
             n_input_rows=len(index),
         )
 
-    def weighed(self, class_weight: Any) -> TrainingTable:
-        """Return the table with other weights of classes."""
+    def with_class_weight(self, class_weight: Any) -> TrainingTable:
+        """Return the table with other class weights."""
         factor = _class_factors(class_weight, self.classes, self.label, self.sample_weight)
         return replace(self, class_factor=_by_row(factor, self.label))
 
-    def to_input_rows(self, parts: list[np.ndarray]) -> np.ndarray:
-        """Return numbers of each problem's rows as those of the given rows, 0 where left out.
+    def to_input_rows(
+        self, parts: Sequence[np.ndarray] | np.ndarray, fill: float = 0.0
+    ) -> np.ndarray:
+        """Return values per row of each problem as values per input row.
 
-        The shape is (n_input_rows,) for one problem, else (n_problems, n_input_rows).
+        Rows of weight 0 get ``fill``.  The shape is (n_input_rows,) for one problem, else
+        (n_problems, n_input_rows).
         """
         if len(self.kept) < self.n_input_rows:
-            whole = np.zeros((len(parts), self.n_input_rows))
+            whole = np.full((len(parts), self.n_input_rows), fill)
             whole[:, self.kept] = parts
             parts = list(whole)
         return parts[0] if len(parts) == 1 else np.array(parts)
+
+    def training_record(self) -> TrainingRecord:
+        """Return the record by which the training rows are recognized later."""
+        kept = None if len(self.kept) == self.n_input_rows else self.kept
+        is_plain = self.sample_weight is None and np.all(self.class_factor == 1.0)
+        weights = 0 if is_plain else hash_numbers(self.weight)
+        return TrainingRecord.of(self.hashes, self.n_input_rows, kept, weights)
 
     def title(self, k: int) -> str:
         """Return what a report adds to name the problem of class ``k``: nothing for two classes."""
@@ -165,28 +176,13 @@ def check_table(
         kept = np.flatnonzero(weight)
         X, y, weight = _rows(X, kept), y[kept], weight[kept]
     if reset:
-        features = estimator.feature_info_ = drop_unused_levels(X, features)
+        features = drop_unused_levels(X, features)
     classes, label = encode_labels(y)
     check_n_classes(classes, estimator)
     by_class = _class_factors(class_weight, classes, label, weight)
     factor = _by_row(by_class, label)
     hashes = hash_rows(as_supported_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
-    table = TrainingTable(X, features, label, classes, weight, factor, kept, n_input_rows, hashes)
-    _remember(estimator, table, reset)
-    return table
-
-
-def _remember(estimator: Any, table: TrainingTable, reset: bool) -> None:
-    """Let the estimator know its training rows again, those of fits that it goes on from too."""
-    kept = None if len(table.kept) == table.n_input_rows else table.kept
-    plain = table.sample_weight is None and np.all(table.class_factor == 1.0)
-    weights = 0 if plain else hash_numbers(table.weight)
-    record = TrainingRecord.of(table.hashes, table.n_input_rows, kept, weights)
-    if reset:
-        estimator._training_record = record
-        return
-    before = estimator._training_record
-    estimator._training_record = None if before is None else before.merge(record)
+    return TrainingTable(X, features, label, classes, weight, factor, kept, n_input_rows, hashes)
 
 
 def _by_row(by_class: np.ndarray, label: np.ndarray) -> np.ndarray:
@@ -262,7 +258,7 @@ def check_rows(estimator: BaseEstimator, X: Any) -> Any:
     else:
         check_2d(X)
         X = validate_data(estimator, X, reset=False, **_LOOSELY)
-    check_finite(X, estimator)
+    check_finite(X, estimator, features)
     return X
 
 
@@ -275,8 +271,6 @@ def _read(
         X = check_rows(estimator, X)
         _, y = check_X_y(as_supported_table(X), y, **_SPARSELY)
         return X, y, estimator.feature_info_
-    for of_last_fit in ("_edits", "_removed_attributes", "about_"):
-        estimator.__dict__.pop(of_last_fit, None)
     chosen, X = getattr(estimator, "categorical_features", "from_dtype"), as_supported_table(X)
     plain = isinstance(chosen, str) or chosen is None
     if is_frame(X):
@@ -300,8 +294,7 @@ def _read(
         X, features = read_table(X, chosen)
         X, y = validate_data(estimator, X, y, **_LOOSELY)
     _refuse_categories(features, estimator)
-    estimator.feature_info_ = features
-    check_finite(X, estimator)
+    check_finite(X, estimator, features)
     return X, y, features
 
 
@@ -358,7 +351,7 @@ def _first_bad(X: np.ndarray, allow_nan: bool) -> tuple[int, int] | None:
     return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
 
 
-def check_finite(X: Any, estimator: BaseEstimator) -> None:
+def check_finite(X: Any, estimator: BaseEstimator, features: tuple[Feature, ...]) -> None:
     """Raise if ``X`` holds infinity, or NaN where the estimator takes none, naming the first."""
     allow_nan = get_tags(estimator).input_tags.allow_nan
     is_sparse = isinstance(X, SparseTable)
@@ -366,7 +359,7 @@ def check_finite(X: Any, estimator: BaseEstimator) -> None:
     if found is None:
         return
     row, d = found
-    where = f"in row {row}, feature {estimator.feature_info_[d].shown(d)}"
+    where = f"in row {row}, feature {features[d].shown(d)}"
     name = type(estimator).__name__
     if np.isnan(X[row : row + 1][0, d]):
         raise ValueError(

@@ -1,11 +1,10 @@
-"""What the finite ensembles of stumps share."""
+"""Base classes of the finite ensembles of stumps."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -33,17 +32,18 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import labels_from_scores
-from everystump._tables.validation import TrainingTable, check_table
-from everystump.estimators._base import TabularClassifier, per_class
+from everystump._tables.validation import TrainingTable, check_rows
+from everystump._warnings import warn_user
+from everystump.estimators._base import TabularClassifier, as_class_list, unwrap_binary
 
-# Up to this many rows every value is a place of its own; more rows are binned for speed.
-_ROWS_KEPT_EXACT = 10_000
-_BINS = 256
-_MOST_SPREAD, _MOST_WEIGHT = 1e24, 1e100
+# Larger training sets are binned by default.
+_MAX_EXACT_SAMPLES = 10_000
+_DEFAULT_BINS = 256
+_MAX_WEIGHT_RATIO, _MAX_WEIGHT = 1e24, 1e100
 
 
 class BinnedTable(NamedTuple):
-    """A table of numbers ready for the search for stumps."""
+    """Binned training data and the search for stumps on it."""
 
     columns: Columns
     packing: Packing
@@ -51,7 +51,7 @@ class BinnedTable(NamedTuple):
 
 
 class FiniteEnsemble(TabularClassifier):
-    """A vote of finitely many stumps, found feature by feature on the codes of the rows."""
+    """A weighted vote of finitely many stumps."""
 
     _parameter_constraints: ClassVar[dict] = {
         "features": [one_of("best", "random")],
@@ -71,47 +71,27 @@ class FiniteEnsemble(TabularClassifier):
     _fit_seed: int
     stumps_: Stumps | list[Stumps]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the stumps, and what their votes count.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers and categories, values may be missing; a pandas or polars frame keeps its
-            column names.
-        y : array-like of shape (n_rows,)
-            Labels.  An ensemble sets more than two classes one against the rest; a single stump
-            is for two.
-        sample_weight : array-like of shape (n_rows,), optional
-            A weight of 2 counts as the row twice, a weight of 0 as its absence.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._validate_params()
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         count_threads(self.n_jobs)
         reset = not self._continues_fit()
-        table = check_table(self, X, y, sample_weight, self.class_weight, reset=reset)
-        _check_spread(table.weight)
+        table = self._check_training_data(X, y, sample_weight, self.class_weight, reset=reset)
+        _check_weights(table.weight)
         self._fit_table(table)
-        return self
 
     def _continues_fit(self) -> bool:
-        """Tell whether a fit goes on from what is there."""
+        """Return whether a fit continues an earlier one."""
         return False
 
     def _fit_table(self, table: TrainingTable) -> None:
-        """Fit to a checked table."""
+        """Fit to validated training data."""
         raise NotImplementedError
 
-    def _max_bins(self, n_rows: int) -> int:
-        """Return how many places a feature may have."""
-        return n_rows
+    def _max_bins(self, n_samples: int) -> int:
+        """Return the maximum number of bins per feature."""
+        return n_samples
 
-    def _code(self, table: TrainingTable) -> BinnedTable:
-        """Find the places of each feature and code the rows."""
+    def _bin(self, table: TrainingTable) -> BinnedTable:
+        """Bin the training data."""
         columns = make_columns(
             table.X,
             max_bins=max(2, self._max_bins(len(table.X))),
@@ -124,7 +104,7 @@ class FiniteEnsemble(TabularClassifier):
         return BinnedTable(columns, packing, search)
 
     def _choice(self, rng: np.random.Generator) -> StumpChoice:
-        """Return how stumps are to be chosen."""
+        """Return the function that chooses the next stump."""
         if self.features == "random":
             return best_of_random(rng, self.n_features_in_)
         return best_of_all
@@ -134,38 +114,41 @@ class FiniteEnsemble(TabularClassifier):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _store(
-        self, table: TrainingTable, found: list[Stumps], models: list[ShapeModel], columns: Columns
+        self,
+        table: TrainingTable,
+        stumps: list[Stumps],
+        models: list[ShapeModel],
+        columns: Columns,
     ) -> None:
-        """Keep the ensembles and the curves that they add up to."""
+        """Store the ensembles and their shape models as fitted attributes."""
         self.classes_ = table.classes
-        self.stumps_ = per_class(found)
-        self.shapes_ = per_class(models)
+        self.stumps_ = unwrap_binary(stumps)
+        self.shapes_ = unwrap_binary(models)
         self.exact_ = columns.exact
         self.density_ = columns.density()
 
     @property
     def estimator_weights_(self) -> np.ndarray | list[np.ndarray]:
-        """The weight of each stump; a list of arrays for several classes."""
+        """Weight of each stump; a list of arrays for more than two classes."""
         return self._stump_attribute("weight")
 
     @property
     def estimator_errors_(self) -> np.ndarray | list[np.ndarray]:
-        """The weighted training error of each stump when it was found; a list as above."""
+        """Weighted training error of each stump when it was chosen; a list as above."""
         return self._stump_attribute("error")
 
-    def _vote(self, found: list[Stumps]) -> list[ShapeModel]:
+    def _shape_models(self, stumps: list[Stumps]) -> list[ShapeModel]:
         n_levels = [feature.n_levels for feature in self.feature_info_]
-        return [stumps.shape_model(n_levels) for stumps in found]
+        return [one.shape_model(n_levels) for one in stumps]
 
     def _stump_attribute(self, name: str) -> Any:
         check_is_fitted(self, "shapes_")
-        if isinstance(self.stumps_, Stumps):
-            return getattr(self.stumps_, name)
-        return [getattr(stumps, name) for stumps in self.stumps_]
+        # `Stumps` is a tuple, not a list.
+        return unwrap_binary([getattr(one, name) for one in as_class_list(self.stumps_)])
 
 
 class BinnedEnsemble(FiniteEnsemble):
-    """A finite ensemble that may bin features of large tables."""
+    """A finite ensemble that bins the features of large training sets."""
 
     _parameter_constraints: ClassVar[dict] = {
         **FiniteEnsemble._parameter_constraints,
@@ -176,9 +159,9 @@ class BinnedEnsemble(FiniteEnsemble):
 
     max_bins: int | str
 
-    def _max_bins(self, n_rows: int) -> int:
+    def _max_bins(self, n_samples: int) -> int:
         if self.max_bins == "auto":
-            return n_rows if n_rows <= _ROWS_KEPT_EXACT else _BINS
+            return n_samples if n_samples <= _MAX_EXACT_SAMPLES else _DEFAULT_BINS
         return int(self.max_bins)
 
 
@@ -192,7 +175,7 @@ class BoostedEnsemble(BinnedEnsemble):
 
     def _boost(
         self,
-        coded: BinnedTable,
+        binned: BinnedTable,
         table: TrainingTable,
         k: int,
         positive: np.ndarray,
@@ -203,20 +186,20 @@ class BoostedEnsemble(BinnedEnsemble):
         """Boost on the problem of class ``k``."""
         rng = np.random.default_rng([self._fit_seed, k])
         if start is not None:
-            for _ in range(len(start.weight)):  # what the known stumps were drawn with
+            for _ in range(len(start.weight)):  # the draws of the stumps of the earlier fit
                 rng.permutation(self.n_features_in_)
         loss = BOOSTING_LOSSES[self.loss]
-        rows = BoostedRows(coded.packing, positive, table.weight, loss, count_threads(self.n_jobs))
+        rows = BoostedRows(binned.packing, positive, table.weight, loss, count_threads(self.n_jobs))
         title = f"{type(self).__name__}{table.title(k)}"
-        with EnsembleProgress(self.verbose, title, self.n_estimators) as report:
+        with EnsembleProgress(self.verbose, title, self.n_estimators) as progress:
 
             def report_and_monitor(stump: Stump, weight: float) -> bool:
-                report(stump.error)
+                progress(stump.error)
                 return monitor(stump, weight)
 
             return boost(
                 rows,
-                coded.search,
+                binned.search,
                 self._choice(rng),
                 loss,
                 n_estimators=self.n_estimators,
@@ -225,44 +208,61 @@ class BoostedEnsemble(BinnedEnsemble):
                 monitor=report_and_monitor,
             )
 
-    def _warn_if_stopped(self, runs: list[BoostingResult]) -> None:
-        """Say so if boosting stopped at an error of one half."""
-        for k, run in enumerate(runs):
-            if run.stop_reason is StopReason.CHANCE:
-                of_class = "" if len(runs) == 1 else f" for class {self.classes_[k]!r}"
-                warnings.warn(
-                    f"{type(self).__name__} stopped after {len(run.stumps.weight)} of n_estimators="
-                    f"{self.n_estimators} rounds{of_class}: every stump has a weighted error of "
-                    f"one half, so no further one can lower the {self.loss} loss.",
-                    stacklevel=4,
+    def _warn_if_stopped(self, results: list[BoostingResult]) -> None:
+        """Warn if boosting stopped because no stump is better than chance."""
+        for k, result in enumerate(results):
+            if result.stop_reason is StopReason.CHANCE:
+                of_class = "" if len(results) == 1 else f" for class {self.classes_[k]!r}"
+                warn_user(
+                    f"{type(self).__name__} stopped after {len(result.stumps.weight)} of "
+                    f"n_estimators={self.n_estimators} rounds{of_class}: every stump has a "
+                    f"weighted error of one half, so that none can lower the {self.loss} loss."
                 )
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the scores of the rows at each stage."""
-        raise NotImplementedError
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the classes of the rows at each stage of `staged_decision_function`.
+        """Yield the scores of samples after each round, or for each of ``stages_``.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
 
         Yields
         ------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``.
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores as in `decision_function`.  A class whose boosting stopped early keeps its last
+            scores.
         """
-        for score in self.staged_decision_function(X):
-            yield labels_from_scores(score, self.classes_)
+        check_is_fitted(self, "shapes_")
+        yield from self._staged_scores(check_rows(self, X))
+
+    def _staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the scores of validated samples at each stage."""
+        raise NotImplementedError
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the predicted classes at each stage of `staged_decision_function`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        for scores in self.staged_decision_function(X):
+            yield labels_from_scores(scores, self.classes_)
 
 
-def _check_spread(weight: np.ndarray) -> None:
-    """Raise if sums of the weights are no numbers, or boosting could not make up for them."""
+def _check_weights(weight: np.ndarray) -> None:
+    """Check that boosting can sum and balance the weights in floating point."""
     low, high = weight.min(), weight.max()
-    if low < high / _MOST_SPREAD or high > _MOST_WEIGHT:
+    if low < high / _MAX_WEIGHT_RATIO or high > _MAX_WEIGHT:
         raise ValueError(
-            f"sample_weight times class_weight goes from {low:g} to {high:g}; keep it within a "
-            f"factor of {_MOST_SPREAD:g} and below {_MOST_WEIGHT:g} (0 leaves a row out)."
+            f"sample_weight times class_weight ranges from {low:g} to {high:g}; keep it within a "
+            f"factor of {_MAX_WEIGHT_RATIO:g} and below {_MAX_WEIGHT:g} (a weight of 0 drops a "
+            f"sample)."
         )

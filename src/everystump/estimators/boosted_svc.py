@@ -1,4 +1,4 @@
-"""AdaBoost + SVM: boosting finds the stumps, a support vector machine their weights."""
+"""AdaBoost+SVM: boosting finds the stumps, a support vector machine their weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from everystump._arguments import as_float_array
 from everystump._core.boosting import Stumps
@@ -18,12 +17,13 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.solvers import Certificate, InseparableError
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval
-from everystump._tables.validation import TrainingTable, check_rows
-from everystump.estimators._base import check_cost, per_class, warn_if_not_converged
+from everystump._tables.validation import TrainingTable
+from everystump.estimators._base import unwrap_binary
+from everystump.estimators._convergence import check_cost, warn_if_not_converged
 from everystump.estimators._finite import BoostedEnsemble
 
 
-class Machine(NamedTuple):
+class _StageSolution(NamedTuple):
     """The support vector machine over the first stumps of one class."""
 
     stumps: Stumps
@@ -34,16 +34,16 @@ class Machine(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """The ensemble after some rounds; lists hold one entry a class if there are several.
+    """The ensemble after some rounds; attributes are lists for more than two classes.
 
     Attributes
     ----------
     n_estimators : int
-        How many stumps were there.
+        Number of stumps.
     shapes : ShapeModel or list of ShapeModel
-        Their vote under the weights of the machine.
+        Their weighted vote as shape functions.
     certificate : Certificate or list of Certificate
-        The proof of its optimality.
+        Optimality certificate of the weights.
     margin : float or list of float
         One over the norm of the weights.
     """
@@ -55,61 +55,59 @@ class Stage(NamedTuple):
 
 
 class BoostedStumpSVC(BoostedEnsemble):
-    """AdaBoost+SVM: the stumps of AdaBoost as features of a support vector machine.
+    """AdaBoost+SVM: a support vector classifier over the stumps of AdaBoost.
 
-    AdaBoost's rounds find T stumps ``h``; then ``min |beta|^2 / 2 + C sum of hinge(y (beta h(x) +
-    b))`` finds their weights, exactly (Wang et al., Algorithm 2).  A stump that was found several
-    times counts as several features.
+    AdaBoost finds T stumps ``h``; then their weights ``beta`` minimize
+    ``|beta|^2 / 2 + C sum_i hinge(y_i (beta h(x_i) + b))`` (Wang et al., Algorithm 2).  A stump
+    that was found several times counts as several features.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Rounds of AdaBoost at most.
+        Maximum number of rounds of AdaBoost.
     C : float, default=1.0
-        What a unit of loss costs; ``inf`` asks for the hard margin.
-    stages : array-like of int, optional
-        Numbers of rounds after which to find weights as well, from the one run of AdaBoost; see
-        ``stages_``.
+        Inverse regularization strength, as in `StumpSVC`; ``inf`` requests a hard margin.
+    stages : array-like of int, default=None
+        Numbers of rounds after which weights are fitted as well; see ``stages_``.
     features : {"best", "random"}, default="best"
         As in `StumpBoostingClassifier`.
     criterion : {"error", "gini"}, default="error"
         As in `StumpBoostingClassifier`.
     min_weight_fraction_leaf : float, default=0.0
         As in `StumpBoostingClassifier`.
-    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
         As in `StumpSVC`.
     max_bins : int or "auto", default="auto"
-        As in `StumpBoostingClassifier`; it limits the thresholds that stumps may have.
+        As in `StumpBoostingClassifier`; limits the thresholds of the stumps.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C, and of AdaBoost's first weights, for each class.
+        Weights of the classes, which multiply C and the initial weights of AdaBoost.
     tol : float, default=1e-3
-        The relative duality gap to reach.
+        Tolerance on the relative duality gap.
     max_iter : int, default=1000
-        Newton steps at most; if they do not suffice, a ``ConvergenceWarning`` says so.
+        Maximum number of Newton steps; a ``ConvergenceWarning`` is issued if they do not suffice.
     random_state : int, RandomState instance or None, default=None
-        Draws features.
-    n_jobs : int, optional
-        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
-        ``joblib.parallel_config`` says.
+        Seed of random features.
+    n_jobs : int, default=None
+        Number of threads, as in `StumpSVC`.
     verbose : int, default=0
-        1 shows live progress.
+        1 shows progress.
 
     Attributes
     ----------
-    stumps_ : Stumps, or a list of them for several classes
-        AdaBoost's stumps in their order, with the weights ``beta`` of the machine.
-    estimator_weights_ : ndarray of shape (n_stumps,), or a list of them
+    stumps_ : Stumps or list of Stumps
+        The stumps of AdaBoost in the order of the rounds, with the weights ``beta``.
+    estimator_weights_ : ndarray of shape (n_stumps,), or list of ndarray
         These weights; some may be negative.
-    estimator_errors_ : ndarray of shape (n_stumps,), or a list of them
-        The stumps' weighted errors in AdaBoost.
-    boosting_weights_ : ndarray of shape (n_stumps,), or a list of them
-        The weights that AdaBoost gave.
-    margin_ : float, or a list of them
-        ``1 / |beta|``.
+    estimator_errors_ : ndarray of shape (n_stumps,), or list of ndarray
+        Weighted training error of each stump in AdaBoost.
+    boosting_weights_ : ndarray of shape (n_stumps,), or list of ndarray
+        Weight of each stump in AdaBoost.
+    margin_ : float or list of float
+        Margin ``1 / |beta|``.
     stages_ : list of Stage
-        One record for each number in `stages` and a last one for all stumps: number of stumps,
-        shapes, certificate, margin.  With ``C=inf`` those at which the stumps do not separate the
-        classes are left out, and so are numbers that boosting did not reach.
+        One record per entry of `stages`, and one for all stumps: number of stumps, shapes,
+        certificate, margin.  Stages that boosting did not reach are left out, and with ``C=inf``
+        also those whose stumps do not separate the classes.
     shapes_, intercept_, certificate_, n_iter_
         As in `StumpSVC`.
     classes_, exact_, feature_info_, density_, n_features_in_, feature_names_in_
@@ -169,43 +167,48 @@ class BoostedStumpSVC(BoostedEnsemble):
 
     def _fit_table(self, table: TrainingTable) -> None:
         check_cost(self.C, table.weight)
-        counts = self._counts()
+        counts = self._stage_sizes()
         self._fit_seed = self._seed()
-        coded = self._code(table)
+        binned = self._bin(table)
         problems = table.problems()
-        runs = [self._boost(coded, table, k, positive) for k, positive in enumerate(problems)]
-        boosted = [run.stumps for run in runs]
+        results = [self._boost(binned, table, k, positive) for k, positive in enumerate(problems)]
+        boosted = [result.stumps for result in results]
         most = max(len(stumps.weight) for stumps in boosted)
         counts = sorted({min(n, most) for n in counts})
         with one_blas_thread:
-            stages = [self._machines(table, boosted, n) for n in counts]
-        found = [machine.stumps for machine in stages[-1]]
-        models = [machine.model for machine in stages[-1]]
-        self._store(table, found, models, coded.columns)
-        self.stages_ = [_stage(n, ms) for n, ms in zip(counts, stages, strict=True) if ms]
-        self._store_machines(boosted, stages[-1])
-        self._warn_if_stopped(runs)
-        warn_if_not_converged(self, stacklevel=4)
+            stages = [self._solve_stage(table, boosted, n) for n in counts]
+        last = stages[-1]
+        stumps, models = [one.stumps for one in last], [one.model for one in last]
+        self._store(table, stumps, models, binned.columns)
+        self.stages_ = [_stage(n, found) for n, found in zip(counts, stages, strict=True) if found]
+        self.boosting_weights_ = unwrap_binary([one.weight for one in boosted])
+        self.certificate_, self.margin_ = self.stages_[-1].certificate, self.stages_[-1].margin
+        self.intercept_ = np.array([model.intercept for model in models])
+        self.n_iter_ = max(1, max(one.n_iter for one in last))
+        self._warn_if_stopped(results)
+        warn_if_not_converged(self)
 
-    def _counts(self) -> list[int]:
-        """Return the numbers of rounds at which weights are wanted, ascending."""
+    def _stage_sizes(self) -> list[int]:
+        """Return the numbers of rounds after which weights are fitted, in ascending order."""
         if self.stages is None:
             return [self.n_estimators]
-        wanted = f"whole numbers from 1 to n_estimators={self.n_estimators}"
-        given = as_float_array(self.stages, "stages", wanted)
-        whole = given.ndim == 1 and np.all(given == np.floor(given))
-        if not whole or np.any((given < 1) | (given > self.n_estimators)):
-            raise ValueError(f"stages={self.stages!r} must be {wanted}.")
+        expected = f"integers from 1 to n_estimators={self.n_estimators}"
+        given = as_float_array(self.stages, "stages", expected)
+        is_whole = given.ndim == 1 and np.all(given == np.floor(given))
+        if not is_whole or np.any((given < 1) | (given > self.n_estimators)):
+            raise ValueError(f"stages={self.stages!r} must be {expected}.")
         return sorted({*given.astype(int).tolist(), self.n_estimators})
 
-    def _machines(self, table: TrainingTable, boosted: list[Stumps], n: int) -> list[Machine]:
-        """Find the weights of the first ``n`` stumps of each class.
+    def _solve_stage(
+        self, table: TrainingTable, boosted: list[Stumps], n: int
+    ) -> list[_StageSolution]:
+        """Fit the weights of the first ``n`` stumps of each class.
 
-        Returns nothing if a hard margin is asked for too early.
+        Returns an empty list if these do not separate the classes but later stumps may.
         """
         try:
             return [
-                self._machine(table, positive, stumps.first(n), k)
+                self._solve(table, positive, stumps.first(n), k)
                 for k, (positive, stumps) in enumerate(zip(table.problems(), boosted, strict=True))
             ]
         except InseparableError as error:
@@ -214,13 +217,13 @@ class BoostedStumpSVC(BoostedEnsemble):
                 return []
             more = "raise n_estimators or " if most == self.n_estimators else ""
             raise InseparableError(
-                f"C=inf asks for a hard margin, but the {n} stumps of n_estimators="
+                f"C=inf requests a hard margin, but the {n} stumps of n_estimators="
                 f"{self.n_estimators} rounds do not separate the classes; {more}use a finite C."
             ) from error
 
-    def _machine(
+    def _solve(
         self, table: TrainingTable, positive: np.ndarray, stumps: Stumps, k: int
-    ) -> Machine:
+    ) -> _StageSolution:
         design = Design.of(
             table.X,
             measure=stumps.as_measure(self.n_features_in_),
@@ -233,7 +236,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         )
         name = type(self).__name__
         title = f"{name}, {len(stumps.weight)} stumps, C={self.C:g}{table.title(k)}"
-        with FitProgress(self.verbose, title) as report:
+        with FitProgress(self.verbose, title) as progress:
             solution = design.solve(
                 Hinge,
                 positive,
@@ -242,45 +245,24 @@ class BoostedStumpSVC(BoostedEnsemble):
                 tol=self.tol,
                 max_iter=self.max_iter,
                 n_threads=count_threads(self.n_jobs),
-                progress=report,
+                progress=progress,
             )
-        steps = design.chains.jumps * solution.weights
-        weighed = stumps.with_jumps(design.columns.columns, design.split_by_feature(steps))
-        norm = float(np.linalg.norm(weighed.weight))
-        return Machine(
-            weighed,
-            weighed.shape_model(table.n_levels, solution.bias + float(steps.sum()) / 2),
+        jumps = design.chains.jumps * solution.weights
+        weighted = stumps.with_jumps(design.columns.columns, design.split_by_feature(jumps))
+        norm = float(np.linalg.norm(weighted.weight))
+        return _StageSolution(
+            weighted,
+            weighted.shape_model(table.n_levels, solution.bias + float(jumps.sum()) / 2),
             solution.certificate,
             1 / norm if norm else np.inf,
             solution.n_iter,
         )
 
-    def _store_machines(self, boosted: list[Stumps], machines: list[Machine]) -> None:
-        last = self.stages_[-1]
-        self.boosting_weights_ = per_class([stumps.weight for stumps in boosted])
-        self.certificate_, self.margin_ = last.certificate, last.margin
-        self.intercept_ = np.array([machine.model.intercept for machine in machines])
-        self.n_iter_ = max(1, max(machine.n_iter for machine in machines))
-
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the scores of the rows at each of ``stages_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            As `decision_function`.
-        """
-        check_is_fitted(self, "shapes_")
-        X = check_rows(self, X)
+    def _staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         for stage in self.stages_:
-            yield self._scores(X, stage.shapes)
+            yield self._evaluate(stage.shapes, X)
 
 
-def _stage(n: int, machines: list[Machine]) -> Stage:
-    _, models, certificates, margins, _ = (list(part) for part in zip(*machines, strict=True))
-    return Stage(n, per_class(models), per_class(certificates), per_class(margins))
+def _stage(n: int, solutions: list[_StageSolution]) -> Stage:
+    _, models, certificates, margins, _ = (list(part) for part in zip(*solutions, strict=True))
+    return Stage(n, unwrap_binary(models), unwrap_binary(certificates), unwrap_binary(margins))

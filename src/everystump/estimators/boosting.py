@@ -1,4 +1,4 @@
-"""Boosted stumps: AdaBoost, MadaBoost, LogitBoost."""
+"""Boosted decision stumps: AdaBoost, MadaBoost, LogitBoost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.boosting import (
     BOOSTING_LOSSES,
@@ -21,83 +20,77 @@ from everystump._core.boosting import (
 )
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import class_indices
-from everystump._tables.validation import TrainingTable, check_rows
-from everystump.estimators._base import per_class
+from everystump._tables.validation import TrainingTable
+from everystump.estimators._base import LogOddsClassifier, as_class_list, unwrap_binary
 from everystump.estimators._finite import BoostedEnsemble
-from everystump.estimators.logistic import ProbabilityMixin
 
 
-class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
-    """Boosted decision stumps.
+class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
+    """Boosted decision stumps (Sugiyama, section 30.3).
 
-    One stump after another is found against the weights that the others left, and gets the weight
-    that lowers the summed loss most.  The loss makes the method: AdaBoost, MadaBoost, or
-    LogitBoost (Sugiyama, section 30.3).  Scores estimate half the log-odds under all three.
+    Each round finds the best stump for the current sample weights, and gives it the weight that
+    minimizes the total loss.  The loss determines the algorithm: AdaBoost, MadaBoost or LogitBoost.
+    With all three, scores estimate half the log-odds.
 
     Parameters
     ----------
     loss : {"exponential", "mada", "logistic"}, default="exponential"
-        AdaBoost's ``exp(-m)``; MadaBoost's, which grows only linearly with a wrong margin;
-        LogitBoost's ``log(1 + exp(-2m))``, the likelihood of its probabilities.
+        Loss function of the margin ``m``: AdaBoost's ``exp(-m)``; MadaBoost's, which is linear for
+        negative margins; LogitBoost's ``log(1 + exp(-2m))``, the log-likelihood.
     n_estimators : int, default=100
-        Rounds at most.
+        Maximum number of rounds.
     features : {"best", "random"}, default="best"
-        Look at all features in each round, or at one that is drawn at random.
+        Whether each round considers all features or a random one.
     criterion : {"error", "gini"}, default="error"
-        What makes a stump good; "gini" finds the stumps of scikit-learn's trees of depth one.
+        Quality of a stump; "gini" finds the same stumps as scikit-learn's trees of depth one.
     min_weight_fraction_leaf : float, default=0.0
-        Each side of a stump must hold this share of all weight at least.
-    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+        Minimum fraction of the total weight on each side of a stump.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
         As in `StumpSVC`.
     learning_rate : float, default=1.0
-        Factor of each stump's weight, below 2: at 2 the exponential loss no longer falls.
-    validation_fraction : float, optional
-        Share of the rows to hold out.  Boosting then ends when the loss on them has not fallen for
-        `n_iter_no_change` rounds, and keeps the stumps up to the best round.
+        Factor of the weight of each stump, below 2: at 2 the exponential loss does not decrease.
+    validation_fraction : float, default=None
+        Fraction of the training samples to hold out for early stopping: boosting stops when the
+        loss on them has not decreased for `n_iter_no_change` rounds, and keeps the stumps up to the
+        best round.  None disables early stopping.
     n_iter_no_change : int, default=10
-        Rounds to wait for; of no effect without `validation_fraction`.
+        Number of rounds without improvement before early stopping.
     max_bins : int or "auto", default="auto"
-        Features with more distinct values are cut into this many bins; see ``exact_``.  "auto"
-        keeps every value of tables of up to 10,000 rows and cuts larger ones into 256 bins.
+        Maximum number of bins.  Features with more distinct values are binned; see ``exact_``.
+        "auto" uses all values for up to 10,000 training samples, else 256 bins.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of each class.
+        Weights of the classes.
     warm_start : bool, default=False
-        Let ``fit`` go on from the stumps there are, if `n_estimators` has grown.
+        Whether ``fit`` continues the earlier fit if `n_estimators` has increased.
     random_state : int, RandomState instance or None, default=None
-        Draws features and held-out rows.
-    n_jobs : int, optional
-        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
-        ``joblib.parallel_config`` says.
+        Seed of random features and held-out samples.
+    n_jobs : int, default=None
+        Number of threads, as in `StumpSVC`.
     verbose : int, default=0
-        1 shows live progress.
+        1 shows progress.
 
     Attributes
     ----------
-    stumps_ : Stumps, or a list of them for several classes
-        The stumps in their order: arrays ``feature``, ``threshold``, ``level``, ``direction``,
-        ``missing``, ``weight``, ``error``.
-    estimator_weights_ : ndarray of shape (n_stumps,), or a list of them
-        Their weights.
-    estimator_errors_ : ndarray of shape (n_stumps,), or a list of them
-        Their weighted errors.
-    validation_losses_ : ndarray of shape (n_rounds,), or a list of them
-        Mean loss on the held-out rows after each round; empty without `validation_fraction`.
-    shapes_ : ShapeModel, or a list of them for several classes
-        The weighted vote as one curve a feature.
+    stumps_ : Stumps or list of Stumps
+        The stumps in the order of the rounds, as arrays ``feature``, ``threshold``, ``level``,
+        ``direction``, ``missing``, ``weight``, ``error``; a list with one entry per class for more
+        than two classes.
+    estimator_weights_ : ndarray of shape (n_stumps,), or list of ndarray
+        Weight of each stump.
+    estimator_errors_ : ndarray of shape (n_stumps,), or list of ndarray
+        Weighted training error of each stump.
+    validation_losses_ : ndarray of shape (n_rounds,), or list of ndarray
+        Mean loss on the held-out samples after each round; empty without `validation_fraction`.
+    shapes_ : ShapeModel or list of ShapeModel
+        The weighted vote as shape functions.
     feature_importances_ : ndarray of shape (n_features,)
-        How much each feature moves the score, in shares that sum to 1; see `explain_global`.
+        Relative importance of each feature; see `explain_global`.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        Class labels.
     exact_ : bool
         Whether no feature was binned.
-    feature_info_ : tuple of Feature
-        What each feature is: its name, and for a category its levels.
-    density_ : tuple of RowDensity
-        Where the training rows lie in each feature.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if the table had any.
+    feature_info_, density_, n_features_in_, feature_names_in_
+        As in `StumpSVC`.
 
     Examples
     --------
@@ -108,6 +101,8 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
     >>> model.score(X, y) > 0.95, model.estimator_weights_.shape
     (True, (50,))
     """
+
+    _log_odds_factor = 2.0
 
     _parameter_constraints: ClassVar[dict] = {
         **BoostedEnsemble._parameter_constraints,
@@ -154,54 +149,52 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         self.verbose = verbose
 
     def _fit_table(self, table: TrainingTable) -> None:
-        known = self._known(table)
-        if known is None:
+        starts = self._starts(table)
+        if starts is None:
             self._fit_seed = self._seed()
         train, held_out = self._hold_out(table)
-        coded = self._code(train)
-        monitors, runs = [], []
+        binned, loss = self._bin(train), BOOSTING_LOSSES[self.loss]
+        monitors, results = [], []
         for k, positive in enumerate(train.problems()):
-            start = None if known is None else known[k]
-            monitor = _EarlyStopping(
-                held_out, k, BOOSTING_LOSSES[self.loss], self.n_iter_no_change, start
-            )
-            runs.append(self._boost(coded, train, k, positive, start=start, monitor=monitor))
+            start = None if starts is None else starts[k]
+            monitor = _EarlyStopping(held_out, k, loss, self.n_iter_no_change, start)
+            results.append(self._boost(binned, train, k, positive, start=start, monitor=monitor))
             monitors.append(monitor)
-        found = [monitor.cut(run) for monitor, run in zip(monitors, runs, strict=True)]
-        _set_perfect_stump_weights(found, runs)
-        self._store(table, found, self._vote(found), coded.columns)
-        self.validation_losses_ = per_class([np.array(monitor.losses) for monitor in monitors])
-        self._warn_if_stopped(runs)
+        stumps = [one.cut(result) for one, result in zip(monitors, results, strict=True)]
+        _set_perfect_stump_weights(stumps, results)
+        self._store(table, stumps, self._shape_models(stumps), binned.columns)
+        self.validation_losses_ = unwrap_binary([np.array(one.losses) for one in monitors])
+        self._warn_if_stopped(results)
 
     @property
     def fitted_on_single_table(self) -> bool:
-        """Whether all fits that it goes on from were to one table with the same weights."""
+        """Whether all fits of a warm start used the same data and weights."""
         record = self._training_record
         return record is None or record.table_checksum is not None
 
     def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "stumps_")
 
-    def _known(self, table: TrainingTable) -> list[Stumps] | None:
-        """Return the stumps to go on from, if any."""
+    def _starts(self, table: TrainingTable) -> list[Stumps] | None:
+        """Return the stumps that a warm start continues from, if any."""
         if not self._continues_fit():
             return None
         if not np.array_equal(table.classes, self.classes_):
             raise ValueError(
-                f"y has the classes {table.classes.tolist()}, but warm_start=True goes on from a "
-                f"model of {self.classes_.tolist()}; use warm_start=False."
+                f"y has the classes {table.classes.tolist()}, but warm_start=True continues a fit "
+                f"with the classes {self.classes_.tolist()}; use warm_start=False."
             )
-        known = [self.stumps_] if isinstance(self.stumps_, Stumps) else self.stumps_
-        most = max(len(stumps.weight) for stumps in known)
+        starts = as_class_list(self.stumps_)
+        most = max(len(stumps.weight) for stumps in starts)
         if most > self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is less than the {most} stumps that "
-                f"warm_start=True would go on from; raise it or use warm_start=False."
+                f"warm_start=True continues from; raise it or use warm_start=False."
             )
-        return known
+        return starts
 
     def _hold_out(self, table: TrainingTable) -> tuple[TrainingTable, TrainingTable | None]:
-        """Return the training rows and the held-out rows."""
+        """Return the samples to learn from and those held out for early stopping."""
         if self.validation_fraction is None:
             return table, None
         try:
@@ -213,30 +206,13 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             )
         except ValueError as error:
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {len(table.X)} rows cannot be "
-                f"held out, each class keeping its share ({error}); give more rows or use "
+                f"validation_fraction={self.validation_fraction} of {len(table.X)} samples cannot "
+                f"be held out stratified by class ({error}); use more samples or "
                 f"validation_fraction=None."
             ) from None
         return table.take(train), table.take(held_out)
 
-    def _log_odds(self, X: Any) -> np.ndarray:
-        return 2 * self.decision_function(X)
-
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the scores of the rows after each round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            As `decision_function`; a class whose boosting ended early keeps its last scores.
-        """
-        check_is_fitted(self, "shapes_")
-        X = check_rows(self, X)
+    def _staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         if isinstance(self.stumps_, Stumps):
             yield from self.stumps_.staged_scores(X)
             return
@@ -248,20 +224,20 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
             yield scores.copy()
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
-        """Return the margin of each row: by how much the vote is for its class, from -1 to 1.
+        """Return the normalized margin of each sample, between -1 and 1.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-        y : array-like of shape (n_rows,)
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
             Their labels.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
-            ``y f(x)`` over the sum of all weights; for several classes that of the row's own class
-            against the rest.
+        ndarray of shape (n_samples,)
+            ``y f(x)`` divided by the sum of the stump weights; with more than two classes, the
+            margin of the sample's class against the rest.
         """
         score = self.decision_function(X)
         label = class_indices(y, self.classes_, len(score))
@@ -272,19 +248,19 @@ class StumpBoostingClassifier(ProbabilityMixin, BoostedEnsemble):
         return score[np.arange(len(label)), label] / total[label]
 
 
-def _set_perfect_stump_weights(found: list[Stumps], runs: list[BoostingResult]) -> None:
-    """Give perfect stumps the weight that makes scores of several classes comparable.
+def _set_perfect_stump_weights(stumps: list[Stumps], results: list[BoostingResult]) -> None:
+    """Give each stump without errors more weight than the stumps of any other class.
 
-    A stump without an error stands for an infinite weight: it gets more than any other class has.
+    Its optimal weight is infinite; a finite one keeps the scores of several classes comparable.
     """
-    most = 1.0 + max(float(stumps.weight.sum()) for stumps in found)
-    for k, run in enumerate(runs):
-        if len(runs) > 1 and run.stop_reason is StopReason.PERFECT:
-            found[k] = found[k]._replace(weight=np.array([most]))
+    most = 1.0 + max(float(one.weight.sum()) for one in stumps)
+    for k, result in enumerate(results):
+        if len(results) > 1 and result.stop_reason is StopReason.PERFECT:
+            stumps[k] = stumps[k]._replace(weight=np.array([most]))
 
 
 class _EarlyStopping:
-    """Watches the loss on held-out rows, of the known stumps as of the new ones."""
+    """Tracks the loss on held-out samples, including that of the stumps of a warm start."""
 
     def __init__(
         self,
@@ -297,26 +273,26 @@ class _EarlyStopping:
         self._table, self._loss, self._patience = table, loss, patience
         self.losses: list[float] = []
         if table is not None:
-            self._side = np.where(table.problems()[problem], 1.0, -1.0)
+            self._sign = np.where(table.problems()[problem], 1.0, -1.0)
             self._margin = np.zeros(len(table.X))
             for score in () if start is None else start.staged_scores(table.X):
-                self._margin = self._side * score
-                self._take_loss(table)
+                self._margin = self._sign * score
+                self._append_loss(table)
 
     def __call__(self, stump: Stump, weight: float) -> bool:
-        """Add a stump; return whether the last rounds brought nothing."""
+        """Add a stump; return whether to stop."""
         if self._table is None:
             return False
-        self._margin += weight * self._side * stump.vote(self._table.X)
-        self._take_loss(self._table)
+        self._margin += weight * self._sign * stump.vote(self._table.X)
+        self._append_loss(self._table)
         return len(self.losses) - int(np.argmin(self.losses)) > self._patience
 
-    def _take_loss(self, table: TrainingTable) -> None:
+    def _append_loss(self, table: TrainingTable) -> None:
         losses = self._loss.value(self._margin)
         self.losses.append(float(np.average(losses, weights=table.weight)))
 
-    def cut(self, run: BoostingResult) -> Stumps:
+    def cut(self, result: BoostingResult) -> Stumps:
         """Return the stumps up to the best round."""
-        if not self.losses or run.stop_reason is StopReason.PERFECT:
-            return run.stumps
-        return run.stumps.first(int(np.argmin(self.losses)) + 1)
+        if not self.losses or result.stop_reason is StopReason.PERFECT:
+            return result.stumps
+        return result.stumps.first(int(np.argmin(self.losses)) + 1)

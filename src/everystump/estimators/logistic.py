@@ -3,65 +3,25 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from everystump._core.losses import Logistic, Loss
 from everystump._sklearn_compat import Interval
-from everystump._tables.labels import log_probabilities
-from everystump.estimators._base import FixedCEnsemble, ShapeClassifier
+from everystump.estimators._base import LogOddsClassifier
 from everystump.estimators._path import CPathEnsemble
+from everystump.estimators._stump_ensemble import FixedCEnsemble
 
 
-class ProbabilityMixin(ShapeClassifier):
-    """Probabilities of a score that is a log-odds, or a multiple of it."""
+class StumpLogisticRegression(LogOddsClassifier, FixedCEnsemble):
+    """Logistic regression over all decision stumps: an infinite ensemble of stumps.
 
-    def _log_odds(self, X: Any) -> np.ndarray:
-        return self.decision_function(X)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each class for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Rows sum to 1; for several classes the probabilities of each against the rest are
-            scaled to do so.
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithm of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Log-probabilities.
-        """
-        return log_probabilities(self._log_odds(X))
-
-
-class StumpLogisticRegression(ProbabilityMixin, FixedCEnsemble):
-    """Infinite ensemble of decision stumps under the logistic loss: scores are log-odds.
-
-    The same ensemble as `StumpSVC`, what LogitBoost with stumps tends to.  It gives probabilities
-    and ranks better than the hinge does.
+    The same ensemble as `StumpSVC` with the logistic loss, the limit of LogitBoost with stumps.
+    Scores are log-odds.  It predicts probabilities, and ranks samples better than `StumpSVC`.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a unit of loss costs; more fits the training rows more closely.
+        Inverse regularization strength, as in `sklearn.linear_model.LogisticRegression`.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
@@ -91,15 +51,15 @@ class StumpLogisticRegression(ProbabilityMixin, FixedCEnsemble):
         return Logistic
 
 
-class StumpLogisticRegressionCV(ProbabilityMixin, CPathEnsemble):
+class StumpLogisticRegressionCV(LogOddsClassifier, CPathEnsemble):
     """`StumpLogisticRegression` with C chosen by cross-validation along a path.
 
     Parameters
     ----------
     Cs, cv, selection, random_state
         As in `StumpSVCCV`.
-    scoring : str or callable, optional
-        Any scikit-learn scorer; ``"neg_log_loss"`` by default, the proper score of probabilities.
+    scoring : str or callable, default=None
+        A scikit-learn scorer; "neg_log_loss" by default.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
@@ -110,7 +70,7 @@ class StumpLogisticRegressionCV(ProbabilityMixin, CPathEnsemble):
     C_, best_score_, scoring_, cv_results_
         As in `StumpSVCCV`.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
-        Of the fit on all rows with ``C_``, as in `StumpSVC`.
+        Results of the fit on all samples with ``C_``, as in `StumpSVC`.
 
     Examples
     --------

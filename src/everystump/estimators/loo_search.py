@@ -1,4 +1,4 @@
-"""Model selection by a leave-one-out bound."""
+"""Model selection by a bound on the leave-one-out error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from everystump._core.threads import parallel_map
 from everystump._sklearn_compat import HasMethods
@@ -23,41 +23,40 @@ from everystump.estimators._base import ScoreClassifier
 
 
 class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
-    """Choose parameters by a bound on the leave-one-out error: one fit for each candidate.
+    """Select parameters by a bound on the leave-one-out error, with one fit per candidate.
 
-    Cross-validation needs a fit for each candidate and fold.  The bound (Evgeniou, Pontil &
-    Elisseeff, Theorems 3.1 and 3.3) comes with the fit on all rows, and ranks candidates well as
-    long as C times the kernel of a row with itself is below 1; see the guide.
+    The bound (Evgeniou, Pontil & Elisseeff, Theorems 3.1 and 3.3) is computed from the fit on all
+    samples, whereas cross-validation fits each candidate once per fold.  It ranks candidates well
+    if C times the kernel of each sample with itself is below 1; see the guide.
 
     Parameters
     ----------
     estimator : KernelSVC, StumpSVC or SubsampleVotingClassifier
-        The machine, or the vote of machines.  If it draws at random, all candidates draw alike.
+        The estimator.  If it is random, all candidates use the same seed.
     param_grid : dict or list of dict
-        Names of parameters and the values to try, as in scikit-learn's GridSearchCV.
-    n_jobs : int, optional
-        Threads over the candidates.  None is all cores, unlike in most of scikit-learn, or what
-        ``joblib.parallel_config`` says.
+        Parameter names and the values to try, as in `sklearn.model_selection.GridSearchCV`.
+    n_jobs : int, default=None
+        Number of threads over the candidates, as in `StumpSVC`.
     verbose : int, default=0
         1 shows progress.
 
     Attributes
     ----------
     best_params_ : dict
-        The candidate of the least bound, the first of equals.
+        Parameters of the candidate with the smallest bound (the first of several).
     best_estimator_ : estimator
-        It, fitted to all rows.
+        That candidate, fitted to all samples.
     best_bound_ : Bound
         Its bound.
     best_score_ : float
-        One minus the bound: where that holds, the accuracy on left-out rows is no less.
+        One minus its bound: where the bound holds, a lower bound on the leave-one-out accuracy.
     best_index_ : int
-        Its place in ``cv_results_``.
+        Its index in ``cv_results_``.
     candidates_ : list of estimators
-        All candidates, fitted.
-    cv_results_ : dict of arrays
-        "params", "param_" and the name of each, "bound", "holds", "vacuous", "mean_test_score",
-        "rank_test_score", "mean_fit_time".
+        All fitted candidates.
+    cv_results_ : dict of ndarrays
+        "params", "param_" plus the name of each parameter, "bound", "holds", "vacuous",
+        "mean_test_score", "rank_test_score", "mean_fit_time".
     classes_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 
@@ -71,6 +70,8 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
     >>> search.best_params_, len(search.candidates_)
     ({'gamma': 0.01}, 3)
     """
+
+    _fitted_attribute: ClassVar[str] = "best_estimator_"
 
     _parameter_constraints: ClassVar[dict] = {
         "estimator": [HasMethods(["fit", "predict", "set_params"])],
@@ -88,41 +89,42 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that precomputed products are rows and columns at once."""
+        """Declare whether X is a kernel matrix."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = get_tags(self.estimator).input_tags.pairwise
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit all candidates and keep the one with the least bound.
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+        """Fit all candidates and select the one with the smallest bound.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
-        y : array-like of shape (n_rows,)
-            Labels.
+        X : array-like of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Class labels.
 
         Returns
         -------
         self
-            The fitted estimator.
+            Fitted estimator.
         """
         self._validate_params()
         if not isinstance(self.estimator, SupportsKernelEnsembles):
             raise ValueError(
-                f"estimator={self.estimator!r} is no kernel machine; LooBoundSearch is for "
-                f"KernelSVC, StumpSVC and SubsampleVotingClassifier."
+                f"estimator={self.estimator!r} is not a kernel machine; use KernelSVC, StumpSVC or "
+                f"SubsampleVotingClassifier."
             )
         grid = list(ParameterGrid(self.param_grid))
         if not grid:
             raise ValueError(
-                f"param_grid={self.param_grid!r} holds no candidate; name parameters and values."
+                f"param_grid={self.param_grid!r} has no candidates; pass parameters and values."
             )
         y = column_or_1d(y, warn=True)
         validate_data(self, X, y, skip_check_array=True)
-        work = partial(_try, self._alike(), X, y)
-        found = parallel_map(work, grid, self.n_jobs, self.verbose)
+        fit_candidate = partial(_fit_candidate, self._seeded_clone(), X, y)
+        found = parallel_map(fit_candidate, grid, self.n_jobs, self.verbose)
+        self._reset()
         candidates, bounds, seconds = zip(*found, strict=True)
         values = np.array([bound.value for bound in bounds])
         self.best_index_ = int(values.argmin())
@@ -131,53 +133,45 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         self.best_bound_ = bounds[self.best_index_]
         self.best_params_ = grid[self.best_index_]
         self.best_score_ = 1.0 - self.best_bound_.value
-        self.cv_results_ = _results(grid, bounds, values, seconds)
+        self.cv_results_ = _cv_results(grid, bounds, values, seconds)
         self.classes_ = self.best_estimator_.classes_
         return self
 
     def _sub_estimators(self) -> list:
         return self.candidates_
 
-    def _compare(self, X: Any, y: Any) -> Overlap:
+    def _training_overlap(self, X: Any, y: Any) -> Overlap:
         return self.best_estimator_.training_overlap(X, y)
 
-    def _alike(self) -> Any:
-        """Return the estimator with a seed, if it draws: bounds of other rows compare badly."""
+    def _seeded_clone(self) -> Any:
+        """Return the estimator with a fixed seed, so that bounds are for the same subsamples."""
         estimator = clone(self.estimator)
         if "random_state" in estimator.get_params(deep=False):
             seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)
             estimator.set_params(random_state=seed)
         return estimator
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores of the best candidate.
+    def _check_samples(self, X: Any) -> Any:
+        return X  # the best estimator validates them
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Positive numbers speak for ``classes_[1]``, or for the column's class.
-        """
-        check_is_fitted(self, "best_estimator_")
+    def _decision_function(self, X: Any) -> np.ndarray:
         return self.best_estimator_.decision_function(X)
 
 
-def _try(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, Bound, float]:
-    """Return a fitted candidate, its bound, and how long its fit took."""
+def _fit_candidate(
+    estimator: Any, X: Any, y: Any, params: dict[str, Any]
+) -> tuple[Any, Bound, float]:
+    """Return a fitted candidate, its bound, and the time of the fit in seconds."""
     start = time.perf_counter()
     fitted = clone(estimator).set_params(**params).fit(X, y)
     seconds = time.perf_counter() - start
     return fitted, det_loo_bound(fitted, X, y), seconds
 
 
-def _results(
+def _cv_results(
     grid: list[dict], bounds: tuple[Bound, ...], values: np.ndarray, seconds: tuple[float, ...]
 ) -> dict[str, Any]:
-    """Return the table of all candidates, in the form of GridSearchCV's."""
+    """Return the results of all candidates in the format of GridSearchCV."""
     names = sorted({name for params in grid for name in params})
     columns: dict[str, Any] = {}
     for name in names:

@@ -1,9 +1,9 @@
-"""Support vector machine over all perceptrons."""
+"""Support vector classifier over all perceptrons."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,72 +12,70 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.kernel_machines import mean_abs_cosine
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._sklearn_compat import Interval, one_of
-from everystump._tables.validation import check_rows, check_table
-from everystump.estimators._base import ScoreClassifier, as_class_list, per_class
+from everystump._tables.validation import check_rows
+from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.svc import StumpSVC
 
-_MOST_EXACT_ROWS = 2000
+_MAX_EXACT_SAMPLES = 2000
 _BLOCK_ENTRIES = 4_000_000
 
 
 class PerceptronSVC(ScoreClassifier):
-    """Infinite ensemble of perceptrons, by all stumps on many random directions.
+    """Support vector classifier over all perceptrons: an infinite ensemble of perceptrons.
 
-    The kernel of all perceptrons, ``-|x - y|_2``, is the mean of the stump kernels of all
-    directions (Lin & Li); some hundred directions come near to it, and cost grows with the rows
-    instead of with their square.  Perceptrons add features up, so these are scaled alike first.
+    The perceptron kernel ``-|x - y|_2`` is the average of the stump kernels over all directions
+    (Lin & Li, 2005).  It is approximated by all stumps on random directions, at a cost linear in
+    the number of samples.  Perceptrons add features, so these are scaled to unit variance first.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a unit of loss costs, as for `KernelSVC` with the kernel "perceptron".
+        Inverse regularization strength, as in `KernelSVC` with ``kernel="perceptron"``.
     n_directions : int, default=500
-        How many directions.
+        Number of directions.
     scale : bool, default=True
-        Whether each feature is divided by its standard deviation over the training rows and their
-        sample weights.  The kernel then follows the rows, so that theory which fixes it beforehand
-        does not hold; False leaves features in their own units.
+        Whether to divide each feature by its weighted standard deviation over the training samples.
+        The kernel then depends on the training samples, and theorems about fixed kernels do not
+        apply.
     include_axes : bool, default=False
-        Whether the features themselves are among the directions, so that their curves can be read.
+        Whether the features themselves are among the directions, so that they have curves.
     exact : bool or "auto", default="auto"
-        Whether to use the kernel itself; "auto" does so up to 2,000 rows, unless the axes are asked
-        for.
+        Whether to use the perceptron kernel itself; "auto" does so for up to 2,000 samples, unless
+        `include_axes`.
     max_bins : int, default=256
-        Projections with more distinct values are cut into this many bins.
+        Maximum number of bins per direction.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C for each class.
+        Weights of the classes, which multiply C.
     tol : float, default=1e-3
-        The relative duality gap to reach.
+        Tolerance on the relative duality gap.
     max_iter : int, default=1000
-        Newton steps at most.
+        Maximum number of Newton steps.
     random_state : int, RandomState instance or None, default=None
-        Draws the directions.
-    n_jobs : int, optional
-        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
-        ``joblib.parallel_config`` says.
+        Seed of the directions.
+    n_jobs : int, default=None
+        Number of threads, as in `StumpSVC`.
     verbose : int, default=0
-        1 shows live progress.
+        1 shows progress.
 
     Attributes
     ----------
     exact_ : bool
-        Whether the kernel itself was used.
-    scale_ : ndarray of shape (n_features,), or None
-        What each feature is multiplied with; None if not `scale`.
-    directions_ : ndarray of shape (n_directions, n_features), or None
-        Unit vectors over the scaled features, the axes first; None if exact.
+        Whether the perceptron kernel itself was used.
+    scale_ : ndarray of shape (n_features,) or None
+        Factor of each feature; None if not `scale`.
+    directions_ : ndarray of shape (n_directions, n_features) or None
+        Unit vectors in the space of scaled features, the axes first; None if exact.
     centre_ : ndarray of shape (n_features,)
-        What is subtracted from rows before they are scaled and projected.
+        Vector subtracted from samples before scaling and projection.
     machine_ : StumpSVC or KernelSVC
-        The machine on the projections, or on the kernel.
-    axis_shapes_ : ShapeModel, or a list of them for several classes
-        The features' own part of the score, if `include_axes`: the rest is that of other
-        directions.
-    certificate_ : Certificate, or a list of them for several classes
-        As in `StumpSVC`, for the projections that were trained on, which are stored in single
-        precision; scores are computed in double precision, and with a very large C (1e4 and more)
-        their loss may differ from the certified one by more than the gap.
+        The classifier on the projections, or with the perceptron kernel.
+    axis_shapes_ : ShapeModel or list of ShapeModel
+        The part of the score along the axes as shape functions, if `include_axes`.
+    certificate_ : Certificate or list of Certificate
+        As in `StumpSVC`, for the training projections in single precision.  Scores are computed in
+        double precision; for large C (1e4 and more) their loss may differ from the certified one by
+        more than the gap.
     dual_coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 
@@ -137,57 +135,38 @@ class PerceptronSVC(ScoreClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the vote of every perceptron.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Numbers; a pandas or polars frame keeps its column names.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes; more than two are set one against the rest.
-        sample_weight : array-like of shape (n_rows,), optional
-            A weight of 2 counts as the row twice, a weight of 0 as its absence.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._validate_params()
-        table = check_table(self, X, y, sample_weight, self.class_weight)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        table = self._check_training_data(X, y, sample_weight, self.class_weight)
         self.exact_ = self._is_exact(len(table.X))
         self.centre_ = (table.X.min(axis=0) / 2 + table.X.max(axis=0) / 2).astype(np.float64)
-        self.scale_ = _factors(table.X, table.sample_weight) if self.scale else None
-        self.directions_ = None if self.exact_ else self._draw(table.X.shape[1])
-        rows = self._project(np.asarray(check_rows(self, X)), np.float32)
-        self.machine_ = self._machine().fit(rows, y, sample_weight)
+        self.scale_ = _scale_factors(table.X, table.sample_weight) if self.scale else None
+        self.directions_ = None if self.exact_ else self._draw_directions(table.X.shape[1])
+        projected = self._project(np.asarray(check_rows(self, X)), np.float32)
+        self.machine_ = self._machine().fit(projected, y, sample_weight)
         for name in ("certificate_", "classes_", "dual_coef_", "intercept_", "n_iter_"):
             setattr(self, name, getattr(self.machine_, name))
-        self.__dict__.pop("axis_shapes_", None)
         if self.include_axes:
             models = as_class_list(self.machine_.shapes_)
-            self.axis_shapes_ = per_class([self._axis_shapes(model) for model in models])
-        return self
+            self.axis_shapes_ = unwrap_binary([self._axis_shapes(model) for model in models])
 
     def _sub_estimators(self) -> list:
         return [self.machine_]
 
-    def _is_exact(self, n_rows: int) -> bool:
+    def _is_exact(self, n_samples: int) -> bool:
         if self.include_axes and self.exact is True:
             raise ValueError(
-                "exact=True has no directions for include_axes=True to be among; set one of them "
-                "to False."
+                "exact=True uses no directions, and include_axes=True requires them; set one of "
+                "them to False."
             )
-        small = n_rows <= _MOST_EXACT_ROWS and not self.include_axes
-        return small if self.exact == "auto" else bool(self.exact)
+        is_small = n_samples <= _MAX_EXACT_SAMPLES and not self.include_axes
+        return is_small if self.exact == "auto" else bool(self.exact)
 
-    def _draw(self, n_features: int) -> np.ndarray:
+    def _draw_directions(self, n_features: int) -> np.ndarray:
         axes = np.eye(n_features) if self.include_axes else np.empty((0, n_features))
         if len(axes) >= self.n_directions:
             raise ValueError(
-                f"n_directions={self.n_directions} leaves no other direction beside the "
-                f"{n_features} axes; raise it, or use StumpSVC, whose directions are the axes."
+                f"n_directions={self.n_directions} must be larger than the {n_features} axes of "
+                f"include_axes=True; raise it, or use StumpSVC, whose directions are the axes."
             )
         rng = check_random_state(self.random_state)
         others = rng.normal(size=(self.n_directions - len(axes), n_features))
@@ -207,10 +186,10 @@ class PerceptronSVC(ScoreClassifier):
         return StumpSVC(measure="lebesgue", max_bins=self.max_bins, n_jobs=self.n_jobs, **common)
 
     def projections(self) -> np.ndarray:
-        """Return what rows less ``centre_`` are multiplied with.
+        """Return the matrix that projects samples, after ``centre_`` is subtracted.
 
-        The directions times what makes the mean of their kernels that of all perceptrons, and times
-        the scale of the features.
+        It is the directions times the scale of the features, normalized so that the sum of the
+        stump kernels approximates the perceptron kernel.
 
         Returns
         -------
@@ -220,49 +199,51 @@ class PerceptronSVC(ScoreClassifier):
         check_is_fitted(self, "directions_")
         if self.directions_ is None:
             raise ValueError(
-                "this PerceptronSVC uses the kernel itself and has no projections; fit it with "
+                "this PerceptronSVC uses the exact kernel and has no projections; fit it with "
                 "exact=False."
             )
         unit = 1.0 / (self.n_directions * mean_abs_cosine(self.n_features_in_))
         return self.directions_ * (unit if self.scale_ is None else unit * self.scale_)
 
-    def _project(self, X: np.ndarray, kind: type) -> np.ndarray:
-        """Return the rows as the machine wants them, some at a time."""
+    def _project(self, X: np.ndarray, dtype: type) -> np.ndarray:
+        """Return the inputs of ``machine_``, computed in blocks of samples."""
         if self.directions_ is None:
             return X if self.scale_ is None else X * self.scale_
         scaled = self.projections().T
-        out: np.ndarray = np.empty((len(X), self.n_directions), dtype=kind)
-        step = max(1, _BLOCK_ENTRIES // self.n_directions)
-        for first in range(0, len(X), step):
-            block = slice(first, first + step)
+        out: np.ndarray = np.empty((len(X), self.n_directions), dtype=dtype)
+        for block in self._blocks(len(X)):
             out[block] = (X[block] - self.centre_) @ scaled
         return out
 
+    def _blocks(self, n_samples: int) -> list[slice]:
+        step = max(1, _BLOCK_ENTRIES // self.n_directions)
+        return [slice(first, first + step) for first in range(0, n_samples, step)]
+
     def _axis_shapes(self, model: ShapeModel) -> ShapeModel:
-        """Return the curves of the axes in the features' own units."""
+        """Return the shape functions of the axes in the units of the features."""
         units = 1.0 / np.diagonal(self.projections())
-        curves = zip(model.shapes, units, self.centre_, strict=False)
+        axes = zip(model.shapes, units, self.centre_, strict=False)
         return ShapeModel(
-            tuple(Shape(shape.knots * u + centre, shape.values) for shape, u, centre in curves), 0.0
+            tuple(Shape(shape.knots * unit + center, shape.values) for shape, unit, center in axes),
+            0.0,
         )
 
     def _decision_function(self, X: np.ndarray) -> np.ndarray:
-        step = max(1, _BLOCK_ENTRIES // self.n_directions)
-        parts = [X[first : first + step] for first in range(0, len(X), step)]
         score = self.machine_.decision_function
-        return np.concatenate([score(self._project(part, np.float64)) for part in parts])
+        blocks = self._blocks(len(X))
+        return np.concatenate([score(self._project(X[block], np.float64)) for block in blocks])
 
 
-def _factors(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """Return one over the standard deviation of each feature, 1 where it does not vary."""
+def _scale_factors(X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Return one over the standard deviation of each feature, 1 for constant features."""
     factors = np.ones(X.shape[1])
     for d, column in enumerate(X.T):
         x = column.astype(np.float64)
         low, high = x.min() / 2, x.max() / 2
-        half = high - low  # measured in it, no square is too large or too small
-        if half > 0.0:
-            x = (x / 2 - (low / 2 + high / 2)) / half
+        half_range = high - low  # in this unit, squares neither overflow nor underflow
+        if half_range > 0.0:
+            x = (x / 2 - (low / 2 + high / 2)) / half_range
             mean = np.average(x, weights=weight)
             variance = np.average((x - mean) ** 2, weights=weight)
-            factors[d] = 0.5 / (np.sqrt(variance) * half)
+            factors[d] = 0.5 / (np.sqrt(variance) * half_range)
     return np.where(np.isfinite(factors), factors, 1.0)

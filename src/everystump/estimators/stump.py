@@ -1,4 +1,4 @@
-"""One decision stump."""
+"""A single decision stump."""
 
 from __future__ import annotations
 
@@ -14,62 +14,56 @@ from everystump.estimators._finite import FiniteEnsemble
 
 
 class DecisionStumpClassifier(FiniteEnsemble):
-    """The decision stump with the smallest weighted error.
+    """The decision stump with the smallest weighted error (Sugiyama, section 30.1).
 
-    ``direction`` where ``x >= threshold``, else the other class: the best of all n + 1 thresholds
-    and both directions, by sorting (Sugiyama, section 30.1).  The threshold lies in the middle of
-    its gap.  A constant vote is a stump with the threshold minus infinity.
+    Predicts one class where ``x >= threshold`` and the other elsewhere.  All thresholds and both
+    directions are searched; the threshold is in the middle between two values.  A constant
+    prediction is a stump whose threshold is minus infinity.
 
     Parameters
     ----------
     features : {"best", "random"}, default="best"
-        Look at all features, or at one that is drawn at random (another one is drawn if it has no
-        stump better than a coin).
+        Whether to consider all features or a random one; if the random feature has no stump better
+        than chance, another feature is drawn.
     criterion : {"error", "gini"}, default="error"
-        What makes a stump good: its weighted error, or the Gini impurity of its two sides, as in
+        Quality of a stump: its weighted error, or the Gini impurity of its two sides, as in
         decision trees.
     min_weight_fraction_leaf : float, default=0.0
-        Each side of the stump must hold this share of all weight at least.
-    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
+        Minimum fraction of the total weight on each side of the stump.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
         As in `StumpSVC`.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of each class.
+        Weights of the classes.
     random_state : int, RandomState instance or None, default=None
-        Draws the feature.
-    n_jobs : int, optional
-        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
-        ``joblib.parallel_config`` says.
+        Seed of the random feature.
+    n_jobs : int, default=None
+        Number of threads, as in `StumpSVC`.
 
     Attributes
     ----------
     feature_ : int
-        The feature that the stump looks at.
+        Index of the feature of the stump.
     threshold_ : float
-        Where it cuts; minus infinity if it does not, infinity if it asks "is it missing?", NaN if
-        it asks for a level.
+        Threshold: minus infinity for a constant prediction, infinity if the stump tests whether the
+        value is missing, NaN if it tests for a level.
     level_ : object or None
-        The level that it asks for.
+        The level that the stump tests for.
     direction_ : int
-        1 if it votes for ``classes_[1]`` from the threshold on, or where the answer is yes; -1 if
-        for the other.
+        1 if the stump predicts ``classes_[1]`` where its test is true, else -1.
     error_ : float
-        Its weighted training error.
+        Weighted training error.
     stumps_, estimator_weights_, estimator_errors_
-        The same as arrays of one.
+        The same as arrays of length one.
     shapes_ : ShapeModel
-        The stump as one curve a feature.
+        The stump as shape functions.
     feature_importances_ : ndarray of shape (n_features,)
-        How much each feature moves the score, in shares that sum to 1; see `explain_global`.
+        Relative importance of each feature; see `explain_global`.
     classes_ : ndarray of shape (2,)
-        The labels.
+        Class labels.
     exact_ : bool
-        True: every value is looked at.
-    feature_info_, density_
+        True: no feature is binned.
+    feature_info_, density_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if the table had any.
 
     Examples
     --------
@@ -99,7 +93,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that there are two classes at most, and that a random feature may be a poor one."""
+        """Declare that only two classes are supported, and that a random feature may be poor."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = self.features == "random"
@@ -109,21 +103,21 @@ class DecisionStumpClassifier(FiniteEnsemble):
         if len(table.classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is multiclass: y "
-                f"has {len(table.classes)} classes, and a stump votes for one of two; use "
-                f"StumpBoostingClassifier, or wrap this one into OneVsRestClassifier."
+                f"has {len(table.classes)} classes; use StumpBoostingClassifier, or wrap this "
+                f"estimator in OneVsRestClassifier."
             )
-        coded = self._code(table)
+        binned = self._bin(table)
         rows = BoostedRows(
-            coded.packing,
+            binned.packing,
             table.label == 1,
             table.weight,
             BOOSTING_LOSSES["exponential"],
             count_threads(self.n_jobs),
         )
         choose = self._choice(np.random.default_rng(self._seed()))
-        stump = choose(coded.search, rows) or coded.search.best(rows.histograms())
-        found = [Stumps.of([stump], [1.0])]
-        self._store(table, found, self._vote(found), coded.columns)
+        stump = choose(binned.search, rows) or binned.search.best(rows.histograms())
+        stumps = [Stumps.of([stump], [1.0])]
+        self._store(table, stumps, self._shape_models(stumps), binned.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error
         levels = self.feature_info_[stump.feature].level_index

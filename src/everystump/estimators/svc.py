@@ -1,4 +1,4 @@
-"""Support vector machine over all decision stumps."""
+"""Support vector machines over all decision stumps."""
 
 from __future__ import annotations
 
@@ -8,82 +8,83 @@ import numpy as np
 
 from everystump._core.losses import LOSSES, Loss
 from everystump._sklearn_compat import one_of
-from everystump.estimators._base import FixedCEnsemble
 from everystump.estimators._path import CPathEnsemble
+from everystump.estimators._stump_ensemble import FixedCEnsemble
 
 
 class StumpSVC(FixedCEnsemble):
-    """Infinite ensemble of decision stumps: an SVM that gives every stump its exact weight.
+    """Support vector classifier over all decision stumps: an infinite ensemble of stumps.
 
-    Solves ``min |f|^2 / 2 + C sum of loss(y f(x))`` over all ensembles ``f`` of the stumps that
-    `measure` lets vote (Lin & Li, 2005), and proves how near to the optimum it came.
+    Minimizes ``|f|^2 / 2 + C sum_i loss(y_i f(x_i))`` over all ensembles ``f`` of the stumps in
+    the support of `measure` (Lin & Li, 2005).  The fitted model is an additive model with one shape
+    function (curve) per feature and a certificate of its optimality.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a unit of loss costs; more fits the training rows more closely.  ``inf`` asks for the
-        hard margin: every row on its right side, or an error if that cannot be.
+        Inverse regularization strength, as in `sklearn.svm.SVC`.  ``inf`` requests a hard margin:
+        all training samples on the correct side, or an error if they are not separable.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        The loss of a margin.
+        Loss function.
     measure : str, callable or Measure, default="mixed"
-        Which stumps vote: "mixed", "uniform", "rank", "lebesgue", "middle", a density over
-        thresholds, or a record of `everystump._core.measures`.
+        Measure over the stumps, the prior weight of each: "mixed", "uniform", "rank", "lebesgue",
+        "middle", a density over thresholds, or a record of `everystump.measures`.
     max_bins : int, default=256
-        Features with more distinct values are cut into this many bins; see ``exact_``.  The hard
-        margin keeps every value.
-    categorical_features : "from_dtype", list, mask or None, default="from_dtype"
-        Which features are categories, each level of which against the rest is a stump: columns of
-        text or of a categorical dtype, or those named by name, by number or by a mask of True and
-        False; None has none.
+        Maximum number of bins.  Features with more distinct values are binned; see ``exact_``.
+        Ignored for the hard margin, which uses all values.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Categorical features, given by names, indices or a boolean mask.  "from_dtype" selects
+        columns of text or of a categorical dtype; None treats all features as numeric.
     fit_intercept : bool, default=True
-        Whether to add a free constant.
-    feature_range : (low, high) or array-like of shape (n_features, 2), optional
-        The range [L, R] of thresholds; that of the data by default.
+        Whether to fit an intercept.
+    feature_range : (low, high) or array-like of shape (n_features, 2), default=None
+        Range of the thresholds; the range of the training data by default.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        Curves that may only rise (1 or "increasing") or only fall (-1 or "decreasing"), 0 being
-        free: one entry for each feature, or a dict of some features' names.  The curve is that of
-        the score of ``classes_[1]``; for several classes every class's curve is so constrained.
-        Needs ``fit_intercept=True``.
+        Monotonic constraints on the curves: 1 or "increasing", -1 or "decreasing", 0 for none.
+        Given for all features, or as a dict from feature names.  They apply to the score of
+        ``classes_[1]``, or with more than two classes to the score of every class.  Requires
+        ``fit_intercept=True``.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C for each class.
+        Weights of the classes, which multiply C.
     tol : float, default=1e-3
-        The relative duality gap to reach.
+        Tolerance on the relative duality gap.
     max_iter : int, default=1000
-        Newton steps at most; if they do not suffice, a ``ConvergenceWarning`` says so.
-    n_jobs : int, optional
-        Threads over the rows.  None is all cores, unlike in most of scikit-learn, or what
-        ``joblib.parallel_config`` says.
+        Maximum number of Newton steps; a ``ConvergenceWarning`` is issued if they do not suffice.
+    n_jobs : int, default=None
+        Number of threads.  Unlike in most of scikit-learn, None means all cores, unless
+        ``joblib.parallel_config`` sets another number.
     verbose : int, default=0
-        1 shows live progress.
+        1 shows progress.
 
     Attributes
     ----------
-    shapes_ : ShapeModel, or a list of them for several classes
-        The curve of each feature and the intercept.
+    shapes_ : ShapeModel or list of ShapeModel
+        Shape functions and intercept; a list with one entry per class for more than two classes.
     feature_importances_ : ndarray of shape (n_features,)
-        How much each feature moves the score, in shares that sum to 1; see `explain_global`.
+        Relative importance of each feature; see `explain_global`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        The intercepts by themselves.
-    certificate_ : Certificate, or a list of them for several classes
-        Primal and dual value, relative gap, and whether it is at most ``tol``.
-    dual_coef_ : ndarray of shape (n_rows,) or (n_classes, n_rows)
-        Signed dual variables, zeros kept.
+        Intercepts.
+    certificate_ : Certificate or list of Certificate
+        Optimality certificate: primal and dual objective, relative gap, and whether the gap is at
+        most ``tol``.
+    dual_coef_ : ndarray of shape (n_samples,) or (n_classes, n_samples)
+        Signed dual variables of all samples.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        Class labels.
     half_mass_ : float
-        Half the mass of all stumps: the kernel of any row with itself.
+        Half the total mass of the stumps: the kernel of any sample with itself.
     n_iter_ : int
-        Newton steps taken.
+        Number of Newton steps.
     exact_ : bool
         Whether no feature was binned, so that the optimum is that of the raw data.
     feature_info_ : tuple of Feature
-        What each feature is: its name, and for a category its levels.
+        Name of each feature, and the levels of categorical features.
     density_ : tuple of RowDensity
-        Where the training rows lie in each feature.
+        Distribution of the training samples in each feature.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if the table had any.
+        Names of the features, if the training data had names.
 
     Examples
     --------
@@ -134,59 +135,56 @@ class StumpSVC(FixedCEnsemble):
         self.loss = loss
 
     def _loss_class(self) -> type[Loss]:
-        # Both losses are the same problem once no row may be short of the margin.
+        # The hard margin is the same problem for both losses.
         return LOSSES["hinge" if np.isinf(self.C) else self.loss]
 
 
 class StumpSVCCV(CPathEnsemble):
     """`StumpSVC` with C chosen by cross-validation along a path.
 
-    All folds and all values of C share one set of columns, each fit starts from its neighbor's
-    solution, folds are solved to a few times ``tol``, and the path ends once it is past its best,
-    so the whole path costs some 10 fits.
+    All folds and values of C share one binning, each fit starts from the solution of another C,
+    folds are solved to a few times ``tol``, and the path stops after its best value, so that the
+    whole path costs about 10 fits.
 
     Parameters
     ----------
     Cs : int or array-like, default=11
-        How many values, from 2^-9 to 2^6 evenly in the logarithm.  They are tried in ascending
-        order; the largest are left out once the scores have fallen clearly below the best (by more
-        than two standard errors of the difference, at the last two values), and further values are
-        added while the best lies at an edge.  Or the values themselves, all of which are tried.
+        Values of C.  An integer is the number of values on a logarithmic scale from 2^-9 to 2^6;
+        they are tried in ascending order, the largest are skipped once the last two scores are
+        significantly below the best (by more than two standard errors of the difference), and more
+        values are added while the best one is at an end.  An array is tried completely.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        The loss of a margin.
-    cv : int, splitter or iterable, default=5
-        A number of folds, which are stratified and shuffled, as those of
-        ``StratifiedKFold(cv, shuffle=True, random_state=random_state)``; or a splitter or an
-        iterable of (train, test), which are used as they are.  If a class has fewer samples than
-        there are folds, fewer folds are used, at least 3; a class of one sample is in the training
-        part of every fold.  A warning says so.
-    scoring : str or callable, optional
-        Any scikit-learn scorer; accuracy by default.
+        Loss function.
+    cv : int, cross-validation generator or iterable, default=5
+        Number of folds of ``StratifiedKFold(cv, shuffle=True, random_state=random_state)``, or a
+        splitter, or an iterable of (train, test).  If a class has fewer samples than there are
+        folds, fewer folds are used, at least 3, with a warning; the sample of a class with only one
+        is in the training part of every fold.
+    scoring : str or callable, default=None
+        A scikit-learn scorer; accuracy by default.
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
-        Take the best mean score, or the smallest C within one standard error of it, or the least
-        bound on the leave-one-out error, which needs no folds (`everystump.bounds.loo_bound`) but
-        knows no ``monotonic_cst``.
+        "cv" selects the best mean score, "cv-1se" the smallest C within one standard error of it,
+        and "loo-bound" the smallest bound on the leave-one-out error, which needs no folds
+        (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
     random_state : int, RandomState instance or None, default=0
-        Seed of the shuffling of the folds.  The default makes fits repeatable, None draws new
-        folds in every fit.
+        Seed of the shuffling of the folds.  With None, every fit shuffles differently.
 
     Attributes
     ----------
     C_ : float
-        The chosen C.
+        Selected C.
     best_score_ : float
-        Its mean score over the folds.
+        Mean score of the selected C over the folds.
     scoring_ : str
-        What the scores are: the name of the scorer, "score" for a callable, or "1 - leave-one-out
-        bound".
-    cv_results_ : dict of arrays
-        The path, in the form of GridSearchCV's, with the worst duality gap of each C.
+        Name of the scorer, "score" for a callable, or "1 - leave-one-out bound".
+    cv_results_ : dict of ndarrays
+        Results of the path in the format of `GridSearchCV`, with the largest duality gap of each C.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
-        Of the fit on all rows with ``C_``, as in `StumpSVC`.
+        Results of the fit on all samples with ``C_``, as in `StumpSVC`.
 
     Examples
     --------

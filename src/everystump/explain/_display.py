@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from everystump._core.shapes import ShapeModel
+from everystump._explanations.access import feature_names
 from everystump.estimators._editing import EditedModelError
-from everystump.estimators._reading import names_of
 from everystump.explain._colors import TEXT
 
 DASHED = (0, (4, 4))
@@ -65,7 +65,7 @@ def display_names(estimator: Any, n_features: int, given: Any) -> list[str]:
     if given is not None:
         names = given
     elif hasattr(estimator, "feature_info_"):
-        names = names_of(estimator)
+        names = feature_names(estimator.feature_info_)
     else:  # a classifier of another library
         names = getattr(estimator, "feature_names_in_", [f"x{d}" for d in range(n_features)])
     return [str(name) for name in names]

@@ -8,9 +8,9 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
+from everystump._explanations.importance import missing_fraction
 from everystump._tables import Feature
 from everystump._text import format_short_percent
-from everystump.estimators._reading import share_missing
 from everystump.explain._display import truncate
 
 _MAX_LEVELS = 8
@@ -68,7 +68,7 @@ def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> li
     ]
     if shape.missing is None:
         return bars
-    share = None if density is None else share_missing(density)
+    share = None if density is None else missing_fraction(density)
     return [LevelBar(-1.5, shape.missing, _label("missing", share), False, True), *bars]
 
 

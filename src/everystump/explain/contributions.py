@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from everystump._explanations.access import class_model_indices, shape_models
 from everystump._sklearn_compat import safe_indexing
 from everystump._tables import Feature
 from everystump._tables.validation import check_rows
 from everystump._text import pluralize
-from everystump.estimators._reading import class_model_indices, curves_of
 from everystump.explain._colors import FIRST, SECOND, TEXT, sign_colors
 from everystump.explain._display import (
     AxesDisplay,
@@ -104,12 +104,12 @@ class ContributionsDisplay(AxesDisplay):
             With ``figure_`` and ``ax_``.
         """
         check_max_features(max_features)
-        models = curves_of(estimator)
+        models = shape_models(estimator)
         x = check_rows(estimator, safe_indexing(X, [_check_row(row, X)]))
         scores = [model.evaluate(x)[0] for model in models]
         k = int(np.argmax(scores))
         if class_label is not None:
-            (k,) = class_model_indices(estimator, models, class_label)
+            (k,) = class_model_indices(estimator.classes_, len(models), class_label)
         names = display_names(estimator, len(models[k]), feature_names)
         parts = models[k].contributions(x)[0]
         order = np.argsort(-np.abs(parts), kind="stable")

@@ -10,16 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
+from everystump._explanations.access import class_model_indices, feature_index, shape_models
+from everystump._explanations.importance import importances as shape_importances
+from everystump._explanations.importance import missing_fraction, sample_densities
 from everystump._tables import Feature
 from everystump._tables.validation import check_rows
 from everystump._text import format_short_percent
-from everystump.estimators._reading import (
-    class_model_indices,
-    densities,
-    number_of,
-    share_missing,
-    spreads,
-)
 from everystump.explain._colors import FIRST, MISSING, PALE, SECOND, TEXT, sign_colors
 from everystump.explain._display import (
     DASHED,
@@ -117,13 +113,13 @@ class CurvesDisplay:
         """
         check_is_fitted(estimator)
         check_max_features(max_features)
-        models = _shape_models(estimator)
-        k = class_model_indices(estimator, models, class_label)[0]
+        models = shape_models(estimator, include_axes=True)
+        k = class_model_indices(estimator.classes_, len(models), class_label)[0]
         model = models[k]
         names = display_names(estimator, len(model), feature_names)
         seen = getattr(estimator, "density_", None)
         if X is not None:
-            seen = densities(check_rows(estimator, X))
+            seen = sample_densities(check_rows(estimator, X))
         if features is None:
             order = _most_important(model, seen)[:max_features]
         else:
@@ -180,7 +176,7 @@ class CurvesDisplay:
         _draw_by_sign(axis, x, y, self.colors)
         axis.set_xticks(round_ticks(low, high) if len(values) else [])
         if shape.missing is not None:
-            share = None if density is None else share_missing(density)
+            share = None if density is None else missing_fraction(density)
             width = _MISSING_WIDTH * (high - low + 2 * margin)
             _draw_missing(axis, shape.missing, high + margin, width, share)
         self._finish(axis, k)
@@ -209,20 +205,9 @@ class CurvesDisplay:
         axis.spines[["top", "right"]].set_visible(False)
 
 
-def _shape_models(estimator: Any) -> list[ShapeModel]:
-    """Return the curves of each class; for a `PerceptronSVC`, those of its axes."""
-    models = getattr(estimator, "shapes_", None) or getattr(estimator, "axis_shapes_", None)
-    if models is None:
-        raise ValueError(
-            f"estimator={estimator!r} has no curves; pass a stump ensemble, or a PerceptronSVC "
-            f"with include_axes=True."
-        )
-    return [models] if isinstance(models, ShapeModel) else models
-
-
 def _most_important(model: ShapeModel, seen: Any) -> list[int]:
     """Return the features with a contribution, most important first; one at least."""
-    (importances,) = spreads([model], seen or (None,) * len(model))
+    (importances,) = shape_importances([model], seen or (None,) * len(model))
     return np.argsort(importances)[::-1][: max(1, np.count_nonzero(importances))].tolist()
 
 
@@ -230,7 +215,8 @@ def _feature_indices(estimator: Any, features: Any, names: list[str]) -> list[in
     """Return the indices of features given by name, as drawn or as trained on, or by index."""
     if isinstance(features, str) or not hasattr(features, "__iter__"):
         raise ValueError(f"features={features!r} must be a list; pass [{features!r}].")
-    chosen = [names.index(one) if one in names else number_of(estimator, one) for one in features]
+    info = estimator.feature_info_
+    chosen = [names.index(one) if one in names else feature_index(info, one) for one in features]
     if not chosen:
         raise ValueError("features=[] leaves nothing to draw; name a feature, or pass None.")
     return list(dict.fromkeys(chosen))

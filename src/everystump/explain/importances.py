@@ -7,8 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump._explanations.access import shape_models, training_density
+from everystump._explanations.importance import importances as shape_importances
+from everystump._explanations.importance import sample_densities
 from everystump._tables.validation import check_rows
-from everystump.estimators._reading import curves_of, densities, spreads, training_density
 from everystump.explain._colors import NEUTRAL, class_colors
 from everystump.explain._display import (
     AxesDisplay,
@@ -82,10 +84,13 @@ class ImportanceDisplay(AxesDisplay):
             With ``figure_`` and ``ax_``.
         """
         check_max_features(max_features)
-        models = curves_of(estimator)
+        models = shape_models(estimator)
         names = display_names(estimator, len(models[0]), feature_names)
-        seen = training_density(estimator) if X is None else densities(check_rows(estimator, X))
-        importances = np.transpose(spreads(models, seen))
+        if X is None:
+            seen = training_density(estimator)
+        else:
+            seen = sample_densities(check_rows(estimator, X))
+        importances = np.transpose(shape_importances(models, seen))
         order = np.argsort(-importances.sum(axis=1), kind="stable")[:max_features]
         notes = edit_notes(estimator)
         if len(order) < len(names):

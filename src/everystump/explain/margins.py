@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from everystump._explanations.access import class_model_indices, shape_models
 from everystump._tables.labels import class_indices, classifier_scores
 from everystump._text import format_short_percent
-from everystump.estimators._reading import class_model_indices, curves_of
 from everystump.explain._colors import LINE_COLORS, NEUTRAL, TEXT
 from everystump.explain._display import DASHED, AxesDisplay, escape, training_attribute
 
@@ -157,7 +157,8 @@ class MarginDisplay(AxesDisplay):
         stages = training_attribute(
             estimator, "stages_", "has no stages; pass a fitted BoostedStumpSVC"
         )
-        k = class_model_indices(estimator, curves_of(estimator), class_label)[0]
+        n_models = len(shape_models(estimator))
+        k = class_model_indices(estimator.classes_, n_models, class_label)[0]
         margins = [np.atleast_1d(stage.margin)[k] for stage in stages]
         counts = np.array([stage.n_estimators for stage in stages])
         return cls(counts, np.array(margins), bool(np.isinf(estimator.C))).plot(ax=ax)

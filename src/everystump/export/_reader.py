@@ -14,10 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.kernel_machines import CallableKernel, Expansion, NamedKernel
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables import Feature
-from everystump.estimators._base import ShapeClassifier, as_class_list
-from everystump.estimators.boosting import StumpBoostingClassifier
+from everystump.estimators._base import LogOddsClassifier, ShapeClassifier, as_class_list
 from everystump.estimators.kernel_svc import KernelSVC
-from everystump.estimators.logistic import ProbabilityMixin
 from everystump.estimators.loo_search import LooBoundSearch
 from everystump.estimators.perceptron import PerceptronSVC
 from everystump.estimators.subsample_voting import SubsampleVotingClassifier
@@ -103,13 +101,8 @@ def _read_shapes(model: ShapeClassifier) -> ModelRecord:
 
 
 @_read.register
-def _read_logistic(model: ProbabilityMixin) -> ModelRecord:
-    return replace(_read_shapes(model), log_odds=1.0)
-
-
-@_read.register
-def _read_boosting(model: StumpBoostingClassifier) -> ModelRecord:
-    return replace(_read_shapes(model), log_odds=2.0)  # the scores are half the log-odds
+def _read_log_odds(model: LogOddsClassifier) -> ModelRecord:
+    return replace(_read_shapes(model), log_odds=model._log_odds_factor)
 
 
 @_read.register

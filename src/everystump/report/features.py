@@ -9,16 +9,18 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
+from everystump._explanations.access import feature_kind
+from everystump._explanations.importance import importances as shape_importances
+from everystump._explanations.importance import missing_fraction, sample_densities
 from everystump._tables import Feature
 from everystump._text import pluralize
-from everystump.estimators._reading import densities, kind_of, share_missing, spreads
 from everystump.report.plain import as_plain
 
 
 def known_density(model: Any, rows: np.ndarray | None) -> tuple[RowDensity, ...] | None:
     """Return where the training rows, else given ones, lie in each feature; None if unknown."""
     density = getattr(model, "density_", None)
-    return densities(rows) if density is None and rows is not None else density
+    return sample_densities(rows) if density is None and rows is not None else density
 
 
 def measured_importances(
@@ -37,9 +39,9 @@ def measured_importances(
     if known and not is_fresh:
         by_feature = np.transpose(known["values"]).tolist()
         return by_feature, pluralize(known["n_rows"], "held-out row")
-    seen = densities(rows) if is_fresh and rows is not None else density
+    seen = sample_densities(rows) if is_fresh and rows is not None else density
     each = seen or (None,) * len(models[0])
-    values = np.transpose(spreads(models, each)).tolist()
+    values = np.transpose(shape_importances(models, each)).tolist()
     if is_fresh and rows is not None:
         kind = about.get("rows") or "given"
         return values, pluralize(len(rows), f"{kind} row")
@@ -55,7 +57,7 @@ def summarize_features(
 ) -> list[dict[str, Any]]:
     """Return all features in their order, as plain data."""
     return [
-        {"name": names[d], "kind": kind_of(features[d]), "importance": importances[d]}
+        {"name": names[d], "kind": feature_kind(features[d]), "importance": importances[d]}
         | _values(features[d], [model[d] for model in models], seen)
         for d, seen in enumerate(density or (None,) * len(names))
     ]
@@ -63,7 +65,7 @@ def summarize_features(
 
 def _values(feature: Feature, shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:
     """Return what values a feature has, and where the rows lie."""
-    found = {"share_missing": None if seen is None else share_missing(seen)}
+    found = {"share_missing": None if seen is None else missing_fraction(seen)}
     if feature.levels is None:
         return found | _number(shapes, seen)
     return found | _category(feature, seen)

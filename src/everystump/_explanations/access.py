@@ -1,0 +1,105 @@
+"""Access to the shape functions, names and densities of a fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import ShapeModel
+from everystump._tables import Feature
+
+_MAX_SUGGESTIONS = 10
+
+
+def shape_models(estimator: Any, *, include_axes: bool = False) -> list[ShapeModel]:
+    """Return the shape models of a fitted estimator: one for two classes, else one per class.
+
+    With ``include_axes``, the shape functions along the axes of a `PerceptronSVC` are accepted.
+    """
+    if hasattr(estimator, "_fitted_attribute"):
+        check_is_fitted(estimator, estimator._fitted_attribute)
+    models = getattr(estimator, "shapes_", None)
+    if models is None and include_axes:
+        models = getattr(estimator, "axis_shapes_", None)
+    if models is None:
+        raise ValueError(f"{type(estimator).__name__} has no curves; {_remedy(estimator)}.")
+    return models if isinstance(models, list) else [models]
+
+
+def _remedy(estimator: Any) -> str:
+    if hasattr(estimator, "best_estimator_"):
+        return "pass its best_estimator_"
+    if hasattr(estimator, "estimators_"):
+        return "combine the scores of stump ensembles that are trained on all features"
+    if hasattr(estimator, "include_axes"):
+        return "use a stump ensemble such as StumpSVC, or include_axes=True for plots of the axes"
+    return "use a stump ensemble such as StumpSVC"
+
+
+def feature_names(features: Sequence[Feature]) -> list:
+    """Return the names of the features, x0, x1 and so on where the training data had none."""
+    return [f"x{d}" if feature.name is None else feature.name for d, feature in enumerate(features)]
+
+
+def feature_kind(feature: Feature) -> str:
+    """Return whether a feature is a number or a category."""
+    return "number" if feature.levels is None else "category"
+
+
+def feature_index(features: Sequence[Feature], feature: Any) -> int:
+    """Return the index of a feature that is given by name or by index."""
+    names = feature_names(features)
+    if feature in names:
+        return names.index(feature)
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+        if 0 <= feature < len(names):
+            return int(feature)
+        raise ValueError(
+            f"feature={feature}: the model has {len(names)} features; pass a name or an index from "
+            f"0 to {len(names) - 1}."
+        )
+    raise ValueError(
+        f"feature={feature!r} is none of the {len(names)} features; {suggest_name(feature, names)}."
+    )
+
+
+def suggest_name(given: Any, known: list) -> str:
+    """Return the known name that is most similar to the given one, or the first known names.
+
+    Examples
+    --------
+    >>> suggest_name("Aeg", ["height", "age"]), suggest_name("zip", ["height", "age"])
+    ("use 'age'", "use one of ['height', 'age']")
+    """
+    by_text = {str(name).casefold(): name for name in known}
+    similar = get_close_matches(str(given).casefold(), by_text, 1, cutoff=0.5)
+    if similar:
+        return f"use {by_text[similar[0]]!r}"
+    more = "…" if len(known) > _MAX_SUGGESTIONS else ""
+    return f"use one of {known[:_MAX_SUGGESTIONS]!r}{more}"
+
+
+def class_model_indices(classes: np.ndarray, n_models: int, class_label: Any) -> list[int]:
+    """Return the indices of the shape models of a class, all of them for None."""
+    known = classes.tolist()[1:] if n_models == 1 else classes.tolist()
+    if class_label is None:
+        return list(range(n_models))
+    if class_label not in known:
+        raise ValueError(f"class_label={class_label!r} has no curves; pass one of {known}.")
+    return [known.index(class_label)]
+
+
+def training_density(estimator: Any) -> tuple[RowDensity, ...]:
+    """Return the density of the training samples in each feature."""
+    density = getattr(estimator, "density_", None)
+    if density is None:
+        raise ValueError(
+            f"{type(estimator).__name__} has no density_ of its training samples; pass samples to "
+            f"explain_global(X), or fit again."
+        )
+    return density

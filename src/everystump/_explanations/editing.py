@@ -1,0 +1,157 @@
+"""Edits of shape functions: constant regions and removed features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import Shape, ShapeModel
+from everystump._explanations.access import suggest_name
+from everystump._explanations.importance import evaluate_on_density
+from everystump._tables import Feature
+from everystump._text import truncate_list
+
+# Sentences name at most this many levels.
+_MAX_LEVELS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A region of a shape function: ``low <= x < high``, some levels, or the missing value.
+
+    ``levels`` holds the codes of levels; it is None for numeric features.
+    """
+
+    low: float
+    high: float
+    levels: np.ndarray | None
+    missing: bool
+    description: str
+
+    def contains(self, values: np.ndarray) -> np.ndarray:
+        """Return which values or codes of levels are in the region."""
+        if self.levels is not None:
+            return np.isin(values, self.levels)
+        return (values >= self.low) & (values < self.high)
+
+    def set(self, shape: Shape, value: float) -> Shape:
+        """Return the shape function with a constant in this region."""
+        missing = value if self.missing else shape.missing
+        if self.levels is not None:
+            levels = shape.levels
+            levels[self.levels] = value
+            return Shape.category(levels, missing)
+        if self.low == self.high:
+            return replace(shape, missing=missing)
+        return replace(_constant_between(shape, self.low, self.high, value), missing=missing)
+
+    def mean(self, shape: Shape, density: RowDensity, name: Any) -> float:
+        """Return the mean of the shape function over the training samples in this region."""
+        weights = np.where(self.contains(density.values), density.counts, 0.0)
+        inside = RowDensity(density.values, weights, density.missing if self.missing else 0.0)
+        values, weights = evaluate_on_density(shape, inside)
+        if weights.sum() == 0:
+            raise ValueError(
+                f"feature={name!r} has no training samples{self.description} to average over; "
+                f"widen the region, or use set_curve."
+            )
+        return float(np.average(values, weights=weights))
+
+
+def check_region(
+    feature: Feature, name: Any, low: Any, high: Any, levels: Any, missing: bool
+) -> Region:
+    """Return the region of a shape function that the arguments describe; check that they fit."""
+    at_missing = ["where it is missing"] if missing else []
+    whole = low is None and high is None and levels is None and not missing
+    if feature.levels is not None:
+        if low is not None or high is not None:
+            raise ValueError(
+                f"low={low!r}, high={high!r}: {name!r} is a category and has no order; pass some "
+                f"of its levels."
+            )
+        codes = np.arange(feature.n_levels) if whole else _level_codes(levels, feature, name)
+        shown = [repr(level) for level in feature.levels[codes].tolist()]
+        at_levels = [] if whole or not shown else [f"at {truncate_list(shown, _MAX_LEVELS)}"]
+        return Region(np.nan, np.nan, codes, missing, _joined(at_levels + at_missing))
+    if levels is not None:
+        raise ValueError(f"levels={levels!r}: {name!r} is numeric; pass low and high.")
+    if missing and low is None and high is None:
+        return Region(0.0, 0.0, None, True, _joined(at_missing))
+    low, high = _check_ends(low, high)
+    between = [] if whole else [_range_text(low, high)]
+    return Region(low, high, None, missing, _joined(between + at_missing))
+
+
+def replace_curve(
+    models: list[ShapeModel], k: int, d: int, shape: Shape, shift: float = 0.0
+) -> list[ShapeModel]:
+    """Return the models with another shape function of feature ``d`` in model ``k``.
+
+    ``shift`` is added to the intercept of that model.
+    """
+    shapes = (*models[k].shapes[:d], shape, *models[k].shapes[d + 1 :])
+    changed = ShapeModel(shapes, models[k].intercept + shift)
+    return [*models[:k], changed, *models[k + 1 :]]
+
+
+def zero_curve(shape: Shape) -> Shape:
+    """Return the zero function over the values of a shape function."""
+    missing = None if shape.missing is None else 0.0
+    if shape.is_category:
+        return Shape.category(np.zeros(len(shape.levels)), missing)
+    return Shape(np.zeros(1), np.zeros(1), missing)
+
+
+def _constant_between(shape: Shape, low: float, high: float, value: float) -> Shape:
+    """Return the shape function with a constant on ``low <= x < high``, with jumps at both ends."""
+    knots: list[float] = []
+    values: list[float] = []
+    if low > -np.inf:
+        left = shape.knots < low
+        knots += [*shape.knots[left], low, low]
+        values += [*shape.values[left], *shape.left_limit(np.array([low])), value]
+    if high < np.inf:
+        right = shape.knots > high
+        knots += [high, high, *shape.knots[right]]
+        values += [value, *shape(np.array([high])), *shape.values[right]]
+    return Shape(np.array(knots or [0.0]), np.array(values or [value]))
+
+
+def _check_ends(low: Any, high: Any) -> tuple[float, float]:
+    bottom = -np.inf if low is None else low
+    top = np.inf if high is None else high
+    if not (isinstance(bottom, Real) and isinstance(top, Real) and bottom < top):
+        raise ValueError(f"low={low!r}, high={high!r}: pass numbers, low below high.")
+    return float(bottom), float(top)
+
+
+def _level_codes(levels: Any, feature: Feature, name: Any) -> np.ndarray:
+    """Return the codes of levels that are given by name."""
+    if levels is None:
+        return np.empty(0, dtype=int)
+    if isinstance(levels, str) or not hasattr(levels, "__iter__"):
+        levels = [levels]
+    codes = feature.level_index
+    for level in levels:
+        if level not in codes:
+            raise ValueError(
+                f"levels: {name!r} has no level {level!r}; {suggest_name(level, list(codes))}."
+            )
+    if len(levels) == 0:
+        raise ValueError(f"levels={levels!r} is empty; pass some levels of {name!r}.")
+    return np.unique([codes[level] for level in levels])
+
+
+def _range_text(low: float, high: float) -> str:
+    if high == np.inf:
+        return f"from {low:.10g} on" if low > -np.inf else "everywhere"
+    return f"from {low:.10g} up to {high:.10g}" if low > -np.inf else f"below {high:.10g}"
+
+
+def _joined(parts: list[str]) -> str:
+    return f" {' and '.join(parts)}" if parts else ""

@@ -1,0 +1,67 @@
+"""Feature importance: the standard deviation of a shape function over samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import Shape, ShapeModel
+
+
+def sample_densities(X: Any) -> tuple[RowDensity, ...]:
+    """Return the density of validated samples in each feature."""
+    found = []
+    for d in range(X.shape[1]):
+        x = X[:, d]
+        present = x[~np.isnan(x)].astype(np.float64)
+        values, counts = np.unique(present, return_counts=True)
+        missing = float(len(x) - len(present))
+        found.append(RowDensity(values, counts.astype(np.float64), missing))
+    return tuple(found)
+
+
+def missing_fraction(density: RowDensity) -> float:
+    """Return the fraction of samples whose value is missing."""
+    return float(density.missing / (density.counts.sum() + density.missing))
+
+
+def evaluate_on_density(shape: Shape, density: RowDensity) -> tuple[np.ndarray, np.ndarray]:
+    """Return the contributions at the values of a density, and the weights of these values."""
+    values, weights = shape(density.values), density.counts
+    if density.missing > 0:
+        values = np.append(values, shape.at_missing())
+        weights = np.append(weights, density.missing)
+    return values, weights
+
+
+def shape_std(shape: Shape, density: RowDensity | None) -> float:
+    """Return the standard deviation of a shape function over samples.
+
+    Without a density, it is taken over the knots or levels of the shape function.
+    """
+    if density is None:
+        return float(np.std(shape.levels if shape.is_category else shape.values))
+    values, weights = evaluate_on_density(shape, density)
+    mean = np.average(values, weights=weights)
+    return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+
+
+def importances(
+    models: Iterable[ShapeModel], density: Sequence[RowDensity | None]
+) -> list[list[float]]:
+    """Return the importance of each feature for each score: a list per score."""
+    return [
+        [shape_std(shape, seen) for shape, seen in zip(model, density, strict=True)]
+        for model in models
+    ]
+
+
+def relative_importances(
+    models: Iterable[ShapeModel], density: Sequence[RowDensity | None]
+) -> np.ndarray:
+    """Return importances summed over the scores and scaled to sum to 1, unless all are 0."""
+    total = np.sum(importances(models, density), axis=0)
+    return total / total.sum() if total.any() else total

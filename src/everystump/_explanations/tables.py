@@ -1,0 +1,155 @@
+"""Explanations as pandas frames: features, samples, stumps and single shape functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from everystump._core.columns import RowDensity
+from everystump._core.shapes import Ensemble, Shape, ShapeModel
+from everystump._explanations.access import feature_kind, feature_names
+from everystump._explanations.importance import missing_fraction, shape_std
+from everystump._tables import Feature
+
+_STUMP_COLUMNS = ["feature", "question", "direction", "weight", "low", "high", "level"]
+
+
+def global_table(
+    models: list[ShapeModel],
+    features: Sequence[Feature],
+    classes: np.ndarray,
+    density: Sequence[RowDensity],
+) -> Any:
+    """Return the importance of each feature for each score, most important first."""
+    import pandas as pd
+
+    names = feature_names(features)
+    records = []
+    for label, model in zip(_class_columns(classes, models), models, strict=True):
+        for d, shape in enumerate(model):
+            _, ends = _points(shape, features[d])
+            records.append(
+                {
+                    **label,
+                    "feature": names[d],
+                    "importance": shape_std(shape, density[d]),
+                    "lowest": float(np.min(ends)),
+                    "highest": float(np.max(ends)),
+                    "kind": feature_kind(features[d]),
+                    "share_missing": missing_fraction(density[d]),
+                }
+            )
+    frame = pd.DataFrame.from_records(records)
+    return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+
+
+def local_table(
+    models: list[ShapeModel],
+    features: Sequence[Feature],
+    classes: np.ndarray,
+    X: Any,
+    *,
+    index: Any,
+    n_threads: int,
+) -> Any:
+    """Return the contribution of each feature to each score of validated samples."""
+    import pandas as pd
+
+    names = feature_names(features)
+    width = len(names) + 2
+    # pandas stores columns contiguously, so it takes this block without a copy.
+    block = np.empty((len(X), width * len(models)), order="F")
+    for k, model in enumerate(models):
+        part = block[:, k * width : (k + 1) * width]
+        part[:, 0] = model.intercept
+        model.contributions(X, n_threads=n_threads, out=part[:, 1:-1])
+        np.add.reduce(part[:, :-1], axis=1, out=part[:, -1])
+    columns = pd.Index([_unique("intercept", names), *names, _unique("score", names)])
+    if len(models) > 1:
+        levels = [classes.tolist(), columns]
+        columns = pd.MultiIndex.from_product(levels, names=["class", "feature"])
+    return pd.DataFrame(block, index=index, columns=columns, copy=False)
+
+
+def stump_table(models: list[ShapeModel], features: Sequence[Feature], classes: np.ndarray) -> Any:
+    """Return the stumps of each score with their weights, heaviest first."""
+    import pandas as pd
+
+    labels = _class_columns(classes, models)
+    records = [
+        {**label, **record}
+        for label, model in zip(labels, models, strict=True)
+        for record in _stump_records(model.ensemble(), features)
+    ]
+    frame = pd.DataFrame.from_records(records, columns=[*labels[0], *_STUMP_COLUMNS])
+    return frame.sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+
+
+def curve_table(
+    models: list[ShapeModel], features: Sequence[Feature], classes: np.ndarray, d: int
+) -> Any:
+    """Return the knots or levels of feature ``d`` with their contributions."""
+    import pandas as pd
+
+    parts = []
+    for label, model in zip(_class_columns(classes, models), models, strict=True):
+        values, contributions = _points(model[d], features[d])
+        parts.append(pd.DataFrame({**label, "value": values, "contribution": contributions}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _class_columns(classes: np.ndarray, models: list[ShapeModel]) -> list[dict[str, Any]]:
+    """Return the column that names the class of each score: none for two classes."""
+    return [{"class": label} for label in classes.tolist()] if len(models) > 1 else [{}]
+
+
+def _unique(title: str, names: list) -> str:
+    """Return a column title that differs from all feature names."""
+    return f"({title})" if title in names else title
+
+
+def _points(shape: Shape, feature: Feature) -> tuple[Any, np.ndarray]:
+    """Return the knots or levels with their contributions, the missing value last."""
+    points: Any = shape.knots if feature.levels is None else feature.levels
+    values = shape.levels if shape.is_category else shape.values
+    if shape.missing is None:
+        return points, values
+    dtype = np.float64 if feature.levels is None else object
+    return np.append(points.astype(dtype), np.nan), np.append(values, shape.missing)
+
+
+def _stump_records(ensemble: Ensemble, features: Sequence[Feature]) -> Iterator[dict[str, Any]]:
+    """Yield one record per stump, and one for the constant if there is any."""
+    names = feature_names(features)
+    levels = [[] if feature.levels is None else feature.levels.tolist() for feature in features]
+    for d, low, high, k, direction, weight in zip(*ensemble[:6], strict=True):
+        level = levels[d][k] if k >= 0 else None
+        yield {
+            "feature": names[d],
+            "question": f"{names[d]} {_question(low, high, level)}",
+            "direction": int(direction),
+            "weight": float(weight),
+            "low": float(low) if np.isfinite(low) else np.nan,
+            "high": float(high) if np.isfinite(high) else np.nan,
+            "level": level,
+        }
+    if ensemble.constant != 0.0:
+        yield {
+            "feature": None,
+            "question": "always",
+            "direction": int(np.sign(ensemble.constant)),
+            "weight": abs(ensemble.constant),
+            "low": np.nan,
+            "high": np.nan,
+            "level": None,
+        }
+
+
+def _question(low: float, high: float, level: Any) -> str:
+    if level is not None:
+        return f"is {level!r}"
+    if np.isinf(low):
+        return "is missing"
+    return f">= {low:.10g}" if low == high else f"from {low:.10g} to {high:.10g}"

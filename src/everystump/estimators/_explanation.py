@@ -1,0 +1,162 @@
+"""Methods that explain a model of shape functions, as pandas frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from everystump._core.columns import RowDensity
+from everystump._core.threads import count_threads
+from everystump._explanations.access import feature_index, shape_models, training_density
+from everystump._explanations.importance import relative_importances, sample_densities
+from everystump._explanations.tables import curve_table, global_table, local_table, stump_table
+from everystump._tables import Feature, is_frame
+from everystump._tables.validation import check_rows
+
+
+class ExplanationMixin:
+    """Explanations of a model with ``shapes_``."""
+
+    classes_: np.ndarray
+    feature_info_: tuple[Feature, ...]
+    density_: tuple[RowDensity, ...]
+    n_jobs: int | None
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importance of each feature, scaled to sum to 1.
+
+        This is the ``importance`` of `explain_global` on the training samples, summed over the
+        classes and divided by its total; all are 0 if no feature changes the score.
+        """
+        try:
+            return relative_importances(shape_models(self), training_density(self))
+        except NotFittedError:
+            raise
+        except ValueError as error:
+            raise AttributeError(f"no feature_importances_: {error}") from None
+
+    def explain_global(self, X: Any = None) -> Any:
+        """Return how much each feature contributes to the score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), default=None
+            Samples to measure importance on; the weighted training samples by default.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per feature, or per feature and class, most important first.  ``importance`` is
+            the standard deviation of the feature's contribution to the score, ``lowest`` and
+            ``highest`` are the extremes of its curve, and ``share_missing`` is the fraction of
+            samples whose value is missing.
+
+        Notes
+        -----
+        The training samples of features with more than 256 distinct values are summarized in 256
+        bins.
+
+        Examples
+        --------
+        >>> from everystump import StumpSVC
+        >>> model = StumpSVC().fit([[0, 7], [1, 7], [2, 7], [3, 7]], [0, 0, 1, 1])
+        >>> model.explain_global()[["feature", "kind", "importance"]].round(2)
+          feature    kind  importance
+        0      x0  number         0.9
+        1      x1  number         0.0
+        """
+        models = shape_models(self)
+        density = training_density(self) if X is None else sample_densities(check_rows(self, X))
+        return global_table(models, self.feature_info_, self.classes_, density)
+
+    def explain_local(self, X: Any) -> Any:
+        """Return the contribution of each feature to the score of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; the index of a pandas frame is kept.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per sample.  The columns are ``intercept``, the features, and ``score``, the sum
+            of the others, which equals `decision_function`.  With more than two classes, the
+            columns have two levels: class and feature.
+
+        Examples
+        --------
+        >>> from everystump import StumpSVC
+        >>> X = [[0, 7], [1, 7], [2, 7], [3, 7]]
+        >>> model = StumpSVC().fit(X, [0, 0, 1, 1])
+        >>> frame = model.explain_local(X)
+        >>> frame.columns.tolist()
+        ['intercept', 'x0', 'x1', 'score']
+        >>> bool(abs(frame["score"] - model.decision_function(X)).max() < 1e-12)
+        True
+        """
+        models = shape_models(self)
+        return local_table(
+            models,
+            self.feature_info_,
+            self.classes_,
+            check_rows(self, X),
+            index=X.index if is_frame(X) and hasattr(X, "iloc") else None,
+            n_threads=count_threads(self.n_jobs),
+        )
+
+    def explain_ensemble(self) -> Any:
+        """Return the stumps of the ensemble with their weights.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per stump, largest weight first.  The answer to ``question`` is between -1 (no)
+            and 1 (yes), and increases linearly from ``low`` to ``high`` where these differ.  For a
+            missing value, the answer to a question about a threshold is 0, and to one about a level
+            it is no; the contribution of missing values has its own row if training data had any.
+            The score is the sum of ``weight * direction * answer``; the answer to ``always`` is
+            yes for every sample.
+
+        Examples
+        --------
+        >>> from everystump import DecisionStumpClassifier
+        >>> stump = DecisionStumpClassifier().fit([[0], [1], [4], [5]], [0, 0, 1, 1])
+        >>> stump.explain_ensemble()[["feature", "question", "direction", "weight"]]
+          feature   question  direction  weight
+        0      x0  x0 >= 2.5          1     1.0
+        """
+        return stump_table(shape_models(self), self.feature_info_, self.classes_)
+
+    def curve(self, feature: str | int) -> Any:
+        """Return the shape function (curve) of a feature.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name or index of the feature.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``value`` and ``contribution``, with one row per level of a category or per knot
+            of a numeric feature: the curve is linear between knots and constant beyond them.  A
+            knot that occurs twice is a jump, at which the second row holds.  The last row, with a
+            missing ``value``, is the contribution of missing values if training data had any.  With
+            more than two classes, there is a column ``class``.
+
+        Examples
+        --------
+        >>> from everystump import DecisionStumpClassifier
+        >>> stump = DecisionStumpClassifier().fit([[0], [1], [4], [5]], [0, 0, 1, 1])
+        >>> stump.curve("x0")
+           value  contribution
+        0    2.5          -1.0
+        1    2.5           1.0
+        """
+        models = shape_models(self)
+        d = feature_index(self.feature_info_, feature)
+        return curve_table(models, self.feature_info_, self.classes_, d)

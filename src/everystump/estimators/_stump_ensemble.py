@@ -1,0 +1,181 @@
+"""Base classes of the infinite ensembles of stumps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from everystump._arguments import check_feature_range
+from everystump._core.design import Design
+from everystump._core.losses import Loss
+from everystump._core.measures import Measure, as_measure
+from everystump._core.progress import FitProgress
+from everystump._core.solvers import Solution
+from everystump._core.threads import count_threads, one_blas_thread
+from everystump._sklearn_compat import Interval, one_of
+from everystump._tables.monotonic import check_monotonic_cst
+from everystump._tables.validation import TrainingTable
+from everystump.estimators._base import TabularClassifier, unwrap_binary
+from everystump.estimators._bounds import StumpBoundsMixin
+from everystump.estimators._convergence import check_cost, warn_if_not_converged
+
+
+class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
+    """An infinite ensemble of stumps; subclasses define the loss and the parameters."""
+
+    _optimum_over: ClassVar[str] = "ensemble of stumps"
+
+    _parameter_constraints: ClassVar[dict] = {
+        "measure": [str, callable, Measure],
+        "max_bins": [Interval(Integral, 2, None, closed="left")],
+        "categorical_features": ["array-like", one_of("from_dtype"), None],
+        "fit_intercept": ["boolean"],
+        "feature_range": ["array-like", None],
+        "monotonic_cst": ["array-like", dict, None],
+        "class_weight": [dict, str, None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+    max_bins: int
+    max_iter: int
+    verbose: int
+
+    def _loss_class(self) -> type[Loss]:
+        """Return the class of the loss."""
+        raise NotImplementedError
+
+    def _max_bins(self, n_samples: int) -> int:
+        """Return the maximum number of bins per feature."""
+        return self.max_bins
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingTable, Design]:
+        """Validate and bin the training data."""
+        measure = as_measure(self.measure)
+        n_threads = count_threads(self.n_jobs)
+        table = self._check_training_data(X, y, sample_weight, self.class_weight)
+        limits = self.feature_range
+        if limits is not None:
+            limits = check_feature_range(limits, table.X.shape[1])
+        design = Design.of(
+            table.X,
+            measure=measure,
+            max_bins=self._max_bins(len(table.X)),
+            n_levels=table.n_levels,
+            fit_intercept=self.fit_intercept,
+            feature_range=limits,
+            directions=self._monotonic_signs(),
+            sample_weight=table.sample_weight,
+            n_threads=n_threads,
+        )
+        return table, design
+
+    def _monotonic_signs(self) -> np.ndarray | None:
+        """Return 1 for each increasing and -1 for each decreasing curve, None if there are none."""
+        signs = check_monotonic_cst(self.monotonic_cst, self.feature_info_)
+        if signs is not None and not self.fit_intercept:
+            raise ValueError(
+                "fit_intercept=False cannot be combined with monotonic_cst: stumps outside the "
+                "range of the data can make curves non-monotonic; use fit_intercept=True."
+            )
+        return signs
+
+    def _solve(
+        self,
+        table: TrainingTable,
+        design: Design,
+        C: float,
+        *,
+        tol: float | None = None,
+        index: np.ndarray | None = None,
+        starts: Sequence[Solution] | None = None,
+        n_threads: int | None = None,
+        verbose: int | None = None,
+    ) -> list[Solution]:
+        """Solve the problem of each class, on the samples ``index`` if given."""
+        check_cost(C, table.weight)
+        solutions = []
+        for k, positive in enumerate(table.problems()):
+            title = f"{type(self).__name__}, C={C:g}{table.title(k)}"
+            with FitProgress(self.verbose if verbose is None else verbose, title) as progress:
+                solution = design.solve(
+                    self._loss_class(),
+                    positive,
+                    table.weight,
+                    C=C,
+                    tol=tol or self.tol,
+                    max_iter=self.max_iter,
+                    n_threads=n_threads or count_threads(self.n_jobs),
+                    progress=progress,
+                    index=index,
+                    start=None if starts is None else starts[k],
+                )
+            solutions.append(solution)
+        return solutions
+
+    def _store(self, table: TrainingTable, design: Design, solutions: list[Solution]) -> None:
+        """Store the solutions as fitted attributes."""
+        models = [design.shape_model(solution) for solution in solutions]
+        self.classes_ = table.classes
+        self._kept = table.kept
+        self._largest_cost = float(solutions[0].C * table.weight.max())
+        self.shapes_ = unwrap_binary(models)
+        self.certificate_ = unwrap_binary([solution.certificate for solution in solutions])
+        self.intercept_ = np.array([model.intercept for model in models])
+        self.dual_coef_ = table.to_input_rows([solution.dual_coef for solution in solutions])
+        self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
+        self.exact_ = design.columns.exact
+        self.half_mass_ = design.half_mass
+        self.density_ = design.columns.density()
+
+
+class FixedCEnsemble(BaseStumpEnsemble):
+    """An infinite ensemble of stumps with a given C."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseStumpEnsemble._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        measure: Any = "mixed",
+        max_bins: int = 256,
+        categorical_features: Any = "from_dtype",
+        fit_intercept: bool = True,
+        feature_range: Any = None,
+        monotonic_cst: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.measure = measure
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.fit_intercept = fit_intercept
+        self.feature_range = feature_range
+        self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _max_bins(self, n_samples: int) -> int:
+        # A hard margin is a property of the samples themselves, not of their bins.
+        return n_samples if np.isinf(self.C) else self.max_bins
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        with one_blas_thread:
+            table, design = self._prepare(X, y, sample_weight)
+            self._store(table, design, self._solve(table, design, self.C))
+        warn_if_not_converged(self)
