@@ -10,13 +10,13 @@ import numpy as np
 import everystump.bounds as bounds
 from everystump._evaluation import evaluate_model
 from everystump._evaluation.intervals import wilson
+from everystump._explanations.importance import importances, sample_densities
 from everystump._tables.labels import class_indices
 from everystump._tables.validation import check_rows
 from everystump._workflow.errors import input_errors
 from everystump.bounds._bound import UnsupportedModelError
 from everystump.bounds._protocol import NotTrainingDataError
 from everystump.estimators._base import as_class_list
-from everystump.estimators._reading import densities, spreads
 
 _PARAMETERS = re.compile(r"\b(tol|max_iter)\b")
 _LOO_ERROR = "the leave-one-out error on the training rows"
@@ -65,8 +65,8 @@ def score_importances(model: Any, X: Any) -> dict[str, Any] | None:
     """
     if getattr(model, "shapes_", None) is None:
         return None
-    density = densities(check_rows(model, X))
-    return {"n_rows": len(X), "values": spreads(as_class_list(model.shapes_), density)}
+    density = sample_densities(check_rows(model, X))
+    return {"n_rows": len(X), "values": importances(as_class_list(model.shapes_), density)}
 
 
 def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[str, Any]]:

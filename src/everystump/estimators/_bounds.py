@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
-from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._core.losses import Hinge, Loss, SquaredHinge
 from everystump._core.measures import as_measure
 from everystump._core.solvers import Certificate
@@ -18,7 +17,8 @@ from everystump._tables import Feature
 from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.validation import check_rows
 from everystump._text import truncate_list
-from everystump.bounds.protocol import KernelMachine, NotTrainingDataError
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
+from everystump.bounds._protocol import NotTrainingDataError, SupportsKernelMachines
 from everystump.estimators._base import as_class_list
 
 INTERCEPT = "fit_intercept=True: with an intercept outside the kernel the bound is not proven"
@@ -86,7 +86,9 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
         signs = training_signs(self, y, n_samples)[:, self._kept]
         return single_machine_ensembles(self.kernel_machines(lambda: rows, signs), caveats)
 
-    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+    def kernel_machines(
+        self, rows: Callable[[], np.ndarray], signs: np.ndarray
+    ) -> list[KernelMachine]:
         """Return the fitted kernel machines, one per problem, for `everystump.bounds`.
 
         Parameters
@@ -98,7 +100,7 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
 
         Returns
         -------
-        list of Machine
+        list of KernelMachine
             One per problem.
         """
         self._check_unconstrained()
@@ -106,16 +108,16 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
         duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
         violations = ((INTERCEPT,) if self.fit_intercept else ()) + self._data_dependence()
         return [
-            Machine(
+            KernelMachine(
                 rows=np.arange(len(a)),
                 a=a,
                 margin=margin,
                 diagonal=np.full(len(a), self.half_mass_),  # no stump separates x from itself
-                limit=self.half_mass_,
+                kappa=self.half_mass_,
                 kappa_is_proven=True,
                 C=self._largest_cost,
-                hinge=self._loss_class() is Hinge,
-                capped=self._loss_class() is not SquaredHinge,
+                has_hinge_loss=self._loss_class() is Hinge,
+                has_bounded_duals=self._loss_class() is not SquaredHinge,
                 gap=absolute_gap(certificate),
                 # At most the tolerance: without a sample, the objective is not larger.
                 refit_gap=self.tol * certificate.primal / max(1.0 - self.tol, 1e-3),
@@ -211,7 +213,7 @@ def absolute_gap(certificate: Certificate) -> float:
 
 
 def single_machine_ensembles(
-    machines: list[Machine], caveats: tuple[str, ...] = ()
+    machines: list[KernelMachine], caveats: tuple[str, ...] = ()
 ) -> list[KernelEnsemble]:
     """Return each kernel machine as a vote of one."""
     return [
@@ -220,9 +222,9 @@ def single_machine_ensembles(
     ]
 
 
-def as_kernel_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[Machine]:
+def as_kernel_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[KernelMachine]:
     """Return a member of a vote as kernel machines, one per problem."""
-    if not isinstance(machine, KernelMachine):
+    if not isinstance(machine, SupportsKernelMachines):
         raise ValueError(
             f"estimator={machine!r} is not a kernel machine, and the bounds are for votes of "
             f"KernelSVC or StumpSVC; use validation_bound, which is for any classifier."

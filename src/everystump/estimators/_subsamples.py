@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from everystump._arguments import as_float_array
-from everystump._core.kernel_machines import Expansion, Gram
+from everystump._core.kernel_machines import Expansion, LazyKernelMatrix
 from everystump._core.shapes import ShapeModel
 from everystump._sklearn_compat import set_random_states
 from everystump._tables import Feature
@@ -142,7 +142,7 @@ class ThreadTrainer:
         buffer = self._buffers.get()
         try:
             square = buffer[: n * n].reshape(n, n) if len(buffer) >= n * n else None
-            gram = None if shared is None else shared.part(task.rows, square)
+            gram = None if shared is None else shared.subset(task.rows, square)
             used = task.estimator._fit_subsample(part, gram, square).buffer
             if square is None and used is not None:
                 buffer = used.reshape(-1)
@@ -151,9 +151,11 @@ class ThreadTrainer:
         return task.estimator
 
 
-def _shared_grams(table: TrainingTable, tasks: list[MemberTask], n_threads: int) -> dict[int, Gram]:
+def _shared_grams(
+    table: TrainingTable, tasks: list[MemberTask], n_threads: int
+) -> dict[int, LazyKernelMatrix]:
     """Return the kernel matrices of all samples that members share, by the id of the template."""
-    found: dict[int, Gram] = {}
+    found: dict[int, LazyKernelMatrix] = {}
     groups: dict[int, list[MemberTask]] = {}
     for task in tasks:
         if isinstance(task.template, KernelSVC) and task.features is None:
@@ -162,7 +164,7 @@ def _shared_grams(table: TrainingTable, tasks: list[MemberTask], n_threads: int)
         template, r = group[0].template, min(len(task.rows) for task in group)
         gram = template._shared_gram(table, r, len(group), n_threads)
         if gram is not None:
-            _ = gram.square  # computed here, by all threads
+            _ = gram.full  # computed here, by all threads
             found[key] = gram
     return found
 
@@ -199,7 +201,7 @@ def make_stacks(machines: list, tasks: list[MemberTask], X: np.ndarray) -> list[
     groups: dict[int, list[int]] = {}
     for t, (machine, task) in enumerate(zip(machines, tasks, strict=True)):
         expansion = getattr(machine, "expansion_", None)
-        if expansion is not None and expansion.kernel.fixed and task.features is None:
+        if expansion is not None and expansion.kernel.data_independent and task.features is None:
             groups.setdefault(id(task.template), []).append(t)
     return [_stack(group, machines, tasks, X) for group in groups.values()]
 

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.kernel_machines import KernelEnsemble, Machine
 from everystump._tables.overlap import TrainingRecord
 from everystump._tables.validation import check_rows
-from everystump.bounds.protocol import Member
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
+from everystump.bounds._protocol import EnsembleMember
 from everystump.estimators._bounds import (
     KernelEnsemblesMixin,
     as_kernel_machines,
@@ -64,7 +64,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
         r = len(self.estimators_samples_[0])
         return clone(self).set_params(subsample=min(r, self.n_rows_ - 1))
 
-    def ensemble_members(self, X: Any, y: Any) -> list[Member]:
+    def ensemble_members(self, X: Any, y: Any) -> list[EnsembleMember]:
         """Return the members of the vote with their weights and samples, for `everystump.bounds`.
 
         Parameters
@@ -76,7 +76,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
 
         Returns
         -------
-        list of Member
+        list of EnsembleMember
             One per estimator.
         """
         self._check_bound_applies(X, y)
@@ -89,7 +89,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
             strict=True,
         )
         return [
-            Member(machine, weight, rows, _part(data, rows, features), labels[rows])
+            EnsembleMember(machine, weight, rows, _part(data, rows, features), labels[rows])
             for machine, weight, rows, features in members
         ]
 
@@ -122,7 +122,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
         return [replace(problem, caveats=caveats) for problem in self._problems]
 
     def _read_problems(self, X: np.ndarray, signs: np.ndarray) -> list[KernelEnsemble]:
-        by_problem: list[list[Machine]] = [[] for _ in signs]
+        by_problem: list[list[KernelMachine]] = [[] for _ in signs]
         adaptive = (_SCALED,) if self._adaptive else ()
         for machine, rows, features in zip(
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
@@ -130,10 +130,16 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
             found = as_kernel_machines(machine, partial(_part, X, rows, features), signs[:, rows])
             for problem, one in zip(by_problem, found, strict=True):
                 problem.append(replace(one, rows=rows, violations=one.violations + adaptive))
-        votes, r = self.outputs == "votes", len(self.estimators_samples_[0])
+        r = len(self.estimators_samples_[0])
         margins = signs * self._decision_function(X).T
         return [
-            KernelEnsemble(tuple(machines), self.weights_, margin, votes=votes, subsample=r)
+            KernelEnsemble(
+                tuple(machines),
+                self.weights_,
+                margin,
+                combines_signs=self.combines_signs,
+                subsample=r,
+            )
             for machines, margin in zip(by_problem, margins, strict=True)
         ]
 

@@ -14,27 +14,26 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.kernel_machines import (
-    KERNELS,
     LOSSES,
     Expansion,
-    Gram,
     Kernel,
-    KernelEnsemble,
-    Machine,
-    Task,
-    Trained,
+    KernelProblem,
+    KernelSolution,
+    LazyKernelMatrix,
+    bytes_needed,
     gamma_scale,
+    kernel_names,
     leave_one_out,
     make_kernel,
     takes_gamma,
     train,
 )
-from everystump._core.kernel_machines.gram import bytes_needed
 from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
 from everystump._tables.validation import TrainingTable, check_rows
+from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
 from everystump.estimators._bounds import (
     BALANCED,
@@ -124,7 +123,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     _fitted_attribute: ClassVar[str] = "expansion_"
 
     _parameter_constraints: ClassVar[dict] = {
-        "kernel": [one_of(*KERNELS, "precomputed"), callable],
+        "kernel": [one_of(*kernel_names(), "precomputed"), callable],
         "C": [Interval(Real, 0, None, closed="neither")],
         "gamma": [one_of("scale", "auto"), Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean"],
@@ -181,9 +180,9 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         rows: np.ndarray,
         buffer: np.ndarray | None = None,
         n_threads: int = 1,
-    ) -> Gram:
+    ) -> LazyKernelMatrix:
         kernel = make_kernel(self.kernel, rows, gamma=self.gamma, weight=table.sample_weight)
-        return Gram(kernel, rows, self._max_bytes(), buffer, n_threads)
+        return LazyKernelMatrix(kernel, rows, self._max_bytes(), buffer, n_threads)
 
     def _with_fixed_gamma(self, X: np.ndarray, weight: np.ndarray | None) -> KernelSVC:
         """Return an unfitted copy whose gamma is computed from ``X``, itself if gamma is fixed."""
@@ -193,7 +192,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
 
     def _shared_gram(
         self, table: TrainingTable, r: int, n_machines: int, n_threads: int
-    ) -> Gram | None:
+    ) -> LazyKernelMatrix | None:
         """Return the kernel matrix of all samples, for machines on ``r`` samples each.
 
         None if their kernels depend on their samples, if LIBSVM evaluates the kernel itself, or if
@@ -206,14 +205,14 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         rows = np.asarray(table.X, dtype=np.float64)
         gram = self._gram(table, rows, n_threads=n_threads)
         by_libsvm = self.fit_intercept and self.loss == "hinge" and gram.kernel.libsvm is not None
-        return gram if gram.kernel.fixed and not by_libsvm else None
+        return gram if gram.kernel.data_independent and not by_libsvm else None
 
     def _max_bytes(self) -> float:
         return self.memory_limit * _GIGABYTE
 
     def _fit_subsample(
-        self, table: TrainingTable, gram: Gram | None, buffer: np.ndarray | None
-    ) -> Gram:
+        self, table: TrainingTable, gram: LazyKernelMatrix | None, buffer: np.ndarray | None
+    ) -> LazyKernelMatrix:
         """Fit to validated data, with its kernel matrix if given; return the matrix for reuse."""
         table = table.with_class_weight(self.class_weight)
         rows = self._training_rows(table)
@@ -223,7 +222,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         warn_if_not_converged(self)
         return gram
 
-    def _fit_table(self, table: TrainingTable, rows: np.ndarray, gram: Gram) -> None:
+    def _fit_table(self, table: TrainingTable, rows: np.ndarray, gram: LazyKernelMatrix) -> None:
         """Fit to validated data and its kernel matrix."""
         solutions = []
         for k, positive in enumerate(table.problems()):
@@ -244,17 +243,17 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
             check_kernel_function(self.kernel, rows, bias=free_intercept)
         return rows
 
-    def _problem(self, positive: np.ndarray, cost: np.ndarray) -> Task:
+    def _problem(self, positive: np.ndarray, cost: np.ndarray) -> KernelProblem:
         sign = np.where(positive, 1.0, -1.0)
         loss = LOSSES[self.loss](cost)
-        return Task(sign, loss, self.fit_intercept, self.tol, self.max_iter)
+        return KernelProblem(sign, loss, self.fit_intercept, self.tol, self.max_iter)
 
     def _store(
         self,
         table: TrainingTable,
         kernel: Kernel,
         rows: np.ndarray,
-        solutions: list[Trained],
+        solutions: list[KernelSolution],
     ) -> None:
         """Store the solutions as fitted attributes."""
         signs = table.signs()
@@ -264,8 +263,8 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         self.classes_ = table.classes
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.support_ = table.kept[support]
-        kept = kernel.keep(rows, support, self.support_)
-        self.expansion_ = Expansion(kernel, kept, coef[:, support].T, self.intercept_)
+        support_vectors = kernel.support_vectors(rows, support, self.support_)
+        self.expansion_ = Expansion(kernel, support_vectors, coef[:, support].T, self.intercept_)
         self.dual_coef_ = table.to_input_rows(coef)
         self.training_scores_ = table.to_input_rows(scores, fill=np.nan)
         self.row_costs_ = table.to_input_rows([self.C * table.weight])
@@ -286,13 +285,15 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs depend on the training samples."""
         found: tuple[str, ...] = ()
-        if not self.expansion_.kernel.fixed:
+        if not self.expansion_.kernel.data_independent:
             name = "gamma" if takes_gamma(self.kernel) else "kernel"
             value = getattr(self, name)
             found = (f"{name}={value!r}: the kernel depends on the training samples",)
         return (*found, BALANCED) if self.class_weight == "balanced" else found
 
-    def kernel_machines(self, rows: Callable[[], np.ndarray], signs: np.ndarray) -> list[Machine]:
+    def kernel_machines(
+        self, rows: Callable[[], np.ndarray], signs: np.ndarray
+    ) -> list[KernelMachine]:
         """Return the fitted kernel machines, one per problem, for `everystump.bounds`.
 
         Parameters
@@ -304,28 +305,28 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
 
         Returns
         -------
-        list of Machine
+        list of KernelMachine
             One per problem, on the samples of positive weight.
         """
         used = np.flatnonzero(self.row_costs_)
         cost, kernel = self.row_costs_[used], self.expansion_.kernel
-        is_constant = kernel.own is not None
-        diagonal = np.full(len(cost), kernel.own)
+        is_constant = kernel.constant_diagonal is not None
+        diagonal = np.full(len(cost), kernel.constant_diagonal)
         if not is_constant:
-            diagonal = kernel.diagonal(kernel.restrict(rows(), used))
+            diagonal = kernel.diagonal(kernel.subset(rows(), used))
         violations = ((INTERCEPT,) if self.fit_intercept else ()) + self._data_dependence()
         duals, margins = signs * self.dual_coef_, signs * self.training_scores_
         return [
-            Machine(
+            KernelMachine(
                 rows=np.arange(len(cost)),
                 a=a,
                 margin=margin,
                 diagonal=diagonal,
-                limit=float(diagonal.max()),
+                kappa=float(diagonal.max()),
                 kappa_is_proven=is_constant,
                 C=float(cost.max()),
-                hinge=self.loss == "hinge",
-                capped=self.loss == "hinge",
+                has_hinge_loss=self.loss == "hinge",
+                has_bounded_duals=self.loss == "hinge",
                 gap=absolute_gap(certificate),
                 refit_gap=0.0,  # `leave_one_out` solves to the optimum
                 violations=violations + find_violations(sign, certificate),
@@ -350,7 +351,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     ) -> Iterator[tuple[int, np.ndarray]]:
         used = np.flatnonzero(self.row_costs_)
         kernel, problem = self.expansion_.kernel, self._problem(sign > 0, self.row_costs_[used])
-        table = kernel.restrict(np.asarray(rows(), dtype=np.float64), used)
-        gram = Gram(kernel, table, self._max_bytes())
+        table = kernel.subset(np.asarray(rows(), dtype=np.float64), used)
+        gram = LazyKernelMatrix(kernel, table, self._max_bytes())
         every = np.arange(len(a)) if some is None else some
-        return leave_one_out(gram.square, problem, a, margin, every)
+        return leave_one_out(gram.full, problem, a, margin, every)

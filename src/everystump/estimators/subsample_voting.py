@@ -22,7 +22,7 @@ from everystump._tables.labels import classifier_scores, log_probabilities, vote
 from everystump._tables.overlap import Overlap
 from everystump._tables.validation import TrainingTable, check_rows
 from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
-from everystump.bounds.wrapped import with_prefit_members
+from everystump.bounds._nested_overlap import with_prefit_members
 from everystump.estimators._base import ProbabilityClassifier, ShapeClassifier, unwrap_binary
 from everystump.estimators._subsamples import (
     MemberTask,
@@ -284,7 +284,7 @@ class SubsampleVotingClassifier(
         inputs = np.concatenate(self._outputs(table.X), axis=1)
         svm = KernelSVC("linear", C=self.C)
         svm.fit(inputs, table.classes[table.label], table.sample_weight)
-        coef = svm.expansion_.weights.T
+        coef = svm.expansion_.linear_coef.T
         self.weights_ = coef[0] if len(coef) == 1 else coef
         self.certificate_, self.intercept_ = svm.certificate_, svm.intercept_
 

@@ -31,7 +31,7 @@ from everystump._tables.row_hashes import hash_numbers, hash_rows
 from everystump._tables.validation import check_n_classes, check_sample_weight
 from everystump._tables.weighted_rows import WeightedRows, fit_weighted, supports_sample_weight
 from everystump._warnings import warn_user
-from everystump.bounds.wrapped import with_prefit_members
+from everystump.bounds._nested_overlap import with_prefit_members
 from everystump.estimators._base import ProbabilityClassifier, ScoreClassifier
 
 

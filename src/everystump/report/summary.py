@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
+from everystump._explanations.access import shape_models
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.validation import check_rows
 from everystump.bounds._nested_overlap import training_overlap_of
-from everystump.estimators._base import as_class_list
 from everystump.explain.optimality import certificate_and_path
 from everystump.export.document import to_document
 from everystump.report.features import known_density, measured_importances, summarize_features
@@ -75,7 +74,7 @@ def summarize(
     ([1.0], [[1, 1], [0, 0]])
     """
     fitted, model = model, fold_pipeline(model)
-    models = _curves(model)
+    models = shape_models(model)
     if X is None and y is not None:
         raise ValueError("y was given without X; pass the rows that it belongs to as well.")
     document = to_document(model)
@@ -107,20 +106,6 @@ def summarize(
     if summary["quality"] is not None:
         summary["quality"]["figures"] = _figures(model, X, y, known)
     return summary | {"words": _words(known, document, labels, summary["quality"])}
-
-
-def _curves(model: Any) -> list[ShapeModel]:
-    """Return the curves of each class, or say that a model has none."""
-    mark = getattr(model, "_fitted_attribute", None)
-    if mark is not None or hasattr(model, "feature_info_"):
-        check_is_fitted(model, mark)
-    if getattr(model, "shapes_", None) is None:
-        remedy = "pass its best_estimator_" if hasattr(model, "best_estimator_") else None
-        raise ValueError(
-            f"{type(model).__name__} has no curves, which a report is made of; "
-            f"{remedy or 'fit an ensemble of stumps such as StumpSVC'}."
-        )
-    return list(as_class_list(model.shapes_))
 
 
 def _of_rows(rows: ScoredRows, models: Sequence[ShapeModel], model: Any) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from everystump._explanations.access import suggest_name
 from everystump._text import InvalidInputError, pluralize
 from everystump._workflow.reading.number_text import as_number
-from everystump.estimators._reading import hint
 
 # More classes than these need some rows each, and must not be the values of a quantity.
 _FEW_CLASSES, _MAX_CLASSES, _ROWS_PER_CLASS = 20, 1000, 5
@@ -121,6 +121,6 @@ def positive_label(y: np.ndarray, target: str, given: str | None) -> Any:
         )
     if given not in shown:
         raise InvalidInputError(
-            f"--positive {given!r} is not a value of {target!r}; {hint(given, shown)}."
+            f"--positive {given!r} is not a value of {target!r}; {suggest_name(given, shown)}."
         )
     return labels[shown.index(given)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._explanations.access import suggest_name
 from everystump._text import InvalidInputError, pluralize, truncate_list
 from everystump._workflow.options import ColumnOptions
 from everystump._workflow.reading.frames import DECIMALS, unique_cells
@@ -21,7 +22,6 @@ from everystump._workflow.schema.inference import (
 )
 from everystump._workflow.schema.labels import positive_label, target_labels
 from everystump._workflow.schema.parsers import apply_parsers, parsers_to_dict
-from everystump.estimators._reading import hint
 
 _MAX_CLASSES_SHOWN = 20
 
@@ -93,7 +93,7 @@ def check_columns(known: Collection[str], names: Sequence[str]) -> None:
     """Raise if a column does not exist, and suggest a similar name."""
     for name in names:
         if name not in known:
-            suggestion = hint(name, list(known))
+            suggestion = suggest_name(name, list(known))
             raise InvalidInputError(f"There is no column {name!r}; {suggestion}.")
 
 
