@@ -7,7 +7,7 @@ from everystump._core.chains import Chains
 from everystump._core.columns import make_columns
 from everystump._core.measures import Masses, Mixed
 from everystump._core.packing import pack
-from everystump._core.solvers import Problem, Rows, solve
+from everystump._core.solvers import Problem, Rows, SolverOptions, solve
 
 
 class Small:
@@ -53,11 +53,5 @@ class Small:
         return A - np.outer(h, h) / k, r - h * e / k, e, h, k
 
     def solve(self, *, tol=1e-9, max_iter=1000, start=None, rows=None, kernel_matrix=None):
-        return solve(
-            self.problem,
-            rows or self.rows,
-            tol=tol,
-            max_iter=max_iter,
-            start=start,
-            kernel_matrix=kernel_matrix,
-        )
+        options = SolverOptions(tol, max_iter, start=start, kernel_matrix=kernel_matrix)
+        return solve(self.problem, rows or self.rows, options)

@@ -15,7 +15,7 @@ from everystump._core.kernel_machines.interior_point import solve_interior_point
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
 from everystump._core.solvers import DenseKernelMatrix
 from everystump._core.solvers.certificate import ObjectiveTerms, certify
-from everystump._core.solvers.kernel_certificate import evaluate_expansion
+from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_bias
 from everystump._core.solvers.kernel_products import RowSum, linear_scores
 
 
@@ -159,9 +159,8 @@ def test_the_imbalance_is_rounded_to_the_safe_side(seed):
     rng = np.random.default_rng(seed)
     a, sign, b = rng.random(10), np.where(rng.random(10) < 0.5, 1.0, -1.0), 1e9 * rng.random()
     loss = Hinge(np.ones(10))
-    claimed = evaluate_expansion(
-        DenseKernelMatrix(np.zeros((10, 10))), sign, loss, a, b, 1e-3
-    ).certificate
+    bias, matrix = fixed_bias(b, a * sign), DenseKernelMatrix(np.zeros((10, 10)))
+    claimed = evaluate_expansion(matrix, sign, loss, a, 1e-3, bias).certificate
     exact_dual = sum(exact(a)) - Fraction(b) * sum(exact(a * sign))
     assert Fraction(claimed.dual) <= exact_dual
 

@@ -12,7 +12,7 @@ from everystump._core.columns import make_columns
 from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.packing import pack
-from everystump._core.solvers import Problem, Rows, solve
+from everystump._core.solvers import Problem, Rows, SolverOptions, solve
 from everystump._core.solvers.certificate import ObjectiveTerms, certify, relative_gap
 from everystump._core.solvers.conjugate_gradients import StoppingRule, conjugate_gradients
 from everystump._core.solvers.duality import primal_dual
@@ -308,13 +308,7 @@ def test_too_few_steps_are_reported(loss, bias):
 @ALL_LOSSES
 def test_progress_reports_converging_values(loss):
     small, seen = Small(loss), []
-    solve(
-        small.problem,
-        small.rows,
-        tol=1e-6,
-        max_iter=1000,
-        progress=lambda *step: seen.append(step),
-    )
+    solve(small.problem, small.rows, SolverOptions(1e-6, 1000, lambda *step: seen.append(step)))
     steps, primals, duals = np.array(seen).T
     assert steps[0] == 0 and np.all(np.diff(steps) >= 0)
     assert 1 - duals[-1] / primals[-1] <= 1e-6
@@ -372,7 +366,7 @@ def test_a_hard_margin_needs_separable_rows():
     positive = np.array([True, False, True])
     rows = Rows(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
     with pytest.raises(ValueError, match=r"C=inf asks for a hard margin, .* use a finite C"):
-        solve(problem, rows, tol=1e-3, max_iter=1000)
+        solve(problem, rows, SolverOptions(1e-3, 1000))
 
 
 # Rows

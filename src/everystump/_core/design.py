@@ -22,6 +22,7 @@ from everystump._core.solvers import (
     Progress,
     Rows,
     Solution,
+    SolverOptions,
     TableKernelMatrix,
     solve,
 )
@@ -138,14 +139,9 @@ class Design:
             hard=bool(np.isinf(C)),
             signs=self.signs,
         )
+        rows = Rows(self.packing, index, positive, loss, weight, C, n_threads)
         return solve(
-            problem,
-            Rows(self.packing, index, positive, loss, weight, C, n_threads),
-            tol=tol,
-            max_iter=max_iter,
-            progress=progress,
-            start=start,
-            kernel_matrix=self.kernel_matrix,
+            problem, rows, SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
         )
 
     def _check_distinct_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:

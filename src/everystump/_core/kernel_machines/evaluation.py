@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import fsum
 
 import numpy as np
@@ -9,12 +10,7 @@ import numpy as np
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
 from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF
-from everystump._core.solvers.kernel_certificate import (
-    Imbalance,
-    certify_expansion,
-    evaluate_expansion,
-    rounding_matters,
-)
+from everystump._core.solvers.kernel_certificate import Bias, evaluate_expansion, fixed_bias
 from everystump._core.solvers.kernel_products import Scores
 
 # An imbalance up to this fraction of the dual variables is rounding, and corrected.
@@ -31,19 +27,12 @@ def solution_from_duals(
 
     The intercept is the best one.  Where ``sum of y a`` is not 0, the certificate allows for it.
     """
-    y, loss = problem.y, problem.loss
-    if not problem.fit_intercept:
-        found = evaluate_expansion(gram, y, loss, a, 0.0, problem.tol)
-        return KernelSolution(a, 0.0, found.margin, found.certificate, 0)
-    a = balance(problem, a)
-    for extended in (False, True):
-        scores = gram.scores(a * y, extended)
-        b = loss.best_bias(y, scores.value)
-        imbalance = _imbalance(gram, problem, a, scores, b)
-        found = certify_expansion(scores, y, loss, a, b, imbalance, problem.tol)
-        if not rounding_matters(found.certificate, problem.tol):
-            break
-    return KernelSolution(a, b, found.margin, found.certificate, 0)
+    bias = fixed_bias(0.0, a * problem.y)
+    if problem.fit_intercept:
+        a = balance(problem, a)
+        bias = partial(_best_bias, gram, problem, a)
+    found = evaluate_expansion(gram, problem.y, problem.loss, a, problem.tol, bias)
+    return KernelSolution(a, found.b, found.margin, found.certificate, 0)
 
 
 def balance(problem: KernelProblem, a: np.ndarray) -> np.ndarray:
@@ -66,19 +55,20 @@ def balance(problem: KernelProblem, a: np.ndarray) -> np.ndarray:
     return out
 
 
-def _imbalance(
-    gram: LazyKernelMatrix, problem: KernelProblem, a: np.ndarray, scores: Scores, b: float
-) -> Imbalance:
-    """Return an upper bound on the fall of the dual value when ``sum of y a`` is brought to 0.
+def _best_bias(
+    gram: LazyKernelMatrix, problem: KernelProblem, a: np.ndarray, scores: Scores
+) -> Bias:
+    """Return the intercept of least loss, with a bound on the cost of making ``sum of y a`` 0.
 
     One row between its limits can absorb the whole imbalance.  Without such a row, the dual value
     is linear in the intercept, and the best intercept is bounded by 1 plus the largest score.
     """
     y, loss = problem.y, problem.loss
+    b = loss.best_bias(y, scores.value)
     ridge, low, high = loss.box()
     excess = fsum(a * y)
     if excess == 0.0:
-        return Imbalance(0.0, 0.0)
+        return Bias(b, 0.0, 0.0)
     moved = a - SAFETY_FACTOR * excess * y
     able = np.flatnonzero((a > low) & (a < high) & (moved > low) & (moved < high))
     if len(able):
@@ -89,9 +79,9 @@ def _imbalance(
         size += excess**2 * curvature
         rounding = abs(excess) * scores.rounding + _MAX_OPERATIONS * UNIT_ROUNDOFF * size
         best = able[np.argmin((loss_of_value + rounding)[able])]
-        return Imbalance(float(loss_of_value[best]), SAFETY_FACTOR * float(rounding[best]))
+        return Bias(b, float(loss_of_value[best]), SAFETY_FACTOR * float(rounding[best]))
     primal = 0.5 * float((a * y) @ scores.value + np.abs(a) @ scores.rounding)
     margin = y * (scores.value + b)
     primal += loss.total(loss.worst_within(margin, scores.rounding))
     bound = abs(excess) * (1.0 + float(np.sqrt(2.0 * max(primal, 0.0) * gram.diagonal_bound)))
-    return Imbalance(bound, (SAFETY_FACTOR - 1.0) * bound)
+    return Bias(b, bound, (SAFETY_FACTOR - 1.0) * bound)

@@ -4,9 +4,9 @@ from everystump._core.solvers.box import BoxSolution, solve_box
 from everystump._core.solvers.certificate import Certificate, InseparableError
 from everystump._core.solvers.dispatch import solve
 from everystump._core.solvers.kernel_products import DenseKernelMatrix, KernelProducts, weighted_sum
-from everystump._core.solvers.problem import Problem, Progress, Solution
+from everystump._core.solvers.problem import Problem, Progress, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
-from everystump._core.solvers.span import TableKernelMatrix
+from everystump._core.solvers.table_kernel import TableKernelMatrix
 
 __all__ = [
     "BoxSolution",
@@ -18,6 +18,7 @@ __all__ = [
     "Progress",
     "Rows",
     "Solution",
+    "SolverOptions",
     "TableKernelMatrix",
     "solve",
     "solve_box",

@@ -24,9 +24,10 @@ from everystump._core.solvers.certificate import InseparableError
 from everystump._core.solvers.conjugate_gradients import StoppingRule
 from everystump._core.solvers.duality import PrimalDual
 from everystump._core.solvers.iterate import Iterate
-from everystump._core.solvers.problem import Problem, Progress, Solution
+from everystump._core.solvers.problem import Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
-from everystump._core.solvers.span import Effort, TableKernelMatrix, initial_iterate
+from everystump._core.solvers.span import initial_iterate
+from everystump._core.solvers.table_kernel import Effort
 
 # The first penalty, in units of (size of the box) / (mean distance from the margin).  If all rows
 # start on the margin, this distance is used.
@@ -57,22 +58,11 @@ _MANY_ROWS, _SUBSAMPLING, _SUBSAMPLE_TOL, _MIN_CLASS_ROWS = 200_000, 8, 3.0, 200
 _MIN_MARGIN = 1e-6
 
 
-def solve_augmented_lagrangian(
-    problem: Problem,
-    rows: Rows,
-    *,
-    tol: float,
-    max_iter: int,
-    progress: Progress,
-    start: Solution | None = None,
-    kernel_matrix: TableKernelMatrix | None = None,
-) -> Solution:
-    """Minimize the objective of `Problem` for the hinge, with a soft or a hard margin.
-
-    See `solve` for the parameters.
-    """
-    subsample = _solve_subsample(problem, rows, tol, max_iter) if start is None else None
-    search = _Search(initial_iterate(problem, rows, kernel_matrix, _EFFORT))
+def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOptions) -> Solution:
+    """Minimize the objective of `Problem` for the hinge, with a soft or a hard margin."""
+    tol, start = options.tol, options.start
+    subsample = _solve_subsample(problem, rows, options) if start is None else None
+    search = _Search(initial_iterate(problem, rows, options.kernel_matrix, _EFFORT))
     if subsample is not None:
         search.begin_at(subsample)
     elif start is None:
@@ -81,10 +71,10 @@ def solve_augmented_lagrangian(
         search.resume(start)
     while True:
         sums, current = search.iterate.evaluate()
-        progress(search.n_iter, current.primal, current.dual)
+        options.progress(search.n_iter, current.primal, current.dual)
         if problem.hard:
             _check_separable(problem, current)
-        if current.gap <= tol or search.n_iter >= max_iter:
+        if current.gap <= tol or search.n_iter >= options.max_iter:
             break
         # How much the dual variables and the margins disagree, which is the cost of the smoothing.
         slack = search.rows.complementarity() if problem.hard else sums.loss - sums.pairing
@@ -97,22 +87,21 @@ def solve_augmented_lagrangian(
     solution = search.iterate.solution(tol, search.n_iter)
     if solution.certificate.primal == np.inf:
         raise ValueError(
-            f"C=inf: the classes were not separated within max_iter={max_iter} Newton steps; raise "
-            f"max_iter or use a finite C."
+            f"C=inf: the classes were not separated within max_iter={options.max_iter} Newton "
+            f"steps; raise max_iter or use a finite C."
         )
     return replace(solution, penalty=search.penalty)
 
 
-def _solve_subsample(problem: Problem, rows: Rows, tol: float, max_iter: int) -> Solution | None:
+def _solve_subsample(problem: Problem, rows: Rows, options: SolverOptions) -> Solution | None:
     """Return the solution on a subsample of very many rows, from which few steps are left."""
     if rows.n_rows < _MANY_ROWS or problem.hard or problem.signs is not None:
         return None
     some = rows.subsample(_SUBSAMPLING)
     if some.minority_size() < _MIN_CLASS_ROWS:
         return None
-    found = solve_augmented_lagrangian(
-        problem, some, tol=_SUBSAMPLE_TOL * tol, max_iter=max_iter, progress=lambda *_: None
-    )
+    rough = SolverOptions(_SUBSAMPLE_TOL * options.tol, options.max_iter)
+    found = solve_augmented_lagrangian(problem, some, rough)
     rows.passes += found.certificate.passes / _SUBSAMPLING
     return found
 

@@ -20,9 +20,9 @@ from scipy.linalg.lapack import dposv
 from everystump._core.jit import jit
 from everystump._core.losses import Box, QuadraticLoss
 from everystump._core.solvers.certificate import Certificate, relative_gap
-from everystump._core.solvers.kernel_certificate import evaluate_expansion
+from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_bias
 from everystump._core.solvers.kernel_products import KernelProducts
-from everystump._core.solvers.problem import Progress
+from everystump._core.solvers.problem import Progress, no_progress
 
 # Violations are reduced by this factor before more rows are fetched, and by this one otherwise.
 _ROUGH_REDUCTION, _FINE_REDUCTION = 0.5, 0.1
@@ -106,7 +106,7 @@ def solve_box(
     tol: float = 1e-3,
     max_iter: int = 1000,
     start: tuple[np.ndarray, np.ndarray] | None = None,
-    progress: Progress = lambda n_iter, primal, dual: None,
+    progress: Progress = no_progress,
 ) -> BoxSolution:
     """Solve the problem to a relative duality gap of ``tol``.
 
@@ -144,15 +144,12 @@ def solve_box(
         progress(n_iter, primal, dual)
         last = not np.isfinite(primal) or n_iter == max_iter or accuracy < _MIN_ACCURACY
         if last or relative_gap(primal, dual) <= tol:
-            found = evaluate_expansion(products, sign, loss, a, b, tol)
-            if (
-                last
-                or found.certificate.converged
-                or not found.certificate.gap < _GAP_REDUCTION * best
-            ):
+            found = evaluate_expansion(products, sign, loss, a, tol, fixed_bias(b, a * sign))
+            gap = found.certificate.gap
+            if last or found.certificate.converged or not gap < _GAP_REDUCTION * best:
                 break
             # Continue from the evaluated margins, free of the rounding of the steps so far.
-            best, margin = found.certificate.gap, found.margin.copy()
+            best, margin = gap, found.margin.copy()
         violation = _violation(box, a, margin)
         fetched = cache.fetch(violation, (a > box.low) & (a < box.high))
         rough = fetched and not cache.full

@@ -11,6 +11,7 @@ free, an upper bound on the cost of making ``sum of y a`` 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,20 +34,28 @@ _MAX_ROUNDING_OF_TOL, _MAX_ROUNDING = 0.1, 1e-10
 _FEW_UNITS = 4 * UNIT_ROUNDOFF
 
 
-class Imbalance(NamedTuple):
-    """How much too high the dual value is because ``sum of y a`` is not 0, and its rounding."""
+class Bias(NamedTuple):
+    """The bias ``b``, the imbalance of the dual value, and a bound on its rounding."""
 
     value: float
+    imbalance: float
     rounding: float
 
 
 @dataclass(frozen=True)
 class EvaluatedExpansion:
-    """The scores without the bias, the margins with it, and the certificate."""
+    """The bias, the margins, and the certificate of a machine."""
 
-    scores: Scores
+    b: float
     margin: np.ndarray
     certificate: Certificate
+
+
+def fixed_bias(b: float, coef: np.ndarray) -> Callable[[Scores], Bias]:
+    """Return the function that gives a fixed bias to any scores, for coefficients ``y a``."""
+    shift = b * exact_sum(coef)
+    bias = Bias(b, shift, 2 * UNIT_ROUNDOFF * abs(shift))
+    return lambda scores: bias
 
 
 def evaluate_expansion(
@@ -54,35 +63,30 @@ def evaluate_expansion(
     sign: np.ndarray,
     loss: QuadraticLoss,
     a: np.ndarray,
-    b: float,
     tol: float,
+    bias: Callable[[Scores], Bias],
 ) -> EvaluatedExpansion:
-    """Evaluate a machine with a fixed bias, in twice the precision if that matters."""
+    """Evaluate the machine of ``a``, each within its limits, and of the bias for its scores.
+
+    Sums are taken in twice the precision if more digits would change the certificate.
+    """
     for extended in (False, True):
         scores = products.scores(a * sign, extended)
-        shift = b * exact_sum(a * sign)
-        imbalance = Imbalance(shift, 2 * UNIT_ROUNDOFF * abs(shift))
-        found = certify_expansion(scores, sign, loss, a, b, imbalance, tol)
-        if not rounding_matters(found.certificate, tol):
+        found = _evaluate(scores, sign, loss, a, tol, bias(scores))
+        if found.certificate.rounding <= min(_MAX_ROUNDING_OF_TOL * tol, _MAX_ROUNDING):
             break
     return found
 
 
-def rounding_matters(certificate: Certificate, tol: float) -> bool:
-    """Whether more digits would change the certificate."""
-    return certificate.rounding > min(_MAX_ROUNDING_OF_TOL * tol, _MAX_ROUNDING)
-
-
-def certify_expansion(
+def _evaluate(
     scores: Scores,
     sign: np.ndarray,
     loss: QuadraticLoss,
     a: np.ndarray,
-    b: float,
-    imbalance: Imbalance,
     tol: float,
+    bias: Bias,
 ) -> EvaluatedExpansion:
-    """Evaluate a machine with given scores, whose ``a`` is within its limits.
+    """Evaluate a machine with given scores.
 
     Long sums are rounded once; each term, of few operations, is rounded by a few units more.
     """
@@ -91,7 +95,7 @@ def certify_expansion(
     norm = exact_sum(norm_terms)
     norm_rounding = float(np.abs(coef) @ scores.rounding)
     norm_rounding += _FEW_UNITS * float(np.abs(norm_terms).sum())
-    margin = sign * (scores.value + b)
+    margin = sign * (scores.value + bias.value)
     total = exact_sum(loss.per_row(margin))
     error = scores.rounding + _FEW_UNITS * np.abs(margin)
     worst = exact_sum(loss.per_row(loss.worst_within(margin, error)))
@@ -102,8 +106,8 @@ def certify_expansion(
         loss=total,
         dual_loss=exact_sum(dual_terms),
         dual_norm=norm,
-        imbalance=imbalance.value,
+        imbalance=bias.imbalance,
         primal_rounding=SAFETY_FACTOR * (loss_rounding + norm_rounding / 2),
-        dual_rounding=SAFETY_FACTOR * (dual_rounding + norm_rounding / 2) + imbalance.rounding,
+        dual_rounding=SAFETY_FACTOR * (dual_rounding + norm_rounding / 2) + bias.rounding,
     )
-    return EvaluatedExpansion(scores, margin, certify(terms, tol))
+    return EvaluatedExpansion(bias.value, margin, certify(terms, tol))

@@ -14,9 +14,10 @@ import numpy as np
 from everystump._core.solvers.conjugate_gradients import StoppingRule
 from everystump._core.solvers.duality import PrimalDual
 from everystump._core.solvers.iterate import Iterate
-from everystump._core.solvers.problem import Problem, Progress, Solution
+from everystump._core.solvers.problem import Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
-from everystump._core.solvers.span import Effort, TableKernelMatrix, initial_iterate
+from everystump._core.solvers.span import initial_iterate
+from everystump._core.solvers.table_kernel import Effort
 
 # Continuation from a C of at most 16 in factors of 16, each solved to a gap of 0.1, took at most a
 # third of the steps of a cold start at C = 2^15.
@@ -33,19 +34,11 @@ _GROWTH_HARD, _GROWTH_FEW, _GROWTH_EASY = 1.5, 3.0, 10.0
 _UNTOUCHED = 0.05
 
 
-def solve_newton(
-    problem: Problem,
-    rows: Rows,
-    *,
-    tol: float,
-    max_iter: int,
-    progress: Progress,
-    start: Solution | None = None,
-    kernel_matrix: TableKernelMatrix | None = None,
-) -> Solution:
-    """Minimize the objective of `Problem` for a smooth loss; see `solve` for the parameters."""
+def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Solution:
+    """Minimize the objective of `Problem` for a smooth loss."""
+    tol, start = options.tol, options.start
     continued = problem.loss.needs_continuation
-    iterate = initial_iterate(problem, rows, kernel_matrix, _EFFORTS[continued])
+    iterate = initial_iterate(problem, rows, options.kernel_matrix, _EFFORTS[continued])
     if start is not None:
         iterate.warm_start(start)
         iterate.warm_start_constraints(start)
@@ -56,9 +49,9 @@ def solve_newton(
         iterate.rows.set_c(C)
         while True:
             _, current = iterate.evaluate()
-            progress(n_iter, current.primal, current.dual)
+            options.progress(n_iter, current.primal, current.dual)
             enough = goal if start is None or n_iter > 0 else _UNTOUCHED * goal
-            if current.gap <= enough or n_iter == max_iter:
+            if current.gap <= enough or n_iter == options.max_iter:
                 break
             # The primal value is far too high as long as many weights violate their signs.
             value = current.dual if iterate.constraints else current.primal

@@ -23,9 +23,14 @@ from everystump._core.chains import Chains
 from everystump._core.losses import Loss
 from everystump._core.packing import Packing
 from everystump._core.solvers.certificate import Certificate
+from everystump._core.solvers.table_kernel import TableKernelMatrix
 
 # Called with the number of Newton steps, the primal and the dual value.
 Progress = Callable[[int, float, float], None]
+
+
+def no_progress(n_iter: int, primal: float, dual: float) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -119,3 +124,28 @@ class Solution:
     C: float
     penalty: float = 0.0
     sign_penalty: float = 0.0
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """How accurately to solve a problem, and what helps.
+
+    Attributes
+    ----------
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        The largest number of Newton steps.
+    progress : callable
+        Called with the number of Newton steps, the primal and the dual value.
+    start : Solution, optional
+        The solution for another C, as a warm start.
+    kernel_matrix : TableKernelMatrix, optional
+        The kernel matrix of the table, used if it makes the solution faster.
+    """
+
+    tol: float
+    max_iter: int
+    progress: Progress = no_progress
+    start: Solution | None = None
+    kernel_matrix: TableKernelMatrix | None = None
