@@ -15,24 +15,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool import ENVIRONMENT, PROGRAM, run, start, write_credit
+from tool import ENVIRONMENT, PROGRAM, run, start
 
 ESCAPE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 COLUMNS = 80
-
-
-@pytest.fixture(scope="module")
-def credit(tmp_path_factory):
-    return write_credit(tmp_path_factory.mktemp("terminal") / "credit.csv")
-
-
-@pytest.fixture(scope="module")
-def model(credit):
-    """Return a model file; its commands have run once, so that nothing is left to compile."""
-    path = credit.parent / "credit.stump"
-    assert run("fit", credit, "--target", "default", "-o", path).exit_code == 0
-    assert run("report", path, credit, "-o", credit.parent / "credit.html").exit_code == 0
-    return path
 
 
 def start_in_a_terminal(*arguments, cwd=None):
@@ -83,22 +69,22 @@ def test_fit_in_a_terminal(credit, tmp_path):
 @pytest.mark.parametrize(
     "given", [("credit.csv", "--row", 3), pytest.param((), marks=pytest.mark.slow)]
 )
-def test_explanations_in_a_terminal_fit_it(model, given):
-    shown, code = in_a_terminal("explain", model.name, *given, cwd=model.parent)
+def test_explanations_in_a_terminal_fit_it(credit_model, given):
+    shown, code = in_a_terminal("explain", credit_model.name, *given, cwd=credit_model.parent)
     assert code == 0 and b"\x1b[" in shown and "█".encode() in shown
     assert max(map(len, lines_of(shown))) <= COLUMNS
 
 
 @pytest.mark.parametrize("command", ["explain", pytest.param("bound", marks=pytest.mark.slow)])
-def test_a_pipe_gets_text_without_colours_and_nothing_on_the_side(credit, model, command):
-    with start(command, model, credit, stdout=subprocess.PIPE) as process:
+def test_a_pipe_gets_text_without_colours_and_nothing_on_the_side(credit, credit_model, command):
+    with start(command, credit_model, credit, stdout=subprocess.PIPE) as process:
         shown = process.stdout.read()
         assert process.stderr.read() == b"" and process.wait(60) == 0
     assert b"\x1b" not in shown and len(shown) > 100
 
 
-def test_explanations_outside_of_a_terminal_have_no_colours(model):
-    done = run("explain", model)
+def test_explanations_outside_of_a_terminal_have_no_colours(credit_model):
+    done = run("explain", credit_model)
     assert done.exit_code == 0 and done.stderr == ""
     assert "\x1b" not in done.stdout and len(done.stdout) > 100
 
@@ -129,9 +115,9 @@ def test_completion():
 @pytest.mark.parametrize(
     "command", [("predict",), pytest.param(("explain", "--json"), marks=pytest.mark.slow)]
 )
-def test_a_reader_that_went_away_is_nothing_to_speak_of(command, credit, model):
+def test_a_reader_that_went_away_is_nothing_to_speak_of(command, credit, credit_model):
     name, *options = command
-    with start(name, model, credit, *options, stdout=subprocess.PIPE) as process:
+    with start(name, credit_model, credit, *options, stdout=subprocess.PIPE) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait(60)) == (b"", 2)
 
@@ -144,9 +130,9 @@ def test_a_model_is_kept_though_nobody_reads_what_is_told_of_it(credit, tmp_path
     assert (tmp_path / "m.stump").exists()
 
 
-def test_a_closed_output_is_no_crash(credit, model):
+def test_a_closed_output_is_no_crash(credit, credit_model):
     done = subprocess.run(
-        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "predict", model, credit],
+        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "predict", credit_model, credit],
         env=ENVIRONMENT,
         capture_output=True,
         check=False,
@@ -166,9 +152,11 @@ def test_closed_errors_keep_the_model(credit, tmp_path):
 
 
 @pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.slow)])
-def test_no_output_is_cut_in_silence(unbuffered, credit, model, tmp_path):
+def test_no_output_is_cut_in_silence(unbuffered, credit, credit_model, tmp_path):
+    command = ["predict", credit_model, credit]
+    assert run(*command).exit_code == 0  # so that all code is compiled and cached
     done = subprocess.run(
-        ["sh", "-c", 'ulimit -f 8; exec "$@" > said.csv', "sh", *PROGRAM, "predict", model, credit],
+        ["sh", "-c", 'ulimit -f 8; exec "$@" > out.csv', "sh", *PROGRAM, *command],
         env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered},
         cwd=tmp_path,
         capture_output=True,
@@ -179,8 +167,11 @@ def test_no_output_is_cut_in_silence(unbuffered, credit, model, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
-def test_no_space_to_print_to(credit, model):
-    with open("/dev/full", "w") as full, start("predict", model, credit, stdout=full) as process:
+def test_no_space_to_print_to(credit, credit_model):
+    with (
+        open("/dev/full", "w") as full,
+        start("predict", credit_model, credit, stdout=full) as process,
+    ):
         said = process.stderr.read()
         assert said.count(b"\n") == 1 and b"No space left" in said and process.wait(60) == 2
 
@@ -206,11 +197,14 @@ def files_of_at_most(n_bytes):
     ],
     ids=lambda command: command[0],
 )
-def test_no_space_for_the_output(command, model, tmp_path):
+def test_no_space_for_the_output(command, credit_model, tmp_path):
     """What was there stays, and nothing else."""
     out = tmp_path / "out"
+    words = [
+        str(credit_model.parent / word) if word.startswith("credit.") else word for word in command
+    ]
+    run(*words, "-o", out)  # so that all code is compiled and cached
     out.write_text("what was there")
-    words = [str(model.parent / word) if word.startswith("credit.") else word for word in command]
     with files_of_at_most(4096):
         done = run(*words, "-o", out, "--force")
     assert "cannot be written (File too large)" in done.stderr and done.exit_code == 2

@@ -11,7 +11,7 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
-from tool import refused, run, write_credit
+from tool import refused, run
 
 import everystump as package
 from everystump import export
@@ -19,19 +19,6 @@ from everystump._workflow.options import ColumnOptions
 from everystump._workflow.presets import PRESETS
 from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.cli.main import everystump
-
-
-@pytest.fixture(scope="module")
-def credit(tmp_path_factory):
-    return write_credit(tmp_path_factory.mktemp("tool") / "credit.csv")
-
-
-@pytest.fixture(scope="module")
-def model(credit):
-    path = credit.parent / "credit.stump"
-    done = run("fit", credit, "--target", "default", "--C", 0.1, "-o", path)
-    assert done.exit_code == 0, done.output
-    return path
 
 
 def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
@@ -52,9 +39,9 @@ def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
         assert words in done.output
 
 
-def test_the_told_error_is_that_of_the_held_out_rows(credit, model):
-    loaded = package.load(model)
-    done = json.loads(run("bound", model, credit, "--json").stdout)
+def test_the_told_error_is_that_of_the_held_out_rows(credit, credit_model):
+    loaded = package.load(credit_model)
+    done = json.loads(run("bound", credit_model, credit, "--json").stdout)
     assert done["error"] == loaded.about_["error"]["value"]
     low, high = loaded.about_["error"]["low"], loaded.about_["error"]["high"]
     assert low < done["error"] < high
@@ -87,48 +74,48 @@ def test_cross_validation_learns_from_all_rows(credit, tmp_path):
     assert "approx. interval" in done.stdout and " 95% interval  " not in done.stdout
 
 
-def test_predictions(credit, model, tmp_path):
+def test_predictions(credit, credit_model, tmp_path):
     out = tmp_path / "predictions.csv"
-    done = run("predict", model, credit, "--keep", "number", "-o", out)
+    done = run("predict", credit_model, credit, "--keep", "number", "-o", out)
     assert done.exit_code == 0, done.output
-    said, loaded = pd.read_csv(out), package.load(model)
+    said, loaded = pd.read_csv(out), package.load(credit_model)
     rows = pd.read_csv(credit)[list(loaded.feature_names_in_)]
     assert said["number"].tolist() == list(range(400))
     np.testing.assert_array_equal(said["prediction"], loaded.predict(rows))
     np.testing.assert_allclose(said["score"], loaded.decision_function(rows), rtol=1e-12)
     np.testing.assert_allclose(said["probability 1"], loaded.predict_proba(rows)[:, 1], rtol=1e-12)
-    assert run("predict", model, credit, "--keep", "number").stdout == out.read_text()
+    assert run("predict", credit_model, credit, "--keep", "number").stdout == out.read_text()
 
 
-def test_the_probability_is_that_of_the_positive_label(credit, model, tmp_path):
+def test_the_probability_is_that_of_the_positive_label(credit, credit_model, tmp_path):
     out = tmp_path / "other.stump"
     run("fit", credit, "--target", "default", "--C", 0.1, "--positive", 0, "-o", out)
-    first = pd.read_csv(io.StringIO(run("predict", model, credit).stdout))
+    first = pd.read_csv(io.StringIO(run("predict", credit_model, credit).stdout))
     second = pd.read_csv(io.StringIO(run("predict", out, credit).stdout))
     np.testing.assert_allclose(second["score"], -first["score"], rtol=1e-6)
     np.testing.assert_allclose(second["probability 0"], 1 - first["probability 1"], rtol=1e-6)
 
 
-def test_explanations(credit, model, tmp_path):
-    table = json.loads(run("explain", model, "--json").stdout)["rows"]
+def test_explanations(credit, credit_model, tmp_path):
+    table = json.loads(run("explain", credit_model, "--json").stdout)["rows"]
     importance = [row["importance"] for row in table]
     assert importance == sorted(importance, reverse=True) and len(table) == 20
-    row = json.loads(run("explain", model, credit, "--row", 5, "--json").stdout)["rows"]
+    row = json.loads(run("explain", credit_model, credit, "--row", 5, "--json").stdout)["rows"]
     parts = {one["feature"]: one["contribution"] for one in row}
     score = parts.pop("(score)")
     assert sum(parts.values()) == pytest.approx(score, abs=1e-12)
-    run("explain", model, credit, "-o", tmp_path / "parts.csv")
+    run("explain", credit_model, credit, "-o", tmp_path / "parts.csv")
     whole = pd.read_csv(tmp_path / "parts.csv")
     assert whole.loc[5, "score"] == pytest.approx(score)
 
 
 @pytest.mark.parametrize("language", ["sql", "json", "onnx"])
-def test_export(language, model, tmp_path):
+def test_export(language, credit_model, tmp_path):
     if language == "onnx":
         pytest.importorskip("onnx", reason="ONNX needs onnx")
     out, python = tmp_path / "model", tmp_path / "python"
-    assert run("export", model, "--to", language, "-o", out).exit_code == 0
-    export.write(package.load(model), python, to=language)
+    assert run("export", credit_model, "--to", language, "-o", out).exit_code == 0
+    export.write(package.load(credit_model), python, to=language)
     assert out.read_bytes() == python.read_bytes()
 
 
@@ -137,11 +124,11 @@ def test_bench():
     assert len(found) == 5 and all(0 < one["error"] < 0.2 for one in found)
 
 
-def test_other_refusals(credit, model, tmp_path):
+def test_other_refusals(credit, credit_model, tmp_path):
     out = tmp_path / "m.stump"
     assert "use 'default'." in refused("fit", credit, "--target", "defualt", "-o", out)
     assert "does not exist" in refused("fit", tmp_path / "no.csv", "--target", "y", "-o", out)
-    assert "--force" in refused("fit", credit, "--target", "default", "-o", model)
+    assert "--force" in refused("fit", credit, "--target", "default", "-o", credit_model)
     assert "folder that does not exist" in refused(
         "fit", credit, "--target", "default", "-o", tmp_path / "no" / "m.stump"
     )
@@ -150,11 +137,13 @@ def test_other_refusals(credit, model, tmp_path):
     )
     pd.read_csv(credit).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
     assert "The data lack 'age', which the model needs" in refused(
-        "predict", model, tmp_path / "less.csv"
+        "predict", credit_model, tmp_path / "less.csv"
     )
     assert "is not an everystump model" in refused("predict", credit, credit)
-    assert "no column 'agge'; use 'age'" in refused("predict", model, credit, "--keep", "agge")
-    assert "--row 400" in refused("explain", model, credit, "--row", 400)
+    assert "no column 'agge'; use 'age'" in refused(
+        "predict", credit_model, credit, "--keep", "agge"
+    )
+    assert "--row 400" in refused("explain", credit_model, credit, "--row", 400)
     assert not out.exists()
 
 
@@ -293,37 +282,37 @@ def test_what_a_family_cannot_do_is_refused(credit, tmp_path):
     assert "is a folder" in refused("export", tmp_path / "m.stump", "--to", "sql", "-o", "")
 
 
-def test_labels_that_the_model_does_not_know(credit, model, tmp_path):
+def test_labels_that_the_model_does_not_know(credit, credit_model, tmp_path):
     pd.read_csv(credit).assign(default=7).to_csv(tmp_path / "new.csv", index=False)
     for given in (
-        ("bound", model, tmp_path / "new.csv"),
-        ("report", model, tmp_path / "new.csv", "-o", tmp_path / "page.html"),
+        ("bound", credit_model, tmp_path / "new.csv"),
+        ("report", credit_model, tmp_path / "new.csv", "-o", tmp_path / "page.html"),
     ):
         assert "'default' is '7' in some rows, which is not one of the model's classes" in refused(
             *given
         )
 
 
-def test_machines_get_json(credit, model, tmp_path):
-    for given in (("predict", model, credit), ("explain", model, credit, "--row", 0)):
+def test_machines_get_json(credit, credit_model, tmp_path):
+    for given in (("predict", credit_model, credit), ("explain", credit_model, credit, "--row", 0)):
         rows = json.loads(run(*given, "--json").stdout)["rows"]  # and no NaN, which JSON has not
         assert len(rows) > 20
     for given in (
-        ("predict", model, credit),
-        ("explain", model, credit),
-        ("report", model, credit),
-        ("export", model, "--to", "json"),
+        ("predict", credit_model, credit),
+        ("explain", credit_model, credit),
+        ("report", credit_model, credit),
+        ("export", credit_model, "--to", "json"),
     ):
         out = tmp_path / given[0]
         assert json.loads(run(*given, "-o", out, "--json").stdout)["out"] == str(out)
 
 
-def test_an_input_is_never_written_over(credit, model):
+def test_an_input_is_never_written_over(credit, credit_model):
     before = credit.read_bytes()
     for command in (
         ("fit", credit, "--target", "default", "-o", credit, "--force"),
-        ("predict", model, credit, "-o", credit, "--force"),
-        ("export", model, "--to", "sql", "-o", model, "--force"),
+        ("predict", credit_model, credit, "-o", credit, "--force"),
+        ("export", credit_model, "--to", "sql", "-o", credit_model, "--force"),
     ):
         assert "is also an input" in refused(*command)
     assert credit.read_bytes() == before
@@ -425,12 +414,12 @@ def test_what_is_said_of_a_file_is_remembered(tmp_path):
     assert "not utf-8" in refused("predict", out, data, "--encoding", "utf-8")
 
 
-def test_text_where_numbers_were_is_named_by_its_row(credit, model, tmp_path):
+def test_text_where_numbers_were_is_named_by_its_row(credit, credit_model, tmp_path):
     frame = pd.read_csv(credit).astype({"age": object})
     frame["age"] = [f"oops {k}" if k >= 17 else age for k, age in enumerate(frame["age"])]
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert "'age' is 'oops 17' in row 17 (counting from 0)" in refused(
-        "predict", model, tmp_path / "t.csv"
+        "predict", credit_model, tmp_path / "t.csv"
     )
 
 
