@@ -1,4 +1,4 @@
-"""The report page: its numbers are Python's, its text is harmless, and its scorer is the model."""
+"""The report page: its numbers and scores are those of Python, and its text is escaped."""
 
 import base64
 import hashlib
@@ -18,18 +18,18 @@ from everystump._explanations.importance import sample_densities
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.estimators._base import as_class_list
 from everystump.report import render, summarize, write_report
-from everystump.report.coding import encode_numbers, pack
+from everystump.report._encoding import encode_numbers, pack
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 
 CURVED = [name for name in NAMES if not name.startswith(("Kernel", "Perceptron", "Weighted"))]
-EVIL = "</script><script>alert(1)</script>"
+SCRIPT = "</script><script>alert(1)</script>"
 ABOUT = {
     "data": "loans.csv",
     "target": "paid",
     "n_rows": np.int64(700),
     "n_held_out": 300,
-    "guesses": ["“age” holds numbers."],
+    "schema": ["“age” is numeric."],
     "error": {"value": 0.25, "low": 0.2, "high": 0.31, "how": "300 held-out rows"},
     "certificate": {"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True},
     "bounds": [
@@ -63,9 +63,9 @@ BOTH = pytest.mark.parametrize("make", [german, thyroid])
 def test_importances_and_order(make):
     model, X, y = make()
     summary = summarize(model, X, y)
-    told = model.explain_global(X)
+    expected = model.explain_global(X)
     for feature in summary["features"]:
-        known = told[told["feature"] == feature["name"]]["importance"]
+        known = expected[expected["feature"] == feature["name"]]["importance"]
         assert sum(feature["importance"]) == pytest.approx(known.sum(), rel=1e-12)
     totals = [sum(summary["features"][d]["importance"]) for d in summary["order"]]
     assert totals == sorted(totals, reverse=True)
@@ -76,11 +76,11 @@ def test_importances_and_order(make):
 def test_confusion_and_margins(make):
     model, X, y = make()
     quality = summarize(model, X, y)["quality"]
-    said, classes = model.predict(X), model.classes_
-    counts = [[int(np.sum((y == a) & (said == b))) for b in classes] for a in classes]
+    predicted, classes = model.predict(X), model.classes_
+    counts = [[int(np.sum((y == a) & (predicted == b))) for b in classes] for a in classes]
     assert quality["confusion"] == counts
     assert np.allclose(np.sum(quality["rates"], axis=1), 1.0)
-    assert quality["n_wrong"] == np.sum(y != said)
+    assert quality["n_wrong"] == np.sum(y != predicted)
     margins = quality["margins"]
     assert sum(margins["counts"]) == len(y) == quality["n"]
     assert len(margins["edges"]) == len(margins["counts"]) + 1
@@ -104,19 +104,20 @@ def margins_of(model, X, y):
 
 
 @BOTH
-def test_hard_rows(make):
+def test_uncertain_rows_and_errors(make):
     model, X, y = make()
-    hard = summarize(model, X, y)["hard"]
+    explained = summarize(model, X, y)["explained"]
     score = model.decision_function(X)
     lead = np.abs(score) if score.ndim == 1 else -np.diff(-np.sort(-score, axis=1))[:, 0]
-    assert [row["row"] for row in hard["unsure"]] == np.argsort(lead, kind="stable")[:10].tolist()
+    found = [row["row"] for row in explained["least_certain"]]
+    assert found == np.argsort(lead, kind="stable")[:10].tolist()
     margins, wrong = margins_of(model, X, y), np.flatnonzero(model.predict(X) != y)
     worst = wrong[np.argsort(margins[wrong], kind="stable")][:10]
-    assert [row["row"] for row in hard["wrong"]] == worst.tolist()
-    for row in hard["unsure"] + hard["wrong"]:
-        assert model.classes_[row["truth"]] == y[row["row"]]
+    assert [row["row"] for row in explained["largest_errors"]] == worst.tolist()
+    for row in explained["least_certain"] + explained["largest_errors"]:
+        assert model.classes_[row["actual"]] == y[row["row"]]
         assert model.classes_[row["predicted"]] == model.predict(X.iloc[[row["row"]]])[0]
-        assert row["over"] != row["predicted"]
+        assert row["other"] != row["predicted"]
         adds = sum(row["contributions"])
         if score.ndim == 1:
             expected = score[row["row"]] - model.shapes_.intercept
@@ -125,7 +126,7 @@ def test_hard_rows(make):
             assert row["lead"] == pytest.approx(abs(score[row["row"]]))
         else:
             intercepts = [shapes.intercept for shapes in model.shapes_]
-            expected = intercepts[row["predicted"]] - intercepts[row["over"]] + adds
+            expected = intercepts[row["predicted"]] - intercepts[row["other"]] + adds
             assert row["lead"] == pytest.approx(expected, abs=1e-9)
             assert row["lead"] >= 0
 
@@ -157,56 +158,56 @@ def test_share_of_missing_values():
         assert sum(feature["shares"]) == pytest.approx(1 - share)
 
 
-def test_starting_rows_are_the_users():
+def test_what_if_rows_have_the_values_of_the_table():
     model, X, y = german()
-    rows = summarize(model, X, y)["starts"]
+    rows = summarize(model, X, y)["what_if"]
     assert len(rows) == 200
-    for start in rows[::17]:
-        assert start["values"] == X.iloc[start["row"]].tolist()
+    for row in rows[::17]:
+        assert row["values"] == X.iloc[row["row"]].tolist()
     X = X[:5].copy()
     X["purpose"] = "a moon"
-    place = list(X.columns).index("purpose")
-    assert summarize(model, X)["starts"][0]["values"][place] == "a moon"
+    d = list(X.columns).index("purpose")
+    assert summarize(model, X)["what_if"][0]["values"][d] == "a moon"
 
 
-def test_without_rows_there_are_made_up_ones():
+def test_made_up_what_if_rows_if_none_are_given():
     model, _, _ = german()
     summary = summarize(model)
-    assert summary["quality"] is None and summary["hard"] is None
-    assert len(summary["starts"]) == 3
-    values = [start["values"] for start in summary["starts"]]
+    assert summary["quality"] is None and summary["explained"] is None
+    assert len(summary["what_if"]) == 3
+    values = [row["values"] for row in summary["what_if"]]
     frame = pd.DataFrame(values, columns=[f["name"] for f in summary["features"]])
     typical, bad, good = model.decision_function(frame)
     assert bad < typical < good
 
 
-def test_what_is_known_is_told():
+def test_sentences_of_about():
     model, X, y = german()
-    words = summarize(model, X, y, about=ABOUT)["words"]
-    assert words["certificate"] == (
-        "No ensemble of stumps can have an objective below 0.5753; this one has 0.5756: it is "
-        "within 0.05% of the optimum."
+    text = summarize(model, X, y, about=ABOUT)["text"]
+    assert text["certificate"] == (
+        "No ensemble of stumps can have an objective below 0.5753 (proven lower bound); this one "
+        "has 0.5756, so it is within 0.05% of the optimum."
     )
-    assert "trained on 700 rows of loans.csv; 300 more rows were held out" in words["trained"][0]
-    assert "likely between 20.0% and 31.0% (300 held-out rows)" in " ".join(words["trained"])
-    assert "rows that this page was given" in " ".join(words["trained"])
-    words = summarize(model, X, y, about=ABOUT | {"rows": "held-out"})["words"]
-    assert "rows that this page was given" not in " ".join(words["trained"])
-    doubtful = ABOUT | {"rows": "training", "doubt": "they may be known."}
-    words = summarize(model, X, y, about=doubtful)["words"]
-    assert "Of the 300 training rows that this page was given" in " ".join(words["trained"])
-    assert "Beware: they may be known." in words["trained"]
-    assert words["tiles"] == {
+    assert "trained on 700 rows of loans.csv; 300 more rows were held out" in text["description"][0]
+    assert "likely between 20.0% and 31.0% (300 held-out rows)" in " ".join(text["description"])
+    assert "rows given to this page" in " ".join(text["description"])
+    text = summarize(model, X, y, about=ABOUT | {"rows": "held-out"})["text"]
+    assert "rows given to this page" not in " ".join(text["description"])
+    warned = ABOUT | {"rows": "training", "leakage_warning": "they may be known."}
+    text = summarize(model, X, y, about=warned)["text"]
+    assert "Of the 300 training rows given to this page" in " ".join(text["description"])
+    assert "Warning: they may be known." in text["description"]
+    assert text["tiles"] == {
         "error": "25.0%",
         "range": "likely 20.0% to 31.0%",
         "gap": "0.05%",
     }
-    assert "is vacuous" in words["bounds"][0] and "no number" in words["bounds"][1]
+    assert "is vacuous" in text["bounds"][0] and "no value" in text["bounds"][1]
     path = summarize(model, about=ABOUT)["about"]["path"]
     assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}
 
 
-def test_the_model_speaks_for_itself():
+def test_about_from_the_model():
     X, y = make_twonorm(120, random_state=0)
     model = es.StumpSVCCV(Cs=[0.1, 1.0], cv=2).fit(X, y)
     about = summarize(model)["about"]
@@ -215,12 +216,12 @@ def test_the_model_speaks_for_itself():
     assert summarize(thyroid()[0])["about"]["certificate"]["gap"] == max(
         certificate.gap for certificate in thyroid()[0].certificate_
     )
-    model.about_ = {"target": "norm", "data": "drawn"}
+    model.about_ = {"target": "norm", "data": "simulated"}
     known = summarize(model, about={"data": "mine"})["about"]
     assert (known["target"], known["data"]) == ("norm", "mine")
 
 
-def test_edits_stand_at_the_top():
+def test_edits_are_at_the_top():
     model, X, y = german()
     edited = model.flatten_curve("age")
     page = render(summarize(edited, X, y))
@@ -229,28 +230,28 @@ def test_edits_stand_at_the_top():
     assert "edited by hand" not in render(summarize(model, X, y))
 
 
-def evil_page():
-    """Return a page whose names, levels, labels and notes would run scripts if they could."""
+def malicious_page():
+    """Return a page whose names, levels, labels and notes try to run scripts."""
     level = "<!-- <img src=x onerror=alert(2)> {{script}} $& 'ü"
-    frame = pd.DataFrame({EVIL: [level, "b", level, "b"], "__proto__": [0.0, 1.0, 2.0, 3.0]})
-    model = es.StumpSVC().fit(frame, [EVIL, EVIL, "\ud800 & co", "\ud800 & co"])
-    about = {"target": EVIL, "data": level, "guesses": [EVIL], "versions": {EVIL: EVIL}}
-    labels = np.array([EVIL, EVIL, "\ud800 & co", EVIL], dtype=object)
+    frame = pd.DataFrame({SCRIPT: [level, "b", level, "b"], "__proto__": [0.0, 1.0, 2.0, 3.0]})
+    model = es.StumpSVC().fit(frame, [SCRIPT, SCRIPT, "\ud800 & co", "\ud800 & co"])
+    about = {"target": SCRIPT, "data": level, "schema": [SCRIPT], "versions": {SCRIPT: SCRIPT}}
+    labels = np.array([SCRIPT, SCRIPT, "\ud800 & co", SCRIPT], dtype=object)
     return render(summarize(model, frame, labels, about=about)), level
 
 
 def test_text_of_the_data_is_escaped():
-    page, level = evil_page()
+    page, level = malicious_page()
     page.encode("utf-8")
     assert "<script>alert" not in page and "<img" not in page
     assert page.count("<script") == 2 and page.count("</script") == 2
     assert "<!--" not in page.replace("<!doctype html>", "")
     data = data_of(page)
-    assert data["document"]["features"][0]["name"] == EVIL
+    assert data["document"]["features"][0]["name"] == SCRIPT
     assert level in data["document"]["features"][0]["levels"]
 
 
-def test_nothing_is_asked_for():
+def test_no_network_requests():
     page = render(summarize(*german(), about=ABOUT))
     assert "http://" not in page and "https://" not in page
     assert "default-src 'none'" in page
@@ -258,8 +259,8 @@ def test_nothing_is_asked_for():
     assert re.findall(r'href="([^"]*)"', page) == ["data:,", "#main"]
 
 
-def test_only_its_own_script_and_style_may_run():
-    page, _ = evil_page()
+def test_security_policy_allows_only_its_own_script_and_style():
+    page, _ = malicious_page()
     for tag in ("script", "style"):
         text = re.search(f"<{tag}>(.*?)</{tag}>", page, re.S)[1]
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -279,7 +280,7 @@ def test_size_of_a_large_model(tmp_path, measure, n_classes):
     assert (tmp_path / "page.html").stat().st_size < 3_000_000
 
 
-def test_shared_numbers_are_stored_once():
+def test_shared_arrays_are_stored_once():
     X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 5
     document = summarize(es.StumpSVC(tol=0.5).fit(X, y))["document"]
     packed = pack(document)
@@ -292,7 +293,7 @@ def test_shared_numbers_are_stored_once():
 @pytest.mark.parametrize(
     "numbers", [[], [1.0], [0.0, -0.0, -0.0], [5e-324, 1e308, 1e308, 0.1], [2.5] * 255, [2.5] * 256]
 )
-def test_coded_numbers_keep_every_bit(numbers):
+def test_encoded_numbers_are_exact(numbers):
     values, _, lengths = encode_numbers(numbers).partition("|")
     found = np.frombuffer(base64.b64decode(values), "<f8")
     if lengths:
@@ -300,7 +301,7 @@ def test_coded_numbers_keep_every_bit(numbers):
     assert found.tobytes() == np.array(numbers, dtype="<f8").tobytes()
 
 
-def test_a_report_is_written_whole_or_not_at_all(tmp_path):
+def test_a_failed_report_keeps_the_existing_file(tmp_path):
     model, X, y = german()
     path = tmp_path / "page.html"
     path.write_text("as it was")
@@ -312,7 +313,7 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_refusals(tmp_path):
+def test_invalid_input(tmp_path):
     X, y = make_twonorm(60, random_state=0)
     with pytest.raises(ValueError, match=r"KernelSVC has no curves.*StumpSVC\.$"):
         write_report(es.KernelSVC().fit(X, y), tmp_path / "page.html")
@@ -325,17 +326,17 @@ def test_refusals(tmp_path):
         summarize(es.StumpSVC())
 
 
-def test_polars_and_arrays_make_the_same_page():
+def test_polars_pandas_and_arrays_give_the_same_page():
     pl = pytest.importorskip("polars", reason="compares frames of pandas and polars")
     model, X, y = german()
     X = X.assign(purpose=["a moon", *X["purpose"].astype(str)[1:]])
     same = pl.DataFrame({name: X[name].tolist() for name in X})
-    X = X.reset_index(drop=True)  # polars numbers its rows, pandas has labels for them
+    X = X.reset_index(drop=True)  # polars has no index
     assert render(summarize(model, same, y)) == render(summarize(model, X, y))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     model = es.StumpSVC().fit(X, X[:, 0] > 0)
-    assert summarize(model, X)["starts"] == summarize(model, X.tolist())["starts"]
+    assert summarize(model, X)["what_if"] == summarize(model, X.tolist())["what_if"]
     assert sample_densities(X)[0].counts.sum() == 40
 
 
@@ -353,15 +354,15 @@ def data_of(page):
 SCORED = "rows.map((row) => ({ score: model.score(row), ...model.explain(row) }))"
 
 
-def asked(page, rows, question=SCORED):
-    """Return what the script of a page says of rows, or answers to another question."""
+def run_script(page, rows, expression=SCORED):
+    """Run the script of a page; return its scores of rows, or another expression."""
     script = re.search(r"<script>(.*?)</script>", page, re.S)[1]
     data = re.search(r'type="application/json">(.*?)</script>', page, re.S)[1]
     harness = (
         "const { script, data, rows } = JSON.parse(require('fs').readFileSync(0, 'utf8'));"
         "const window = {}, document = { getElementById: () => ({ textContent: data }) };"
         "new Function('window', 'document', script)(window, document);"
-        f"const model = window.everystump; console.log(JSON.stringify({question}));"
+        f"const model = window.everystump; console.log(JSON.stringify({expression}));"
     )
     given = json.dumps({"script": script, "data": data, "rows": rows})
     done = subprocess.run(
@@ -379,7 +380,7 @@ def test_the_page_scores_as_python_does(name):
         with pytest.raises(ValueError, match="has no curves"):
             summarize(model)
         return
-    found = asked(render(summarize(model)), as_rows(rows))
+    found = run_script(render(summarize(model)), as_rows(rows))
     score = np.array([np.atleast_1d(one["score"]) for one in found])
     known = scores_of(model, rows)
     assert np.abs(score - known).max() < 1e-9
@@ -388,12 +389,12 @@ def test_the_page_scores_as_python_does(name):
         added = np.sum(one["contributions"], axis=1)
         assert np.allclose(added + intercepts, one["score"], atol=1e-9)
     if name in WITH_PROBABILITIES:
-        chance = np.array([one["probability"] for one in found])
-        assert np.abs(chance - model.predict_proba(rows)).max() < 1e-9
+        probability = np.array([one["probability"] for one in found])
+        assert np.abs(probability - model.predict_proba(rows)).max() < 1e-9
 
 
-def jumpy():
-    """Return a model of ten classes whose curves jump, and rows on its cuts and far from them."""
+def step_model():
+    """Return a model of ten classes with step functions, and rows on its cuts and far away."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 3)), rng.integers(0, 10, 500)
     model = es.StumpSVC(measure="middle", tol=0.05).fit(X, y)
@@ -404,10 +405,10 @@ def jumpy():
 
 
 @needs_node
-def test_the_page_scores_values_on_cuts_and_far_from_them():
-    model, rows = jumpy()
+def test_the_page_scores_values_on_cuts_and_far_away():
+    model, rows = step_model()
     names = [feature["name"] for feature in summarize(model)["features"]]
-    found = asked(
+    found = run_script(
         render(summarize(model)), [dict(zip(names, row, strict=True)) for row in rows.tolist()]
     )
     score = np.array([one["score"] for one in found])
@@ -419,9 +420,9 @@ def test_the_page_scores_values_on_cuts_and_far_from_them():
 
 @needs_node
 def test_the_page_holds_the_exported_document():
-    for model in (jumpy()[0], german()[0], thyroid()[0]):
+    for model in (step_model()[0], german()[0], thyroid()[0]):
         summary = summarize(model)
-        assert asked(render(summary), [], "model.document") == summary["document"]
+        assert run_script(render(summary), [], "model.document") == summary["document"]
 
 
 @needs_node
@@ -430,16 +431,16 @@ def test_the_page_scores_its_own_rows():
         page = render(summarize(model, X, y))
         data = data_of(page)
         names = [feature["name"] for feature in data["document"]["features"]]
-        starts = data["starts"]
-        rows = [dict(zip(names, start["values"], strict=True)) for start in starts]
-        found = asked(page, rows)
-        known = model.decision_function(X)[[start["row"] for start in starts]]
+        what_if = data["what_if"]
+        rows = [dict(zip(names, row["values"], strict=True)) for row in what_if]
+        found = run_script(page, rows)
+        known = model.decision_function(X)[[row["row"] for row in what_if]]
         assert np.abs(np.array([one["score"] for one in found]) - known).max() < 1e-9
-        assert [one["predicted"] for one in found] == [start["predicted"] for start in starts]
+        assert [one["predicted"] for one in found] == [row["predicted"] for row in what_if]
 
 
 @needs_node
-def test_the_page_scores_odd_names():
-    page, level = evil_page()
-    found = asked(page, [{EVIL: level, "__proto__": 0.5}, {EVIL: None, "__proto__": None}])
+def test_the_page_scores_unusual_names():
+    page, level = malicious_page()
+    found = run_script(page, [{SCRIPT: level, "__proto__": 0.5}, {SCRIPT: None, "__proto__": None}])
     assert all(np.isfinite(one["score"]) for one in found)

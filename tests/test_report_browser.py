@@ -1,4 +1,4 @@
-"""The report page in a real browser: it runs the model, asks nobody, and obeys the keyboard."""
+"""The report page in a browser: it runs the model offline and works with the keyboard."""
 
 import os
 import shutil
@@ -14,14 +14,12 @@ from everystump.estimators._base import as_class_list
 from everystump.report import write_report
 
 playwright = pytest.importorskip(
-    "playwright.sync_api", reason="the page is tried in a browser by playwright, not installed here"
+    "playwright.sync_api", reason="playwright, which runs the browser, is not installed"
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="there is no Chromium here to open the page in"
-)
-SLIDERS = "#whatif .field:not(.beyond) input[type=range]"
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+SLIDERS = "#whatif .field:not(.collapsed) input[type=range]"
 
 
 def german():
@@ -40,7 +38,7 @@ def three_classes():
 
 
 def ten_classes():
-    """Return many features too, so that the page folds some of them."""
+    """Return many features as well, so that the page collapses some of them."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(600, 40)), columns=[f"x{d}" for d in range(40)])
     y = np.argsort(np.argsort(X["x3"] + 0.3 * rng.normal(size=600))) // 60
@@ -70,7 +68,7 @@ def written(request, tmp_path_factory):
     half = len(X) // 2
     path = tmp_path_factory.mktemp("page") / "page.html"
     about = {
-        "guesses": ["“age” holds numbers."],
+        "schema": ["“age” is numeric."],
         "bounds": [{"name": "loo_bound", "value": 1.7, "vacuous": True, "assumptions": ["iid"]}],
     }
     write_report(model.fit(X[:half], y[:half]), path, X[half:], y[half:], about=about)
@@ -79,15 +77,17 @@ def written(request, tmp_path_factory):
 
 @pytest.fixture
 def page(browser, written):
-    """The opened page; at the end nothing was asked of anybody and nothing complained."""
+    """The opened page; at the end there were no network requests and no errors."""
     opened = browser.new_page(reduced_motion="reduce")
-    complaints, requests = [], []
-    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else 0)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    errors, requests = [], []
+    opened.on(
+        "console", lambda message: errors.append(message.text) if message.type == "error" else 0
+    )
+    opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("request", lambda request: requests.append(request.url))
     opened.goto(written[2].as_uri())
     yield opened
-    assert complaints == []
+    assert errors == []
     assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
     opened.close()
 
@@ -97,7 +97,7 @@ def cells(value):
 
 
 def random_rows(X, n, rng):
-    """Return rows with values of any columns, holes, and levels that nobody has seen."""
+    """Return rows with resampled values, missing values and unknown levels."""
     rows = pd.DataFrame(
         {
             name: X[name].sample(n, replace=True, random_state=int(rng.integers(1e6))).to_numpy()
@@ -115,7 +115,7 @@ def random_rows(X, n, rng):
 
 
 def put_on_cuts(model, rows, rng):
-    """Put values on the knots of the curves, next to them, and very far from all of them."""
+    """Put values on the knots of the curves, next to them, and very far away."""
     for d, name in enumerate(rows):
         knots = as_class_list(model.shapes_)[0][d].knots
         if rows[name].dtype == object or len(knots) == 0:
@@ -131,12 +131,12 @@ def test_the_page_scores_as_python_does(page, written):
     model, X, _ = written
     rng = np.random.default_rng(1)
     rows = put_on_cuts(model, random_rows(X, 300, rng), rng)
-    said = page.evaluate(
+    scores = page.evaluate(
         "rows => rows.map(row => [].concat(window.everystump.score(row)))",
         [{str(k): cells(v) for k, v in row.items()} for row in rows.to_dict("records")],
     )
     expected = model.decision_function(rows).reshape(len(rows), -1)
-    assert np.abs(np.array(said, dtype=float) - expected).max() <= 1e-9
+    assert np.abs(np.array(scores, dtype=float) - expected).max() <= 1e-9
     assert np.ptp(expected) > 0.5
 
 
@@ -148,17 +148,17 @@ def shown_scores(page):
 
 
 def start_of(page):
-    """Return the number of the row that the panel starts from."""
+    """Return the index of the row that the panel starts from."""
     return int(page.locator("#start-row option:checked").inner_text().split()[1].strip(","))
 
 
 def assert_scores(page, model, row):
-    """Check that the panel says of a row what Python says."""
+    """Check that the panel shows the scores of Python."""
     assert np.abs(shown_scores(page) - model.decision_function(row).ravel()).max() <= 1e-9
 
 
 def wait_for_new_score(page, act):
-    """Do something, and wait until the panel shows another score, the last one."""
+    """Do something, and wait until the panel shows the new score."""
     old = page.locator("#whatif .score").first.get_attribute("value")
     act()
     page.wait_for_function("old => document.querySelector('#whatif .score').value !== old", arg=old)
@@ -180,7 +180,7 @@ def test_arrow_keys_move_a_slider_and_the_score(page, written):
     assert_scores(page, model, row)
 
 
-def test_missing_is_said_by_the_keyboard(page, written):
+def test_a_value_is_set_missing_by_the_keyboard(page, written):
     model, X, _ = written
     row = X.loc[[start_of(page)]].copy()
     page.locator("#whatif .field:not(.is-missing) input[type=checkbox]").first.focus()
@@ -199,9 +199,9 @@ def test_a_row_is_chosen_by_the_keyboard(page, written):
     assert page.locator("#start-row option").count() > 50
 
 
-def test_a_hard_row_opens_in_the_panel(page, written):
+def test_an_explained_row_opens_in_the_panel(page, written):
     model, X, _ = written
-    button = page.locator("table.hard tr:not(.beyond) button").last
+    button = page.locator("table.explained tr:not(.collapsed) button").last
     button.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.activeElement.id === 'start-row'")
@@ -219,14 +219,14 @@ FOCUSED = """() => [window.reached.indexOf(document.activeElement),
   getComputedStyle(document.activeElement).outlineStyle]"""
 
 
-def test_tab_reaches_all_controls_in_their_order(page):
+def test_tab_reaches_all_controls_in_order(page):
     page.set_viewport_size({"width": 1280, "height": 900})
     n = page.evaluate(TABBABLE)
     seen = []
     for _ in range(n):
         page.keyboard.press("Tab")
         seen.append(page.evaluate(FOCUSED))
-    assert [place for place, _ in seen] == list(range(n))
+    assert [index for index, _ in seen] == list(range(n))
     assert {outline for _, outline in seen} == {"solid"}
     assert page.evaluate("() => window.reached.some(e => e.closest('#whatif .field'))")
 
@@ -234,7 +234,7 @@ def test_tab_reaches_all_controls_in_their_order(page):
 def test_a_focused_field_is_not_behind_the_outcome(page):
     page.set_viewport_size({"width": 390, "height": 800})
     page.evaluate(TABBABLE)
-    last = page.locator("#whatif .field:not(.beyond, .base) :is(input, select)").last
+    last = page.locator("#whatif .field:not(.collapsed, .intercept) :is(input, select)").last
     last.focus()
     for _ in range(12):
         page.keyboard.press("Shift+Tab")
@@ -247,40 +247,42 @@ def test_a_focused_field_is_not_behind_the_outcome(page):
             assert 0 <= outcome[0] <= outcome[1] <= 800
 
 
-def test_all_inputs_have_names_and_headings_follow_each_other(page):
+def test_inputs_have_names_and_headings_are_nested(page):
     unnamed = page.locator("input, select").evaluate_all(
         "all => all.filter(e => !e.labels.length && !e.ariaLabel).map(e => e.outerHTML)"
     )
     assert unnamed == []
     levels = page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(h => +h.tagName[1])")
     assert levels[0] == 1 and max(np.diff(levels)) == 1
-    pictures = page.locator("svg.chart").evaluate_all("all => all.map(e => e.ariaLabel)")
-    assert pictures and all(pictures)
+    charts = page.locator("svg.chart").evaluate_all("all => all.map(e => e.ariaLabel)")
+    assert charts and all(charts)
     ids = page.locator("[id]").evaluate_all("all => all.map(e => e.id)")
     assert len(ids) == len(set(ids))
 
 
-def test_the_outcome_is_read_aloud_once(page):
+def test_the_outcome_is_announced_once(page):
     page.evaluate(
-        "() => { window.heard = []; const aloud = document.querySelector('.aloud');"
-        "new MutationObserver(() => window.heard.push(aloud.textContent))"
-        ".observe(aloud, { childList: true }); }"
+        "() => { window.announced = []; const announcer = document.querySelector('.announcer');"
+        "new MutationObserver(() => window.announced.push(announcer.textContent))"
+        ".observe(announcer, { childList: true }); }"
     )
     slider = page.locator(SLIDERS).first
     slider.focus()
     for key in ("Home", "End") * 5:
         page.keyboard.press(key)
-    page.wait_for_function("() => window.heard.length > 0")
-    said = page.locator(".predicted").inner_text()
-    assert [text.startswith(said) for text in page.evaluate("() => window.heard")] == [True]
+    page.wait_for_function("() => window.announced.length > 0")
+    predicted = page.locator(".predicted").inner_text()
+    assert [text.startswith(predicted) for text in page.evaluate("() => window.announced")] == [
+        True
+    ]
     live = page.locator("#whatif :is([aria-live], [role=status], output)")
     assert live.locator("visible=true").count() <= 2  # it and the count of found features
 
 
 def probed(page, curve):
-    """Return what the probe of a curve tells: where it is, and what is added there."""
-    place, added = curve.get_attribute("aria-valuetext").split(": ")
-    return place, float(added.replace("\u2212", "-"))
+    """Return the value and the contribution at the probe of a curve."""
+    value, added = curve.get_attribute("aria-valuetext").split(": ")
+    return value, float(added.replace("\u2212", "-"))
 
 
 def test_a_curve_is_probed_by_keyboard_and_pointer(page, written):
@@ -316,8 +318,8 @@ def test_the_probe_reaches_the_missing_value(page, written):
         card.locator("svg.chart").evaluate("curve => curve.focus()")
         page.keyboard.press("End")
         page.keyboard.press("ArrowRight")
-        place, added = probed(page, card.locator("svg.chart"))
-        assert place == "missing" and added == pytest.approx(shape.missing, abs=6e-4)
+        value, added = probed(page, card.locator("svg.chart"))
+        assert value == "missing" and added == pytest.approx(shape.missing, abs=6e-4)
 
 
 def test_features_are_found(page, written):
@@ -325,25 +327,25 @@ def test_features_are_found(page, written):
     if X.shape[1] <= 12:
         assert page.locator("#find-field").is_hidden()
         return
-    assert page.locator("#whatif .field.beyond").count() == X.shape[1] - 12
+    assert page.locator("#whatif .field.collapsed").count() == X.shape[1] - 12
     wanted = X.columns[-1]
     page.locator("#find-field").fill(wanted.upper())
-    found = page.locator("#whatif .field:not(.beyond, .base) .name").all_inner_texts()
+    found = page.locator("#whatif .field:not(.collapsed, .intercept) .name").all_inner_texts()
     assert found == [name for name in found if wanted in name] and wanted in found
     page.locator("#find-field").fill("")
     page.locator("#whatif button.more").click()
-    assert page.locator("#whatif .field.beyond").count() == 0
+    assert page.locator("#whatif .field.collapsed").count() == 0
 
 
 def test_features_are_sorted(page):
-    fields = "#whatif .field:not(.base)"
+    fields = "#whatif .field:not(.intercept)"
     page.locator("#field-order").evaluate(
         "s => { s.value = 'largest contribution first'; s.dispatchEvent(new Event('change')); }"
     )
-    votes = page.locator(f"{fields} > .number").evaluate_all(
+    contributions = page.locator(f"{fields} > .number").evaluate_all(
         "all => all.map(e => Math.abs(Number(e.textContent.replace('\\u2212', '-'))))"
     )
-    assert votes == sorted(votes, reverse=True)
+    assert contributions == sorted(contributions, reverse=True)
     page.locator("#field-order").evaluate(
         "s => { s.value = 'by name'; s.dispatchEvent(new Event('change')); }"
     )
@@ -351,10 +353,10 @@ def test_features_are_sorted(page):
     assert names == sorted(names, key=str.lower)
 
 
-def test_a_link_leads_to_a_curve_that_was_not_shown(page):
-    beyond = page.locator(".curve.beyond")
+def test_a_link_leads_to_a_collapsed_curve(page):
+    collapsed = page.locator(".curve.collapsed")
     n_curves = page.locator(".curve").count()
-    assert beyond.count() == (n_curves - 24 if n_curves > 36 else 0)
+    assert collapsed.count() == (n_curves - 24 if n_curves > 36 else 0)
     page.locator("#importance details summary").evaluate_all("all => all.map(s => s.click())")
     link = page.locator("#importance a").last
     link.click()
@@ -367,7 +369,7 @@ BACK_AND_TEXT = """() => { const s = getComputedStyle(document.body);
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours(browser, written, scheme):
+def test_colors(browser, written, scheme):
     opened = browser.new_page(color_scheme=scheme)
     opened.goto(written[2].as_uri())
     back, text = opened.evaluate(BACK_AND_TEXT)
@@ -380,13 +382,13 @@ def test_colours(browser, written, scheme):
 
 
 def hidden_parts(page):
-    """Return how many folded parts, curves and levels are not visible."""
+    """Return how many collapsed parts, curves and levels are not visible."""
     return page.locator(
         "details > :not(summary), .curve, .levels li:not(:has(button)), tr"
     ).evaluate_all("all => all.filter(e => !e.checkVisibility()).length")
 
 
-def test_print_shows_what_the_screen_folds(page):
+def test_print_shows_collapsed_parts(page):
     assert hidden_parts(page) > 0
     page.emulate_media(media="print")
     assert hidden_parts(page) == 0
@@ -399,39 +401,39 @@ def test_print_shows_what_the_screen_folds(page):
         "() => addEventListener('beforeprint', () => {"
         "window.closed = document.querySelectorAll('details:not([open])').length; })"
     )
-    folded = page.locator("details:not([open])").count()
+    n_closed = page.locator("details:not([open])").count()
     assert page.pdf().startswith(b"%PDF")
     assert page.evaluate("() => window.closed") == 0
-    assert page.locator("details:not([open])").count() == folded > 0
+    assert page.locator("details:not([open])").count() == n_closed > 0
 
 
 @pytest.mark.parametrize("width", [360, 800, 1200])
-def test_no_sideways_scrolling(page, width):
+def test_no_horizontal_scrolling(page, width):
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_outcome_stays_visible_on_a_phone(page):
     page.set_viewport_size({"width": 390, "height": 800})
-    page.locator("#whatif .field:not(.beyond)").last.scroll_into_view_if_needed()
+    page.locator("#whatif .field:not(.collapsed)").last.scroll_into_view_if_needed()
     box = page.locator("#whatif .predicted").bounding_box()
     assert box["y"] >= 0 and box["y"] + box["height"] <= 800
 
 
-def test_text_of_the_data_is_text(page):
+def test_text_of_the_data_is_escaped(page):
     assert page.evaluate("document.scripts.length") == 2
     assert page.locator("b", has_text="be").count() == 0
 
 
-def test_shares_are_written_as_python_does(page):
+def test_percentages_are_formatted_as_in_python(page):
     shares = [0.0, 0.0004, 0.00099, 0.001, 0.031, 0.0994, 0.0996, 0.387, 0.9996, 1.0]
-    said = page.evaluate("shares => shares.map(percent)", shares)
-    assert [text.replace("\u00a0", " ") for text in said] == [
+    found = page.evaluate("shares => shares.map(formatPercent)", shares)
+    assert [text.replace("\u00a0", " ") for text in found] == [
         format_short_percent(s) for s in shares
     ]
 
 
-def test_a_number_that_has_only_begun_changes_nothing(page):
+def test_an_incomplete_number_changes_nothing(page):
     number = page.locator("#whatif .field:not(.is-missing) input[type=number]").first
     before = page.locator("#whatif .outcome data").all_inner_texts()
     number.click()
@@ -446,35 +448,34 @@ def color_of(locator):
 
 
 def test_evidence_has_one_sign_and_one_color_in_every_panel(page, written):
-    """What a hard row tells of a feature is what the what-if panel tells once it is opened."""
+    """The evidence of an explained row is the contribution in the what-if panel."""
     model = written[0]
-    line = page.locator("#hard tbody tr:not(.beyond)").first
+    line = page.locator("#explained tbody tr:not(.collapsed)").first
     line.locator("button").click()
-    two = len(model.classes_) == 2
-    if not two:
+    if len(model.classes_) > 2:
         return
     chips = line.locator(".chip")
     for k in range(chips.count()):
         name = chips.nth(k).get_attribute("title")
-        told = chips.nth(k).locator(".number")
-        field = page.locator("#whatif .field:not(.base)").filter(
+        number = chips.nth(k).locator(".number")
+        field = page.locator("#whatif .field:not(.intercept)").filter(
             has=page.locator(f'label[title="{name}"]')
         )
-        assert field.locator("> .number").text_content() == told.inner_text()
+        assert field.locator("> .number").text_content() == number.inner_text()
         bar = field.locator(".bar").evaluate("e => getComputedStyle(e).backgroundColor")
-        assert bar == color_of(told)
+        assert bar == color_of(number)
         assert ("positive" in field.locator(".bar").get_attribute("class")) == (
-            told.inner_text()[0] == "+"
+            number.inner_text()[0] == "+"
         )
 
 
-def test_figures_stand_beside_a_constant_answer(page, written):
+def test_metrics_are_beside_those_of_a_constant_prediction(page, written):
     model, X, _ = written
-    table = page.locator("#figures table")
+    table = page.locator("#metrics table")
     titles = table.locator("thead th").all_inner_texts()
     assert titles[0] == "model" and titles[-1].startswith("always “")
     names = table.locator("tbody th").all_inner_texts()
     assert names[:2] == ["accuracy", "balanced accuracy"]
     if len(model.classes_) == 2:
         assert names[-1] == f"recall of “{model.classes_[1]}”"
-    assert f"Measured on {len(X)} given rows" in page.locator("#figures h3").inner_text()
+    assert f"Evaluated on {len(X)} given rows" in page.locator("#metrics h3").inner_text()

@@ -1,4 +1,4 @@
-"""The page of a model that the command made: whose figures it shows, and on which rows."""
+"""The metrics of the page of a model that the command fitted: whose they are, on which rows."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.modelfile import load, save
 from everystump.report import summarize
-from everystump.report.plain import as_plain
+from everystump.report._plain import to_plain
 
 
 def tool_model(refit=False, **plan):
@@ -27,30 +27,30 @@ def tool_model(refit=False, **plan):
     return model, match_labeled_rows(model, frame)
 
 
-def test_figures_of_the_page_are_those_of_the_fit():
+def test_metrics_of_the_page_are_those_of_the_fit():
     model, trial = tool_model()
     assert trial.kind == "held-out"
     summary = summarize(model, trial.X, trial.y, about={"rows": trial.kind})
-    assert summary["quality"]["figures"] == as_plain(model.about_["figures"])
-    told = summary["words"]["figures"]
-    assert told["title"] == "Measured on 50 held-out rows"
-    assert told["rows"] == metric_rows(model.about_["figures"])
-    assert summarize(model)["words"]["figures"] == told
-    assert "recall of “bad”" in [row["name"] for row in told["rows"]]
+    assert summary["quality"]["metrics"] == to_plain(model.about_["figures"])
+    metrics = summary["text"]["metrics"]
+    assert metrics["title"] == "Evaluated on 50 held-out rows"
+    assert metrics["rows"] == metric_rows(model.about_["figures"])
+    assert summarize(model)["text"]["metrics"] == metrics
+    assert "recall of “bad”" in [row["name"] for row in metrics["rows"]]
 
 
-def test_intervals_of_folds_are_called_approximate():
+def test_intervals_of_folds_are_approximate():
     model, _ = tool_model(cv=3)
-    words = summarize(model)["words"]
-    assert words["figures"]["interval"] == "approx. interval"
-    assert words["tiles"]["range"].startswith("likely about ")
-    assert any("(3 folds, approximate 95% interval)" in text for text in words["trained"])
-    words = summarize(tool_model()[0])["words"]
-    assert words["figures"]["interval"] == "95% interval"
-    assert not words["tiles"]["range"].startswith("likely about ")
+    text = summarize(model)["text"]
+    assert text["metrics"]["interval"] == "approx. interval"
+    assert text["tiles"]["range"].startswith("likely about ")
+    assert any("(3 folds, approximate 95% interval)" in line for line in text["description"])
+    text = summarize(tool_model()[0])["text"]
+    assert text["metrics"]["interval"] == "95% interval"
+    assert not text["tiles"]["range"].startswith("likely about ")
 
 
-def test_importances_are_those_of_held_out_rows():
+def test_importances_on_held_out_rows():
     model, trial = tool_model()
     wanted = model.explain_global(trial.X).set_index("feature")["importance"]
     for summary in (summarize(model), summarize(model, trial.X, about={"rows": "held-out"})):
@@ -61,18 +61,18 @@ def test_importances_are_those_of_held_out_rows():
     assert summarize(edited)["measured_on"] == "training rows"
 
 
-def test_figures_of_training_rows_are_not_shown_where_there_are_better_ones():
+def test_metrics_of_the_fit_are_preferred_to_those_of_training_rows():
     model, trial = tool_model()
     given = {"rows": "training"}
-    words = summarize(model, trial.X, trial.y, about=given)["words"]
-    assert words["figures"]["title"] == "Measured on 50 held-out rows"
+    text = summarize(model, trial.X, trial.y, about=given)["text"]
+    assert text["metrics"]["title"] == "Evaluated on 50 held-out rows"
     del model.about_["figures"]
-    words = summarize(model, trial.X, trial.y, about=given)["words"]
-    assert words["figures"]["title"] == "Measured on 50 training rows, which flatters the model"
-    assert not any(row["interval"] for row in words["figures"]["rows"])
+    text = summarize(model, trial.X, trial.y, about=given)["text"]
+    assert text["metrics"]["title"] == "Evaluated on 50 training rows (optimistic)"
+    assert not any(row["interval"] for row in text["metrics"]["rows"])
 
 
-def test_a_refitted_model_does_not_boast_of_the_figures_of_another():
+def test_metrics_of_a_refitted_model_are_those_of_the_first_model():
     model, trial = tool_model(refit=True)
     assert trial.kind == "training" and len(trial.y) == 200
     about = model.about_
@@ -83,46 +83,46 @@ def test_a_refitted_model_does_not_boast_of_the_figures_of_another():
     first, _ = tool_model()
     assert about["figures"] == first.about_["figures"]
     assert about["certificate"]["primal"] != first.about_["certificate"]["primal"]
-    words = summarize(model)["words"]
-    assert words["figures"]["title"].endswith("with the first model, of 150 rows")
-    assert "trained on all rows after a first model, of 150 rows" in " ".join(words["trained"])
+    text = summarize(model)["text"]
+    assert text["metrics"]["title"].startswith("First model, trained on 150 rows, evaluated on 50")
+    assert "trained on all rows after a first model, trained on 150 rows" in " ".join(
+        text["description"]
+    )
 
 
-def test_figures_by_folds():
+def test_metrics_by_cross_validation():
     model, _ = tool_model(cv=3)
-    words = summarize(model)["words"]
-    assert words["figures"]["title"] == "Measured by cross-validation on 200 rows"
+    text = summarize(model)["text"]
+    assert text["metrics"]["title"] == "Evaluated by cross-validation on 200 rows"
     assert model.about_["figures"]["figures"]["auc"]["interval"] is None
 
 
 @pytest.mark.parametrize("steps", [(), (StandardScaler(),)])
-def test_training_rows_given_in_python_are_called_so(steps):
+def test_training_rows_are_recognized(steps):
     X, y = make_twonorm(200, random_state=0)
     model = make_pipeline(*steps, DecisionStumpClassifier()).fit(X[:100], y[:100])
     for given in (slice(0, 100), slice(0, 30)):
-        words = summarize(model, X[given], y[given])["words"]
+        text = summarize(model, X[given], y[given])["text"]
         n = given.stop
-        assert (
-            words["figures"]["title"] == f"Measured on {n} training rows, which flatters the model"
-        )
-        assert not any(row["interval"] for row in words["figures"]["rows"])
-    partly = summarize(model, X[60:160], y[60:160])["words"]
-    assert partly["figures"]["title"] == "Measured on 100 given rows, which may flatter the model"
-    assert not any(row["interval"] for row in partly["figures"]["rows"])
-    assert any("about 40% of these rows equal rows" in text for text in partly["trained"])
-    fresh = summarize(model, X[100:], y[100:])["words"]
-    assert fresh["figures"]["title"] == "Measured on 100 given rows"
-    assert any(row["interval"] for row in fresh["figures"]["rows"])
+        assert text["metrics"]["title"] == f"Evaluated on {n} training rows (optimistic)"
+        assert not any(row["interval"] for row in text["metrics"]["rows"])
+    partly = summarize(model, X[60:160], y[60:160])["text"]
+    assert partly["metrics"]["title"] == "Evaluated on 100 given rows (possibly optimistic)"
+    assert not any(row["interval"] for row in partly["metrics"]["rows"])
+    assert any("about 40% of these rows equal rows" in text for text in partly["description"])
+    fresh = summarize(model, X[100:], y[100:])["text"]
+    assert fresh["metrics"]["title"] == "Evaluated on 100 given rows"
+    assert any(row["interval"] for row in fresh["metrics"]["rows"])
 
 
-def test_what_the_caller_says_of_rows_goes_first():
+def test_the_given_kind_of_rows_takes_precedence():
     X, y = make_twonorm(50, random_state=0)
     model = DecisionStumpClassifier().fit(X, y)
-    words = summarize(model, X, y, about={"rows": "held-out"})["words"]
-    assert words["figures"]["title"] == "Measured on 50 held-out rows"
+    text = summarize(model, X, y, about={"rows": "held-out"})["text"]
+    assert text["metrics"]["title"] == "Evaluated on 50 held-out rows"
 
 
-def test_a_saved_pipeline_is_named_as_a_cause_of_no_record(tmp_path):
+def test_saved_pipelines_have_no_training_record(tmp_path):
     X, y = make_twonorm(50, random_state=0)
     save(make_pipeline(StandardScaler(), DecisionStumpClassifier()).fit(X, y), tmp_path / "a.stump")
     doubt = load(tmp_path / "a.stump").training_overlap(X, y).doubt

@@ -368,7 +368,7 @@ def test_rows_of_training_are_not_called_held_out(credit, tmp_path):
     half = tmp_path / "half.csv"
     pd.read_csv(credit).iloc[::2].to_csv(half, index=False)
     run("report", out, half, "-o", page, "--force")
-    assert "Beware: about 100% of these rows" in page.read_text()
+    assert "Warning: about 100% of these rows" in page.read_text()
 
 
 def shown_in(page):

@@ -84,7 +84,7 @@ def test_refit_learns_from_all_rows_and_says_whose_the_figures_are(table, model,
     fresh = package.StumpLogisticRegression(0.1).fit(X, y)
     np.testing.assert_allclose(again.decision_function(X), -fresh.decision_function(X), atol=1e-3)
     told = run("report", out, table, "-o", tmp_path / "page.html").stdout
-    assert f"with the first model, of {first['n_rows']} rows:" in " ".join(told.split())
+    assert f"First model, trained on {first['n_rows']} rows, evaluated on" in " ".join(told.split())
     assert f"{100 * first['figures']['figures']['accuracy']['value']:.1f}%" in told
     assert "omit --refit" in refused(
         "fit", table, "--target", "state", "--cv", 3, "--refit", "-o", out, "--force"

@@ -93,9 +93,9 @@ def print_result(record: dict[str, Any], text: str, as_json: bool) -> None:
     if not as_json:
         echo(text)
         return
-    from everystump.report.plain import as_plain
+    from everystump.report._plain import to_plain
 
-    echo(json.dumps(as_plain(record), allow_nan=False))
+    echo(json.dumps(to_plain(record), allow_nan=False))
 
 
 def two_columns(pairs: Sequence[tuple[str, str]]) -> str:

@@ -57,7 +57,7 @@ def report(
             read_table,
         )
         from everystump.report import write_report
-        from everystump.report.words import select_metrics
+        from everystump.report._sentences import select_metrics
 
         fitted = load_curves(model)
         rows, notes = EvaluationRows(None, None), list[str]()

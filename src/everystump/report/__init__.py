@@ -1,6 +1,8 @@
-"""A fitted model on one page: what it learned, how good it is, and what it would say."""
+"""The report page of a fitted model: one HTML file that explains it, evaluates it and runs it."""
 
 from everystump.report.page import render, write_report
 from everystump.report.summary import summarize
 
-__all__ = ["render", "summarize", "write_report"]
+summarise = summarize  # the name in earlier releases
+
+__all__ = ["render", "summarise", "summarize", "write_report"]

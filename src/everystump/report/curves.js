@@ -1,101 +1,103 @@
-// The curves of all features, and what they add where one points.
+// The curves of all features, with a probe that reads their values.
 
-const FIRST_CURVES = window.innerWidth < 760 ? 8 : 24;
+const MAX_CURVES = window.innerWidth < 760 ? 8 : 24;
 
-/** Draw all curves; return a function that makes a feature's curve visible, if it is beyond. */
+/** Draw all curves; return a function that shows a feature's curve if it is collapsed. */
 function drawCurves(summary, markers, panel) {
-  reveal("curves", "Curves");
+  showSection("curves", "Curves");
   const { features, order, labels, document: model } = summary;
-  const isTwo = labels.length === 2;
-  const own = html("input", { type: "checkbox", id: "own-scale" });
-  const chosen = html("select", { id: "curve-class" }, ...labels.map((label, k) =>
+  const isBinary = labels.length === 2;
+  const ownScale = html("input", { type: "checkbox", id: "own-scale" });
+  const classSelect = html("select", { id: "curve-class" }, ...labels.map((label, k) =>
     html("option", { value: k }, label)));
-  const finder = buildFinder("find-curve", "feature", FIRST_CURVES);
+  const finder = buildFinder("find-curve", "feature", MAX_CURVES);
   fill(byId("curves-controls"), {}, [finder.search,
-    isTwo ? null : html("label", {}, "Class ", chosen),
-    html("label", {}, own, "each curve on its own scale")]);
+    isBinary ? null : html("label", {}, "Class ", classSelect),
+    html("label", {}, ownScale, "each curve on its own scale")]);
   byId("curve-cards").after(finder.more);
 
   function draw() {
-    const k = isTwo ? 0 : Number(chosen.value);
-    byId("curves-lead").textContent = curvesLead(isTwo ? labels : [null, labels[k]]);
+    const k = isBinary ? 0 : Number(classSelect.value);
+    byId("curves-lead").textContent = curvesLead(isBinary ? labels : [null, labels[k]]);
     const curves = new Map(model.scores[k].curves.map((curve) => [curve.feature, curve]));
-    const shared = limitsOf([...curves.values()]);
-    const sides = sidesOf(labels, k);
+    const shared = paddedRange([...curves.values()]);
+    const signs = signClasses(labels, k);
     markers.length = 0;
     const cards = order.filter((d) => curves.has(d)).map((d) => {
-      const limits = own.checked ? limitsOf([curves.get(d)]) : shared;
+      const limits = ownScale.checked ? paddedRange([curves.get(d)]) : shared;
       const element = curveCard(features[d], d, model.features[d].levels, curves.get(d), limits,
-        markers, sides);
+        markers, signs);
       return { name: features[d].name, element };
     });
     byId("curve-cards").replaceChildren(...cards.map((card) => card.element));
     finder.set(cards);
-    tellFlat(order.filter((d) => !curves.has(d)).map((d) => features[d].name));
-    panel.tellAgain();
+    listUnused(order.filter((d) => !curves.has(d)).map((d) => features[d].name));
+    panel.refresh();
   }
-  own.addEventListener("change", draw);
-  chosen.addEventListener("change", draw);
+  ownScale.addEventListener("change", draw);
+  classSelect.addEventListener("change", draw);
   draw();
   return (d) => {
-    if (byId(`curve-${d}`)?.classList.contains("beyond")) finder.showAll();
+    if (byId(`curve-${d}`)?.classList.contains("collapsed")) finder.showAll();
   };
 }
 
-function curvesLead([below, above]) {
-  const meaning = below === null
-    ? `What each value adds to the score of “${above}”: above zero favors it, below counts ` +
-      "against it. "
-    : `What each value adds to the score: above zero favors “${above}”, below “${below}”. `;
-  return `${meaning}The most important feature comes first. Grey bars show where the rows lie, ` +
-    "a diamond what a missing value adds, and the dot or the shaded line the row of the what-if " +
-    "panel. Point at a curve, or focus it and use the arrow keys, to read it.";
+function curvesLead([negative, positive]) {
+  const meaning = negative === null
+    ? `The contribution of each value to the score of “${positive}”: above zero favors this ` +
+      "class, below zero counts against it. "
+    : `The contribution of each value to the score: above zero favors “${positive}”, below zero ` +
+      `“${negative}”. `;
+  return `${meaning}The most important feature comes first. Gray bars show the distribution of ` +
+    "the rows, a diamond the contribution of a missing value, and the dot or the shaded line the " +
+    "row of the what-if panel. Point at a curve, or focus it and use the arrow keys, to read it.";
 }
 
-function tellFlat(names) {
-  byId("flat-curves").replaceChildren(...(names.length ? [html("details", { class: "card" },
+function listUnused(names) {
+  byId("unused-features").replaceChildren(...(names.length ? [html("details", { class: "card" },
     html("summary", {}, `${names.length} unused feature${names.length > 1 ? "s" : ""}`),
     html("p", {}, names.join(", ")))] : []));
 }
 
-/** Return the interval of what curves add, with some room, zero within it. */
-function limitsOf(curves) {
+/** Return the range of curves with some padding; it contains zero. */
+function paddedRange(curves) {
   const [low, high] = rangeOf(curves);
-  const room = 0.07 * (high - low) || 0.5;
-  return [low - room, high + room];
+  const padding = 0.07 * (high - low) || 0.5;
+  return [low - padding, high + padding];
 }
 
-function curveCard(feature, d, levels, curve, limits, markers, sides) {
-  const drawing = levels ? drawLevels(feature, levels, curve, limits, sides)
-    : drawLine(feature, curve, limits, sides);
-  const number = new Map((levels || []).map((level, k) => [level, k]));
+function curveCard(feature, d, levels, curve, limits, markers, signs) {
+  const drawing = levels ? drawLevels(feature, levels, curve, limits, signs)
+    : drawLine(feature, curve, limits, signs);
+  const levelIndex = new Map((levels || []).map((level, k) => [level, k]));
   markers.push((cells) => {
     const cell = cells[d];
-    if (cell === null) drawing.move(NaN);
-    else drawing.move(levels ? number.get(cell) ?? -1 : cell);
+    if (cell === null) drawing.mark(NaN);
+    else drawing.mark(levels ? levelIndex.get(cell) ?? -1 : cell);
   });
   const readout = html("span", { class: "readout", "aria-hidden": "true" });
-  if (!levels) probeCurve(feature, drawing, curve, readout);
+  if (!levels) addProbe(feature, drawing, curve, readout);
   return html("article", { class: "card curve", id: `curve-${d}`, "aria-label": feature.name },
     html("h3", { title: feature.name }, html("span", {}, feature.name), readout), drawing.chart);
 }
 
-/** Tell what a curve adds where the pointer is, or where the arrow keys lead. */
-function probeCurve(feature, { chart, plot, probe, range: [low, high] }, curve, readout) {
+/** Show the value of a curve at the pointer, or where the arrow keys lead. */
+function addProbe(feature, { chart, plot, probe, range: [low, high] }, curve, readout) {
   const hasMissing = curve.missing !== null;
   let at = feature.typical ?? feature.low;
 
-  function tell(x) {
+  function show(x) {
     at = x;
-    const place = Number.isNaN(x) ? plot.end + STRIP / 2 : plot.atX(x);
-    probe.setAttribute("x1", place);
-    probe.setAttribute("x2", place);
+    const position = Number.isNaN(x) ? plot.end + STRIP / 2 : plot.atX(x);
+    probe.setAttribute("x1", position);
+    probe.setAttribute("x2", position);
     probe.setAttribute("visibility", "visible");
-    readout.textContent = `${Number.isNaN(x) ? "missing" : few(x)}: ${signed(curveAt(curve, x))}`;
+    readout.textContent = `${Number.isNaN(x) ? "missing" : formatNumber(x)}: ` +
+      formatSigned(evaluateCurve(curve, x));
     chart.setAttribute("aria-valuenow", Number.isNaN(x) ? feature.high : x);
     chart.setAttribute("aria-valuetext", readout.textContent);
   }
-  function leave() {
+  function hide() {
     probe.setAttribute("visibility", "hidden");
     readout.textContent = "";
   }
@@ -105,24 +107,24 @@ function probeCurve(feature, { chart, plot, probe, range: [low, high] }, curve, 
   }
   chart.addEventListener("pointermove", (event) => {
     const box = chart.getBoundingClientRect();
-    const place = ((event.clientX - box.left) / box.width) * plot.frame.width;
-    const x = low + ((place - plot.frame.left) / (plot.end - plot.frame.left)) * (high - low);
-    if (x >= low && x <= high) tell(x);
-    else if (x > high && hasMissing) tell(NaN);
+    const position = ((event.clientX - box.left) / box.width) * plot.frame.width;
+    const x = low + ((position - plot.frame.left) / (plot.end - plot.frame.left)) * (high - low);
+    if (x >= low && x <= high) show(x);
+    else if (x > high && hasMissing) show(NaN);
   });
-  chart.addEventListener("pointerleave", leave);
-  chart.addEventListener("focus", () => tell(at));
-  chart.addEventListener("blur", leave);
+  chart.addEventListener("pointerleave", hide);
+  chart.addEventListener("focus", () => show(at));
+  chart.addEventListener("blur", hide);
   chart.addEventListener("keydown", (event) => {
-    const next = afterKey(event.key, at, feature, hasMissing);
+    const next = valueAfterKey(event.key, at, feature, hasMissing);
     if (next === null) return;
     event.preventDefault();
-    tell(next);
+    show(next);
   });
 }
 
-/** Return where a key leads from a value, null if nowhere; beyond the highest it is missing. */
-function afterKey(key, at, { low, high, whole }, hasMissing) {
+/** Return the value after a key, null for other keys; NaN, missing, follows the highest value. */
+function valueAfterKey(key, at, { low, high, whole }, hasMissing) {
   const step = whole ? Math.max(1, Math.round((high - low) / 40)) : (high - low) / 40 || 1;
   const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5,
     PageDown: -5 };

@@ -1,7 +1,7 @@
-// A box that finds items by name, and a button that shows those beyond the first few.
+// A search box for items by name, and a button that shows all of them.
 
-/** Return the box and the button; `set` tells which items there are, in their order. */
-function buildFinder(id, what, most) {
+/** Return the box and the button; `set` passes the items in their order. */
+function buildFinder(id, what, nShown) {
   const box = html("input", { type: "search", id, autocomplete: "off", spellcheck: "false",
     placeholder: "part of a name" });
   const count = html("span", { class: "hint", role: "status" });
@@ -9,41 +9,41 @@ function buildFinder(id, what, most) {
     box, count);
   const more = html("button", { type: "button", class: "more" });
   let items = [];
-  let isWhole = false;
-  const isShort = () => items.length <= 1.5 * most; // so that a button never stands for one or two
+  let showsAll = false;
+  const isShort = () => items.length <= 1.5 * nShown; // no button for one or two items
 
-  function show() {
-    const asked = box.value.trim().toLowerCase();
+  function update() {
+    const query = box.value.trim().toLowerCase();
     let nFound = 0;
-    items.forEach(({ name, element, isKept }, k) => {
-      const isFound = asked ? name.toLowerCase().includes(asked)
-        : isWhole || isShort() || k < most || Boolean(isKept && isKept());
-      element.classList.toggle("beyond", !isFound);
+    items.forEach(({ name, element, isPinned }, k) => {
+      const isFound = query ? name.toLowerCase().includes(query)
+        : showsAll || isShort() || k < nShown || Boolean(isPinned && isPinned());
+      element.classList.toggle("collapsed", !isFound);
       nFound += isFound;
     });
-    count.textContent = asked ? `${nFound} of ${items.length}` : "";
+    count.textContent = query ? `${nFound} of ${items.length}` : "";
     search.hidden = isShort();
-    more.hidden = Boolean(asked) || isShort();
-    more.textContent = isWhole ? `Show the first ${most} only` : `Show all ${items.length}`;
-    more.setAttribute("aria-expanded", String(isWhole));
+    more.hidden = Boolean(query) || isShort();
+    more.textContent = showsAll ? `Show the first ${nShown} only` : `Show all ${items.length}`;
+    more.setAttribute("aria-expanded", String(showsAll));
   }
-  box.addEventListener("input", show);
+  box.addEventListener("input", update);
   more.addEventListener("click", () => {
-    isWhole = !isWhole;
-    show();
+    showsAll = !showsAll;
+    update();
   });
   return {
     search,
     more,
     set(given) {
       items = given;
-      show();
+      update();
     },
     /** Show all items, so that a link can lead to any of them. */
     showAll() {
       box.value = "";
-      isWhole = true;
-      show();
+      showsAll = true;
+      update();
     },
   };
 }

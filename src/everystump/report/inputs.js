@@ -1,30 +1,29 @@
-// What one sets a value with: a slider and a number, or a list of levels.
+// Inputs for values: a slider and a number, or a list of levels.
 
 /**
- * Return a slider and a number, which may be beyond the slider's ends.
- * A row's own value is scored in full, whatever digits the number shows.
+ * Return a slider and a number, which may lie beyond the ends of the slider.
+ * A row's own value is scored with all digits, whatever the number shows.
  */
-function numberInput(id, feature, changed) {
-  const spread = feature.high - feature.low;
-  const [low, high] = spread > 0 ? [feature.low, feature.high]
+function numberInput(id, feature, onChange) {
+  const [low, high] = feature.high > feature.low ? [feature.low, feature.high]
     : [feature.low - 1, feature.high + 1];
-  const places = feature.whole ? 0
+  const nDecimals = feature.whole ? 0
     : Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(high - low))));
   const slider = html("input", { type: "range", min: low, max: high,
     step: feature.whole ? 1 : "any", "aria-label": `${feature.name}, slider` });
   const number = html("input", { type: "number", id, step: "any", inputmode: "decimal" });
   slider.addEventListener("input", () => {
-    const value = Number(Number(slider.value).toFixed(places));
+    const value = Number(Number(slider.value).toFixed(nDecimals));
     number.value = String(value);
     last = value;
-    changed(value);
+    onChange(value);
   });
   number.addEventListener("input", () => {
-    if (number.validity.badInput) return; // a number that has only begun, such as a minus
+    if (number.validity.badInput) return; // an incomplete number, such as a minus sign
     const value = number.value === "" ? null : Number(number.value);
     last = value ?? last;
     slider.value = String(last);
-    changed(value);
+    onChange(value);
   });
   let last = feature.typical ?? low;
   return {
@@ -38,16 +37,15 @@ function numberInput(id, feature, changed) {
   };
 }
 
-/** Return a list of levels, with one entry for those that training never saw. */
-function levelInput(id, levels, changed) {
+/** Return a list of levels, with one entry for levels that are unknown to the model. */
+function levelInput(id, levels, onChange) {
   const unknown = html("option", { value: "unknown" }, "(another level)");
   const select = html("select", { id }, ...levels.map((level, k) =>
     html("option", { value: k }, String(level))), unknown);
   const isText = typeof levels[0] === "string";
-  const known = new Set(levels);
-  let other = isText || levels.length === 0 ? "\u0000another level" : unusedNumber(known);
+  let other = isText || levels.length === 0 ? "\u0000another level" : unusedNumber(levels);
   const read = () => (select.value === "unknown" ? other : levels[Number(select.value)]);
-  select.addEventListener("change", () => changed(read()));
+  select.addEventListener("change", () => onChange(read()));
   return {
     elements: [select],
     read,
@@ -63,9 +61,9 @@ function levelInput(id, levels, changed) {
   };
 }
 
-/** Return a whole number that is none of some numbers. */
-function unusedNumber(known) {
+/** Return an integer that is not among the given numbers. */
+function unusedNumber(numbers) {
   let number = -1;
-  while (known.has(number)) number -= 1;
+  while (numbers.includes(number)) number -= 1;
   return number;
 }

@@ -1,4 +1,4 @@
-"""The page: one HTML file that needs nothing else, and works offline."""
+"""The report page: one HTML file that contains everything and works offline."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from importlib.resources import files
 from typing import Any
 
 from everystump._files import check_output_path, write_text
-from everystump.report.coding import pack
+from everystump.report._encoding import pack
 from everystump.report.summary import summarize
 
 _SCRIPTS = ("scorer.js", "charts.js", "finder.js", "inputs.js", "whatif.js", "curves.js", "page.js")
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 def write_report(
@@ -29,20 +29,20 @@ def write_report(
     *,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the page of a model, whole or not at all.
+    """Write the report page of a model, completely or not at all.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Fitted, with curves (``shapes_``); of a pipeline that scales, fills or selects columns, its
-        last step.
+        Fitted, with curves (``shapes_``), or a pipeline of scalers, imputers and column selections
+        that ends in such an estimator.
     path : str or Path
-        The HTML file, which is replaced if it is there.
+        The HTML file, which is replaced if it exists.
     X, y : array-like, optional
         Rows that it was not trained on, and their classes.  If they are training rows, the page
-        says so and shows no intervals; if some are, or nobody knows, it warns.
+        says so and shows no intervals; if some are, or it is not known, the page has a warning.
     about : dict, optional
-        What else is known; see `summarize`.
+        Further information; see `summarize`.
 
     Examples
     --------
@@ -62,12 +62,13 @@ def write_report(
 def render(summary: Mapping[str, Any]) -> str:
     """Return the page of a summary.
 
-    All text of the data is escaped, and the page's security policy lets no script run but its own.
+    All text of the data is escaped, and the security policy of the page allows no scripts but its
+    own.
 
     Parameters
     ----------
     summary : dict
-        What `summarize` returned.
+        The result of `summarize`.
 
     Returns
     -------
@@ -82,50 +83,51 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> page.startswith("<!doctype html>"), "<no>" in page
     (True, False)
     """
-    style = _file("page.css")
-    script = "\n".join(_file(name) for name in _SCRIPTS)
-    filling = {
-        "title": _escaped(summary["title"]),
+    style = _read("page.css")
+    script = "\n".join(_read(name) for name in _SCRIPTS)
+    sentences = summary["text"]["description"]
+    values = {
+        "title": _escape(summary["title"]),
         "style": style,
         "style_hash": _hash(style),
         "script": script,
         "script_hash": _hash(script),
         "edits": _edits(summary["edits"]),
-        "words": "\n".join(f"<p>{_escaped(text)}</p>" for text in summary["words"]["trained"]),
-        "data": _as_data(summary),
+        "description": "\n".join(f"<p>{_escape(text)}</p>" for text in sentences),
+        "data": _json(summary),
     }
-    return _PLACE.sub(lambda place: filling[place[1]], _file("template.html"))
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], _read("template.html"))
 
 
 @cache
-def _file(name: str) -> str:
-    """Return a file of this package."""
+def _read(name: str) -> str:
+    """Return the text of a file of this package."""
     return files("everystump.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:
-    """Return what a security policy knows a text by."""
+    """Return the hash of an inline script or style for the security policy."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _escaped(text: str) -> str:
-    """Return a text for HTML; halves of characters, which no file can hold, as question marks."""
+def _escape(text: str) -> str:
+    """Return text for HTML; lone surrogates, which UTF-8 cannot encode, become question marks."""
     return escape(text.encode("utf-8", "replace").decode())
 
 
 def _edits(edits: list[str]) -> str:
     if not edits:
         return ""
-    each = "".join(f"<li>{_escaped(edit)}</li>" for edit in edits)
+    items = "".join(f"<li>{_escape(edit)}</li>" for edit in edits)
     return (
         '<aside class="edited" role="note"><strong>This model was edited by hand after training.'
-        f"</strong> Its curves and scores are those after the edits; what is stated below of its "
-        f"training, error, certificate and bounds was found before them.<ul>{each}</ul></aside>"
+        f"</strong> Its curves and scores are those after the edits; its error, certificate and "
+        f"bounds were determined before them.<ul>{items}</ul></aside>"
     )
 
 
-def _as_data(summary: Mapping[str, Any]) -> str:
-    """Return a summary as JSON in which nothing can end the script element that holds it."""
+def _json(summary: Mapping[str, Any]) -> str:
+    """Return a summary as JSON that cannot end the script element that contains it."""
     packed = {**summary, "document": pack(summary["document"])}
     text = json.dumps(packed, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""A fitted model as plain data: all that its page shows, and all that tests can check."""
+"""Everything that the report page of a fitted model shows, as plain data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
 from everystump._explanations.access import shape_models
@@ -16,9 +15,14 @@ from everystump._tables.validation import check_rows
 from everystump.bounds._nested_overlap import training_overlap_of
 from everystump.explain.optimality import certificate_and_path
 from everystump.export.document import to_document
-from everystump.report.features import known_density, measured_importances, summarize_features
-from everystump.report.plain import as_plain
-from everystump.report.rows import (
+from everystump.report._features import (
+    Densities,
+    known_density,
+    measure_importances,
+    summarize_features,
+)
+from everystump.report._plain import to_plain
+from everystump.report._rows import (
     ScoredRows,
     explain_rows,
     largest_errors,
@@ -26,44 +30,50 @@ from everystump.report.rows import (
     summarize_quality,
     what_if_rows,
 )
-from everystump.report.words import bounded, certified, measured, paragraphs, tiles
+from everystump.report._sentences import (
+    bound_sentence,
+    certificate_sentence,
+    metrics_table,
+    paragraphs,
+    tiles,
+)
 
-_FORMER_KEYS = {"guesses": "schema", "doubt": "leakage_warning"}  # of earlier versions
+_FORMER_KEYS = {"guesses": "schema", "doubt": "leakage_warning"}  # of earlier releases
 
 
 def summarize(
     model: Any, X: Any = None, y: Any = None, *, about: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return all that the page of a model shows, as lists and dicts of plain values.
+    """Return everything that the page of a model shows, as dicts, lists and plain values.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Fitted, with curves (``shapes_``); of a pipeline that scales, fills or selects columns, its
-        last step.
-    X : frame or array-like of shape (n_rows, n_features), optional
-        Rows that it was not trained on, to start a what-if from; training rows are called so, and
-        have no intervals.
-    y : array-like of shape (n_rows,), optional
-        Their classes, for margins, the confusion matrix and the rows that are hard.
+        Fitted, with curves (``shapes_``), or a pipeline of scalers, imputers and column selections
+        that ends in such an estimator.
+    X : frame or array-like of shape (n_samples, n_features), optional
+        Rows that it was not trained on, for the what-if panel.  If they are training rows, they are
+        labeled so, and there are no intervals.
+    y : array-like of shape (n_samples,), optional
+        Their classes, for metrics, margins, the confusion matrix and the largest errors.
     about : dict, optional
-        What else is known, each entry optional: ``rows`` (what ``X`` is: ``"held-out"``,
-        ``"training"`` or ``""``), ``leakage_warning`` (why they may be training rows; if neither
-        is given, ``X`` is compared with the training rows of the model), ``data``, ``target``,
-        ``n_rows``, ``n_held_out``, ``class_counts`` (of the training rows), ``positive`` (a
-        label), ``refit`` (``n_rows`` and ``n_held_out`` of the model that was measured, if it is
-        another one), ``model`` (its family in words), ``schema`` and ``dropped`` (sentences),
-        ``error`` (value, low, high, how), ``figures`` (see `everystump._evaluation.evaluate`),
-        ``importances`` (``n_rows``, and ``values`` by score and feature), ``certificate`` (primal,
-        dual, gap, converged, over), ``bounds`` (a list: name, bounded, value, holds, vacuous,
-        reference, assumptions), ``path`` (C, mean, std, scoring, chosen), ``notes``
-        (sentences) and ``versions``.  It goes before what the model says of itself.
+        What the model does not store itself, or overrides it; all entries are optional: ``rows``
+        (what ``X`` is: ``"held-out"``, ``"training"`` or ``""``), ``leakage_warning`` (why it may
+        not be; if neither is given, ``X`` is compared with the training rows), ``data``,
+        ``target``, ``n_rows``, ``n_held_out``, ``class_counts`` (of the training rows),
+        ``positive`` (a label), ``refit`` (``n_rows`` and ``n_held_out`` of the model that was
+        evaluated, if it is another one), ``model`` (a description), ``schema`` and ``dropped``
+        (sentences), ``error`` (value, low, high, how), ``figures`` (see
+        `everystump._evaluation.evaluate`), ``importances`` (``n_rows``, and ``values`` by score and
+        feature), ``certificate`` (primal, dual, gap, converged, over), ``bounds`` (a list: name,
+        bounded, value, holds, vacuous, reference, assumptions), ``path`` (C, mean, std, scoring,
+        chosen), ``notes`` (sentences) and ``versions``.
 
     Returns
     -------
     dict
-        ``document`` is what `everystump.export.to_json` writes; the numbers of features, classes
-        and rows elsewhere count from 0.
+        ``document`` is the document of `everystump.export.to_json`; features, classes and rows are
+        referred to by their index, counted from 0.
 
     Examples
     --------
@@ -73,102 +83,109 @@ def summarize(
     >>> summary["features"][0]["importance"], summary["quality"]["confusion"]
     ([1.0], [[1, 1], [0, 0]])
     """
-    fitted, model = model, fold_pipeline(model)
-    models = shape_models(model)
     if X is None and y is not None:
-        raise ValueError("y was given without X; pass the rows that it belongs to as well.")
+        raise ValueError("y was given without X; pass both.")
+    pipeline, model = model, fold_pipeline(model)
+    models = shape_models(model)
     document = to_document(model)
-    numbers = None if X is None else check_rows(model, X)
+    rows = None if X is None else ScoredRows.of(model, X, check_rows(model, X), y)
     known = _about(model, about)
     if y is not None and not {"rows", "leakage_warning"} & {*known}:
-        known |= _kind_of_rows(fitted, X, y)
-    density = known_density(model, numbers)
-    names = [feature["name"] for feature in document["features"]]
-    importances, measured_on = measured_importances(models, numbers, density, known)
-    features = summarize_features(models, model.feature_info_, names, density, importances)
-    moves = [-sum(each) for each in importances]
+        known |= _compare_with_training(pipeline, X, y)
+    density = known_density(model, None if rows is None else rows.X)
+    importances, measured_on = measure_importances(
+        models, None if rows is None else rows.X, density, known
+    )
+    features = summarize_features(document["features"], models, density, importances)
     labels = [_text(label) for label in document["classes"]]
     summary = {
         "title": _title(known.get("target"), document["estimator"]),
         "document": document,
         "labels": labels,
         "features": features,
-        "order": np.argsort(moves, kind="stable").tolist(),
+        "order": np.argsort([-sum(each) for each in importances], kind="stable").tolist(),
         "measured_on": measured_on,
         "edits": [str(edit) for edit in getattr(model, "edits_", ())],
         "about": known,
     }
-    if numbers is None:
-        starts = [_typical(features), *_extremes(features, models, density, model)]
-        summary |= {"quality": None, "hard": None, "starts": starts}
+    if rows is None:
+        made_up = [_typical_row(features), *_extreme_rows(document, features, models, density)]
+        summary |= {"quality": None, "explained": None, "what_if": made_up}
     else:
-        summary |= _of_rows(ScoredRows.of(model, X, numbers, y), models, model)
+        summary |= _summarize_rows(rows, models, document)
     if summary["quality"] is not None:
-        summary["quality"]["figures"] = _figures(model, X, y, known)
-    return summary | {"words": _words(known, document, labels, summary["quality"])}
+        summary["quality"]["metrics"] = _metrics(model, X, y, known)
+    return summary | {"text": _texts(known, document, labels, summary["quality"])}
 
 
-def _of_rows(rows: ScoredRows, models: Sequence[ShapeModel], model: Any) -> dict[str, Any]:
-    """Return what given rows tell of a model."""
-    unsure = least_certain(rows)
-    hard = {"unsure": explain_rows(rows, unsure, models, against_truth=False), "wrong": []}
-    first, quality = unsure.tolist(), None
-    if rows.truth is not None:
-        worst = largest_errors(rows, rows.truth)
-        hard["wrong"] = explain_rows(rows, worst, models, against_truth=True)
-        first += worst.tolist()
-        quality = summarize_quality(rows, rows.truth)
-    starts = what_if_rows(rows, model.feature_info_, first)
-    return {"quality": quality, "hard": hard, "starts": starts}
+def _summarize_rows(
+    rows: ScoredRows, models: Sequence[ShapeModel], document: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the page shows about given rows."""
+    uncertain = least_certain(rows)
+    explained = {
+        "least_certain": explain_rows(rows, uncertain, models, against_actual=False),
+        "largest_errors": [],
+    }
+    first, quality = uncertain.tolist(), None
+    if rows.actual is not None:
+        errors = largest_errors(rows, rows.actual)
+        explained["largest_errors"] = explain_rows(rows, errors, models, against_actual=True)
+        first += errors.tolist()
+        quality = summarize_quality(rows, rows.actual)
+    what_if = what_if_rows(rows, document["features"], first)
+    return {"quality": quality, "explained": explained, "what_if": what_if}
 
 
-def _typical(features: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    name = "a typical row: medians and most frequent levels"
-    return {"name": name, "values": [feature["typical"] for feature in features]}
+def _typical_row(features: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    title = "a typical row: medians and most frequent levels"
+    return {"title": title, "values": [feature["typical"] for feature in features]}
 
 
-def _extremes(
+def _extreme_rows(
+    document: Mapping[str, Any],
     features: Sequence[Mapping[str, Any]],
     models: Sequence[ShapeModel],
-    density: tuple[RowDensity, ...] | None,
-    model: Any,
+    density: Densities,
 ) -> list[dict[str, Any]]:
-    """Return made-up rows, in each of which all features favor one class."""
+    """Return one row per class, made up of the values that favor it most."""
     if density is None:
         return []
     signs = [(0, -1.0), (0, 1.0)] if len(models) == 1 else [(k, 1.0) for k in range(len(models))]
     rows = []
-    for label, (k, sign) in zip(model.classes_.tolist(), signs, strict=True):
+    for label, (k, sign) in zip(document["classes"], signs, strict=True):
         values = []
         for d, (feature, seen) in enumerate(zip(features, density, strict=True)):
-            places = seen.values[seen.counts > 0]
-            best = float(places[np.argmax(sign * models[k][d](places))]) if len(places) else None
-            levels = model.feature_info_[d].levels
-            if best is not None and levels is not None:
-                best = as_plain(levels[int(best)]) if best >= 0 else feature["typical"]
-            values.append(int(best) if isinstance(best, bool) else best)
-        rows.append({"name": f"every feature favors “{label}”", "values": values})
+            present = seen.values[seen.counts > 0]
+            best: Any = None
+            if len(present):
+                best = float(present[np.argmax(sign * models[k][d](present))])
+            if best is not None and feature["kind"] == "category":
+                levels = document["features"][d]["levels"]
+                best = levels[int(best)] if best >= 0 else feature["typical"]
+            values.append(best)
+        rows.append({"title": f"every feature favors “{label}”", "values": values})
     return rows
 
 
 def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what is known about a model: what it says of itself, then what is given."""
+    """Return what is known about a model: what it stores, overridden by what is given."""
     known: dict[str, Any] = {"model": type(model).__name__, **certificate_and_path(model)}
     for more in (getattr(model, "about_", None), given):
         if more is not None and not isinstance(more, Mapping):
-            raise TypeError(f"about={more!r} is of the type {type(more).__name__}; pass a dict.")
+            raise TypeError(f"about={more!r} is of type {type(more).__name__}; pass a dict.")
         known |= dict(more or {})
+    known.pop("origin", None)  # needed by the model file only
     for old, new in _FORMER_KEYS.items():
         if old in known:
             known.setdefault(new, known.pop(old))
-    known.pop("origin", None)  # which is for the model alone
     if getattr(model, "edits_", ()):
-        known.pop("importances", None)  # which was measured before
-    return as_plain(known)
+        known.pop("importances", None)  # measured before the edits
+    return to_plain(known)
 
 
-def _kind_of_rows(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Return what the model's record of its training rows says of given rows, for ``about``."""
+def _compare_with_training(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Return entries of ``about`` on whether given rows were used in training."""
     overlap = training_overlap_of(fitted, X, y)
     if overlap is None or overlap.doubt is None:
         return {}
@@ -177,38 +194,39 @@ def _kind_of_rows(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
     return {"leakage_warning": overlap.caution}
 
 
-def _figures(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return accuracy, AUC and the like on given rows, without intervals on training rows."""
+def _metrics(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of given rows, without intervals on training rows."""
     labels, plain = model.classes_.tolist(), about.get("positive")
-    positive = next((label for label in labels if as_plain(label) == plain), None)
+    positive = next((label for label in labels if to_plain(label) == plain), None)
     fresh = about.get("rows") != "training" and not about.get("leakage_warning")
     counts = about.get("class_counts") or None
-    return as_plain(evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh))
+    return to_plain(evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh))
 
 
 def _title(target: Any, estimator: str) -> str:
-    return f"A model, {estimator}" if target is None else f"A model that predicts {_text(target)}"
+    return f"Model report: {estimator if target is None else f'predicting {_text(target)}'}"
 
 
-def _words(
+def _texts(
     about: Mapping[str, Any],
     document: Mapping[str, Any],
     labels: list[str],
     quality: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    own = {"estimator": document["estimator"], "features": len(document["features"])}
+    """Return the sentences and tables of text on the page."""
+    model = {"estimator": document["estimator"], "features": len(document["features"])}
     certificate = about.get("certificate")
     return {
-        "trained": paragraphs(about, own | {"classes": labels}, quality),
-        "figures": measured(about, quality),
-        "certificate": certified(certificate) if certificate else None,
-        "bounds": [bounded(bound) for bound in about.get("bounds") or []],
+        "description": paragraphs(about, model | {"classes": labels}, quality),
+        "metrics": metrics_table(about, quality),
+        "certificate": certificate_sentence(certificate) if certificate else None,
+        "bounds": [bound_sentence(bound) for bound in about.get("bounds") or []],
         "tiles": tiles(about),
     }
 
 
 def _text(label: Any) -> str:
-    """Return a label as text; whole numbers without a point."""
+    """Return a label as text; whole numbers without a decimal point."""
     if isinstance(label, float) and label.is_integer():
         return str(int(label))
     return str(label)

@@ -1,12 +1,12 @@
-// The what-if panel: inputs for each feature, and what the model says of them.
+// The what-if panel: an input for each feature, and the prediction for their values.
 
-const FIRST_FIELDS = 12;
-const QUIET = 600; // milliseconds without a change before the outcome is read aloud
+const MAX_FIELDS = 12;
+const ANNOUNCE_DELAY = 600; // milliseconds without a change before the outcome is announced
 
-/** Build the panel into an element; `onChange` hears the cells after each change. */
+/** Build the panel into an element; `onChange` gets the cells after each change. */
 function buildWhatIf(panel, summary, scorer, onChange) {
   const labels = summary.labels;
-  const state = { cells: [], start: null, score: labels.length > 2 ? 0 : null, pinned: false };
+  const state = { cells: [], row: null, score: labels.length > 2 ? 0 : null, pinned: false };
   const limits = contributionLimits(summary.document);
   const outcome = buildOutcome(labels, summary.document, (k) => {
     state.score = k;
@@ -17,100 +17,101 @@ function buildWhatIf(panel, summary, scorer, onChange) {
     state.cells[d] = cell;
     schedule();
   }));
-  const starts = buildStarts(summary, (start) => begin(start));
+  const rowSelect = buildRowSelect(summary, (row) => startFrom(row));
   const list = buildFieldList(fields);
-  panel.append(starts.element, outcome.element, list.element);
-  let waiting = false;
+  panel.append(rowSelect.element, outcome.element, list.element);
+  let isScheduled = false;
 
   function schedule() {
-    if (waiting) return;
-    waiting = true;
+    if (isScheduled) return;
+    isScheduled = true;
     requestAnimationFrame(() => {
-      waiting = false;
+      isScheduled = false;
       update();
     });
   }
 
   function update() {
-    const found = scorer.explainCells(state.cells);
-    if (state.score !== null && !state.pinned) state.score = found.predicted ?? 0;
-    const adds = found.contributions[state.score ?? 0];
-    const sides = sidesOf(labels, state.score ?? 0);
+    const result = scorer.explainCells(state.cells);
+    if (state.score !== null && !state.pinned) state.score = result.predicted ?? 0;
+    const contributions = result.contributions[state.score ?? 0];
+    const signs = signClasses(labels, state.score ?? 0);
     fields.forEach((field) => {
-      const d = field.number;
-      field.tell(adds[d], state.cells[d] !== state.start.values[d], sides);
+      const d = field.index;
+      field.update(contributions[d], state.cells[d] !== state.row.values[d], signs);
     });
-    list.tellBase(summary.document.scores[state.score ?? 0].intercept);
-    outcome.tell(found, state.before, state.score);
+    list.setIntercept(summary.document.scores[state.score ?? 0].intercept);
+    outcome.update(result, state.before, state.score);
     onChange(state.cells);
   }
 
-  function begin(start) {
-    state.start = start;
-    state.cells = [...start.values];
+  function startFrom(row) {
+    state.row = row;
+    state.cells = [...row.values];
     state.before = scorer.explainCells(state.cells);
     state.pinned = false;
-    fields.forEach((field) => field.show(state.cells[field.number]));
-    starts.show(start);
+    fields.forEach((field) => field.show(state.cells[field.index]));
+    rowSelect.show(row);
     update();
     list.sort();
   }
 
-  begin(summary.starts[0]);
+  startFrom(summary.what_if[0]);
   return {
-    tellAgain: () => onChange(state.cells),
-    beginAtRow(row) {
-      const start = summary.starts.find((one) => one.row === row);
-      if (start) begin(start);
+    refresh: () => onChange(state.cells),
+    startFromRow(number) {
+      const row = summary.what_if.find((one) => one.row === number);
+      if (row) startFrom(row);
     },
   };
 }
 
-/** Return an interval around zero that holds what any curve adds. */
+/** Return an interval that contains zero and all values of the curves. */
 function contributionLimits(model) {
   const [low, high] = rangeOf(model.scores.flatMap((score) => score.curves));
   return low === high ? [-1, 1] : [low, high];
 }
 
-/** Return what names a row to start from. */
-function startName(start, labels) {
-  if (start.name) return start.name;
-  const truth = start.truth === null ? "" : `, actual ${labels[start.truth]}`;
-  const mark = start.truth !== null && start.truth !== start.predicted ? " (wrong)" : "";
-  return `row ${start.label}${truth}, predicted ${labels[start.predicted]}${mark}`;
+/** Return the title of a row in the list of rows. */
+function rowTitle(row, labels) {
+  if (row.title) return row.title;
+  const actual = row.actual === null ? "" : `, actual ${labels[row.actual]}`;
+  const mark = row.actual !== null && row.actual !== row.predicted ? " (wrong)" : "";
+  return `row ${row.name}${actual}, predicted ${labels[row.predicted]}${mark}`;
 }
 
-function buildStarts(summary, begin) {
-  const select = html("select", { id: "start-row" }, ...summary.starts.map((start, k) =>
-    html("option", { value: k }, startName(start, summary.labels))));
-  const again = html("button", { type: "button" }, "Undo all changes");
-  const chosen = () => summary.starts[Number(select.value)];
-  select.addEventListener("change", () => begin(chosen()));
-  again.addEventListener("click", () => begin(chosen()));
+function buildRowSelect(summary, onSelect) {
+  const select = html("select", { id: "start-row" }, ...summary.what_if.map((row, k) =>
+    html("option", { value: k }, rowTitle(row, summary.labels))));
+  const reset = html("button", { type: "button" }, "Undo all changes");
+  const selected = () => summary.what_if[Number(select.value)];
+  select.addEventListener("change", () => onSelect(selected()));
+  reset.addEventListener("click", () => onSelect(selected()));
   return {
     element: html("div", { class: "controls" }, html("label", { for: "start-row" }, "Start from"),
-      select, again),
-    show(start) {
-      select.value = String(summary.starts.indexOf(start));
+      select, reset),
+    show(row) {
+      select.value = String(summary.what_if.indexOf(row));
     },
   };
 }
 
-/** Return the list of fields, in an order that one can choose, with a box to find some. */
+/** Return the list of fields, which can be sorted and searched. */
 function buildFieldList(fields) {
-  const finder = buildFinder("find-field", "feature", FIRST_FIELDS);
+  const finder = buildFinder("find-field", "feature", MAX_FIELDS);
   const orders = {
     "most important first": () => 0,
-    "largest contribution first": (a, b) => Math.abs(b.added()) - Math.abs(a.added()),
+    "largest contribution first": (a, b) =>
+      Math.abs(b.contribution()) - Math.abs(a.contribution()),
     "by name": (a, b) => a.name.localeCompare(b.name),
   };
   const select = html("select", { id: "field-order" }, ...Object.keys(orders).map((name) =>
     html("option", { value: name }, name)));
   const list = html("div", { class: "fields" });
-  const base = html("span", { class: "number" });
-  const baseLine = html("div", { class: "field base" },
+  const intercept = html("span", { class: "number" });
+  const interceptLine = html("div", { class: "field intercept" },
     html("span", { class: "name" }, "intercept (baseline)"),
-    html("span", { class: "hint" }, "the score before any feature adds to it"), base);
+    html("span", { class: "hint" }, "the score without any feature"), intercept);
   function sort() {
     const sorted = [...fields].sort(orders[select.value]);
     list.append(...sorted.map((field) => field.element));
@@ -120,85 +121,86 @@ function buildFieldList(fields) {
   const order = html("label", { hidden: fields.length < 3 }, "Features ", select);
   return {
     element: html("div", {}, html("div", { class: "controls" }, order, finder.search), list,
-      baseLine, finder.more),
+      interceptLine, finder.more),
     sort,
-    tellBase(value) {
-      base.textContent = signed(value);
+    setIntercept(value) {
+      intercept.textContent = formatSigned(value);
     },
   };
 }
 
-/** Return the part that tells class, probabilities and scores. */
-function buildOutcome(labels, model, choose) {
-  const aloud = html("p", { class: "aloud", role: "status" });
-  const teller = labels.length === 2 ? outcomeOfTwo(labels, model.log_odds !== null)
-    : outcomeOfMany(labels, choose);
-  const element = html("div", { class: "outcome" }, ...teller.elements, aloud);
+/** Return the part with predicted class, probabilities and scores. */
+function buildOutcome(labels, model, onChoose) {
+  const announcer = html("p", { class: "announcer", role: "status" });
+  const view = labels.length === 2 ? binaryOutcome(labels, model.log_odds !== null)
+    : multiclassOutcome(labels, onChoose);
+  const element = html("div", { class: "outcome" }, ...view.elements, announcer);
   let timer = null;
 
-  function tell(found, before, shownScore) {
-    const text = teller.tell(found, before, shownScore);
+  function update(result, before, shownScore) {
+    const text = view.update(result, before, shownScore);
     clearTimeout(timer);
     timer = setTimeout(() => {
-      aloud.textContent = text;
-    }, QUIET);
+      announcer.textContent = text;
+    }, ANNOUNCE_DELAY);
   }
-  return { element, tell };
+  return { element, update };
 }
 
-const predictedBy = (found, labels) => (found.predicted === null ? "nothing: a value is missing"
-  : labels[found.predicted]);
+const predictedLabel = (result, labels) => (result.predicted === null
+  ? "none, as a value is missing" : labels[result.predicted]);
 
 function scoreElement() {
   return html("data", { class: "score" });
 }
 
-function tellScore(element, score) {
+function setScore(element, score) {
   element.value = String(score);
-  element.textContent = signed(score);
+  element.textContent = formatSigned(score);
 }
 
-/** Return what tells of two classes: the likely one, both probabilities, and the score. */
-function outcomeOfTwo(labels, hasProbabilities) {
-  const [predicted, chance, change] = ["strong", "span", "span"].map((tag) => html(tag, {}));
+/** Return the outcome of two classes: the predicted one, both probabilities, and the score. */
+function binaryOutcome(labels, hasProbabilities) {
+  const [predicted, probability, change] = ["strong", "span", "span"].map((tag) => html(tag, {}));
   predicted.className = "predicted";
   const score = scoreElement();
   const ends = labels.map(() => html("span", {}));
   const gauge = html("div", { class: "gauge" }, html("span", { class: "level" }));
-  const elements = [html("p", {}, "Predicted: ", predicted, chance)];
+  const elements = [html("p", {}, "Predicted: ", predicted, probability)];
   if (hasProbabilities) elements.push(gauge, html("div", { class: "ends" }, ...ends));
   elements.push(html("p", { class: "hint" }, "Score ", score, change,
     html("span", { class: "key" }, html("span", { class: "swatch positive" }),
       `above zero favors “${labels[1]}”`),
     html("span", { class: "key" }, html("span", { class: "swatch negative" }),
-      `below zero “${labels[0]}”`)));
+      `below zero favors “${labels[0]}”`)));
 
-  function tell(found, before) {
-    const share = found.probability;
-    const moved = found.scores[0] - before.scores[0];
-    predicted.textContent = predictedBy(found, labels);
-    tellScore(score, found.scores[0]);
-    change.textContent = Math.abs(moved) >= 1e-12 ? ` (${signed(moved)} by your changes)` : "";
-    if (share && found.predicted !== null) {
-      chance.textContent = `, probability ${percent(share[found.predicted])}`;
-      gauge.firstChild.style.width = `${100 * share[1]}%`;
+  function update(result, before) {
+    const shares = result.probability;
+    const difference = result.scores[0] - before.scores[0];
+    predicted.textContent = predictedLabel(result, labels);
+    setScore(score, result.scores[0]);
+    change.textContent = Math.abs(difference) >= 1e-12
+      ? ` (${formatSigned(difference)} by your changes)` : "";
+    if (shares && result.predicted !== null) {
+      probability.textContent = `, probability ${formatPercent(shares[result.predicted])}`;
+      gauge.firstChild.style.width = `${100 * shares[1]}%`;
       ends.forEach((end, k) => {
-        end.textContent = `${labels[k]} ${percent(share[k])}`;
+        end.textContent = `${labels[k]} ${formatPercent(shares[k])}`;
       });
-    } else chance.textContent = "";
-    return `${predicted.textContent}${chance.textContent}, score ${score.textContent}`;
+    } else probability.textContent = "";
+    return `${predicted.textContent}${probability.textContent}, score ${score.textContent}`;
   }
-  return { elements, tell };
+  return { elements, update };
 }
 
-/** Return what tells of several classes: the likely one, and each with probability and score. */
-function outcomeOfMany(labels, choose) {
+/** Return the outcome of several classes: the predicted one, probability and score of each. */
+function multiclassOutcome(labels, onChoose) {
   const predicted = html("strong", { class: "predicted" });
-  const chance = html("span", {});
+  const probability = html("span", {});
   const hint = html("p", { class: "hint" });
   const lines = labels.map((label, k) => {
     const radio = html("input", { type: "radio", name: "shown-class", id: `shown-class-${k}` });
-    radio.addEventListener("change", () => choose(k));
+    radio.addEventListener("change", () => onChoose(k));
     const share = html("strong", {});
     const score = scoreElement();
     const swatch = hasClassColors(labels) ? html("span", { class: `swatch c${k}` }) : null;
@@ -210,36 +212,40 @@ function outcomeOfMany(labels, choose) {
   const list = html("ul", { class: "classes", role: "radiogroup",
     "aria-label": "Class whose score is explained" }, ...lines.map((line) => line.element));
 
-  function tell(found, before, shownScore) {
-    predicted.textContent = predictedBy(found, labels);
-    chance.textContent = found.probability && found.predicted !== null
-      ? `, probability ${percent(found.probability[found.predicted])}` : "";
+  function update(result, before, shownScore) {
+    predicted.textContent = predictedLabel(result, labels);
+    probability.textContent = result.probability && result.predicted !== null
+      ? `, probability ${formatPercent(result.probability[result.predicted])}` : "";
     lines.forEach(({ radio, share, score }, k) => {
       radio.checked = k === shownScore;
-      share.textContent = found.probability ? percent(found.probability[k]) : "";
-      tellScore(score, found.scores[k]);
+      share.textContent = result.probability ? formatPercent(result.probability[k]) : "";
+      setScore(score, result.scores[k]);
     });
-    const [above, below] = sidesOf(labels, shownScore);
+    const [positive, negative] = signClasses(labels, shownScore);
     hint.replaceChildren("Contributions to the score of the chosen class: ",
-      html("span", { class: "key" }, html("span", { class: `swatch ${above}` }),
-        `for “${labels[shownScore]}”`),
-      html("span", { class: "key" }, html("span", { class: `swatch ${below}` }), "against it"));
-    return predicted.textContent + chance.textContent;
+      html("span", { class: "key" }, html("span", { class: `swatch ${positive}` }),
+        `evidence for “${labels[shownScore]}”`),
+      html("span", { class: "key" }, html("span", { class: `swatch ${negative}` }),
+        "evidence against"));
+    return predicted.textContent + probability.textContent;
   }
-  return { elements: [html("p", {}, "Predicted: ", predicted, chance), list, hint], tell };
+  return { elements: [html("p", {}, "Predicted: ", predicted, probability), list, hint], update };
 }
 
-/** Return the line of a feature: its input, whether it is missing, and what it adds. */
-function buildField(summary, d, limits, changed) {
+/** Return the line of a feature: its input, whether it is missing, and its contribution. */
+function buildField(summary, d, limits, onChange) {
   const feature = summary.features[d];
   const levels = summary.document.features[d].levels;
   const id = `feature-${d}`;
   const missing = html("input", { type: "checkbox", id: `${id}-missing`,
     "aria-label": `${feature.name} is missing` });
-  const change = (cell) => {
+  const markMissing = (cell) => {
     missing.checked = cell === null;
     element.classList.toggle("is-missing", cell === null);
-    changed(cell);
+  };
+  const change = (cell) => {
+    markMissing(cell);
+    onChange(cell);
   };
   const input = levels ? levelInput(id, levels, change) : numberInput(id, feature, change);
   const track = signedBar(0, limits, ["neutral", "neutral"]);
@@ -258,19 +264,18 @@ function buildField(summary, d, limits, changed) {
   let last = 0;
   return {
     element,
-    number: d,
+    index: d,
     name: feature.name,
-    added: () => last,
-    isKept: () => element.classList.contains("changed"),
+    contribution: () => last,
+    isPinned: () => element.classList.contains("changed"),
     show(cell) {
-      missing.checked = cell === null;
-      element.classList.toggle("is-missing", cell === null);
+      markMissing(cell);
       input.show(cell);
     },
-    tell(added, isChanged, sides) {
-      last = added;
-      setSignedBar(track, added, limits, sides);
-      number.textContent = signed(added);
+    update(contribution, isChanged, signs) {
+      last = contribution;
+      setSignedBar(track, contribution, limits, signs);
+      number.textContent = formatSigned(contribution);
       element.classList.toggle("changed", isChanged);
     },
   };

@@ -1,4 +1,4 @@
-"""A model's document in few characters, every number exact to the bit."""
+"""Encodes the numbers of a model's document compactly and without loss."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-_CODED = ("knots", "values", "level_values")
-_LONGEST_RUN = 255
+_ARRAYS = ("knots", "values", "level_values")
+_MAX_REPEATS = 255
 
 
 def pack(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document of `everystump.export.to_json` whose curves name their numbers.
+    """Return a document of `everystump.export.to_json` with encoded arrays.
 
-    Each list of numbers is a text in ``arrays``; curves hold its place there, so that what classes
-    share, such as knots, is stored once.  ``unpack`` of the page's scorer turns it back.
+    Each distinct array is one string in ``arrays``, and curves hold its index there, so that arrays
+    shared by classes, such as knots, are stored once.  ``unpack`` in ``scorer.js`` reverses it.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def pack(document: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The same but for the curves' numbers, and with ``arrays``.
+        The same with indices for the arrays of curves, and with ``arrays``.
 
     Examples
     --------
@@ -35,31 +35,34 @@ def pack(document: Mapping[str, Any]) -> dict[str, Any]:
     >>> packed["scores"][0]["curves"], packed["arrays"]
     ([{'feature': 0, 'knots': 0, 'values': 0, 'missing': None}], ['AAAAAAAA8D8AAAAAAAAAQA=='])
     """
-    places: dict[str, int] = {}
+    indices: dict[str, int] = {}
 
-    def packed(curve: Mapping[str, Any]) -> dict[str, Any]:
-        coded = {key: encode_numbers(curve[key]) for key in _CODED if key in curve}
-        return {**curve, **{key: places.setdefault(t, len(places)) for key, t in coded.items()}}
+    def pack_curve(curve: Mapping[str, Any]) -> dict[str, Any]:
+        encoded = {key: encode_numbers(curve[key]) for key in _ARRAYS if key in curve}
+        return {
+            **curve,
+            **{k: indices.setdefault(text, len(indices)) for k, text in encoded.items()},
+        }
 
     scores = [
-        {**score, "curves": [packed(curve) for curve in score["curves"]]}
+        {**score, "curves": [pack_curve(curve) for curve in score["curves"]]}
         for score in document["scores"]
     ]
-    return {**document, "scores": scores, "arrays": list(places)}
+    return {**document, "scores": scores, "arrays": list(indices)}
 
 
 def encode_numbers(numbers: Sequence[float]) -> str:
-    """Return numbers as base64 of their 8 bytes; where some repeat, a bar and how often each comes.
+    """Return the base64 of numbers, 8 bytes each; if some repeat, a bar and the run lengths follow.
 
     Examples
     --------
     >>> encode_numbers([1.0]), encode_numbers([1.0, 1.0, 1.0])
     ('AAAAAAAA8D8=', 'AAAAAAAA8D8=|Aw==')
     """
-    bits = np.asarray(numbers, dtype="<f8").view("<u8")  # so that 0 and -0 differ
+    bits = np.asarray(numbers, dtype="<f8").view("<u8")  # 0 and -0 differ
     starts = np.flatnonzero(np.append(len(bits) > 0, bits[1:] != bits[:-1]))
     lengths = np.diff(np.append(starts, len(bits)))
-    if len(starts) == len(bits) or lengths.max() > _LONGEST_RUN:
+    if len(starts) == len(bits) or lengths.max() > _MAX_REPEATS:
         return _base64(bits)
     return f"{_base64(bits[starts])}|{_base64(lengths.astype(np.uint8))}"
 

@@ -1,0 +1,232 @@
+"""The sentences of the page, from what is known about a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from everystump._evaluation import baseline_warning, interval_title, metric_rows
+from everystump._text import format_number, format_percent, format_percents, pluralize
+
+
+def paragraphs(
+    about: Mapping[str, Any], model: Mapping[str, Any], quality: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Return sentences on the training and the error of a model.
+
+    Parameters
+    ----------
+    about : dict
+        See `everystump.report.summarize`, as plain data.
+    model : dict
+        ``estimator``, ``features`` and ``classes`` of the model.
+    quality : dict, optional
+        ``n`` and ``n_wrong`` of given rows.
+
+    Examples
+    --------
+    >>> about = {"data": "loans.csv", "target": "paid", "n_rows": 900}
+    >>> model = {"estimator": "StumpSVC", "features": 20, "classes": ["no", "yes"]}
+    >>> paragraphs(about, model)[0]
+    'The model predicts “paid” from 20 features. It was trained on 900 rows of loans.csv.'
+    """
+    sentences = [_training(about, model)]
+    error = about.get("error")
+    has_error = isinstance(error, Mapping) and error.get("value") is not None
+    if isinstance(error, Mapping) and has_error:
+        sentences.append(_error(error, about.get("refit")))
+    if quality is not None and not (has_error and about.get("rows") == "held-out"):
+        rows = pluralize(quality["n"], f"{about.get('rows') or ''} row".strip())
+        share = format_percent(quality["n_wrong"] / quality["n"])
+        sentences.append(
+            f"Of the {rows} given to this page, it misclassifies "
+            f"{format_number(quality['n_wrong'])} ({share})."
+        )
+    if about.get("leakage_warning"):
+        sentences.append(f"Warning: {about['leakage_warning']}")
+    kind = f"Model: {about.get('model') or model['estimator']}."
+    return [*sentences, _decision_rule(model["classes"]), kind]
+
+
+def _training(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
+    features = pluralize(model["features"], "feature")
+    if about.get("target") is not None:
+        text = f"The model predicts “{about['target']}” from {features}."
+    else:
+        text = f"The model predicts one of {len(model['classes'])} classes from {features}."
+    rows = about.get("n_rows")
+    given = [f"{format_number(rows)} rows"] if rows is not None else []
+    given += [str(about["data"])] if about.get("data") is not None else []
+    held_out = about.get("n_held_out")
+    more = f"; {format_number(held_out)} more rows were held out for testing" if held_out else ""
+    return f"{text} It was trained on {' of '.join(given)}{more}." if given else text
+
+
+def _decision_rule(labels: list[str]) -> str:
+    if len(labels) == 2:
+        return (
+            f"Each feature adds to the score or subtracts from it. A score above zero favors "
+            f"“{labels[1]}”, a score below zero “{labels[0]}”."
+        )
+    return (
+        f"Each of the {len(labels)} classes has a score, to which each feature adds or from which "
+        f"it subtracts; the class with the largest score is predicted."
+    )
+
+
+def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
+    start = "It misclassifies"
+    if refit:
+        n_rows = pluralize(refit["n_rows"], "row")
+        start = (
+            f"It was trained on all rows after a first model, trained on {n_rows}, had been "
+            f"evaluated on the others; error, metrics and C path are those of the first model, "
+            f"which misclassifies"
+        )
+    value, *interval = _error_percents(error)
+    text = f"{start} {value} of the rows it was not trained on"
+    if interval:
+        text += f"; on new rows, the error is likely between {interval[0]} and {interval[1]}"
+    return f"{text} ({error['how']})." if error.get("how") else f"{text}."
+
+
+def _error_percents(error: Mapping[str, Any]) -> list[str]:
+    """Return an error in percent, followed by the ends of its interval if it has one."""
+    low, high = error.get("low"), error.get("high")
+    return format_percents(error["value"], *(() if low is None or high is None else (low, high)))
+
+
+def metrics_table(
+    about: Mapping[str, Any], quality: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return the table of metrics; see `select_metrics`.
+
+    Returns
+    -------
+    dict or None
+        ``title``: the rows it was evaluated on; ``always``: the prediction of the baseline;
+        ``interval``: the title of the intervals; ``rows``: see
+        `everystump._evaluation.metric_rows`; ``verdict``: a sentence if the model does not beat
+        the baseline, else None.
+
+    Examples
+    --------
+    >>> accuracy = {"value": 0.9, "low": 0.8, "high": 0.95, "baseline": 0.6}
+    >>> found = {"figures": {"accuracy": accuracy}, "baseline": {"answer": "no"}}
+    >>> found |= {"better": True, "positive": "yes", "n_rows": 80}
+    >>> metrics_table({"figures": found, "n_held_out": 80}, None)["title"]
+    'Evaluated on 80 held-out rows'
+    """
+    found, title = select_metrics(about, (quality or {}).get("metrics"))
+    if found is None:
+        return None
+    return {
+        "title": title,
+        "always": f"always “{found['baseline']['answer']}”",
+        "interval": interval_title(found),
+        "rows": metric_rows(found),
+        "verdict": baseline_warning(found),
+    }
+
+
+def select_metrics(
+    about: Mapping[str, Any], found: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any] | None, str]:
+    """Return the metrics to show, None if there are none, and the rows they were evaluated on.
+
+    These are the ones of given rows, unless they are training rows and the model has better ones.
+
+    Examples
+    --------
+    >>> select_metrics({"rows": "held-out"}, {"n_rows": 80})
+    ({'n_rows': 80}, 'Evaluated on 80 held-out rows')
+    """
+    is_training, known = about.get("rows") == "training", about.get("figures")
+    if known and (found is None or is_training):
+        return known, _fit_evaluation(about)
+    if not found:
+        return None, ""
+    rows = pluralize(found["n_rows"], f"{about.get('rows') or 'given'} row")
+    title = f"Evaluated on {rows}"
+    if is_training:
+        title += " (optimistic)"
+    elif about.get("leakage_warning"):
+        title += " (possibly optimistic)"
+    return found, title
+
+
+def _fit_evaluation(about: Mapping[str, Any]) -> str:
+    """Return the rows that the metrics of the fit were evaluated on."""
+    n_rows, refit = about["figures"]["n_rows"], about.get("refit")
+    if refit:
+        rows = pluralize(refit["n_rows"], "row")
+        return f"First model, trained on {rows}, evaluated on {pluralize(n_rows, 'held-out row')}"
+    if about.get("n_held_out"):
+        return f"Evaluated on {pluralize(n_rows, 'held-out row')}"
+    return f"Evaluated by cross-validation on {pluralize(n_rows, 'row')}"
+
+
+def certificate_sentence(certificate: Mapping[str, Any]) -> str:
+    """Return the meaning of an optimality certificate.
+
+    Examples
+    --------
+    >>> certificate = {"primal": 0.57561, "dual": 0.57532, "gap": 0.0005, "converged": True}
+    >>> certificate_sentence(certificate)
+    'No ensemble of stumps can have an objective below 0.5753 (proven lower bound); this one has
+    0.5756, so it is within 0.05% of the optimum.'
+    """
+    primal, dual, gap = (certificate.get(key) for key in ("primal", "dual", "gap"))
+    if primal is None or dual is None or gap is None:
+        return "The training has no optimality certificate."
+    digits = next(
+        (n for n in range(4, 12) if format_number(primal, n) != format_number(dual, n)), 4
+    )
+    whose = f" (class “{certificate['class']}”)" if certificate.get("class") is not None else ""
+    over = certificate.get("over") or "ensemble of stumps"
+    text = (
+        f"No {over} can have an objective below {format_number(dual, digits)} (proven lower "
+        f"bound); this one has {format_number(primal, digits)}{whose}, so it is within "
+        f"{format_percent(gap)} of the optimum."
+    )
+    if certificate.get("converged") is False:
+        text += " The training stopped before it reached the requested tolerance."
+    return text
+
+
+def bound_sentence(bound: Mapping[str, Any]) -> str:
+    """Return the meaning of a bound on the error.
+
+    Examples
+    --------
+    >>> bound_sentence({"name": "loo_bound", "value": 0.31, "holds": True, "vacuous": False})
+    'Loo bound: the error is at most 31.0%.'
+    """
+    name = str(bound.get("name") or "bound").replace("_", " ")
+    name = name[:1].upper() + name[1:]
+    if bound.get("value") is None:
+        return f"{name}: no value."
+    what = bound.get("bounded") or "the error"
+    value = format_percents(max(0.0, bound["value"]))[0]
+    if bound.get("holds") is False:
+        why = "; ".join(str(one) for one in bound.get("violations") or [])
+        text = f"{name}: {what} is at most {value} (assumptions violated: an estimate, not a bound"
+        return f"{text}; {why})." if why else f"{text})."
+    text = f"{name}: {what} is at most {value}"
+    if bound.get("vacuous"):
+        return f"{text}, which is vacuous: no error is larger than 100%."
+    return f"{text}."
+
+
+def tiles(about: Mapping[str, Any]) -> dict[str, str]:
+    """Return the error and the duality gap for the top of the page, formatted as in sentences."""
+    error, certificate = about.get("error"), about.get("certificate")
+    texts = {}
+    if isinstance(error, Mapping) and error.get("value") is not None:
+        texts["error"], *interval = _error_percents(error)
+        if interval:
+            likely = "likely about" if error.get("approximate") else "likely"
+            texts["range"] = f"{likely} {interval[0]} to {interval[1]}"
+    if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
+        texts["gap"] = format_percent(certificate["gap"])
+    return texts
