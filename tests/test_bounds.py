@@ -73,7 +73,7 @@ def test_many_rounds_do_not_overflow():
 def test_other_weights_are_not_covered(bound, parameters):
     found = bound(fitted(**parameters))
     assert not found.holds
-    assert any("as AdaBoost gives it" in text for text in found.assumptions)
+    assert any("AdaBoost's weight" in text for text in found.assumptions)
     assert "Wang et al." in found.reference
 
 
@@ -108,7 +108,7 @@ def test_held_out_rows_are_not_covered():
 def test_rows_and_labels_belong_together(bound):
     X, y, _ = random_rows(1)
     for rows in ((X,), (None, y)):
-        with pytest.raises(ValueError, match="X and y belong together"):
+        with pytest.raises(ValueError, match="X and y must be given together"):
             bound(fitted(), *rows)
     with pytest.raises(ValueError, match="y must hold one of the classes"):
         bound(fitted(), X, y[:-1])
@@ -131,7 +131,7 @@ def test_no_rows_no_observation():
 @pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
 def test_what_is_no_boosting_is_refused(bound):
     X, y, _ = random_rows(1)
-    with pytest.raises(ValueError, match=r"fitted=StumpSVC\(\) has no errors of rounds"):
+    with pytest.raises(ValueError, match=r"fitted=StumpSVC\(\) has no estimator_errors_"):
         bound(StumpSVC().fit(X, y))
     three = StumpBoostingClassifier(n_estimators=3).fit(X, np.arange(len(X)) % 3)
     with pytest.raises(ValueError, match=r"fitted has 3 classes"):
@@ -140,7 +140,7 @@ def test_what_is_no_boosting_is_refused(bound):
 
 @pytest.mark.parametrize("theta", [1.5, "a", None, np.nan])
 def test_what_is_no_margin_is_refused(theta):
-    with pytest.raises(ValueError, match=r"theta=.* is no margin"):
+    with pytest.raises(ValueError, match=r"theta=.* must be a margin"):
         margin_distribution_bound(fitted(), theta=theta)
 
 
@@ -148,7 +148,7 @@ def test_what_is_no_margin_is_refused(theta):
 def test_bad_weights_are_refused(weight):
     X, y, _ = random_rows(1)
     weight = weight if np.ndim(weight) else np.full(len(y), weight)
-    with pytest.raises(ValueError, match="sample_weight must hold one weight for each"):
+    with pytest.raises(ValueError, match=r"sample_weight .* one number for each of the 30"):
         boosting_training_bound(fitted(), X, y, sample_weight=weight)
 
 

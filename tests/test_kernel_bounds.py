@@ -314,7 +314,7 @@ def test_a_vote_on_all_rows_can_lose_one():
 def test_only_votes_assume_fixed_weights_of_the_vote():
     X, y = np.arange(12.0)[:, None], np.repeat([0, 1], 6)
     machine = KernelSVC(C=1.0, gamma=0.1, fit_intercept=False)
-    fixed = "fixed weights of the vote"
+    fixed = "fixed weights of the machines"
     assert fixed not in loo_bound(machine.fit(X, y), X, y).assumptions
     several = SubsampleVotingClassifier(machine, n_estimators=3, random_state=0).fit(X, y)
     assert fixed in det_loo_bound(several, X, y).assumptions

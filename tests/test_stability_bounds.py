@@ -130,7 +130,7 @@ def test_combining_helps_if_a_part_is_not_much_less_stable():
     assert combining_helps(0.5, 0.5, r=40, n_rows=100)
     assert not combining_helps(0.4, 1.0, r=40, n_rows=100)
     assert combining_helps(0.41, 1.0, r=40, n_rows=100)
-    with pytest.raises(ValueError, match=r"r=101 must be a whole number from 1 to n_rows=100"):
+    with pytest.raises(ValueError, match=r"r=101 must be an integer from 1 to n_rows=100"):
         combining_helps(0.5, 0.5, r=101, n_rows=100)
 
 
@@ -165,9 +165,7 @@ NOT_PROVEN = {
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_what_is_not_proven_is_said(parameters, bound):
     machine = clone(PLAIN).set_params(C=1e5, **parameters)
-    wanted = (
-        "no bias" if "fit_intercept" in parameters else "kernels and costs known before the rows"
-    )
+    wanted = "no intercept" if "fit_intercept" in parameters else "kernels and costs that do not"
     models = [clone(machine).fit(X0, Y0)]
     if bound is not loo_bound:
         models.append(vote(X0, Y0, machine))
@@ -224,7 +222,7 @@ def test_weights_of_a_bound_are_checked(weight):
 def test_a_finite_vote_is_not_the_expected_vote():
     found = stability_bound(vote(X0, Y0), X0, Y0)
     assert not found.holds
-    assert any("open question" in text for text in found.assumptions)
+    assert any("is not known, and subsamples" in text for text in found.assumptions)
     assert stability_bound(vote(X0, Y0, subsample=1.0), X0, Y0).holds
     assert not stability_bound(
         vote(X0, Y0, subsample=1.0, weights=[0.1, 0.2, 0.3, 0.4]), X0, Y0
@@ -241,7 +239,7 @@ def test_stability_asks_for_a_bounded_kernel():
 def test_stability_is_refused_for_squared_losses(loss):
     model = clone(PLAIN).set_params(loss=loss).fit(X0, Y0)
     for ask in (uniform_stability, stability_bound):
-        assert_refused(partial(ask, model, X0, Y0), "squared losses .* hinge or the logistic loss")
+        assert_refused(partial(ask, model, X0, Y0), "squared loss .* hinge or the logistic loss")
 
 
 def test_a_kernel_without_gamma_is_known_before_the_rows():
@@ -265,11 +263,11 @@ def test_stumps_in_a_given_range_are_known_before_the_rows():
 def test_other_models_are_refused_and_the_right_ones_named(bound):
     assert_refused(
         lambda: bound(LogisticRegression().fit(X0, Y0), X0, Y0),
-        rf"is no kernel machine; {bound.__name__} is for a fitted KernelSVC or StumpSVC, or a "
+        rf"is not a kernel machine; {bound.__name__} is for a fitted KernelSVC or StumpSVC, or a "
         r"SubsampleVotingClassifier of them",
     )
     for parameters, match in (
-        ({"outputs": "votes"}, rf'outputs="votes" combines signs, and {bound.__name__} is for'),
+        ({"outputs": "votes"}, rf'outputs="votes" combines signs, but {bound.__name__} is for'),
         ({"combine": "svm"}, r'combine="svm" learns the weights .*use combine="mean", or validat'),
         (
             {"estimator": LogisticRegression()},
@@ -284,7 +282,7 @@ def test_a_bound_of_one_machine_points_votes_elsewhere():
     assert_refused(lambda: loo_bound(vote(X0, Y0), X0, Y0), r"single machine.* use det_loo_bound")
     assert_refused(
         lambda: det_loo_error(clone(PLAIN).fit(X0, Y0), X0, Y0),
-        r"is no vote with fixed weights; det_loo_error is for .*, and loo_error for any classifier",
+        r"an ensemble with fixed weights; det_loo_error is for .*, loo_error for any classifier",
     )
 
 
@@ -294,7 +292,7 @@ def test_a_bound_of_one_machine_points_votes_elsewhere():
 def test_two_classes_are_asked_for(bound):
     X, y = rows(0, n_classes=3)
     assert_refused(
-        lambda: bound(clone(PLAIN).fit(X, y), X, y), rf"has 3 classes, and {bound.__name__} is for"
+        lambda: bound(clone(PLAIN).fit(X, y), X, y), rf"has 3 classes, but {bound.__name__} is for"
     )
 
 
@@ -320,18 +318,24 @@ def test_weights_of_rows_count_in_the_bound():
 
 BAD = {
     "delta": (lambda m: loo_error(m, X0, Y0, delta=-1), r"delta=-1 must be a finite number, 0 or"),
-    "delta 0": (lambda m: ensemble_margin_bound(m, X0, Y0, delta=0), r"delta=0 is no margin"),
+    "delta 0": (lambda m: ensemble_margin_bound(m, X0, Y0, delta=0), r"delta=0 is not a margin"),
     "no delta": (
         lambda m: stability_bound(m, X0, Y0, delta=0),
-        r"delta=0 is no margin to divide by; pass a positive",
+        r"delta=0 is not a margin to divide by; pass a positive",
     ),
     "eta": (lambda m: stability_bound(m, X0, Y0, eta=1), r"eta=1 must be a number between 0 and 1"),
     "error": (lambda m: stability_bound(m, X0, Y0, error="x"), r"error='x' must be one of"),
     "constants": (lambda m: uniform_stability(m, X0, Y0, constants="x"), r"constants='x' must be"),
-    "three classes": (lambda m: loo_error(m, X0, np.arange(16) % 3), r"3 classes .* one label out"),
+    "three classes": (
+        lambda m: loo_error(m, X0, np.arange(16) % 3),
+        r"3 classes .* one label per sample",
+    ),
     "candidates": (lambda m: validation_bound(m, X0, Y0, n_candidates=0), r"n_candidates=0 must"),
     "validation eta": (lambda m: validation_bound(m, X0, Y0, eta=0), r"eta=0 must be a number"),
-    "no classifier": (lambda m: validation_bound(3, X0, Y0), r"fitted=3 is no fitted classifier"),
+    "no classifier": (
+        lambda m: validation_bound(3, X0, Y0),
+        r"fitted=3 is not a fitted classifier",
+    ),
 }
 
 

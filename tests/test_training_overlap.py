@@ -103,7 +103,7 @@ def test_a_few_rows_of_the_training_count_as_wrong():
     assert mixed.holds and mixed.observed == n_wrong / 42
     assert mixed.value == pytest.approx(beta.ppf(0.95, n_wrong + 3, 42 - n_wrong - 2))
     assert mixed.value > alone.value
-    assert any("2 count as wrong" in text for text in mixed.assumptions)
+    assert any("2 count as errors" in text for text in mixed.assumptions)
 
 
 def test_every_estimator_keeps_to_the_protocol():
@@ -176,7 +176,7 @@ def test_fresh_rows_of_few_values_pass_and_the_bound_says_so():
     for seed in range(1, 20):
         bound = validation_bound(model, *few_values(seed, 100))
         assert bound.holds
-        assert any("do so by chance, as 100% of the training" in text for text in bound.assumptions)
+        assert any("match by chance, as 100% of the training" in text for text in bound.assumptions)
     assert not validation_bound(model, X[::-1], y[::-1]).holds
 
 
@@ -295,7 +295,7 @@ def test_stumps_found_on_two_tables_have_no_bound_of_either():
     model.set_params(n_estimators=9).fit(FRESH, FRESH_Y)
     for given in ((), (FRESH, FRESH_Y), (X0, Y0)):
         bound = boosting_training_bound(model, *given)
-        assert any("more than one table" in text for text in bound.violations)
+        assert any("different training data" in text for text in bound.violations)
         assert not bound.holds
     for X, y in ((X0, Y0), (FRESH, FRESH_Y)):
         assert not validation_bound(model, X, y).holds
@@ -305,7 +305,7 @@ def test_the_bounds_of_boosting_are_for_the_boosted_rows():
     model = StumpBoostingClassifier(n_estimators=3).fit(X0, Y0)
     assert boosting_training_bound(model).holds
     bound = boosting_training_bound(model, FRESH, FRESH_Y)
-    assert bound.violations[0] == "X and y are not the table that was boosted on"
+    assert bound.violations[0] == "X and y are not the training data"
 
 
 # Estimators inside others
@@ -335,7 +335,7 @@ def test_estimators_inside_others_are_asked(name, words):
     bound = validation_bound(model, X0[::-1], of[Y0[::-1]])
     assert not bound.holds and "the model learned from" in bound.violations[0]
     fresh = validation_bound(model, FRESH, of[FRESH_Y])
-    assert fresh.holds and any("estimators inside it" in text for text in fresh.assumptions)
+    assert fresh.holds and any("nested estimators" in text for text in fresh.assumptions)
 
 
 @pytest.mark.parametrize("wrapper", [OneVsRestClassifier, OneVsOneClassifier])
@@ -358,7 +358,7 @@ def test_of_a_forest_nothing_is_known_and_the_bound_says_so():
         bound = validation_bound(model.fit(X0, Y0), X0, Y0)
         assert bound.holds
         name = type(model).__name__
-        assert f"they are new to {name}, which keeps no record" in bound.assumptions[-1]
+        assert f"they are new to {name}, which has no record" in bound.assumptions[-1]
 
 
 NEW, NEW_Y = rows(2, n=40)

@@ -1,4 +1,4 @@
-"""What the bounds of AdaBoost share: the ensemble that they read and the rows they speak of."""
+"""What the bounds on AdaBoost share."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from sklearn.utils.class_weight import compute_class_weight
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import NO_RECORD
 from everystump.bounds._bound import Bound, UnsupportedModelError
+from everystump.bounds._checks import check_sample_weight
 from everystump.bounds._protocol import WarmStartable
 
 _ROUNDING = 1e-9
 _ASSUMPTIONS = (
     "two classes",
-    "each stump has the weight log((1 - error) / error) / 2, as AdaBoost gives it",
-    "the rows are those that were boosted on, weighted as they were",
+    "each stump has AdaBoost's weight, log((1 - error) / error) / 2",
+    "X and y are the training data, with the same weights",
 )
 
 
 def read_errors(fitted: Any) -> np.ndarray:
-    """Return the weighted errors of the rounds of a fitted ensemble of two classes."""
+    """Return the weighted error of each round of a fitted ensemble."""
     errors = getattr(fitted, "estimator_errors_", None)
     if errors is None:
         raise UnsupportedModelError(
-            f"fitted={fitted!r} has no errors of rounds; pass a fitted StumpBoostingClassifier."
+            f"fitted={fitted!r} has no estimator_errors_; pass a fitted StumpBoostingClassifier."
         )
     if isinstance(errors, list):
         raise UnsupportedModelError(
-            f"fitted has {len(errors)} classes, and AdaBoost's bounds are for two; fit one class "
-            f"against the rest."
+            f"fitted has {len(errors)} classes, but the bounds on AdaBoost are for two; fit one "
+            f"class against the rest."
         )
     return np.asarray(errors)
 
@@ -39,47 +40,47 @@ def read_errors(fitted: Any) -> np.ndarray:
 def adaboost_bound(
     value: float,
     reference: str,
-    happens: Callable[[np.ndarray], np.ndarray],
+    event: Callable[[np.ndarray], np.ndarray],
     fitted: Any,
     X: Any,
     y: Any,
     sample_weight: Any,
 ) -> Bound:
-    """Return a bound on the share of rows to whose margins something happens."""
+    """Return a bound on the weighted fraction of samples whose margins satisfy ``event``."""
     if (X is None) != (y is None):
-        raise ValueError("X and y belong together: pass the training rows with their labels.")
+        raise ValueError("X and y must be given together: pass the training data with its labels.")
     observed = None
     if X is not None:
         margins, weight = _margins(fitted, X, y, sample_weight)
-        observed = float(np.average(happens(margins), weights=weight))
+        observed = float(np.average(event(margins), weights=weight))
     violations = _violations(fitted, X, y)
     if observed is not None and observed > value * (1 + _ROUNDING):
-        violations += ("the rows break the bound, so that their weights were others in training",)
+        violations += ("the samples exceed the bound, so their weights in training were different",)
     return Bound.of(value, reference, _ASSUMPTIONS, violations, observed)
 
 
 def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
     found: tuple[str, ...] = ()
     if not _is_adaboost(fitted):
-        found += ("the stumps have other weights than AdaBoost's",)
+        found += ("the weights of the stumps are not AdaBoost's",)
     if not isinstance(fitted, WarmStartable):
         return found
     if not fitted.fitted_on_single_table:
-        found += ("warm_start=True: the stumps were found on more than one table",)
+        found += ("warm_start=True: the stumps were found on different training data",)
     if X is None:
         return found
     if getattr(fitted, "validation_fraction", None) is not None:
-        return (*found, "validation_fraction: some of the rows were held out from boosting")
+        return (*found, "validation_fraction: some of the samples were held out from boosting")
     overlap = fitted.training_overlap(X, y)
     if overlap.same_table:
         return found
     if not overlap.recorded:
         return (*found, NO_RECORD)
-    return (*found, "X and y are not the table that was boosted on")
+    return (*found, "X and y are not the training data")
 
 
 def _is_adaboost(fitted: Any) -> bool:
-    """Tell whether the stumps have AdaBoost's weights; a perfect stump alone has any."""
+    """Whether the stumps have AdaBoost's weights; that of a single perfect stump is arbitrary."""
     errors, weights = read_errors(fitted), np.asarray(fitted.estimator_weights_)
     if len(errors) == 1 and errors[0] == 0.0:
         return True
@@ -88,18 +89,13 @@ def _is_adaboost(fitted: Any) -> bool:
 
 
 def _margins(fitted: Any, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the margin of each row, from -1 to 1, and what the row counted in training."""
+    """Return the margin of each sample, from -1 to 1, and its weight in training."""
     score = fitted.decision_function(X)
     label = class_indices(y, fitted.classes_, len(score))
     total = np.abs(fitted.estimator_weights_).sum() or 1.0
     weight = np.ones(len(score))
     if sample_weight is not None:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-        if weight.shape != score.shape or not np.all(weight >= 0) or not weight.any():
-            raise ValueError(
-                f"sample_weight must hold one weight for each of the {len(score)} rows of X, none "
-                f"negative and not all 0."
-            )
+        weight = check_sample_weight(sample_weight, len(score))
     factor = compute_class_weight(
         fitted.class_weight, classes=fitted.classes_, y=np.asarray(y), sample_weight=weight
     )

@@ -1,4 +1,4 @@
-"""AdaBoost's training error falls exponentially (Freund & Schapire; Wang et al., eq. 15)."""
+"""The exponential decay of AdaBoost's training error (Freund & Schapire; Wang et al., eq. 15)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ def boosting_training_bound(
     Parameters
     ----------
     fitted : StumpBoostingClassifier
-        Fitted with the exponential loss and ``learning_rate=1``.
-    X, y : array-like, optional
-        The training rows; with them ``observed`` is the training error itself, a tied vote
-        counting as an error.
-    sample_weight : array-like of shape (n_rows,), optional
-        The weights that were trained with; class weights are known.
+        A classifier fitted with the exponential loss and ``learning_rate=1``.
+    X, y : array-like, default=None
+        The training data.  If given, ``observed`` is the training error, with ties as errors.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The sample weights of the fit; class weights are added automatically.
 
     Returns
     -------
     Bound
-        The bound and its assumptions.
+        The bound.
 
     Examples
     --------
     >>> from everystump import StumpBoostingClassifier
+    >>> from everystump.bounds import boosting_training_bound
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(300, random_state=0)
     >>> bound = boosting_training_bound(StumpBoostingClassifier().fit(X, y), X, y)
@@ -42,7 +42,7 @@ def boosting_training_bound(
     value = float(np.exp(-2 * np.sum((0.5 - read_errors(fitted)) ** 2)))
     reference = "Wang et al. (2019), eq. 15"
 
-    def is_wrong(margins: np.ndarray) -> np.ndarray:
+    def is_error(margins: np.ndarray) -> np.ndarray:
         return margins <= 0
 
-    return adaboost_bound(value, reference, is_wrong, fitted, X, y, sample_weight)
+    return adaboost_bound(value, reference, is_error, fitted, X, y, sample_weight)

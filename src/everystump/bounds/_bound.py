@@ -6,29 +6,30 @@ from dataclasses import dataclass
 
 
 class UnsupportedModelError(ValueError):
-    """A bound was asked of a model that it is not for."""
+    """A bound does not apply to the given model."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on an error, and how far to trust it.
+    """An upper bound on an error, and the assumptions that it rests on.
 
     Attributes
     ----------
     value : float
-        The error is at most this.
+        The upper bound.
     assumptions : tuple of str
-        What the theorem asks for.
+        The assumptions of the theorem.
     holds : bool
-        Whether that is so here, as far as can be told; if not, ``value`` is an estimate.
+        Whether no assumption is known to be violated; if False, ``value`` is an estimate, not a
+        bound.
     vacuous : bool
-        Whether ``value`` says no more than that an error is at most 1.
+        Whether ``value`` is 1 or more, which is true of any error.
     reference : str
-        Where the theorem stands.
+        The source of the theorem.
     observed : float or None
-        The quantity itself on the rows that were given, if any were.
+        The bounded quantity on the given samples, if it was computed.
     violations : tuple of str
-        Why ``holds`` is False: what the theorem asks for and is not so, or is in doubt.
+        The assumptions that are violated, or cannot be verified.
     """
 
     value: float
@@ -48,5 +49,5 @@ class Bound:
         violations: tuple[str, ...] = (),
         observed: float | None = None,
     ) -> Bound:
-        """Return a bound that holds if nothing is violated."""
+        """Return a bound that holds if no assumption is violated."""
         return cls(value, assumptions, not violations, value >= 1, reference, observed, violations)

@@ -1,7 +1,8 @@
-"""The true det-leave-one-out error (Evgeniou et al., eq. 7)."""
+"""The det-leave-one-out error itself (Evgeniou et al., eq. 7)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy as np
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
 from everystump._tables.labels import classifier_scores
+from everystump.bounds._checks import check_delta
 from everystump.bounds._protocol import EnsembleMember, SubsampleEnsemble, SupportsKernelMachines
-from everystump.bounds._refitting import check_two_classes, margins_of, refit_margin
-from everystump.bounds._soft_margin import check_delta, soft_margin_loss
+from everystump.bounds._refitting import check_two_classes, refit_margin, training_margins
+from everystump.bounds._soft_margin import soft_margin_loss
 
+# Margins of combined signs below this are ties.
 _TIE = 1e-12
 
 
@@ -26,23 +29,19 @@ def det_loo_error(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> float:
-    """Return the share of rows that a vote gets wrong when no machine has seen them.
+    """Compute the fraction of samples that an ensemble misclassifies when they are left out.
 
-    The machines keep the rows that they drew; the row in question is taken out of them.  A machine
-    that never had it stays as it is.
+    The machines keep their subsamples, from which the sample is removed.  Machines whose subsamples
+    do not contain it do not change.
 
     Parameters
     ----------
     fitted : SubsampleVotingClassifier
-        A vote of any machines for two classes, with fixed weights.
+        An ensemble of any machines for two classes, with fixed weights.
     X, y : array-like
-        The table that it was fitted to.
-    delta : float, default=0.0
-        Margins from 0 to this count in part; see `soft_margin_loss`.
-    n_jobs : int, optional
-        Processes; one by default, or what ``joblib.parallel_config`` says.
-    verbose : int, default=0
-        1 shows live progress.
+        The training data.
+    delta, n_jobs, verbose
+        As in `loo_error`.
 
     Returns
     -------
@@ -52,6 +51,7 @@ def det_loo_error(
     Examples
     --------
     >>> from everystump import KernelSVC, SubsampleVotingClassifier
+    >>> from everystump.bounds import det_loo_error
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(100, random_state=0)
     >>> machine = KernelSVC(C=0.5, gamma=0.02, fit_intercept=False)
@@ -72,42 +72,43 @@ def det_loo_margins(
     name: str = "det_loo_error",
     verbose: int = 0,
 ) -> np.ndarray:
-    """Return ``y_i F^i(x_i)`` of each row for the vote whose machines have not seen it."""
+    """Return ``y_i F^i(x_i)`` of each row, where ``F^i`` is trained without row i."""
     if not isinstance(fitted, SubsampleEnsemble) or not fitted.has_fixed_weights:
         raise ValueError(
-            f"fitted={fitted!r} is no vote with fixed weights; {name} is for a fitted "
-            f'SubsampleVotingClassifier with combine="mean", and loo_error for any classifier.'
+            f"fitted={fitted!r} is not an ensemble with fixed weights; {name} is for a fitted "
+            f'SubsampleVotingClassifier with combine="mean", loo_error for any classifier.'
         )
     y = check_two_classes(X, y)
-    parts = fitted.ensemble_members(X, y)
-    margin = margins_of(fitted, X, y)
-    work = partial(_changes, votes=fitted.combines_signs)
-    with one_blas_thread, progress_counter(verbose, f"{name}: machines,", len(parts)) as tick:
-        changes = process_map(work, parts, n_jobs, lambda change: tick())
-    for part, change in zip(parts, changes, strict=True):
-        margin[part.rows] += part.weight * change
-    # A tie of signs is one whatever rounding makes of it.
+    members = fitted.ensemble_members(X, y)
+    margin = training_margins(fitted, X, y)
+    work = partial(_margin_changes, combines_signs=fitted.combines_signs)
+    with one_blas_thread, progress_counter(verbose, f"{name}: machines,", len(members)) as tick:
+        changes = process_map(work, members, n_jobs, lambda change: tick())
+    for member, change in zip(members, changes, strict=True):
+        margin[member.rows] += member.weight * change
     return np.where(np.abs(margin) < _TIE, 0.0, margin) if fitted.combines_signs else margin
 
 
-def _changes(part: EnsembleMember, votes: bool) -> np.ndarray:
-    """Return by how much each own row's margin changes when the machine has not seen it."""
-    machine, _, _, X, y = part
+def _margin_changes(member: EnsembleMember, combines_signs: bool) -> np.ndarray:
+    """Return the change of the margin of each of a machine's rows when it is left out."""
+    machine, _, _, X, y = member
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
     before = sign * classifier_scores(machine, X)
     after = before.copy()
-    for row, margin in _left_out(machine, X, y, sign):
+    for row, margin in _left_out_margins(machine, X, y, sign):
         after[row] = margin
-    if votes:
+    if combines_signs:
         before, after = (sign * np.where(sign * m > 0, 1.0, -1.0) for m in (before, after))
     return after - before
 
 
-def _left_out(machine: Any, X: np.ndarray, y: np.ndarray, sign: np.ndarray) -> Any:
-    """Yield the rows that can change and their margins without them."""
+def _left_out_margins(
+    machine: Any, X: np.ndarray, y: np.ndarray, sign: np.ndarray
+) -> Iterator[tuple[int, float]]:
+    """Yield the rows that may make a difference, and their margins when left out."""
     if isinstance(machine, SupportsKernelMachines):
-        (quick,) = machine.kernel_machines(lambda: X, sign[None])
-        if quick.leave_one_out is not None:
-            yield from ((row, margins[row]) for row, margins in quick.leave_out())
+        (fast,) = machine.kernel_machines(lambda: X, sign[None])
+        if fast.leave_one_out is not None:
+            yield from ((row, margins[row]) for row, margins in fast.leave_out())
             return
     yield from ((row, refit_margin(machine, X, y, row)) for row in range(len(y)))

@@ -1,4 +1,4 @@
-"""The true leave-one-out error (Evgeniou et al., eqs. 5 and 6)."""
+"""The leave-one-out error itself (Evgeniou et al., eqs. 5 and 6)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from sklearn.base import clone
 
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
+from everystump.bounds._checks import check_delta
 from everystump.bounds._kernel_ensemble import KernelMachine
 from everystump.bounds._protocol import SubsampleEnsemble
 from everystump.bounds._refitting import (
-    as_fitted,
+    align_columns,
     check_two_classes,
     fast_leave_one_out,
     refit_margin,
 )
-from everystump.bounds._soft_margin import check_delta, soft_margin_loss
+from everystump.bounds._soft_margin import soft_margin_loss
 
 _TITLE = "loo_error: rows left out,"
-# Each process takes so many parts one after the other, which progress is told after.
+# Progress is reported after each of these parts of the work of a process.
 _PARTS_PER_PROCESS = 16
 
 
@@ -36,25 +37,25 @@ def loo_error(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> float:
-    """Return the share of rows that the estimator gets wrong when trained on all others.
+    """Compute the fraction of samples that are misclassified when left out of training.
 
-    Any classifier is trained again for each row, without weights of rows.  A single `KernelSVC` is
-    not: its kernel stays as it was fitted, only rows with a dual variable can change it, and each
-    starts from the optimum with all rows.  A `SubsampleVotingClassifier` draws new rows for its
-    machines each time, as many as before.
+    A classifier is refitted for each sample, without sample weights.  A `KernelSVC` is not: with
+    the kernel of its fit, only support vectors make a difference, and each solution starts from
+    that of all samples.  A `SubsampleVotingClassifier` draws new subsamples of the same size each
+    time.
 
     Parameters
     ----------
     fitted : estimator
-        Any classifier, fitted to ``X`` and ``y``.
+        A classifier fitted to ``X`` and ``y``.
     X, y : array-like
-        The table that it was fitted to, of two classes.
+        The training data, with two classes.
     delta : float, default=0.0
-        Margins from 0 to this count in part; see `soft_margin_loss`.
-    n_jobs : int, optional
-        Processes; one by default, or what ``joblib.parallel_config`` says.
+        Margins from 0 to ``delta`` count as partial errors; see `soft_margin_loss`.
+    n_jobs : int, default=None
+        The number of processes.  None is 1 unless in a ``joblib.parallel_config`` context.
     verbose : int, default=0
-        1 shows live progress.
+        If 1, progress is shown.
 
     Returns
     -------
@@ -64,6 +65,7 @@ def loo_error(
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from everystump.bounds import loo_error
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(60, random_state=0)
     >>> loo_error(KNeighborsClassifier(5).fit(X, y), X, y) < 0.2
@@ -73,44 +75,44 @@ def loo_error(
     y = check_two_classes(X, y)
     machine = fast_leave_one_out(fitted, X, y)
     if machine is not None:
-        margin = _quick_margins(machine, n_jobs, verbose)
+        margin = _fast_margins(machine, n_jobs, verbose)
     else:
-        work = partial(refit_margin, _redrawing(fitted), as_fitted(fitted, X), y)
+        work = partial(refit_margin, _unfitted(fitted), align_columns(fitted, X), y)
         with progress_counter(verbose, _TITLE, len(y)) as tick:
             margin = np.array(process_map(work, range(len(y)), n_jobs, lambda result: tick()))
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _quick_margins(machine: KernelMachine, n_jobs: int | None, verbose: int) -> np.ndarray:
-    """Return the margins of the rows that a machine has not seen, each process taking some."""
+def _fast_margins(machine: KernelMachine, n_jobs: int | None, verbose: int) -> np.ndarray:
+    """Return the leave-one-out margins of a machine, the rows divided among processes."""
     margin, rows = machine.margin.copy(), np.flatnonzero(machine.a)
     with one_blas_thread, progress_counter(verbose, _TITLE, len(rows)) as tick:
 
-        def keep(some: Iterable[tuple[int, float]]) -> None:
-            for row, value in some:
+        def store(pairs: Iterable[tuple[int, float]]) -> None:
+            for row, value in pairs:
                 margin[row] = value
                 tick()
 
         n_processes = effective_n_jobs(n_jobs)
         if n_processes == 1:
-            keep(_margins(machine, rows))
+            store(_left_out_margins(machine, rows))
         else:
             parts = np.array_split(rows, min(len(rows), _PARTS_PER_PROCESS * n_processes) or 1)
-            process_map(partial(_list_margins, machine), parts, n_jobs, keep)
+            process_map(partial(_list_left_out_margins, machine), parts, n_jobs, store)
     return margin
 
 
-def _margins(machine: KernelMachine, rows: np.ndarray) -> Iterator[tuple[int, float]]:
+def _left_out_margins(machine: KernelMachine, rows: np.ndarray) -> Iterator[tuple[int, float]]:
     for row, margins in machine.leave_out(rows):
         yield row, margins[row]
 
 
-def _list_margins(machine: KernelMachine, rows: np.ndarray) -> list[tuple[int, float]]:
-    return list(_margins(machine, rows))
+def _list_left_out_margins(machine: KernelMachine, rows: np.ndarray) -> list[tuple[int, float]]:
+    return list(_left_out_margins(machine, rows))
 
 
-def _redrawing(fitted: Any) -> Any:
-    """Return an unfitted estimator that draws as many rows as the fitted one did."""
-    return (
-        fitted.clone_for_leave_one_out() if isinstance(fitted, SubsampleEnsemble) else clone(fitted)
-    )
+def _unfitted(fitted: Any) -> Any:
+    """Return an unfitted copy, with subsamples of the same size if it draws any."""
+    if isinstance(fitted, SubsampleEnsemble):
+        return fitted.clone_for_leave_one_out()
+    return clone(fitted)

@@ -1,4 +1,4 @@
-"""AdaBoost's small margins become few (Schapire et al.; Wang et al., Theorem 2, eq. 13)."""
+"""The distribution of AdaBoost's margins (Schapire et al.; Wang et al., Theorem 2, eq. 13)."""
 
 from __future__ import annotations
 
@@ -15,30 +15,31 @@ from everystump.bounds._bound import Bound
 def margin_distribution_bound(
     fitted: Any, X: Any = None, y: Any = None, *, theta: float = 0.0, sample_weight: Any = None
 ) -> Bound:
-    """Bound the share of training rows whose margin is at most ``theta``.
+    """Bound the fraction of training samples whose margin is at most ``theta``.
 
-    By ``2^T prod sqrt(e^(1 - theta) (1 - e)^(1 + theta))`` over the errors ``e`` of T rounds,
-    margins being divided by the sum of all weights.
+    The bound is ``2^T prod sqrt(e^(1 - theta) (1 - e)^(1 + theta))`` over the errors ``e`` of T
+    rounds.  Margins are divided by the sum of all weights.
 
     Parameters
     ----------
     fitted : StumpBoostingClassifier
-        Fitted with the exponential loss and ``learning_rate=1``.
-    X, y : array-like, optional
-        The training rows; with them ``observed`` is the share itself.
+        As in `boosting_training_bound`.
+    X, y : array-like, default=None
+        The training data.  If given, ``observed`` is the fraction itself.
     theta : float, default=0.0
-        A margin, from -1 to 1.
-    sample_weight : array-like of shape (n_rows,), optional
-        The weights that were trained with; class weights are known.
+        A margin from -1 to 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        As in `boosting_training_bound`.
 
     Returns
     -------
     Bound
-        The bound and its assumptions.
+        The bound.
 
     Examples
     --------
     >>> from everystump import StumpBoostingClassifier
+    >>> from everystump.bounds import margin_distribution_bound
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(300, random_state=0)
     >>> model = StumpBoostingClassifier(n_estimators=500).fit(X, y)
@@ -47,7 +48,7 @@ def margin_distribution_bound(
     (True, True)
     """
     if not isinstance(theta, Real) or not -1 <= theta <= 1:
-        raise ValueError(f"theta={theta!r} is no margin; pass a number from -1 to 1.")
+        raise ValueError(f"theta={theta!r} must be a margin, a number from -1 to 1.")
     errors = read_errors(fitted)
     log_factors = (xlogy(1 - theta, errors) + xlog1py(1 + theta, -errors)) / 2
     log_value = len(errors) * np.log(2) + np.sum(log_factors)

@@ -1,4 +1,4 @@
-"""The training rows of estimators inside others: pipelines, searches, votes, calibration."""
+"""The training samples of nested estimators: pipelines, searches, voting, calibration."""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ from everystump.bounds._protocol import HasTrainingOverlap
 
 
 def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
-    """Compare rows with those that any fitted classifier learned from; None if nothing is known.
+    """Compare samples with the training samples of any classifier; None if there is no record.
 
-    An estimator of another package is asked for the fitted estimators inside it: the last step of a
-    pipeline, the best one of a search, the members of a vote, what was calibrated or given a
-    threshold.  Of several the one with the largest overlap counts.
+    For estimators of other packages, the nested estimators are used: the last step of a pipeline,
+    the best one of a search, the members of a voting classifier, the calibrated one, the one with a
+    tuned threshold.  The largest overlap of several is returned.
     """
     if isinstance(fitted, HasTrainingOverlap):
         return fitted.training_overlap(X, y)
     if isinstance(fitted, Pipeline):
-        return training_overlap_of(
-            fitted[-1], fitted[:-1].transform(X) if len(fitted) > 1 else X, y
-        )
+        rows = fitted[:-1].transform(X) if len(fitted) > 1 else X
+        return training_overlap_of(fitted[-1], rows, y)
     if isinstance(fitted, FrozenEstimator):
         return training_overlap_of(fitted.estimator, X, y)
     found = (
-        training_overlap_of_part(part, fitted.classes_, own, y) for part, own in _parts(fitted, X)
+        training_overlap_of_part(part, fitted.classes_, rows, y)
+        for part, rows in _nested(fitted, X)
     )
     return largest_overlap(overlap for overlap in found if overlap is not None)
 
 
 def training_overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
-    """Compare rows with those that a part of a classifier learned from; None if nothing is known.
+    """Compare samples with the training samples of a nested estimator; None if there is no record.
 
-    A part may have been given the labels, their numbers in ``classes``, or 1 for one class and 0
-    for another or all others.
+    It may have been fitted to the labels, to their indices in ``classes``, or to 1 for one class
+    and 0 for another or all others.
     """
     own, classes = getattr(part, "classes_", None), np.asarray(classes)
     if own is None:
         return None
-    number = class_indices(y, classes, len(y))
+    index = class_indices(y, classes, len(y))
     if np.all(np.isin(classes, own)):
-        return training_overlap_of(part, X, classes[number])
+        return training_overlap_of(part, X, classes[index])
     if np.array_equal(own, np.arange(len(classes))):
-        return training_overlap_of(part, X, number)
+        return training_overlap_of(part, X, index)
     if not np.array_equal(own, [0, 1]):
         return None
-    either = (training_overlap_of(part, X, np.full(len(number), label)) for label in (0, 1))
+    either = (training_overlap_of(part, X, np.full(len(index), label)) for label in (0, 1))
     return largest_overlap(overlap for overlap in either if overlap is not None)
 
 
 def largest_overlap(overlaps: Iterable[Overlap]) -> Overlap | None:
-    """Return the overlap that speaks most against fresh rows, None if there are none."""
+    """Return the overlap with the strongest evidence of training samples, None if empty."""
     return max(
         overlaps,
         key=lambda one: (one.doubt is not None, one.same_rows, one.excess, one.share),
@@ -69,17 +69,16 @@ def largest_overlap(overlaps: Iterable[Overlap]) -> Overlap | None:
 def with_prefit_members(
     own: Overlap, parts: Iterable[tuple[Any, Any]], classes: np.ndarray, y: Any
 ) -> Overlap:
-    """Return the largest overlap of a vote and of its parts that were fitted before it was.
+    """Return the largest overlap of an ensemble and of its prefitted members.
 
-    Each part comes with the rows as it is given them.  One of which nothing is known counts as one
-    without a record.
+    Each member comes with the samples in the form in which it receives them.
     """
     found = [training_overlap_of_part(part, classes, rows, y) for part, rows in parts]
     return largest_overlap([own, *(one or Overlap(recorded=False) for one in found)]) or own
 
 
-def _parts(fitted: Any, X: Any) -> Iterator[tuple[Any, Any]]:
-    """Return the fitted estimators inside another one, each with the rows that it is given."""
+def _nested(fitted: Any, X: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the fitted estimators inside another one, each with the samples that it receives."""
     if hasattr(fitted, "best_estimator_"):
         yield fitted.best_estimator_, X
     elif hasattr(fitted, "calibrated_classifiers_"):
@@ -88,12 +87,13 @@ def _parts(fitted: Any, X: Any) -> Iterator[tuple[Any, Any]]:
     elif hasattr(fitted, "estimators_"):
         parts = np.ravel(fitted.estimators_).tolist()
         features = getattr(fitted, "estimators_features_", None) or [None] * len(parts)
-        for part, some in zip(parts, features, strict=True):
-            yield part, _nameless(part, X if some is None else safe_indexing(X, some, axis=1))
+        for part, index in zip(parts, features, strict=True):
+            rows = X if index is None else safe_indexing(X, index, axis=1)
+            yield part, _without_names(part, rows)
     elif hasattr(fitted, "estimator_"):
         yield fitted.estimator_, X
 
 
-def _nameless(part: Any, X: Any) -> Any:
-    """Return rows without the names of columns, if the estimator was given none."""
+def _without_names(part: Any, X: Any) -> Any:
+    """Return samples without column names if the estimator was fitted without them."""
     return X if hasattr(part, "feature_names_in_") or not is_frame(X) else np.asarray(X)

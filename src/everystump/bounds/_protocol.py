@@ -1,11 +1,12 @@
-"""What bounds ask of an estimator.
+"""What bounds require of an estimator.
 
-Every estimator of the package tells which of some rows it learned from (`HasTrainingOverlap`).
-Those that may go on from an earlier fit tell whether it was to the same table (`WarmStartable`).
-Kernel machines, or votes of them, show these (`SupportsKernelEnsembles`), and the machines that a
-vote is made of show themselves (`SupportsKernelMachines`).  A vote over subsamples shows its
-members (`SubsampleEnsemble`).
-Estimators of other packages may offer the same methods.
+- `HasTrainingOverlap`: compares samples with its training samples.  All estimators of this package.
+- `WarmStartable`: may continue an earlier fit.
+- `SupportsKernelEnsembles`: is a kernel machine or an ensemble of them.
+- `SupportsKernelMachines`: is a kernel machine that may be a member of an ensemble.
+- `SubsampleEnsemble`: is an ensemble whose members were trained on random subsamples.
+
+Estimators of other packages may implement the same methods.
 """
 
 from __future__ import annotations
@@ -20,54 +21,53 @@ from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 
 
 class NotTrainingDataError(ValueError):
-    """A bound was asked of a table that is not the one of the training."""
+    """A bound on training data was given other data."""
 
 
 @runtime_checkable
 class HasTrainingOverlap(Protocol):
-    """A fitted estimator that knows its training rows again."""
+    """A fitted estimator that can compare samples with its training samples."""
 
     def training_overlap(self, X: Any, y: Any) -> Overlap:
-        """Compare labelled rows with those that were learned from."""
+        """Compare labeled samples with the training samples."""
 
 
 @runtime_checkable
 class WarmStartable(HasTrainingOverlap, Protocol):
-    """A fitted estimator that may have gone on from an earlier fit."""
+    """A fitted estimator that may have continued an earlier fit."""
 
     @property
     def fitted_on_single_table(self) -> bool:
-        """Whether all fits that it goes on from were to one table with the same weights."""
+        """Whether all fits that it continues had the same training data and weights."""
 
 
 @runtime_checkable
 class SupportsKernelEnsembles(Protocol):
-    """A fitted kernel machine, or a vote of such with fixed weights."""
+    """A fitted kernel machine, or an ensemble of them with fixed weights."""
 
     def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
-        """Return it as theorems see it, given the very table of its training.
+        """Return it as an ensemble: one for two classes, else one for each class against the rest.
 
-        There is one vote for two classes, else one for each class against the rest.  Raises
-        `NotTrainingDataError` for any other table.
+        Raises `NotTrainingDataError` if ``X`` and ``y`` are not the training data.
         """
 
 
 @runtime_checkable
 class SupportsKernelMachines(Protocol):
-    """A fitted kernel machine that may be part of a vote."""
+    """A fitted kernel machine that may be a member of an ensemble."""
 
     def kernel_machines(
         self, rows: Callable[[], np.ndarray], signs: np.ndarray
     ) -> list[KernelMachine]:
-        """Return it as theorems see it, one for each row of ``signs``.
+        """Return its machine for each row of ``signs``.
 
-        ``rows`` gives its training rows as numbers; ``signs`` are their labels as 1 and -1, a row
-        for two classes, else one for each class against the rest.
+        ``rows`` returns the training samples as numbers.  ``signs`` holds their labels as 1 and -1:
+        one row for two classes, else one for each class against the rest.
         """
 
 
 class EnsembleMember(NamedTuple):
-    """A machine of a vote with its weight and its own part of the training table."""
+    """A machine of an ensemble, its weight, its rows of the training data, and their values."""
 
     machine: Any
     weight: float
@@ -78,18 +78,18 @@ class EnsembleMember(NamedTuple):
 
 @runtime_checkable
 class SubsampleEnsemble(Protocol):
-    """A fitted vote of machines, each of which drew some rows."""
+    """A fitted ensemble of machines that were trained on random subsamples."""
 
     @property
     def has_fixed_weights(self) -> bool:
-        """Whether the weights were not learned from the rows."""
+        """Whether the weights do not depend on the training data."""
 
     @property
     def combines_signs(self) -> bool:
-        """Whether the machines' signs are combined instead of their scores."""
+        """Whether the signs of the machines are combined instead of their scores."""
 
     def ensemble_members(self, X: Any, y: Any) -> list[EnsembleMember]:
-        """Return the machines, given the very table of the training."""
+        """Return the machines, given the training data."""
 
     def clone_for_leave_one_out(self) -> Any:
-        """Return an unfitted copy that draws as many rows for a machine, at most all but one."""
+        """Return an unfitted copy with subsamples of the same size, at most all rows but one."""

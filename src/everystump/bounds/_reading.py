@@ -1,4 +1,4 @@
-"""What the bounds on kernel machines share: the machines that they read, and what they ask for."""
+"""What the bounds on kernel machines share."""
 
 from __future__ import annotations
 
@@ -6,99 +6,92 @@ from typing import Any
 
 import numpy as np
 
-from everystump._arguments import as_float_array
 from everystump._text import format_percent
 from everystump.bounds._bound import Bound, UnsupportedModelError
+from everystump.bounds._checks import check_sample_weight
 from everystump.bounds._kernel_ensemble import KernelEnsemble
 from everystump.bounds._protocol import SupportsKernelEnsembles
 
 PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
-# A row this near to being counted is counted.
+# A row whose margin is this close to being counted is counted.
 _ROUNDING = 1e-9
 
 LOO_THEOREM = "Theorem 3.1, eq. 8"
-NO_BIAS = "no bias outside the kernel: with one the bound is not proven"
-FIXED_KERNEL = "kernels and costs known before the rows were"
-OPTIMAL = "machines so near to their optimum that their duality gaps make no difference"
+NO_INTERCEPT = "no intercept: with one, the bound is not proven"
+FIXED_KERNEL = "kernels and costs that do not depend on the training samples"
+OPTIMAL = "machines close enough to their optimum for the duality gaps to make no difference"
 
 
 def read_ensembles(fitted: Any, X: Any, y: Any, bound: str) -> list[KernelEnsemble]:
-    """Return a fitted machine or vote of machines, or say which ones the bound is for.
+    """Return a fitted machine or ensemble, or raise an error that names the supported models.
 
     There is one for two classes, else one for each class against the rest.
     """
     if not isinstance(fitted, SupportsKernelEnsembles):
         raise UnsupportedModelError(
-            f"fitted={fitted!r} is no kernel machine; {bound} is for a fitted KernelSVC or "
+            f"fitted={fitted!r} is not a kernel machine; {bound} is for a fitted KernelSVC or "
             f"StumpSVC, or a SubsampleVotingClassifier of them."
         )
-    problems = fitted.kernel_ensembles(X, y)
-    if problems[0].combines_signs:
+    ensembles = fitted.kernel_ensembles(X, y)
+    if ensembles[0].combines_signs:
         raise UnsupportedModelError(
-            f'outputs="votes" combines signs, and {bound} is for scores; use outputs="scores".'
+            f'outputs="votes" combines signs, but {bound} is for scores; use outputs="scores".'
         )
-    return problems
+    return ensembles
 
 
 def read_ensemble(fitted: Any, X: Any, y: Any, bound: str) -> KernelEnsemble:
-    """Return a fitted machine or vote for two classes."""
-    problems = read_ensembles(fitted, X, y, bound)
-    if len(problems) > 1:
+    """Return a fitted machine or ensemble for two classes."""
+    ensembles = read_ensembles(fitted, X, y, bound)
+    if len(ensembles) > 1:
         raise UnsupportedModelError(
-            f"fitted has {len(problems)} classes, and {bound} is for two; fit one class against "
+            f"fitted has {len(ensembles)} classes, but {bound} is for two; fit one class against "
             f"the rest."
         )
-    return problems[0]
+    return ensembles[0]
 
 
-def bound_left_out_error(problems: list[KernelEnsemble], theorem: str, sample_weight: Any) -> Bound:
-    """Bound an error on left-out rows by the rows that may be wrong without themselves.
+def bound_left_out_error(
+    ensembles: list[KernelEnsemble], theorem: str, sample_weight: Any
+) -> Bound:
+    """Bound a leave-one-out error by the rows that may be misclassified when left out.
 
-    By Lemma 3.1 a row's margin falls by ``sum of c_t a_i^t K^t(x_i, x_i)`` at most.  Of several
-    classes a row is right if it is so in every class against the rest.
+    By Lemma 3.1, leaving a row out lowers its margin by at most
+    ``sum of c_t a_i^t K^t(x_i, x_i)``.  With several classes, a row is classified correctly if it
+    is so in every one-vs-rest problem.
     """
-    wrong = _doubtful(problems)
-    weight = _check_weight(sample_weight, len(wrong))
+    wrong = _may_be_wrong(ensembles)
+    weight = None if sample_weight is None else check_sample_weight(sample_weight, len(wrong))
     value = float(np.average(wrong, weights=weight))
-    assumptions = assumptions_of(problems)
-    violations = violations_of(problems, value, weight)
+    assumptions = left_out_assumptions(ensembles)
+    violations = left_out_violations(ensembles, value, weight)
     return Bound.of(value, f"{PAPER}, {theorem}", assumptions, violations)
 
 
-def assumptions_of(problems: list[KernelEnsemble]) -> tuple[str, ...]:
-    """Return what a bound on the error on left-out rows asks for; a machine has no weights."""
-    is_vote = any(len(one.machines) > 1 or one.subsample is not None for one in problems)
-    fixed = ("fixed weights of the vote",) if is_vote else ()
-    return (*fixed, NO_BIAS, FIXED_KERNEL, OPTIMAL)
+def left_out_assumptions(ensembles: list[KernelEnsemble]) -> tuple[str, ...]:
+    """Return the assumptions of a bound on a leave-one-out error."""
+    several = any(len(one.machines) > 1 or one.subsample is not None for one in ensembles)
+    fixed = ("fixed weights of the machines",) if several else ()
+    return (*fixed, NO_INTERCEPT, FIXED_KERNEL, OPTIMAL)
 
 
-def _doubtful(problems: list[KernelEnsemble], within_gaps: bool = False) -> np.ndarray:
-    """Return which rows may be wrong without themselves."""
-    influence = [v.influence_within_gaps if within_gaps else v.influence for v in problems]
-    pairs = zip(influence, problems, strict=True)
-    return np.any([own - vote.margin > -_ROUNDING for own, vote in pairs], axis=0)
+def _may_be_wrong(ensembles: list[KernelEnsemble], within_gaps: bool = False) -> np.ndarray:
+    """Return which rows may be misclassified when left out."""
+    return np.any(
+        [
+            (one.influence_within_gaps if within_gaps else one.influence) - one.margin > -_ROUNDING
+            for one in ensembles
+        ],
+        axis=0,
+    )
 
 
-def violations_of(
-    problems: list[KernelEnsemble], value: float, weight: np.ndarray | None = None
+def left_out_violations(
+    ensembles: list[KernelEnsemble], value: float, weight: np.ndarray | None = None
 ) -> tuple[str, ...]:
-    """Return what keeps a bound on the error on left-out rows from being proven."""
-    found = tuple(dict.fromkeys(text for vote in problems for text in vote.violations))
-    proven = float(np.average(_doubtful(problems, within_gaps=True), weights=weight))
+    """Return the violated assumptions of a bound on a leave-one-out error."""
+    found = tuple(dict.fromkeys(text for one in ensembles for text in one.violations))
+    proven = float(np.average(_may_be_wrong(ensembles, within_gaps=True), weights=weight))
     if proven > value * (1 + _ROUNDING):
-        found += (f"within the duality gaps only {format_percent(proven)} is proven; lower tol",)
+        found += (f"the duality gaps allow a proof of {format_percent(proven)} only; lower tol",)
     return found
-
-
-def _check_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """Return what each row that was trained on counts; rows of weight 0 were not."""
-    if sample_weight is None:
-        return None
-    wanted = f"one number for each of the {n_rows} training rows, none negative, not all 0"
-    weight = as_float_array(sample_weight, "sample_weight", wanted)
-    positive = weight[weight > 0] if weight.ndim == 1 else weight
-    weight = positive if positive.shape == (n_rows,) else weight
-    proper = np.all((weight >= 0) & (weight < np.inf)) and weight.any()
-    if weight.shape != (n_rows,) or not proper:
-        raise ValueError(f"sample_weight has shape {weight.shape} and must be {wanted}.")
-    return weight

@@ -1,4 +1,4 @@
-"""How much one row can change a machine (Bousquet & Elisseeff; Evgeniou et al., section 5)."""
+"""The influence of one sample on a machine (Bousquet & Elisseeff; Evgeniou et al., section 5)."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from everystump._core.threads import one_blas_thread, process_map
+from everystump.bounds._checks import check_option
 from everystump.bounds._det_loo_error import det_loo_margins
 from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.bounds._protocol import SubsampleEnsemble
 from everystump.bounds._reading import read_ensemble
-from everystump.bounds._refitting import check_two_classes, fast_leave_one_out, margins_of
+from everystump.bounds._refitting import check_two_classes, fast_leave_one_out, training_margins
 
-# What C kappa is multiplied by.  One row alone moves its own score by C K(x, x), so that the
-# paper's half is too little; the whole is what Bousquet & Elisseeff prove (Theorem 22).
-FACTORS = {"proven": 1.0, "paper": 0.5}
+# The factor of C kappa.  A single sample changes its own score by C K(x, x), so the paper's 1/2 is
+# too small; 1 is proven by Bousquet & Elisseeff (Theorem 22).
+_FACTORS = {"proven": 1.0, "paper": 0.5}
 
 
 def uniform_stability(fitted: Any, X: Any, y: Any, *, constants: str = "proven") -> float:
-    """Return ``beta``: no score changes by more when any one row is left out of any table.
+    """Compute ``beta``, an upper bound on the change of any score when any sample is left out.
 
-    It is ``C kappa`` for a machine with the hinge or the logistic loss, ``kappa`` being the most
-    that the kernel of a row with itself can be, and ``r / n_rows`` times the mean of that for the
-    expected vote over subsamples of r rows.
+    It is ``C kappa`` for a machine with the hinge or the logistic loss, where ``kappa`` is the
+    supremum of the kernel ``K(x, x)``.  For the expected ensemble over subsamples of r samples it
+    is ``r / n_samples`` times the mean of ``C kappa``.
 
     Parameters
     ----------
     fitted : KernelSVC, StumpSVC or SubsampleVotingClassifier
-        A machine, or a vote of machines with fixed weights.
+        A kernel machine, or an ensemble of kernel machines with fixed weights.
     X, y : array-like
-        The table that it was fitted to.
+        The training data.
     constants : {"proven", "paper"}, default="proven"
-        "paper" is half of it, as Evgeniou et al. print it; a table of one row contradicts that.
+        "paper" is half of it, as printed by Evgeniou et al.; training sets of one sample are
+        counterexamples.
 
     Returns
     -------
@@ -45,51 +47,53 @@ def uniform_stability(fitted: Any, X: Any, y: Any, *, constants: str = "proven")
     Examples
     --------
     >>> from everystump import KernelSVC
+    >>> from everystump.bounds import uniform_stability
     >>> X, y = [[0.0], [1.0]], [0, 1]
     >>> model = KernelSVC(C=0.1, gamma=1.0, fit_intercept=False).fit(X, y)
     >>> uniform_stability(model, X, y), uniform_stability(model, X, y, constants="paper")
     (0.1, 0.05)
     """
-    return stability_of(read_ensemble(fitted, X, y, "uniform_stability"), constants)
+    return ensemble_stability(read_ensemble(fitted, X, y, "uniform_stability"), constants)
 
 
-def stability_of(vote: KernelEnsemble, constants: str) -> float:
-    """Return the stability of a machine, or of the expected vote."""
-    if constants not in FACTORS:
-        raise ValueError(f"constants={constants!r} must be one of {sorted(FACTORS)}.")
-    if not all(machine.has_bounded_duals for machine in vote.machines):
+def ensemble_stability(ensemble: KernelEnsemble, constants: str) -> float:
+    """Return the stability of a machine, or of the expected ensemble."""
+    check_option("constants", constants, _FACTORS)
+    if not all(machine.has_bounded_duals for machine in ensemble.machines):
         raise ValueError(
-            "the stability of squared losses has no such bound; it is for machines with the hinge "
-            "or the logistic loss."
+            "the stability of machines with a squared loss has no such bound; use the hinge or the "
+            "logistic loss."
         )
-    each = np.array([machine.C * machine.kappa for machine in vote.machines])
-    share = 1.0 if vote.subsample is None else vote.subsample / vote.n_rows
-    return FACTORS[constants] * share * float(vote.weights @ each)
+    each = np.array([machine.C * machine.kappa for machine in ensemble.machines])
+    fraction = 1.0 if ensemble.subsample is None else ensemble.subsample / ensemble.n_rows
+    return _FACTORS[constants] * fraction * float(ensemble.weights @ each)
 
 
 def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None) -> float:
-    """Return the largest change of a score when a row of this table is left out.
+    """Compute the largest change of a score when one of the given samples is left out.
 
-    For a machine it is the change of any training row's score; for a vote, from whose machines
-    the row is taken, the change of that row's own score.
+    For a machine, it is the change of the score of any training sample.  For an ensemble, from
+    whose machines the sample is removed, it is the change of the sample's own score.
 
     Parameters
     ----------
     fitted : KernelSVC, or SubsampleVotingClassifier of any machines
-        A machine, or a vote with fixed weights.
+        A kernel machine, or an ensemble with fixed weights.
     X, y : array-like
-        The table that it was fitted to.
-    n_jobs : int, optional
-        Processes; one by default, or what ``joblib.parallel_config`` says.
+        The training data.
+    n_jobs : int, default=None
+        As in `loo_error`.
 
     Returns
     -------
     float
-        At most `uniform_stability` for a machine without a bias, up to the accuracy of its fit.
+        For a machine without an intercept, at most `uniform_stability` up to the accuracy of the
+        fit.
 
     Examples
     --------
     >>> from everystump import KernelSVC
+    >>> from everystump.bounds import measured_stability, uniform_stability
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(100, random_state=0)
     >>> model = KernelSVC(C=0.1, gamma=0.01, fit_intercept=False).fit(X, y)
@@ -99,12 +103,12 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     y = check_two_classes(X, y)
     if isinstance(fitted, SubsampleEnsemble):
         after = det_loo_margins(fitted, X, y, n_jobs, "measured_stability")
-        return float(np.abs(after - margins_of(fitted, X, y)).max())
+        return float(np.abs(after - training_margins(fitted, X, y)).max())
     machine = fast_leave_one_out(fitted, X, y)
     if machine is None:
         raise ValueError(
-            f"fitted={fitted!r} has no quick way to leave rows out; measured_stability is for a "
-            f"fitted KernelSVC or SubsampleVotingClassifier."
+            f"fitted={fitted!r} cannot leave samples out without refitting; measured_stability is "
+            f"for a fitted KernelSVC or SubsampleVotingClassifier."
         )
     parts = np.array_split(np.flatnonzero(machine.a), effective_n_jobs(n_jobs))
     with one_blas_thread:
@@ -117,14 +121,14 @@ def _largest_change(machine: KernelMachine, rows: np.ndarray) -> float:
 
 
 def combining_helps(beta_all: float, beta_part: float, r: int, n_rows: int) -> bool:
-    """Tell whether a vote over subsamples of r rows has the better bound (Corollary 5.1).
+    """Whether an ensemble over subsamples of r samples has the better bound (Corollary 5.1).
 
     Parameters
     ----------
     beta_all, beta_part : float
-        Stability of one machine on all rows, and on r of them.
+        The stability of one machine on all samples, and on r of them.
     r, n_rows : int
-        Rows of a subsample and of the table.
+        The number of samples of a subsample, and of the training data.
 
     Returns
     -------
@@ -133,6 +137,7 @@ def combining_helps(beta_all: float, beta_part: float, r: int, n_rows: int) -> b
 
     Examples
     --------
+    >>> from everystump.bounds import combining_helps
     >>> combining_helps(0.5, 0.5, r=40, n_rows=100), combining_helps(0.1, 0.5, r=40, n_rows=100)
     (True, False)
     """
@@ -140,5 +145,5 @@ def combining_helps(beta_all: float, beta_part: float, r: int, n_rows: int) -> b
         if not isinstance(beta, Real) or not beta >= 0:
             raise ValueError(f"{name}={beta!r} must be a number, 0 or more.")
     if not isinstance(r, Integral) or not 0 < r <= n_rows:
-        raise ValueError(f"r={r!r} must be a whole number from 1 to n_rows={n_rows!r}.")
+        raise ValueError(f"r={r!r} must be an integer from 1 to n_rows={n_rows!r}.")
     return beta_all * n_rows > beta_part * r

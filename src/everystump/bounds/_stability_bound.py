@@ -1,28 +1,22 @@
-"""The error on new rows by stability (Evgeniou et al., Theorems 5.1, 5.2 and 5.3)."""
+"""The error on new samples by stability (Evgeniou et al., Theorems 5.1, 5.2 and 5.3)."""
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from everystump.bounds._bound import Bound
+from everystump.bounds._checks import check_delta, check_eta, check_option
 from everystump.bounds._det_loo_error import det_loo_error
 from everystump.bounds._kernel_ensemble import KernelEnsemble
 from everystump.bounds._loo_error import loo_error
-from everystump.bounds._reading import (
-    FIXED_KERNEL,
-    NO_BIAS,
-    OPTIMAL,
-    PAPER,
-    read_ensemble,
-)
-from everystump.bounds._soft_margin import check_delta, soft_margin_loss
-from everystump.bounds._stability import stability_of
+from everystump.bounds._reading import FIXED_KERNEL, NO_INTERCEPT, OPTIMAL, PAPER, read_ensemble
+from everystump.bounds._soft_margin import soft_margin_loss
+from everystump.bounds._stability import ensemble_stability
 
-# How often beta / delta enters beside the error on left-out rows, and within the deviation.
-_TIMES = {"proven": 4.0, "paper": 2.0}
+# The factor of n beta / delta within the deviation.
+_FACTORS = {"proven": 4.0, "paper": 2.0}
 _ERRORS = ("loo-bound", "loo", "empirical")
 
 
@@ -37,31 +31,34 @@ def stability_bound(
     constants: str = "proven",
     n_jobs: int | None = None,
 ) -> Bound:
-    """Bound the error on new rows, with probability ``1 - eta``, by how stable a machine is.
+    """Bound the error on new samples with confidence ``1 - eta`` by the stability of a machine.
 
-    ``E_delta + beta / delta + (4 n beta / delta + 1) sqrt(log(1 / eta) / (2 n))`` for n rows, where
-    ``E_delta`` is the leave-one-out error with the soft margin ``delta`` and ``beta`` the
-    `uniform_stability`.  For a vote it is the det-leave-one-out error, and ``beta`` shrinks by
-    ``r / n``.  The proven form allows for the machines' duality gaps.
+    The bound is ``E_delta + beta / delta + (4 n beta / delta + 1) sqrt(log(1 / eta) / (2 n))`` for
+    n samples, where ``E_delta`` is the leave-one-out error with the soft margin ``delta`` and
+    ``beta`` the `uniform_stability`.  For an ensemble over subsamples of r samples, ``E_delta`` is
+    the det-leave-one-out error, and ``beta`` decreases by ``r / n``.  The proven form allows for
+    the duality gaps of the machines.
 
     Parameters
     ----------
     fitted : KernelSVC, StumpSVC or SubsampleVotingClassifier
-        A machine with the hinge or the logistic loss, or a vote of such with equal weights.
+        A kernel machine with the hinge or the logistic loss, or an ensemble of such machines with
+        equal weights.
     X, y : array-like
-        The table that it was fitted to.
+        The training data.
     delta : float, default=1.0
-        The soft margin, chosen before the rows were seen.
+        The soft margin, chosen before the data was seen.
     eta : float, default=0.05
-        The chance that the bound fails.
+        The probability that the bound fails; 0.05 is 95% confidence.
     error : {"loo-bound", "loo", "empirical"}, default="loo-bound"
-        What stands for ``E_delta``: its bound by Lemma 3.1, which takes no time; itself; or the
-        error on the training rows, with the same soft margin, and one more ``beta / delta``.
+        The estimate of ``E_delta``: its bound by Lemma 3.1, which takes no time; the error itself;
+        or the training error with the same soft margin, which adds another ``beta / delta``.
     constants : {"proven", "paper"}, default="proven"
-        "proven" are those of Bousquet & Elisseeff (2002, Theorem 17), "paper" those that
-        Evgeniou et al. print: half the ``beta``, 2 for 4, and ``beta`` not divided by ``delta``.
-    n_jobs : int, optional
-        Processes for ``error="loo"``; one by default.
+        "proven" are the constants of Bousquet & Elisseeff (2002, Theorem 17), "paper" those printed
+        by Evgeniou et al.: half the ``beta``, 2 instead of 4, and ``beta`` not divided by
+        ``delta``.
+    n_jobs : int, default=None
+        The number of processes with ``error="loo"``, as in `loo_error`.
 
     Returns
     -------
@@ -71,6 +68,7 @@ def stability_bound(
     Examples
     --------
     >>> from everystump import KernelSVC
+    >>> from everystump.bounds import stability_bound
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(2000, random_state=0)
     >>> model = KernelSVC(C=0.001, gamma=0.01, fit_intercept=False).fit(X, y)
@@ -78,80 +76,73 @@ def stability_bound(
     >>> bound.holds, bound.vacuous
     (True, True)
     """
-    check_delta(delta)
-    if delta == 0.0:
-        raise ValueError("delta=0 is no margin to divide by; pass a positive number.")
-    if not isinstance(eta, Real) or not 0 < eta < 1:
-        raise ValueError(f"eta={eta!r} must be a number between 0 and 1.")
-    if error not in _ERRORS:
-        raise ValueError(f"error={error!r} must be one of {list(_ERRORS)}.")
-    vote = read_ensemble(fitted, X, y, "stability_bound")
-    beta = stability_of(vote, constants)
-    n, once = vote.n_rows, beta / delta if constants == "proven" else beta
-    if constants == "proven":
-        once += _distance(vote) / delta
-    seen = _error(fitted, X, y, vote, delta, error, n_jobs)
-    shift = 2 * once if error == "empirical" else once
-    deviation = (_TIMES[constants] * n * beta / delta + 1) * np.sqrt(np.log(1 / eta) / (2 * n))
-    value = float(seen + shift + deviation)
-    assumptions, violations = _assumptions(vote, constants), _violations(vote, constants)
-    return Bound.of(value, _reference(vote), assumptions, violations)
+    check_delta(delta, positive=True)
+    check_eta(eta)
+    check_option("error", error, _ERRORS)
+    ensemble = read_ensemble(fitted, X, y, "stability_bound")
+    beta, n = ensemble_stability(ensemble, constants), ensemble.n_rows
+    shift = (beta + _distance_to_optimum(ensemble)) / delta if constants == "proven" else beta
+    if error == "empirical":
+        shift *= 2
+    estimate = _estimate(fitted, X, y, ensemble, delta, error, n_jobs)
+    deviation = (_FACTORS[constants] * n * beta / delta + 1) * np.sqrt(np.log(1 / eta) / (2 * n))
+    value = float(estimate + shift + deviation)
+    theorem = "Theorem 5.1" if ensemble.subsample is None else "Theorems 5.2 and 5.3"
+    assumptions = _assumptions(ensemble, constants)
+    return Bound.of(value, f"{PAPER}, {theorem}", assumptions, _violations(ensemble, constants))
 
 
-def _error(
+def _estimate(
     fitted: Any,
     X: Any,
     y: Any,
-    vote: KernelEnsemble,
+    ensemble: KernelEnsemble,
     delta: float,
     error: str,
     n_jobs: int | None,
 ) -> float:
+    """Return the estimate of ``E_delta``."""
     if error == "loo":
-        measure = loo_error if vote.subsample is None else det_loo_error
-        return measure(fitted, X, y, delta=delta, n_jobs=n_jobs)
-    margin = vote.margin if error == "empirical" else vote.margin - vote.influence_within_gaps
+        left_out_error = loo_error if ensemble.subsample is None else det_loo_error
+        return left_out_error(fitted, X, y, delta=delta, n_jobs=n_jobs)
+    margin = ensemble.margin
+    if error == "loo-bound":
+        margin = margin - ensemble.influence_within_gaps
     return float(soft_margin_loss(margin, delta).mean())
 
 
-def _distance(vote: KernelEnsemble) -> float:
-    """Return how far any score can be from that of the machines at their optimum."""
-    reach = [np.sqrt(2.0 * machine.gap * machine.kappa) for machine in vote.machines]
-    return float(vote.weights @ reach)
+def _distance_to_optimum(ensemble: KernelEnsemble) -> float:
+    """Return the largest distance of a score from that of the machines at their optimum."""
+    distances = [np.sqrt(2.0 * machine.gap * machine.kappa) for machine in ensemble.machines]
+    return float(ensemble.weights @ distances)
 
 
-def _violations(vote: KernelEnsemble, constants: str) -> tuple[str, ...]:
-    found = vote.violations
-    if vote.subsample is not None and vote.subsample < vote.n_rows:
-        found += ("a vote of finitely many subsamples stands for that of all",)
-    if not all(machine.kappa_is_proven for machine in vote.machines):
-        found += ("how large the kernel of a row with itself can be is not known",)
-    if np.ptp(vote.weights) >= 1e-12:
-        found += ("the weights of the vote differ",)
+def _violations(ensemble: KernelEnsemble, constants: str) -> tuple[str, ...]:
+    found = ensemble.violations
+    if ensemble.subsample is not None and ensemble.subsample < ensemble.n_rows:
+        found += ("a finite number of subsamples approximates the ensemble over all of them",)
+    if not all(machine.kappa_is_proven for machine in ensemble.machines):
+        found += ("the supremum of the kernel K(x, x) is not known",)
+    if np.ptp(ensemble.weights) >= 1e-12:
+        found += ("the weights of the machines differ",)
     if constants == "paper":
-        found += ("no theorem backs the printed constants",)
+        found += ("the printed constants are not proven",)
     return found
 
 
-def _assumptions(vote: KernelEnsemble, constants: str) -> tuple[str, ...]:
+def _assumptions(ensemble: KernelEnsemble, constants: str) -> tuple[str, ...]:
     common: tuple[str, ...] = (
-        "two classes, rows drawn independently, the soft margin delta chosen before",
-        "a kernel of a row with itself that is bounded for all rows there are",
-        NO_BIAS,
+        "two classes, independent samples, a soft margin delta chosen before the data was seen",
+        "a kernel K(x, x) that is bounded over all x",
+        NO_INTERCEPT,
         FIXED_KERNEL,
         OPTIMAL,
     )
-    if vote.subsample is not None:
+    if ensemble.subsample is not None:
         common += (
-            "the vote over all subsamples, equally likely and equally weighed; how near to it some "
-            "machines come is an open question, and draws that lack a class are drawn again",
+            "an ensemble over all subsamples with equal weights; how well some of them approximate "
+            "it is not known, and subsamples that lack a class are drawn again",
         )
     if constants == "paper":
-        common += ("the paper's constants, of which a table of one row contradicts beta",)
+        common += ("the constants of the paper, which training sets of one sample contradict",)
     return common
-
-
-def _reference(vote: KernelEnsemble) -> str:
-    if vote.subsample is None:
-        return f"{PAPER}, Theorem 5.1"
-    return f"{PAPER}, Theorems 5.2 and 5.3"
