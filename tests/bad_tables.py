@@ -40,7 +40,7 @@ BAD_TABLES = {
         X0,
         Y0,
         np.where(np.arange(90) == 3, -1, 1),
-        r"sample_weight holds -1; weights must not be negative",
+        r"sample_weight contains -1; weights must not be negative",
     ),
     "all weights 0": (X0, Y0, np.zeros(90), r"(?i)sample_weight is zero for every row"),
     "nan weight": (X0, Y0, np.where(np.arange(90) == 3, np.nan, 1), r"sample_weight contains NaN"),
@@ -58,7 +58,7 @@ NUMBERS_ONLY = {
         with_one(np.nan),
         Y0,
         None,
-        r"X contains NaN in row 4, feature 1; .* fill them, .*SimpleImputer, or use StumpSVC",
+        r"X contains NaN in row 4, feature 1; .* impute them, .*SimpleImputer, or use StumpSVC",
     ),
     "words": (
         [["a", "b"], ["c", "d"]],

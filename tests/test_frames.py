@@ -428,7 +428,7 @@ REFUSED = {
     "infinity": (
         changed(a=[1.0, 2.0, np.inf, 4.0, 5.0, 6.0]),
         {},
-        r"X contains infinity in row 2, feature 'a'; StumpSVC .* a large number or by NaN",
+        r"X contains infinity in row 2, feature 'a'; StumpSVC .* a large number or NaN",
     ),
     "dates": (changed(a=DAYS), {}, r"column 'a'"),
     "times": (
@@ -674,7 +674,7 @@ def test_who_takes_numbers_only_names_a_remedy(model, make):
     name, model = type(model).__name__, clone(model)
     assert_refused(
         lambda: model.fit(make(GOOD), Y),
-        rf"X has 'x' in column 'c', which is no number, and {name} .* OneHotEncoder, or use Stump",
+        rf"X has 'x' in column 'c', which is not a number, and {name} .* OneHotEncoder, or use Stump",
     )
     holes = make({"a": [1.0, None, 3.0, 4.0, 5.0, 6.0]})
     missing = rf"X contains NaN in row 1, feature 'a'; {name} .* SimpleImputer, or use StumpSVC"

@@ -10,15 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _num_samples as num_samples
+from sklearn.utils.validation import validate_data
 
 __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
+    "check_columns",
     "num_samples",
     "one_of",
     "param_names",
@@ -26,6 +29,9 @@ __all__ = [
     "score_function",
     "set_random_states",
 ]
+
+# Before 1.9, scikit-learn reads other names than those of pandas by a protocol that polars 2 lacks.
+_KNOWS_POLARS = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 
 def __getattr__(name: str) -> Any:
@@ -35,6 +41,26 @@ def __getattr__(name: str) -> Any:
 
         return _BaseHeterogeneousEnsemble
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _ColumnNames:
+    """The columns of a dataframe as scikit-learn reads them by the interchange protocol."""
+
+    def __init__(self, X: Any) -> None:
+        self.shape, self.column_names = X.shape, lambda: list(X.columns)
+
+    def __dataframe__(self) -> _ColumnNames:
+        return self
+
+
+def check_columns(
+    estimator: BaseEstimator, X: Any, y: Any = "no_validation", *, reset: bool = True
+) -> None:
+    """Store the names and the number of a table's columns, or without ``reset`` check them."""
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    if is_frame and not _KNOWS_POLARS and not hasattr(X, "__dataframe__"):
+        X = _ColumnNames(X)
+    validate_data(estimator, X, y, reset=reset, skip_check_array=True)
 
 
 def one_of(*names: str) -> StrOptions:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 from everystump._text import pluralize, truncate_list
 from everystump._warnings import warn_user
 

@@ -13,7 +13,7 @@ from sklearn.metrics import check_scoring
 from everystump._sklearn_compat import score_function
 from everystump._tables import as_supported_table
 from everystump._tables.labels import labels_from_scores, log_probabilities
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Feature:
         """Number of levels; 0 for a numeric feature."""
         return 0 if self.levels is None else len(self.levels)
 
-    def shown(self, d: int) -> str:
+    def display_name(self, d: int) -> str:
         """Return how messages refer to the feature, whose index is ``d``."""
         return str(d) if self.name is None else repr(self.name)
 
@@ -175,7 +175,7 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
     features = []
     for d, column in enumerate(columns):
         feature = Feature(None if names is None else names[d])
-        name = feature.shown(d)
+        name = feature.display_name(d)
         if is_category(column, d, mask, name):
             codes, levels = column_to_codes(column, name)
             out[:, d] = np.where(codes < 0, np.nan, codes)
@@ -195,9 +195,9 @@ def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
     out = _empty_matrix(X, columns)
     for d, (column, feature) in enumerate(zip(columns, features, strict=True)):
         if feature.levels is None:
-            out[:, d] = column_to_floats(column, feature.shown(d))
+            out[:, d] = column_to_floats(column, feature.display_name(d))
         else:
-            out[:, d] = _known_codes(column, feature, feature.shown(d))
+            out[:, d] = _known_codes(column, feature, feature.display_name(d))
     return out
 
 
@@ -240,7 +240,7 @@ def _read_numeric_pandas(X: Any) -> tuple[np.ndarray, tuple[Feature, ...]]:
     numbers, features = _pandas_to_matrix(X), tuple(Feature(name) for name in X.columns)
     for d, kind in enumerate(X.dtypes):
         if kind in (np.int64, np.uint64):
-            warn_if_rounded(X.iloc[:, d], numbers[:, d], features[d].shown(d))
+            warn_if_rounded(X.iloc[:, d], numbers[:, d], features[d].display_name(d))
     return numbers, features
 
 

@@ -48,8 +48,8 @@ def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.n
     for d in np.flatnonzero(directions).tolist():
         if features[d].levels is not None:
             raise ValueError(
-                f"monotonic_cst={monotonic_cst!r}: feature {features[d].shown(d)} is a category, "
-                f"whose levels have no order; leave it free, or pass it as numbers."
+                f"monotonic_cst={monotonic_cst!r}: feature {features[d].display_name(d)} is a "
+                f"category, whose levels have no order; use 0 for it, or pass it as numbers."
             )
     return directions if directions.any() else None
 

@@ -9,7 +9,7 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from everystump._core.kernel_machines import CallableKernel
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 
 _ROUNDING = 1e-8
 _FEW = 1000

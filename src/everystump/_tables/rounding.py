@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-_EXACT = 2**53
+from everystump._core.sparse import SparseTable
+from everystump._warnings import warn_user
+
+_MAX_EXACT = 2**53
+
+
+def warn_if_matrix_rounded(given: Any, floats: Any) -> None:
+    """Warn of each column of an array or sparse matrix whose integers were rounded.
+
+    Parameters
+    ----------
+    given : ndarray or sparse matrix of shape (n_rows, n_features)
+        The user's table.
+    floats : ndarray or SparseTable of shape (n_rows, n_features)
+        The converted table.
+    """
+    if given.dtype not in (np.int64, np.uint64):
+        return
+    columns: Any = range(given.shape[1])
+    if isinstance(floats, SparseTable):
+        given = SparseTable(given.tocsc())
+        columns = np.unique(floats.csr.indices[np.abs(floats.csr.data) >= _MAX_EXACT])
+    elif np.abs([floats.min(), floats.max()]).max() < _MAX_EXACT:
+        return
+    for d in columns:
+        warn_if_rounded(given[:, d], floats[:, d], str(d))
 
 
 def warn_if_rounded(column: Any, floats: np.ndarray, name: str) -> None:
@@ -24,16 +48,14 @@ def warn_if_rounded(column: Any, floats: np.ndarray, name: str) -> None:
     """
     with np.errstate(invalid="ignore"):  # signaling NaN
         largest = np.fmax.reduce(np.abs(floats), initial=0.0)
-    if not largest >= _EXACT:
+    if not largest >= _MAX_EXACT:
         return
     example = _rounded_integer(np.asarray(_drop_missing(column)))
     if example is not None:
-        warnings.warn(
+        warn_user(
             f"X: column {name} has integers beyond 2**53, such as {example}, which are rounded to "
             f"floats, so that neighboring ones become equal; subtract a constant from the column, "
-            f"convert it to text if it is an identifier, or drop it.",
-            UserWarning,
-            stacklevel=2,
+            f"convert it to text if it is an identifier, or drop it."
         )
 
 

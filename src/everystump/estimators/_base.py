@@ -19,7 +19,8 @@ from everystump._tables import Feature, as_supported_table
 from everystump._tables.labels import class_indices, labels_from_scores, log_probabilities
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_rows
-from everystump._tables.validation import TrainingTable, check_rows, check_table
+from everystump._tables.training_table import TrainingTable
+from everystump._tables.validation import check_rows, check_table
 from everystump.estimators._editing import EDIT_ATTRIBUTES, EditingMixin
 from everystump.estimators._explanation import ExplanationMixin
 

@@ -165,7 +165,7 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
                 reason = "a missing value counts as the median of the training samples"
             else:
                 continue
-            by_reason.setdefault(reason, []).append(feature.shown(d))
+            by_reason.setdefault(reason, []).append(feature.display_name(d))
         return [
             f"feature{'s' if len(names) > 1 else ''} {truncate_list(names)}: {reason}"
             for reason, names in by_reason.items()

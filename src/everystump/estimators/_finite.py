@@ -32,7 +32,8 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import labels_from_scores
-from everystump._tables.validation import TrainingTable, check_rows
+from everystump._tables.training_table import TrainingTable
+from everystump._tables.validation import check_rows
 from everystump._warnings import warn_user
 from everystump.estimators._base import TabularClassifier, as_class_list, unwrap_binary
 

@@ -21,7 +21,7 @@ from everystump._selection.grid import Grid, choose
 from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables import Feature
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.bounds._reading import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._bounds import single_machine_ensembles

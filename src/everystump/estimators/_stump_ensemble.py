@@ -17,7 +17,7 @@ from everystump._core.solvers import Solution
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.monotonic import check_monotonic_cst
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 from everystump.estimators._base import TabularClassifier, unwrap_binary
 from everystump.estimators._bounds import StumpBoundsMixin
 from everystump.estimators._convergence import check_cost, warn_if_not_converged

@@ -18,7 +18,7 @@ from everystump._core.shapes import ShapeModel
 from everystump._sklearn_compat import set_random_states
 from everystump._tables import Feature
 from everystump._tables.monotonic import check_monotonic_cst
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 from everystump._tables.weighted_rows import WeightedRows, fit_weighted
 from everystump.estimators._base import as_class_list
 from everystump.estimators.kernel_svc import KernelSVC

@@ -10,7 +10,7 @@ from everystump._core.boosting import BaggingResult, bag_stumps
 from everystump._core.progress import EnsembleProgress
 from everystump._core.threads import count_threads
 from everystump._tables.labels import labels_from_scores, vote_shares
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.estimators._base import ProbabilityClassifier
 from everystump.estimators._finite import BinnedEnsemble

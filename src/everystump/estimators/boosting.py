@@ -20,7 +20,7 @@ from everystump._core.boosting import (
 )
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import class_indices
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 from everystump.estimators._base import LogOddsClassifier, as_class_list, unwrap_binary
 from everystump.estimators._finite import BoostedEnsemble
 

@@ -32,7 +32,8 @@ from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
-from everystump._tables.validation import TrainingTable, check_rows
+from everystump._tables.training_table import TrainingTable
+from everystump._tables.validation import check_rows
 from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
 from everystump.estimators._bounds import (

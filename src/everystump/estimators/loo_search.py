@@ -12,10 +12,10 @@ from scipy.stats import rankdata
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from everystump._core.threads import parallel_map
-from everystump._sklearn_compat import HasMethods
+from everystump._sklearn_compat import HasMethods, check_columns
 from everystump._tables.overlap import Overlap
 from everystump.bounds import Bound, det_loo_bound
 from everystump.bounds._protocol import SupportsKernelEnsembles
@@ -121,7 +121,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
                 f"param_grid={self.param_grid!r} has no candidates; pass parameters and values."
             )
         y = column_or_1d(y, warn=True)
-        validate_data(self, X, y, skip_check_array=True)
+        check_columns(self, X, y)
         fit_candidate = partial(_fit_candidate, self._seeded_clone(), X, y)
         found = parallel_map(fit_candidate, grid, self.n_jobs, self.verbose)
         self._reset()

@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 
 from everystump._core.boosting import BOOSTING_LOSSES, BoostedRows, Stumps
 from everystump._core.threads import count_threads
-from everystump._tables.validation import TrainingTable
+from everystump._tables.training_table import TrainingTable
 from everystump.estimators._finite import FiniteEnsemble
 
 

@@ -20,7 +20,8 @@ from everystump._core.threads import count_threads, one_blas_thread, parallel_ma
 from everystump._sklearn_compat import HasMethods, Interval, one_of
 from everystump._tables.labels import classifier_scores, log_probabilities, vote_shares
 from everystump._tables.overlap import Overlap
-from everystump._tables.validation import TrainingTable, check_rows
+from everystump._tables.training_table import TrainingTable
+from everystump._tables.validation import check_rows
 from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
 from everystump.bounds._nested_overlap import with_prefit_members
 from everystump.estimators._base import ProbabilityClassifier, ShapeClassifier, unwrap_binary

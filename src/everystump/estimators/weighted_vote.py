@@ -17,7 +17,12 @@ from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from everystump._sklearn_compat import BaseHeterogeneousEnsemble, Interval, safe_indexing
+from everystump._sklearn_compat import (
+    BaseHeterogeneousEnsemble,
+    Interval,
+    check_columns,
+    safe_indexing,
+)
 from everystump._tables import (
     SparseTable,
     check_column_names,
@@ -166,7 +171,8 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
             check_column_names(X)
             if not reset and hasattr(self, "feature_names_in_"):
                 X = reorder_columns(X, self.feature_names_in_)
-            return validate_data(self, X, reset=reset, skip_check_array=True)
+            check_columns(self, X, reset=reset)
+            return X
         formats = ("csr", "csc") if get_tags(self).input_tags.sparse else False
         return validate_data(
             self, X, reset=reset, ensure_all_finite="allow-nan", accept_sparse=formats

@@ -1,0 +1,147 @@
+"""The validated training table that estimators fit to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from everystump._tables.frames import Feature
+from everystump._tables.labels import one_vs_rest
+from everystump._tables.overlap import TrainingRecord
+from everystump._tables.row_hashes import RowHashes, hash_numbers
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """A validated training table, without rows of weight 0.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features), or SparseTable
+        Finite numbers and level codes, NaN where a value is missing.
+    features : tuple of Feature
+        The columns of ``X``.
+    label : ndarray of int, shape (n_rows,)
+        Index of each row's class in ``classes``.
+    classes : ndarray of shape (n_classes,)
+        The distinct labels, sorted.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Positive weights, None if all are 1.
+    class_factor : ndarray of shape (n_rows,)
+        The weight of each row's class.
+    kept : ndarray of int, shape (n_rows,)
+        The index of each row in the user's table.
+    n_input_rows : int
+        Number of rows of the user's table.
+    hashes : RowHashes
+        Hashes by which the rows can be recognized later.
+    """
+
+    X: Any
+    features: tuple[Feature, ...]
+    label: np.ndarray
+    classes: np.ndarray
+    sample_weight: np.ndarray | None
+    class_factor: np.ndarray
+    kept: np.ndarray
+    n_input_rows: int
+    hashes: RowHashes
+
+    @property
+    def n_levels(self) -> list[int]:
+        """Number of levels of each feature, 0 for a numeric one."""
+        return [feature.n_levels for feature in self.features]
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Sample weights times class weights."""
+        if self.sample_weight is None:
+            return self.class_factor
+        return self.class_factor * self.sample_weight
+
+    def take(self, index: np.ndarray) -> TrainingTable:
+        """Return some of the rows, which keep their indices in the user's table."""
+        return replace(
+            self,
+            X=self.X[index],
+            label=self.label[index],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[index],
+            class_factor=self.class_factor[index],
+            kept=self.kept[index],
+            hashes=self.hashes.take(index),
+        )
+
+    def subset(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
+        """Return some rows and features as a training table of their own."""
+        part = self.take(index)
+        return replace(
+            part,
+            X=part.X if features is None else part.X[:, features],
+            features=part.features
+            if features is None
+            else tuple(part.features[d] for d in features),
+            kept=np.arange(len(index)),
+            n_input_rows=len(index),
+        )
+
+    def with_class_weight(self, class_weight: Any) -> TrainingTable:
+        """Return the table with other class weights."""
+        factor = class_factors(class_weight, self.classes, self.label, self.sample_weight)
+        return replace(self, class_factor=factor)
+
+    def to_input_rows(
+        self, parts: Sequence[np.ndarray] | np.ndarray, fill: float = 0.0
+    ) -> np.ndarray:
+        """Return values per row of each problem as values per input row.
+
+        Rows of weight 0 get ``fill``.  The shape is (n_input_rows,) for one problem, else
+        (n_problems, n_input_rows).
+        """
+        if len(self.kept) < self.n_input_rows:
+            whole = np.full((len(parts), self.n_input_rows), fill)
+            whole[:, self.kept] = parts
+            parts = list(whole)
+        return parts[0] if len(parts) == 1 else np.array(parts)
+
+    def training_record(self) -> TrainingRecord:
+        """Return the record by which the training rows are recognized later."""
+        kept = None if len(self.kept) == self.n_input_rows else self.kept
+        is_plain = self.sample_weight is None and np.all(self.class_factor == 1.0)
+        weights = 0 if is_plain else hash_numbers(self.weight)
+        return TrainingRecord.of(self.hashes, self.n_input_rows, kept, weights)
+
+    def title(self, k: int) -> str:
+        """Return the suffix that names the problem of class ``k``; it is empty for two classes."""
+        return "" if len(self.classes) == 2 else f", class {self.classes[k]}"
+
+    def signs(self) -> np.ndarray:
+        """Return 1 for the positive and -1 for the negative rows of each problem."""
+        return np.where(self.problems(), 1.0, -1.0)
+
+    def problems(self) -> list[np.ndarray]:
+        """Return which rows are positive in each one-vs-rest problem; two classes are one."""
+        return one_vs_rest(self.label, len(self.classes))
+
+
+def class_factors(
+    class_weight: Any, classes: np.ndarray, label: np.ndarray, weight: np.ndarray | None
+) -> np.ndarray:
+    """Return the weight of each row's class; equal weights take no memory."""
+    if class_weight is None:
+        return np.broadcast_to(1.0, label.shape)
+    by_class = compute_class_weight(
+        class_weight, classes=classes, y=classes[label], sample_weight=weight
+    )
+    if not np.all((by_class > 0) & (by_class < np.inf)):
+        raise ValueError(
+            f"class_weight={class_weight!r} must contain positive finite numbers; to train without "
+            f"a class, remove its rows or give them sample_weight=0."
+        )
+    if np.all(by_class == by_class[0]):
+        return np.broadcast_to(by_class[0], label.shape)
+    return by_class[label]
