@@ -64,7 +64,7 @@ NUMBERS_ONLY = {
         [["a", "b"], ["c", "d"]],
         [0, 1],
         None,
-        r"X has 'a' in column 0, which is no number, .* OneHotEncoder, or use StumpSVC",
+        r"X has 'a' in column 0, which is not a number, .* OneHotEncoder, or use StumpSVC",
     ),
 }
 

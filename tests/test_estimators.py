@@ -139,7 +139,7 @@ def test_bad_values_are_named_by_their_column():
     X = pd.DataFrame(with_one(np.inf), columns=["age", "height", "weight"])
     assert_refused(
         lambda: StumpSVC().fit(X, Y0),
-        r"X contains infinity in row 4, feature 'height'; .* a large number or by NaN",
+        r"X contains infinity in row 4, feature 'height'; .* a large number or NaN",
     )
 
 

@@ -78,16 +78,11 @@ class TrainingTable:
 
     def subset(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
         """Return some rows and features as a training table of their own."""
-        part = self.take(index)
-        return replace(
-            part,
-            X=part.X if features is None else part.X[:, features],
-            features=part.features
-            if features is None
-            else tuple(part.features[d] for d in features),
-            kept=np.arange(len(index)),
-            n_input_rows=len(index),
-        )
+        part = replace(self.take(index), kept=np.arange(len(index)), n_input_rows=len(index))
+        if features is None:
+            return part
+        chosen = tuple(self.features[d] for d in features)
+        return replace(part, X=part.X[:, features], features=chosen)
 
     def with_class_weight(self, class_weight: Any) -> TrainingTable:
         """Return the table with other class weights."""
