@@ -263,7 +263,7 @@ def reference(tmp_path_factory):
     return out
 
 
-def test_run_of_a_real_experiment(tmp_path):
+def test_run_of_a_real_experiment(tmp_path, run):
     """It writes its files and no others, and a second command runs nothing again."""
     arguments = (REAL, "--runs", 2, "--jobs", 2, "--out", tmp_path)
     code, printed, err = run_process(*arguments, program=REAL_PROGRAM)
@@ -274,19 +274,22 @@ def test_run_of_a_real_experiment(tmp_path):
     with (tmp_path / f"{REAL}.csv").open(encoding="utf-8", newline="") as file:
         assert [row["run"] for row in csv.DictReader(file)] == ["0", "1"]
     before = journal_of(tmp_path, REAL).read_bytes(), (tmp_path / f"{REAL}.csv").read_bytes()
-    code, _, err = run_process(*arguments, program=REAL_PROGRAM)
+    code, _, err = run(*arguments)
     assert code == 0, err
     after = journal_of(tmp_path, REAL).read_bytes(), (tmp_path / f"{REAL}.csv").read_bytes()
     assert after == before
 
 
-def wait_for_lines(process, out, count):
-    """Wait until the journal of a running command has some lines."""
+def wait_for_workers(process, out, jobs):
+    """Wait until each worker of a running command has finished a task, and two tasks are done."""
     end = time.monotonic() + 120
-    while not (journal_of(out).exists() and journal_of(out).read_bytes().count(b"\n") >= count):
+    workers = []
+    while len(workers) < 2 or len(set(workers)) < jobs:
         assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end, f"no {count} lines in 120 s"
+        assert time.monotonic() < end, f"{workers} in 120 s"
         time.sleep(0.02)
+        if journal_of(out).exists():
+            workers = re.findall(rb'"worker": (\d+)', journal_of(out).read_bytes())
 
 
 def end_all(process):
@@ -300,7 +303,7 @@ def interrupted(out, send, *, jobs, delay):
     """Start many runs and send a signal after the first ones; return exit code and errors."""
     process = start("toy", "--runs", 1000, "--jobs", jobs, "--out", out)
     try:
-        wait_for_lines(process, out, 3)
+        wait_for_workers(process, out, jobs)
         time.sleep(delay)
         send(process)
         printed, err = process.communicate(timeout=60)
@@ -347,7 +350,7 @@ def test_killed_run_resumes(tmp_path, reference, run):
     delay = DELAYS[0]
     process = start("toy", "--runs", 1000, "--jobs", 2, "--out", tmp_path)
     try:
-        wait_for_lines(process, tmp_path, 3)
+        wait_for_workers(process, tmp_path, 2)
         time.sleep(delay)
         process.kill()
         assert process.wait(timeout=60) == -signal.SIGKILL
@@ -398,7 +401,7 @@ def test_ctrl_c_reaches_all_processes_and_is_reported_once(tmp_path, reference, 
 def test_second_command_in_the_same_folder_fails(tmp_path, reference, run):
     first = start("toy", "--runs", 100, "--jobs", 1, "--out", tmp_path)
     try:
-        wait_for_lines(first, tmp_path, 2)
+        wait_for_workers(first, tmp_path, 1)
         code, printed, err = run("toy", "--runs", 4, "--out", tmp_path)
         assert first.poll() is None, "the first command ended too early for this test"
         assert code == 2 and printed == ""

@@ -1,5 +1,6 @@
 """An experiment of milliseconds, also as a program that `everystump reproduce toy` runs in."""
 
+import os
 import time
 
 import numpy as np
@@ -19,8 +20,8 @@ main()
 
 def run_task(seed, run):
     time.sleep(SECONDS)
-    rng = np.random.default_rng(seed)
-    return {"value": float(rng.normal()), "fit_seconds": float(np.random.default_rng().random())}
+    value = float(np.random.default_rng(seed).normal())
+    return {"value": value, "worker": os.getpid(), "fit_seconds": float(np.random.random())}
 
 
 def report(records):
