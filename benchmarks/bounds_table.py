@@ -1,4 +1,4 @@
-"""A study: all bounds beside the errors that they bound, for one machine and for a vote."""
+"""A study: all bounds and the errors that they bound, for one SVM and for a vote."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import scale
 
-import everystump.bounds as theory
-from benchmarks.data import real, those_there
-from benchmarks.report import Grid
-from benchmarks.settings import N_JOBS, Settings, say
-from everystump import KernelSVC, SubsampleVotingClassifier
+from benchmarks.data import available_tables, load_table
+from benchmarks.report import StudyTable
+from benchmarks.settings import N_JOBS, Settings, log
+from everystump import KernelSVC, SubsampleVotingClassifier, bounds
 from everystump.datasets import make_threenorm
 
-C = 0.5
-COLUMNS = ("one machine", "vote of 30", "C = 100, one", "C = 100, vote", "C = 0.01, one")
+DEFAULT_C = 0.5
+COLUMNS = ("one SVM", "vote of 30", "C = 100, one", "C = 100, vote", "C = 0.01, one")
 
 
-def all_bounds(settings: Settings) -> Grid:
-    """All bounds beside the true errors on three data sets."""
+def all_bounds(settings: Settings) -> StudyTable:
+    """All bounds and the true errors on four data sets."""
     rows, skipped = [], []
     makers = {
-        "heart": partial(real, "heart", settings),
-        "pima": partial(real, "pima", settings),
+        "heart": partial(load_table, "heart", settings),
+        "pima": partial(load_table, "pima", settings),
         "breast cancer": lambda: load_breast_cancer(return_X_y=True),
         "three-norm": lambda: make_threenorm(300, random_state=0),
     }
-    for name, X, y in those_there(makers, skipped):
-        say(f"  bounds on {name}, {len(X):,} rows ...")
+    for name, X, y in available_tables(makers, skipped):
+        log(f"  bounds on {name}, {len(X):,} rows ...")
         splits = [_measure(*split) for split in _splits(scale(X), np.asarray(y), settings)]
         for quantity in splits[0]:
             means = np.mean([split[quantity] for split in splits], axis=0)
             rows.append((name, quantity, *map(float, means)))
     title = (
-        f"Bounds beside errors: Gaussian kernel, gamma 1 / features, no bias, C = {C} unless said; "
-        f"60% of the rows to learn from, the rest to test on; means over splits"
+        "Bounds and errors: Gaussian kernel, gamma 1 / features, no bias, "
+        f"C = {DEFAULT_C} unless noted; 60% of the rows for training, the rest for testing; "
+        "means over splits"
     )
-    return Grid(title, ("data", "what", *COLUMNS), rows, skipped)
+    return StudyTable(title, ("data", "quantity", *COLUMNS), rows, skipped)
 
 
 def _splits(X: np.ndarray, y: np.ndarray, settings: Settings) -> Iterator[tuple]:
@@ -52,39 +52,39 @@ def _splits(X: np.ndarray, y: np.ndarray, settings: Settings) -> Iterator[tuple]
 
 def _measure(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> dict:
     """Return each error and bound for each of ``COLUMNS``."""
-    models = [_machine(C), _vote(C), _machine(100), _vote(100), _machine(0.01)]
+    models = [_svm(DEFAULT_C), _vote(DEFAULT_C), _svm(100), _vote(100), _svm(0.01)]
     found: dict[str, list[float]] = {}
     for model in models:
-        for name, value in _of(model.fit(X, y), X, y, X_test, y_test):
+        for name, value in _quantities(model.fit(X, y), X, y, X_test, y_test):
             found.setdefault(name, []).append(value)
     return found
 
 
-def _of(
+def _quantities(
     model: Any, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray
 ) -> Iterator[tuple[str, float]]:
-    table = model, X, y
-    left_out = theory.det_loo_error if hasattr(model, "estimators_") else theory.loo_error
+    fitted = model, X, y
+    loo_error = bounds.det_loo_error if hasattr(model, "estimators_") else bounds.loo_error
     yield "test error", 1.0 - model.score(X_test, y_test)
-    yield "(det-)leave-one-out error", left_out(*table)
-    yield "the same, soft margin 1", left_out(*table, delta=1.0)
-    yield "Theorem 3.1 / 3.3", theory.det_loo_bound(*table).value
-    yield "Corollary 3.1, best delta", theory.ensemble_margin_bound(*table).value
-    yield "eq. 9 / Corollary 3.2", theory.radius_margin_bound(*table).value
-    yield "uniform stability, proven", theory.uniform_stability(*table)
-    yield "measured stability", theory.measured_stability(*table)
-    yield "Theorem 5.1 / 5.2, proven constants", theory.stability_bound(*table, error="loo").value
-    printed = partial(theory.stability_bound, *table, constants="paper")
+    yield "(det-)leave-one-out error", loo_error(*fitted)
+    yield "the same, soft margin 1", loo_error(*fitted, delta=1.0)
+    yield "Theorem 3.1 / 3.3", bounds.det_loo_bound(*fitted).value
+    yield "Corollary 3.1, best delta", bounds.ensemble_margin_bound(*fitted).value
+    yield "eq. 9 / Corollary 3.2", bounds.radius_margin_bound(*fitted).value
+    yield "uniform stability, proven", bounds.uniform_stability(*fitted)
+    yield "measured stability", bounds.measured_stability(*fitted)
+    yield "Theorem 5.1 / 5.2, proven constants", bounds.stability_bound(*fitted, error="loo").value
+    printed = partial(bounds.stability_bound, *fitted, constants="paper")
     yield "the same, constants as printed", printed(error="loo").value
     yield "the same, by the training error", printed(error="empirical").value
-    validation = partial(theory.validation_bound, model, X_test, y_test)
+    validation = partial(bounds.validation_bound, model, X_test, y_test)
     yield "validation bound on the test rows, exact", validation().value
     yield "the same, eq. 16", validation(method="paper").value
 
 
-def _machine(cost: float) -> KernelSVC:
-    return KernelSVC(C=cost, gamma="auto", fit_intercept=False, tol=1e-6)
+def _svm(C: float) -> KernelSVC:
+    return KernelSVC(C=C, gamma="auto", fit_intercept=False, tol=1e-6)
 
 
-def _vote(cost: float) -> SubsampleVotingClassifier:
-    return SubsampleVotingClassifier(_machine(cost), random_state=0, n_jobs=N_JOBS)
+def _vote(C: float) -> SubsampleVotingClassifier:
+    return SubsampleVotingClassifier(_svm(C), random_state=0, n_jobs=N_JOBS)

@@ -1,4 +1,4 @@
-"""A study: do probabilities mean what they say?"""
+"""A study: are probabilities calibrated?"""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks import peers
 from benchmarks.census import census
-from benchmarks.data import real
-from benchmarks.report import Grid
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.data import load_table
+from benchmarks.report import StudyTable
+from benchmarks.settings import N_JOBS, Settings, log
 from everystump import StumpLogisticRegressionCV, StumpSVCCV
 
 HEADER = ("data", "model", "calibration error", "log-loss", "Brier score")
 _BINS = 15
-_PICTURE = "calibration.png"
+_PLOT = "calibration.png"
 
 
-def curves(settings: Settings) -> Grid:
-    """Calibration of StumpLogisticRegression, EBM and a calibrated StumpSVC on held-out rows.
+def curves(settings: Settings) -> StudyTable:
+    """Calibration of StumpLogisticRegression, EBM and a calibrated StumpSVC on test rows.
 
-    The calibration error is the mean distance between predicted and seen shares of class 1 over 15
-    groups of rows of about equal size.  The curves are drawn into ``calibration.png``.
+    The calibration error is the mean distance between predicted and observed frequencies of class
+    1 over 15 groups of rows of about equal size.  The curves are plotted to ``calibration.png``.
     """
     import matplotlib.pyplot as plt
 
-    tables = {"magic": real("magic", settings), "like adult": census(settings.rows(48_842))}
+    tables = {"magic": load_table("magic", settings), "like adult": census(settings.rows(48_842))}
     figure, axes = plt.subplots(1, len(tables), figsize=(9.6, 4.6), layout="constrained")
     rows = []
     for axis, (name, (X, y)) in zip(axes, tables.items(), strict=True):
         y = (y == np.unique(y)[1]).astype(int)
         X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
-        for of, model in _models().items():
-            say(f"  {of} on {name} ...")
+        for title, model in _models().items():
+            log(f"  {title} on {name} ...")
             probability = model.fit(X, y).predict_proba(X_test)[:, 1]
             CalibrationDisplay.from_predictions(
-                y_test, probability, n_bins=_BINS, strategy="quantile", name=of, ax=axis, ms=4
+                y_test, probability, n_bins=_BINS, strategy="quantile", name=title, ax=axis, ms=4
             )
-            rows.append((name, of, *_figures(y_test, probability)))
-        axis.set(title=name, xlabel="predicted probability", ylabel="share of class 1")
-    figure.savefig(_PICTURE, dpi=110)
+            rows.append((name, title, *_scores(y_test, probability)))
+        axis.set(title=name, xlabel="predicted probability", ylabel="observed frequency of class 1")
+    figure.savefig(_PLOT, dpi=110)
     plt.close(figure)
-    return Grid(f"Calibration on held-out rows; {Path(_PICTURE).absolute()}", HEADER, rows, [])
+    return StudyTable(f"Calibration on test rows; {Path(_PLOT).absolute()}", HEADER, rows, [])
 
 
 def _models() -> dict[str, Any]:
@@ -57,8 +57,12 @@ def _models() -> dict[str, Any]:
     }
 
 
-def _figures(y: np.ndarray, probability: np.ndarray) -> tuple[float, float, float]:
+def _scores(y: np.ndarray, probability: np.ndarray) -> tuple[float, float, float]:
     groups = np.array_split(np.argsort(probability, kind="stable"), _BINS)
-    apart = [abs(y[group].mean() - probability[group].mean()) for group in groups]
-    share = [len(group) / len(y) for group in groups]
-    return float(np.dot(share, apart)), log_loss(y, probability), brier_score_loss(y, probability)
+    distances = [abs(y[group].mean() - probability[group].mean()) for group in groups]
+    fractions = [len(group) / len(y) for group in groups]
+    return (
+        float(np.dot(fractions, distances)),
+        log_loss(y, probability),
+        brier_score_loss(y, probability),
+    )

@@ -1,4 +1,4 @@
-"""A table like the census data set "adult", drawn: text, numbers, spikes, and holes."""
+"""A simulated table like the census data set "adult": text, numbers, spikes, missing values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-# How many levels each column of text has, and how much of it is missing, as in "adult".
+# Number of levels of each text column, and its fraction of missing values, as in "adult".
 _TEXT = {
     "workclass": (8, 0.057),
     "education": (16, 0.0),
@@ -22,24 +22,24 @@ _TEXT = {
 
 
 def census(n_rows: int, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Draw a pandas frame of six numbers and eight columns of text, and labels of 0 and 1.
+    """Simulate a pandas frame with six numeric and eight text columns, and labels 0 and 1.
 
-    The log-odds are a sum of one function a column, so that no model needs interactions; about a
-    quarter of the rows are in class 1.
+    The log-odds are a sum of one function per column, so that no model needs interactions; about
+    a quarter of the rows are in class 1.
     """
     import pandas as pd
 
     rng = np.random.default_rng(seed)
-    law = np.random.default_rng(7)
+    effects = np.random.default_rng(7)
     score = np.full(n_rows, -1.9)
     columns: dict[str, Any] = {}
     for name, (draw, curve) in _numbers().items():
         columns[name] = draw(rng, n_rows)
         score += curve(columns[name])
     for name, (n_levels, missing) in _TEXT.items():
-        share = 1.0 / np.arange(1, n_levels + 1)
-        level = rng.choice(n_levels, size=n_rows, p=share / share.sum())
-        effect = law.normal(0.0, 0.7, size=n_levels + 1)
+        frequency = 1.0 / np.arange(1, n_levels + 1)
+        level = rng.choice(n_levels, size=n_rows, p=frequency / frequency.sum())
+        effect = effects.normal(0.0, 0.7, size=n_levels + 1)
         level = np.where(rng.uniform(size=n_rows) < missing, n_levels, level)
         score += effect[level]
         words = np.array([f"{name} {k}" for k in range(n_levels)] + [None], dtype=object)
@@ -48,7 +48,7 @@ def census(n_rows: int, seed: int = 0) -> tuple[Any, np.ndarray]:
 
 
 def _numbers() -> dict[str, tuple[Callable, Callable]]:
-    """Return how to draw each number, and its part of the log-odds."""
+    """Return the distribution of each numeric column, and its part of the log-odds."""
     return {
         "age": (
             lambda rng, n: np.clip(np.floor(rng.gamma(8.0, 5.0, n)), 17, 90),

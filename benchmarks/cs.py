@@ -1,4 +1,4 @@
-"""A study: how the hinge solver holds from very small to very large C."""
+"""A study: the hinge solver from very small to very large C."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.data import correlated, real, those_there, two_norm
-from benchmarks.report import Grid
+from benchmarks.data import available_tables, correlated, load_table, two_norm
+from benchmarks.report import StudyTable
 from benchmarks.settings import N_JOBS, Settings
 from benchmarks.timing import timed_fit
 from everystump import StumpSVC
@@ -18,15 +18,15 @@ HEADER = ("data", "rows", "features", "C", "seconds", "gap", "passes", "steps", 
 _REAL = ("covtype_binary_50k", "magic", "spambase", "heart", "sonar")
 
 
-def seven_cs(settings: Settings) -> Grid:
+def seven_cs(settings: Settings) -> StudyTable:
     """Seconds, gap and passes from C = 2^-15 to 2^15, hinge loss, tolerance 1e-3."""
     skipped: list[str] = []
     rows = [
         _fit(name, X, y, exponent, settings)
-        for name, X, y in those_there(_makers(settings), skipped)
+        for name, X, y in available_tables(_makers(settings), skipped)
         for exponent in EXPONENTS
     ]
-    return Grid("StumpSVC from small to large C, tol=1e-3", HEADER, rows, skipped)
+    return StudyTable("StumpSVC from small to large C, tol=1e-3", HEADER, rows, skipped)
 
 
 def _makers(settings: Settings) -> dict[str, Callable[[], tuple]]:
@@ -38,7 +38,7 @@ def _makers(settings: Settings) -> dict[str, Callable[[], tuple]]:
         "two-norm 5k": partial(noisy, 5_000),
         "two-norm 100k": partial(noisy, 100_000),
         "AR(0.99)": lambda: correlated(settings.rows(50_000)),
-        **{name: partial(real, name, settings) for name in _REAL},
+        **{name: partial(load_table, name, settings) for name in _REAL},
     }
 
 

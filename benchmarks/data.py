@@ -1,15 +1,21 @@
-"""The data of the benchmarks: drawn ones, and tables of the user's folder."""
+"""The data of the benchmarks: simulated data, packaged tables, and tables of the user's folder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.preprocessing import minmax_scale
 
-from benchmarks.settings import Settings, say
-from everystump.datasets import flip_labels, load_dataset, make_threenorm, make_twonorm
+from benchmarks.settings import Settings, log
+from everystump._experiments.engine.splits import Split
+from everystump.datasets import (
+    DatasetNotFoundError,
+    flip_labels,
+    load_dataset,
+    make_threenorm,
+    make_twonorm,
+)
 from everystump.datasets._folder import describe_folder, user_files
 from everystump.datasets._packaged import PACKAGED
 
@@ -17,28 +23,15 @@ N_TEST = 100_000
 _QUICK_ROWS = 3_000
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Training rows and test rows."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-    def error(self, model: object) -> float:
-        """Return the model's test error in percent."""
-        return 100.0 * float(np.mean(model.predict(self.X_test) != self.y_test))
+def error_percent(split: Split, model: object) -> float:
+    """Return the test error of a fitted model in percent."""
+    return 100.0 * split.error(model)
 
 
-class NotThereError(Exception):
-    """A data set is neither packaged nor in the user's folder."""
+def two_norm(n_rows: int, n_test: int = N_TEST) -> Split:
+    """Simulate two-norm data, 20 features scaled to [-1, 1], 10% of the training labels flipped.
 
-
-def two_norm(n_rows: int, n_test: int = N_TEST) -> Sample:
-    """Draw two-norm data, 20 features scaled to [-1, 1], 10% of the training labels flipped.
-
-    Test labels are clean.  Labels are 0 and 1, as XGBoost wants them.
+    Test labels are not flipped.  Labels are 0 and 1, as XGBoost requires.
     """
     X, y = make_twonorm(n_rows, random_state=0)
     X_test, y_test = make_twonorm(n_test, random_state=1)
@@ -47,16 +40,16 @@ def two_norm(n_rows: int, n_test: int = N_TEST) -> Sample:
         table -= (low + high) / 2
         table /= (high - low) / 2
     y = flip_labels((y + 1) // 2, 0.1, random_state=2)
-    return Sample(X, y, X_test, (y_test + 1) // 2)
+    return Split(X, y, X_test, (y_test + 1) // 2)
 
 
-def three_norm(n_rows: int, n_test: int) -> Sample:
-    """Draw three-norm data, 20 features; no classifier's error is below 10.5%."""
-    return Sample(*make_threenorm(n_rows, random_state=0), *make_threenorm(n_test, random_state=1))
+def three_norm(n_rows: int, n_test: int) -> Split:
+    """Simulate three-norm data, 20 features; the optimal error is 10.5%."""
+    return Split(*make_threenorm(n_rows, random_state=0), *make_threenorm(n_test, random_state=1))
 
 
 def correlated(n_rows: int, n_features: int = 30, rho: float = 0.99) -> tuple:
-    """Draw columns that each follow the one before: ``x[d] = rho x[d - 1] + noise``.
+    """Simulate autoregressive columns: ``x[d] = rho x[d - 1] + noise``.
 
     Labels are the signs of a random linear function with as much noise as signal.
     """
@@ -69,30 +62,32 @@ def correlated(n_rows: int, n_features: int = 30, rho: float = 0.99) -> tuple:
     return X, np.where(score + noise > 0, 1, -1)
 
 
-def real(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
-    """Load a packaged table or one of the user's, in a quick run only some thousand rows."""
+def load_table(name: str, settings: Settings, *, scaled: bool = False) -> tuple:
+    """Load a packaged table or one of the user's, without downloads.
+
+    A quick run uses some thousand rows.
+    """
     if name not in {*PACKAGED, *user_files()}:
-        raise NotThereError(f"{name}.csv is not in {describe_folder()}")
-    X, y = _some(*load_dataset(name, return_X_y=True), settings)
+        raise DatasetNotFoundError(f"{name}.csv is not in {describe_folder()}")
+    X, y = _subsample(*load_dataset(name, return_X_y=True), settings)
     return (minmax_scale(X, (-1, 1)), y) if scaled else (X, y)
 
 
-def those_there(
+def available_tables(
     makers: dict[str, Callable[[], tuple]], skipped: list[str]
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield name, ``X`` and ``y`` of each table that is there; tell ``skipped`` of the others."""
+    """Yield name, ``X`` and ``y`` of each available table; add the others to ``skipped``."""
     for name, make in makers.items():
         try:
             X, y = make()
-        except NotThereError as error:
-            say(f"  skipped: {error}")
+        except DatasetNotFoundError as error:
+            log(f"  skipped: {error}")
             skipped.append(str(error))
         else:
             yield name, X, y
 
 
-def _some(X: np.ndarray, y: np.ndarray, settings: Settings) -> tuple:
-    """Return some thousand of the rows in a quick run, else all."""
+def _subsample(X: np.ndarray, y: np.ndarray, settings: Settings) -> tuple:
     if not settings.quick:
         return X, y
     few = slice(None, None, -(-len(X) // _QUICK_ROWS))

@@ -1,4 +1,4 @@
-"""Votes of kernel machines on three-norm data: their fit, their bounds, their left-out rows."""
+"""Votes of kernel SVMs on three-norm data: fit, bounds, and det-leave-one-out error."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-import everystump.bounds as theory
-from benchmarks.data import Sample, three_norm
+from benchmarks.data import error_percent, three_norm
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
-from benchmarks.targets import AtMost, Faster, Told
+from benchmarks.settings import N_JOBS, Settings, log
+from benchmarks.targets import AtMost, Faster, NoTarget
 from benchmarks.timing import timed, timed_fit
-from everystump import KernelSVC, SubsampleVotingClassifier
+from everystump import KernelSVC, SubsampleVotingClassifier, bounds
+from everystump._experiments.engine.splits import Split
 from everystump.bounds._det_loo_error import det_loo_margins
 
 GAMMA = 0.02
-N_MACHINES = 30
-_EVERY = 20  # of so many rows, one is left out by refitting
-# Machines with a gap this small are the same whoever trains them, up to this in their scores.
-_FINE, _SAME = 1e-10, 1e-5
+N_SVMS = 30
+_STRIDE = 20  # every 20th row is left out by refitting
+# SVMs solved to this tolerance agree up to this difference of their scores.
+_SMALL_TOL, _MAX_DIFFERENCE = 1e-10, 1e-5
 
 
-def bounds(settings: Settings) -> Iterator[Row]:
-    """All bounds of a vote of 30 machines against its fit, 2,000 rows."""
+def all_bounds(settings: Settings) -> Iterator[Row]:
+    """All bounds of a vote of 30 SVMs against its fit, 2,000 rows."""
     data = three_norm(settings.rows(2000), 1)
     for gamma in (GAMMA, "scale"):
         fit = timed_fit(_vote(gamma=gamma), data.X, data.y, settings)
         found = timed(lambda model=fit.result: _all_bounds(model, data), settings)
         yield Row(
-            f"all bounds, gamma={gamma}, three-norm {len(data.X):,}, T = {N_MACHINES}",
+            f"all bounds, gamma={gamma}, three-norm {len(data.X):,}, T = {N_SVMS}",
             found.seconds,
             fit.seconds,
             "its own fit",
@@ -42,57 +42,59 @@ def bounds(settings: Settings) -> Iterator[Row]:
         )
 
 
-def _all_bounds(model: Any, data: Sample) -> dict[str, float]:
+def _all_bounds(model: Any, data: Split) -> dict[str, float]:
     table = model, data.X, data.y
     return {
-        "det-loo": theory.det_loo_bound(*table).value,
-        "margins": theory.ensemble_margin_bound(*table).value,
-        "radius": theory.radius_margin_bound(*table).value,
-        "beta": theory.uniform_stability(*table),
-        "stability": theory.stability_bound(*table, error="loo-bound").value,
-        "empirical": theory.stability_bound(*table, error="empirical").value,
+        "det-loo": bounds.det_loo_bound(*table).value,
+        "margins": bounds.ensemble_margin_bound(*table).value,
+        "radius": bounds.radius_margin_bound(*table).value,
+        "beta": bounds.uniform_stability(*table),
+        "stability": bounds.stability_bound(*table, error="loo-bound").value,
+        "empirical": bounds.stability_bound(*table, error="empirical").value,
     }
 
 
 def det_loo(settings: Settings) -> Iterator[Row]:
-    """The exact det-leave-one-out error against refitting, 500 rows, 30 machines."""
+    """The exact det-leave-one-out error against refitting, 500 rows, 30 SVMs."""
     data = three_norm(settings.rows(500), 1)
     for name, parameters, target in (
         ("no bias", {}, Faster(10)),
-        (f"no bias, tol={_FINE:g}", {"tol": _FINE}, Faster(10)),
-        ("with bias", {"fit_intercept": True}, Told()),
+        (f"no bias, tol={_SMALL_TOL:g}", {"tol": _SMALL_TOL}, Faster(10)),
+        ("with bias", {"fit_intercept": True}, NoTarget()),
     ):
         model = timed_fit(_vote(**parameters), data.X, data.y, settings).result
-        table = model, data.X, data.y
-        ours = timed(lambda table=table: theory.det_loo_error(*table), settings)
-        refits = _Refits.measure(*table)
-        off = float(np.abs(refits.margin - det_loo_margins(*table, None)[::_EVERY]).max())
-        work = f"det-loo error, {name}, three-norm {len(data.X)}, T = {N_MACHINES}"
+        fitted = model, data.X, data.y
+        ours = timed(lambda fitted=fitted: bounds.det_loo_error(*fitted), settings)
+        refits = _Refits.measure(*fitted)
+        difference = float(np.abs(refits.margin - det_loo_margins(*fitted, None)[::_STRIDE]).max())
+        work = f"det-loo error, {name}, three-norm {len(data.X)}, T = {N_SVMS}"
         measured = f"from {len(refits.margin)} of {len(data.X)} rows"
         yield Row(
             work,
             ours.seconds,
             refits.seconds,
-            f"refitting all machines, extrapolated {measured}",
+            f"refitting all SVMs, extrapolated {measured}",
             target,
-            good=parameters.get("tol") != _FINE or off <= _SAME,
-            quality=f"error {ours.result:.3g}; left-out scores differ by at most {off:.1e}",
+            quality_ok=parameters.get("tol") != _SMALL_TOL or difference <= _MAX_DIFFERENCE,
+            quality=f"error {ours.result:.3g}; left-out scores differ by at most {difference:.1e}",
         )
-        yield Row(work, ours.seconds, refits.concerned, "refitting those that have the row")
+        yield Row(
+            work, ours.seconds, refits.with_row_seconds, "refitting the SVMs that have the row"
+        )
 
 
 class _Refits(NamedTuple):
-    """Seconds to refit the machines without each row, all or only those that have it; margins."""
+    """Seconds of refitting without each row: all SVMs, or only those that have it; margins."""
 
     seconds: float
-    concerned: float
+    with_row_seconds: float
     margin: np.ndarray
 
     @classmethod
     def measure(cls, model: Any, X: np.ndarray, y: np.ndarray) -> _Refits:
-        """Leave out some of the rows, by two processes, and extrapolate the seconds to all."""
-        rows = np.arange(0, len(X), _EVERY)
-        say(f"  refitting {N_MACHINES} machines without each of {len(rows)} rows ...")
+        """Leave out some of the rows, in two processes, and extrapolate the seconds to all."""
+        rows = np.arange(0, len(X), _STRIDE)
+        log(f"  refitting {N_SVMS} SVMs without each of {len(rows)} rows ...")
         with Parallel(n_jobs=N_JOBS) as parallel:
             parallel(delayed(_refit_without)(model, X, y, row) for row in rows[:N_JOBS])
             start = time.perf_counter()
@@ -104,68 +106,65 @@ class _Refits(NamedTuple):
 
 
 def _refit_without(model: Any, X: np.ndarray, y: np.ndarray, row: int) -> tuple:
-    """Return the row's score by machines refitted without it, and what those took.
+    """Return the row's score by SVMs refitted without it, and the seconds of the refits.
 
-    The seconds are of the machines that did not have the row and of those that had it.
+    The seconds are for the SVMs that did not have the row, and for those that had it.
     """
     score, spent = 0.0, np.zeros(2)
     parts = zip(model.estimators_, model.weights_, model.estimators_samples_, strict=True)
-    for machine, weight, rows in parts:
+    for svm, weight, rows in parts:
         rest = rows[rows != row]
         start = time.perf_counter()
-        refitted = clone(machine).fit(X[rest], y[rest])
+        refitted = clone(svm).fit(X[rest], y[rest])
         score += weight * refitted.decision_function(X[[row]])[0]
         spent[int(len(rest) < len(rows))] += time.perf_counter() - start
     return score, spent
 
 
 def vote(settings: Settings) -> Iterator[Row]:
-    """SubsampleVotingClassifier against the fits of its machines in turn, 5,000 rows."""
+    """SubsampleVotingClassifier against fitting its SVMs one by one, 5,000 rows."""
     data = three_norm(settings.rows(5000), 1000)
     for name, model, target in (
         ("no bias", _vote(), AtMost(0.6)),
         ("with bias", _vote(fit_intercept=True), AtMost(0.6)),
-        ("no bias, half of the features", _vote().set_params(feature_subsets=0.5), Told()),
-        ("no bias, stump kernel", _vote(kernel="stump"), Told()),
-        ("with bias, stump kernel", _vote(kernel="stump", fit_intercept=True), Told()),
+        ("no bias, half of the features", _vote().set_params(feature_subsets=0.5), NoTarget()),
+        ("no bias, stump kernel", _vote(kernel="stump"), NoTarget()),
+        ("with bias, stump kernel", _vote(kernel="stump", fit_intercept=True), NoTarget()),
     ):
         ours = timed_fit(model, data.X, data.y, settings)
-        say("  its machines in turn ...")
-        peer = timed(lambda fitted=ours.result: _in_turn(fitted, data), settings)
-        off = np.abs(ours.result.decision_function(data.X_test) - _mean_score(peer.result, data))
+        log("  its SVMs one by one ...")
+        peer = timed(lambda fitted=ours.result: _one_by_one(fitted, data), settings)
+        differences = np.abs(
+            ours.result.decision_function(data.X_test) - _mean_score(peer.result, data)
+        )
         yield Row(
-            f"vote, {name}, three-norm {len(data.X):,}, T = {N_MACHINES}",
+            f"vote, {name}, three-norm {len(data.X):,}, T = {N_SVMS}",
             ours.seconds,
             peer.seconds,
-            "its machines' fits in turn",
+            "its SVMs, fitted one by one",
             target,
-            quality=f"test error {data.error(ours.result):.3g}%; votes differ by at most "
-            f"{off.max():.1e}",
+            quality=f"test error {error_percent(data, ours.result):.3g}%; votes differ by at most "
+            f"{differences.max():.1e}",
         )
 
 
-def _in_turn(model: Any, data: Sample) -> list[tuple]:
-    """Fit each machine of a vote on a table of its own; return them with their features."""
-    everything = slice(None)
-    parts = [
-        (machine, rows, everything if features is None else features)
-        for machine, rows, features in zip(
-            model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True
-        )
-    ]
-    return [
-        (clone(machine).fit(data.X[rows][:, features], data.y[rows]), features)
-        for machine, rows, features in parts
-    ]
+def _one_by_one(model: Any, data: Split) -> list[tuple]:
+    """Fit each SVM of a vote separately; return the SVMs with their features."""
+    parts = zip(
+        model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True
+    )
+    svms = []
+    for svm, rows, subset in parts:
+        features = slice(None) if subset is None else subset
+        svms.append((clone(svm).fit(data.X[rows][:, features], data.y[rows]), features))
+    return svms
 
 
-def _mean_score(machines: list[tuple], data: Sample) -> np.ndarray:
-    scores = [machine.decision_function(data.X_test[:, features]) for machine, features in machines]
+def _mean_score(svms: list[tuple], data: Split) -> np.ndarray:
+    scores = [svm.decision_function(data.X_test[:, features]) for svm, features in svms]
     return np.mean(scores, axis=0)
 
 
 def _vote(**parameters: Any) -> SubsampleVotingClassifier:
-    machine = KernelSVC(**{"C": 0.5, "gamma": GAMMA, "fit_intercept": False, **parameters})
-    return SubsampleVotingClassifier(
-        machine, n_estimators=N_MACHINES, random_state=0, n_jobs=N_JOBS
-    )
+    svm = KernelSVC(**{"C": 0.5, "gamma": GAMMA, "fit_intercept": False, **parameters})
+    return SubsampleVotingClassifier(svm, n_estimators=N_SVMS, random_state=0, n_jobs=N_JOBS)

@@ -1,6 +1,6 @@
-"""Peak memory of KernelSVC against what it may use, in a process of its own.
+"""Peak memory of KernelSVC against its memory_limit, in a separate process.
 
-Run as a module with the parameters of a machine, this file is that process.
+Run as a module with the parameters of an SVM, this file is that process.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 from sklearn.svm import SVC
 
 from benchmarks.data import three_norm
-from benchmarks.memory import in_own_process, peak_bytes
+from benchmarks.memory import peak_bytes, run_in_process
 from benchmarks.report import Row
-from benchmarks.settings import Settings, say
+from benchmarks.settings import Settings, log
 from benchmarks.targets import AtMost
 from benchmarks.timing import timed_fit
 from everystump import KernelSVC
 
 C, GAMMA = 0.5, 0.02
-# Gigabytes: the default, and less.  In a quick run there are a hundredth of the products.
+# Gigabytes: the default, and less.  A quick run computes a hundredth of the products.
 _LIMITS, _QUICK_LIMITS = (2.0, 0.5), (0.1, 0.02)
 _GB = 1e9
 
@@ -34,8 +34,8 @@ def within_budget(settings: Settings) -> Iterator[Row]:
     svc = timed_fit(SVC(C=C, gamma=GAMMA), data.X, data.y, settings)
     for bias in (False, True):
         for limit in _QUICK_LIMITS if settings.quick else _LIMITS:
-            say(f"  KernelSVC(fit_intercept={bias}, memory_limit={limit:g}) ...")
-            peak = in_own_process("benchmarks.kernel_memory", n_rows, int(bias), limit)
+            log(f"  KernelSVC(fit_intercept={bias}, memory_limit={limit:g}) ...")
+            peak = run_in_process("benchmarks.kernel_memory", n_rows, int(bias), limit)
             name = f"KernelSVC, {'with' if bias else 'no'} bias, three-norm {n_rows:,}"
             yield Row(
                 f"{name}, peak memory",
@@ -44,14 +44,14 @@ def within_budget(settings: Settings) -> Iterator[Row]:
                 f"memory_limit={limit:g}",
                 AtMost(1.0),
                 unit="GB",
-                good=peak["converged"],
+                quality_ok=peak["converged"],
                 quality=f"gap {peak['gap']:.1e}",
             )
             yield Row(f"{name}, {limit:g} GB", peak["seconds"], svc.seconds, "SVC, with bias")
 
 
 def measure(n_rows: int, bias: int, memory_limit: float) -> dict[str, Any]:
-    """Return the seconds of a fit, its peak above that of before, and its certificate."""
+    """Return the seconds, the additional peak memory and the certificate of a fit."""
     data = three_norm(n_rows, 1)
     parameters = {"C": C, "gamma": GAMMA, "fit_intercept": bool(bias)}
     KernelSVC(**parameters).fit(data.X[:200], data.y[:200])

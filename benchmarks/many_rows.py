@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import everystump
-from benchmarks.memory import N_FEATURES, in_own_process, noisy_two_norm, peak_bytes
+from benchmarks.memory import N_FEATURES, noisy_two_norm, peak_bytes, run_in_process
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.targets import AtMost
 
 _NAMES = ("StumpLogisticRegression", "StumpSVC")
@@ -25,18 +25,18 @@ _GB = 1e9
 
 
 def ten_times(settings: Settings) -> Iterator[Row]:
-    """Fits of 10,000,000 x 20 in memory against a tenth of the rows; peak memory."""
+    """Fits of 10,000,000 x 20 in memory against a tenth of the rows, and their peak memory."""
     n_rows = settings.rows(10_000_000)
     for name in _NAMES:
-        say(f"  {name} on {n_rows:,} x {N_FEATURES} ...")
-        found = in_own_process("benchmarks.many_rows", name, n_rows)
+        log(f"  {name} on {n_rows:,} x {N_FEATURES} ...")
+        found = run_in_process("benchmarks.many_rows", name, n_rows)
         yield Row(
             f"{name}, two-norm {n_rows:,}",
             found["seconds"],
             found["few_seconds"],
             f"itself, {n_rows // 10:,} rows",
             AtMost(11),
-            good=found["converged"],
+            quality_ok=found["converged"],
             quality=f"passes {found['passes']:.0f}, few rows {found['few_passes']:.0f}",
         )
         yield Row(
@@ -50,14 +50,14 @@ def ten_times(settings: Settings) -> Iterator[Row]:
 
 
 def measure(name: str, n_rows: int) -> dict[str, float]:
-    """Return seconds and passes of both fits, and the bytes of the larger one above its input."""
+    """Return seconds and passes of both fits, and the peak memory of the larger one."""
     model = getattr(everystump, name)(n_jobs=N_JOBS)
     X, y = noisy_two_norm(n_rows)
     model.fit(X[:_WARM_UP_ROWS], y[:_WARM_UP_ROWS])
     few = n_rows // 10
     few_seconds = min(_seconds(model, X[:few], y[:few]) for _ in range(_REPEATS))
     few_passes = model.certificate_.passes
-    before = _start_of_peak()
+    before = _reset_peak()
     seconds = _seconds(model, X, y)
     return {
         "seconds": seconds,
@@ -76,8 +76,8 @@ def _seconds(model: object, X: object, y: object) -> float:
     return time.perf_counter() - start
 
 
-def _start_of_peak() -> int:
-    """Forget earlier peaks where the system lets us; return where the next one starts from."""
+def _reset_peak() -> int:
+    """Reset the peak memory if the system supports it, and return it."""
     reset = Path("/proc/self/clear_refs")
     if reset.exists():
         reset.write_text("5")

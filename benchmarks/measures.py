@@ -1,4 +1,4 @@
-"""A study: which measure over thresholds generalises best, C being chosen for each."""
+"""A study: which measure over thresholds generalizes best, with C chosen for each."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import everystump
-from benchmarks.data import real, those_there
-from benchmarks.report import Grid
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.data import available_tables, load_table
+from benchmarks.report import StudyTable
+from benchmarks.settings import N_JOBS, Settings, log
 
 MEASURES = ("mixed", "uniform", "rank", "middle")
 CRITERIA = ("error %", "1 - AUC", "log-loss")
@@ -32,29 +32,29 @@ TABLES = (
     "spambase",
     "magic",
 )
-MOST_ROWS = 6_000
+MAX_ROWS = 6_000
 
 
-def four_measures(settings: Settings) -> Grid:
-    """Test error, AUC and log-loss of four measures, C being chosen for each."""
+def four_measures(settings: Settings) -> StudyTable:
+    """Test error, AUC and log-loss of four measures, with C chosen for each."""
     rows, skipped, ranks = [], [], defaultdict(list)
-    makers = {name: partial(_some_rows, name, settings) for name in TABLES}
-    for name, X, y in those_there(makers, skipped):
-        say(f"  {len(MEASURES)} measures on {name}, {len(X):,} rows ...")
+    makers = {name: partial(_subsample, name, settings) for name in TABLES}
+    for name, X, y in available_tables(makers, skipped):
+        log(f"  {len(MEASURES)} measures on {name}, {len(X):,} rows ...")
         losses = np.mean(list(_splits(X, y, settings)), axis=0)
-        for criterion, of_measures in zip(CRITERIA, losses.T, strict=True):
-            rows.append((name, criterion, *map(float, of_measures)))
-            ranks[criterion].append(rankdata(of_measures))
-    everything = [rank for of_criterion in ranks.values() for rank in of_criterion]
-    for criterion, of_criterion in {**ranks, "all": everything}.items():
-        rows.append(("mean rank", criterion, *map(float, np.mean(of_criterion, axis=0))))
-    title = "Which stumps should vote? Losses on test rows, C chosen for each; less is better"
-    return Grid(title, ("data", "loss", *MEASURES), rows, skipped)
+        for criterion, values in zip(CRITERIA, losses.T, strict=True):
+            rows.append((name, criterion, *map(float, values)))
+            ranks[criterion].append(rankdata(values))
+    ranks["all"] = [rank for found in ranks.values() for rank in found]
+    for criterion, found in ranks.items():
+        rows.append(("mean rank", criterion, *map(float, np.mean(found, axis=0))))
+    title = "Losses of measures on test rows, with C chosen for each; lower is better"
+    return StudyTable(title, ("data", "loss", *MEASURES), rows, skipped)
 
 
-def _some_rows(name: str, settings: Settings) -> tuple:
-    X, y = real(name, settings)
-    few = slice(None, None, -(-len(X) // MOST_ROWS))
+def _subsample(name: str, settings: Settings) -> tuple:
+    X, y = load_table(name, settings)
+    few = slice(None, None, -(-len(X) // MAX_ROWS))
     return X[few], y[few]
 
 
@@ -70,7 +70,7 @@ def _losses(
     measure: str, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray
 ) -> tuple[float, float, float]:
     with warnings.catch_warnings():
-        # A candidate C that stops early is judged by its validation score like the others.
+        # A candidate C that does not converge is compared by its validation score like the others.
         warnings.simplefilter("ignore", ConvergenceWarning)
         svc, logistic = (
             kind(measure=measure, n_jobs=N_JOBS).fit(X[train], y[train])

@@ -1,4 +1,4 @@
-"""Peak memory of a fit above its input, in a process of its own.
+"""Peak memory of a fit in addition to its input, in a separate process.
 
 Run as a module with a number of rows, this file is that process.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.targets import AtMost
 from everystump import StumpSVC
 from everystump.datasets import flip_labels, make_twonorm
@@ -26,10 +26,10 @@ _MB = 1e6
 
 
 def above_input(settings: Settings) -> Iterator[Row]:
-    """Peak memory above the input, 1,000,000 x 20 numbers."""
+    """Peak memory in addition to the input, 1,000,000 x 20 numbers."""
     n_rows = settings.rows(1_000_000)
-    say(f"  peak memory of a fit of {n_rows:,} x {N_FEATURES} ...")
-    peak = in_own_process("benchmarks.memory", n_rows)
+    log(f"  peak memory of a fit of {n_rows:,} x {N_FEATURES} ...")
+    peak = run_in_process("benchmarks.memory", n_rows)
     yield Row(
         f"StumpSVC, two-norm {n_rows:,}, peak memory",
         (peak["after"] - peak["before"]) / _MB,
@@ -40,8 +40,8 @@ def above_input(settings: Settings) -> Iterator[Row]:
     )
 
 
-def in_own_process(module: str, *arguments: object) -> Any:
-    """Run a module in a process of its own, and return the JSON that it prints."""
+def run_in_process(module: str, *arguments: object) -> Any:
+    """Run a module in a separate process, and return the JSON that it prints."""
     child = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         capture_output=True,
@@ -49,7 +49,7 @@ def in_own_process(module: str, *arguments: object) -> Any:
         check=False,
     )
     if child.returncode:
-        raise RuntimeError(f"the process that fits failed: {child.stderr.strip()}")
+        raise RuntimeError(f"{module} failed: {child.stderr.strip()}")
     return json.loads(child.stdout)
 
 
@@ -66,7 +66,7 @@ def measure(n_rows: int) -> dict[str, int]:
 def peak_bytes() -> int:
     """Return the peak resident memory of this process.
 
-    Linux lets a child inherit its parent's peak in ``getrusage``, so its own is read elsewhere.
+    On Linux, ``getrusage`` of a child includes the peak of its parent, so ``/proc`` is read.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -79,7 +79,7 @@ def peak_bytes() -> int:
 
 
 def noisy_two_norm(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the data block by block: drawing must not set the peak that the fit is held to."""
+    """Simulate the data block by block, so that simulation does not determine the peak memory."""
     X, y = np.empty((n_rows, N_FEATURES)), np.empty(n_rows, dtype=np.int64)
     for seed, start in enumerate(range(0, n_rows, _BLOCK)):
         stop = min(start + _BLOCK, n_rows)

@@ -1,6 +1,6 @@
-"""Whom we compare with, each as its users would call it.
+"""The peers, each with its default settings.
 
-A peer is imported when it is asked for, so that the others run where one is missing.
+A peer is imported when it is used, so that the others run where one is not installed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.timing import timed
 from everystump._core.columns import make_columns
 
@@ -29,7 +29,7 @@ def ebm() -> Any:
 
 
 def lightgbm_trees() -> Any:
-    """Return LightGBM as it comes: 100 trees of 31 leaves."""
+    """Return LightGBM with its defaults: 100 trees of 31 leaves."""
     return _lightgbm()
 
 
@@ -45,7 +45,7 @@ def _lightgbm(**parameters: Any) -> Any:
 
 
 def lightgbm_dataset(X: np.ndarray) -> Any:
-    """Bin a table as LightGBM does before it learns."""
+    """Bin a table as LightGBM does before training."""
     import lightgbm
 
     parameters = {"max_bin": MAX_BINS - 1, "num_threads": N_JOBS, "verbose": -1}
@@ -53,14 +53,14 @@ def lightgbm_dataset(X: np.ndarray) -> Any:
 
 
 def xgboost_trees() -> Any:
-    """Return XGBoost as it comes."""
+    """Return XGBoost with its defaults."""
     from xgboost import XGBClassifier
 
     return XGBClassifier(n_jobs=N_JOBS)
 
 
 def adaboost(n_estimators: int) -> Any:
-    """Return scikit-learn's AdaBoost as it comes: trees of depth one."""
+    """Return scikit-learn's AdaBoost with its defaults: trees of depth one."""
     return AdaBoostClassifier(n_estimators=n_estimators, random_state=0)
 
 
@@ -71,8 +71,8 @@ def bagged_stumps(n_estimators: int) -> Any:
 
 
 @dataclass(frozen=True)
-class KernelSVC:
-    """LIBSVM on a stump kernel: what it took, and the primal objective that it reached."""
+class PrecomputedSVC:
+    """LIBSVM on a stump kernel: its times and its primal objective."""
 
     kernel_seconds: float
     fit_seconds: float
@@ -85,36 +85,36 @@ class KernelSVC:
 
 
 class StumpKernel:
-    """The stump kernel of a table scaled to [-1, 1], on the places that ours sees.
+    """The stump kernel of a binned table scaled to [-1, 1].
 
-    Each value is replaced by the value of its place, so that both solve the same problem.  The
-    kernel is given up to a constant, which does not matter where there is a bias.
+    Each value is replaced by the value of its bin, so that both solve the same problem.  The
+    kernel is known up to a constant, which has no effect with an intercept.
     """
 
     def __init__(self, X: np.ndarray, settings: Settings) -> None:
-        X = _at_their_places(X)
-        say(f"  stump kernel of {len(X):,} rows ...")
+        X = _binned(X)
+        log(f"  stump kernel of {len(X):,} rows ...")
         build = timed(lambda: np.negative(distance := cdist(X, X, "cityblock"), distance), settings)
         self.settings, self.matrix, self.seconds = settings, build.result, build.seconds
 
-    def fit_svc(self, y: np.ndarray, C: float) -> KernelSVC:
+    def fit_svc(self, y: np.ndarray, C: float) -> PrecomputedSVC:
         """Time scikit-learn's SVC on the kernel."""
-        say(f"  SVC(kernel='precomputed', C={C:g}) on {len(y):,} rows ...")
+        log(f"  SVC(kernel='precomputed', C={C:g}) on {len(y):,} rows ...")
         svc = SVC(kernel="precomputed", C=C)
         fit = timed(lambda: svc.fit(self.matrix, y), self.settings)
-        say(f"    {self.seconds:.3g} s + {fit.seconds:.3g} s")
-        return KernelSVC(self.seconds, fit.seconds, self._objective(svc, y, C))
+        log(f"    {self.seconds:.3g} s + {fit.seconds:.3g} s")
+        return PrecomputedSVC(self.seconds, fit.seconds, self._objective(svc, y, C))
 
     def _objective(self, svc: SVC, y: np.ndarray, C: float) -> float:
         beta = np.zeros(len(y))
         beta[svc.support_] = svc.dual_coef_[0]
         score = self.matrix @ beta
-        side = np.where(y == svc.classes_[1], 1.0, -1.0)
-        shortfall = np.maximum(0.0, 1.0 - side * (score + svc.intercept_[0]))
-        return 0.5 * float(beta @ score) + C * float(shortfall.sum())
+        sign = np.where(y == svc.classes_[1], 1.0, -1.0)
+        hinge = np.maximum(0.0, 1.0 - sign * (score + svc.intercept_[0]))
+        return 0.5 * float(beta @ score) + C * float(hinge.sum())
 
 
-def _at_their_places(X: np.ndarray) -> np.ndarray:
+def _binned(X: np.ndarray) -> np.ndarray:
     columns = make_columns(X, max_bins=MAX_BINS)
     return np.column_stack(
         [column.values[code] for column, code in zip(columns.columns, columns.codes, strict=True)]

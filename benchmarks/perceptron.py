@@ -1,4 +1,4 @@
-"""PerceptronSVC on three-norm data, beside an SVC with the Gaussian kernel."""
+"""PerceptronSVC and SVC with the Gaussian kernel on three-norm data."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.svm import SVC
 
-from benchmarks.data import Sample, three_norm
+from benchmarks.data import error_percent, three_norm
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.targets import Faster
 from benchmarks.timing import Timed, timed_fit
 from everystump import PerceptronSVC
+from everystump._experiments.engine.splits import Split
 
 N_DIRECTIONS = 500
 _N_TEST = 10_000
@@ -25,7 +26,7 @@ def against_svc(settings: Settings) -> Iterator[Row]:
     model = PerceptronSVC(n_directions=N_DIRECTIONS, exact=False, random_state=0, n_jobs=N_JOBS)
     ours = timed_fit(model, data.X, data.y, settings)
     fits = _growing(data, settings)
-    largest, error = max(fits), data.error(ours.result)
+    largest, error = max(fits), error_percent(data, ours.result)
     how = "measured" if largest == n_rows else f"extrapolated from {largest:,} rows"
     work = f"PerceptronSVC, three-norm {n_rows:,}, {N_DIRECTIONS} directions"
     yield Row(
@@ -34,20 +35,20 @@ def against_svc(settings: Settings) -> Iterator[Row]:
         _seconds_at(n_rows, fits),
         f"SVC(gamma='scale'), {how}",
         Faster(10),
-        good=ours.result.certificate_.converged,
+        quality_ok=ours.result.certificate_.converged,
         quality=f"test error {error:.3f}%, SVC of {largest:,} rows "
-        f"{data.error(fits[largest].result):.3f}%; gap {ours.result.certificate_.gap:.1e}",
+        f"{error_percent(data, fits[largest].result):.3f}%; gap {ours.result.certificate_.gap:.1e}",
     )
     for n_few, few in fits.items():
-        if (few_error := data.error(few.result)) <= error:
+        if (few_error := error_percent(data, few.result)) <= error:
             quality = f"test error {error:.3f}%, peer {few_error:.3f}%"
-            against = f"SVC of {n_few:,} rows, the fewest that err no more"
+            against = f"SVC of {n_few:,} rows, the fewest with no larger error"
             yield Row(work, ours.seconds, few.seconds, against, quality=quality)
             break
 
 
-def _growing(data: Sample, settings: Settings) -> dict[int, Timed]:
-    """Fit the SVC to twice the rows again and again, while that should end within the patience."""
+def _growing(data: Split, settings: Settings) -> dict[int, Timed]:
+    """Fit the SVC to doubling numbers of rows, as long as a fit should end within the patience."""
     fits: dict[int, Timed] = {}
     n_rows = settings.rows(5000)
     while len(fits) < 2 or _seconds_at(n_rows, fits) <= settings.patience:
@@ -59,11 +60,11 @@ def _growing(data: Sample, settings: Settings) -> dict[int, Timed]:
 
 
 def _seconds_at(n_rows: int, fits: dict[int, Timed]) -> float:
-    """Return the seconds of a fit that was measured, else by the power law of the last three."""
+    """Return the measured seconds of a fit, or extrapolate the last three by a power law."""
     if n_rows in fits:
         return fits[n_rows].seconds
     sizes = sorted(fits)[-3:]
     seconds = [fits[size].seconds for size in sizes]
     power, constant = np.polyfit(np.log(sizes), np.log(seconds), 1)
-    say(f"  SVC takes rows to the power of {power:.2f}")
+    log(f"  SVC takes time proportional to rows^{power:.2f}")
     return float(np.exp(constant) * n_rows**power)

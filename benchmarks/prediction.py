@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.data import Sample, two_norm
+from benchmarks.data import two_norm
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
-from benchmarks.targets import Amount, AtMost
-from benchmarks.timing import seconds_a_call, timed, timed_fit
+from benchmarks.settings import N_JOBS, Settings, log
+from benchmarks.targets import AtMost, Limit
+from benchmarks.timing import seconds_per_call, timed, timed_fit
 from everystump import StumpSVC
+from everystump._experiments.engine.splits import Split
 
-Scores = Callable[[np.ndarray], np.ndarray]
+ScoreFunction = Callable[[np.ndarray], np.ndarray]
 
 
 def against_trees_and_ebm(settings: Settings) -> Iterator[Row]:
@@ -32,12 +33,12 @@ def against_trees_and_ebm(settings: Settings) -> Iterator[Row]:
     yield _one_row(ours, margins, data.X_test[:1], settings)
 
 
-def _fitted(model: Any, data: Sample, settings: Settings) -> Any:
+def _fitted(model: Any, data: Split, settings: Settings) -> Any:
     return timed_fit(model, data.X, data.y, settings).result
 
 
 def _many_rows(
-    ours: Scores, others: dict[str, Scores], rows: np.ndarray, settings: Settings
+    ours: ScoreFunction, others: dict[str, ScoreFunction], rows: np.ndarray, settings: Settings
 ) -> Iterator[Row]:
     seconds = _seconds(ours, rows, settings)
     for name, scores in others.items():
@@ -50,17 +51,19 @@ def _many_rows(
         )
 
 
-def _seconds(scores: Scores, rows: np.ndarray, settings: Settings) -> float:
-    say(f"  scores of {len(rows):,} rows ...")
+def _seconds(scores: ScoreFunction, rows: np.ndarray, settings: Settings) -> float:
+    log(f"  scores of {len(rows):,} rows ...")
     scores(rows[:1000])
     return timed(lambda: scores(rows), settings).seconds
 
 
-def _one_row(ours: Scores, theirs: Scores, row: np.ndarray, settings: Settings) -> Row:
-    say("  scores of one row ...")
+def _one_row(
+    ours: ScoreFunction, theirs: ScoreFunction, row: np.ndarray, settings: Settings
+) -> Row:
+    log("  scores of one row ...")
     seconds, peer_seconds = (
-        seconds_a_call(lambda scores=scores: scores(row), settings) for scores in (ours, theirs)
+        seconds_per_call(lambda scores=scores: scores(row), settings) for scores in (ours, theirs)
     )
     return Row(
-        "score of one row", 1e3 * seconds, 1e3 * peer_seconds, "XGBoost", Amount(0.3, "ms"), "ms"
+        "score of one row", 1e3 * seconds, 1e3 * peer_seconds, "XGBoost", Limit(0.3, "ms"), "ms"
     )

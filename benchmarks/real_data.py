@@ -1,4 +1,4 @@
-"""Tables of the user's folder: magic, spambase and the forest covers."""
+"""Real tables: magic, spambase and forest cover types."""
 
 from __future__ import annotations
 
@@ -10,29 +10,24 @@ from sklearn.model_selection import train_test_split
 
 import everystump
 from benchmarks import peers
-from benchmarks.data import NotThereError, real
-from benchmarks.report import Absent, Row
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.data import load_table
+from benchmarks.report import Row
+from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.targets import AtMost, Faster
 from benchmarks.timing import Timed, describe, timed_fit
 
 AUC_MARGIN = 0.004
 
 
-def against_ebm(settings: Settings) -> Iterator[Row | Absent]:
+def against_ebm(settings: Settings) -> Iterator[Row]:
     """StumpLogisticRegression against EBM on magic and spambase, two thirds of the rows."""
     for name in ("magic", "spambase"):
-        try:
-            X, y = real(name, settings)
-        except NotThereError as error:
-            yield Absent(f"StumpLogisticRegression, {name}", "skipped", str(error))
-        else:
-            yield _against_ebm(name, X, y, settings)
+        yield _against_ebm(name, *load_table(name, settings), settings)
 
 
 def _against_ebm(name: str, X: np.ndarray, y: np.ndarray, settings: Settings) -> Row:
     X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
-    say(f"  StumpLogisticRegressionCV chooses C for {name} ...")
+    log(f"  StumpLogisticRegressionCV chooses C for {name} ...")
     C = float(everystump.StumpLogisticRegressionCV(n_jobs=N_JOBS).fit(X, y).C_)
     ours = timed_fit(everystump.StumpLogisticRegression(C=C, n_jobs=N_JOBS), X, y, settings)
     ebm = timed_fit(peers.ebm(), X, y, settings)
@@ -45,20 +40,16 @@ def _against_ebm(name: str, X: np.ndarray, y: np.ndarray, settings: Settings) ->
         ebm.seconds,
         "EBM, no interactions",
         Faster(100),
-        good=ours.result.certificate_.converged and auc >= ebm_auc - AUC_MARGIN,
+        quality_ok=ours.result.certificate_.converged and auc >= ebm_auc - AUC_MARGIN,
         quality=f"test AUC {auc:.4f}, EBM {ebm_auc:.4f}",
     )
 
 
-def against_svc(settings: Settings) -> Iterator[Row | Absent]:
+def against_svc(settings: Settings) -> Iterator[Row]:
     """StumpSVC against scikit-learn's SVC on the same kernel, on magic and spambase."""
     for name, target in (("magic", Faster(20)), ("spambase", Faster(1))):
-        try:
-            X, y = real(name, settings, scaled=True)
-        except NotThereError as error:
-            yield Absent(f"StumpSVC, {name}", "skipped", str(error))
-        else:
-            yield from _against_svc(name, X, y, target, settings)
+        X, y = load_table(name, settings, scaled=True)
+        yield from _against_svc(name, X, y, target, settings)
 
 
 def _against_svc(
@@ -76,20 +67,15 @@ def _against_svc(
             svc.seconds,
             "SVC, kernel and fit",
             target,
-            good=certificate.converged,
+            quality_ok=certificate.converged,
             quality=f"objective {certificate.primal:.7g}, SVC {svc.objective:.7g}; "
             f"gap {certificate.gap:.1e}; SVC's fit alone {svc.fit_seconds:.3g} s",
         )
 
 
-def covers(settings: Settings) -> Iterator[Row | Absent]:
-    """Both losses at several C against LightGBM on 50,000 forest covers."""
-    name = "covtype_binary_50k"
-    try:
-        X, y = real(name, settings)
-    except NotThereError as error:
-        yield Absent(f"both losses, {name}", "skipped", str(error))
-        return
+def covers(settings: Settings) -> Iterator[Row]:
+    """Both losses at several C against LightGBM on 50,000 rows of covtype."""
+    X, y = load_table("covtype_binary_50k", settings)
     stumps = timed_fit(peers.lightgbm_stumps(), X, y, settings)
     stumps_auc = roc_auc_score(y, stumps.result.predict_proba(X)[:, 1])
     for kind in (everystump.StumpSVC, everystump.StumpLogisticRegression):
@@ -103,11 +89,11 @@ def _cover_row(ours: Timed, stumps: Timed, quality: str) -> Row:
     certificate = ours.result.certificate_
     n_rows = len(ours.result.dual_coef_)
     return Row(
-        f"{describe(ours.result)}, covers {n_rows:,}",
+        f"{describe(ours.result)}, covtype {n_rows:,}",
         ours.seconds,
         stumps.seconds,
         "LightGBM, 1,000 stumps",
         AtMost(2),
-        good=certificate.converged,
+        quality_ok=certificate.converged,
         quality=f"{quality}; gap {certificate.gap:.1e}, {certificate.passes:.0f} passes",
     )

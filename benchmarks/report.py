@@ -1,4 +1,4 @@
-"""Rows of ratios and tables of studies, as text and as JSON."""
+"""Ratios and tables of studies, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.settings import N_JOBS, Settings
-from benchmarks.targets import Target, Told
+from benchmarks.targets import NoTarget, Target
 
 HEADER = ("work", "ours", "peer", "against", "ratio", "target", "reached", "quality")
 _PACKAGES = ("everystump", "numpy", "numba", "scikit-learn", "lightgbm", "xgboost")
@@ -24,35 +24,35 @@ class Row:
     Attributes
     ----------
     work : str
-        What was done.
+        The work that was measured.
     ours, peer : float
-        What it took, in ``unit``; less is better.
+        Time or memory, in ``unit``.
     against : str
-        Who or what the peer is.
+        The peer.
     target : Target
-        What to reach.
-    good : bool
-        Whether the result is as good as it has to be.
+        The target.
+    quality_ok : bool
+        Whether the quality of the result is sufficient.
     quality : str
-        How good it is: objective, test error, AUC, ours first.
+        Objective, test error or AUC, ours first.
     """
 
     work: str
     ours: float
     peer: float
     against: str
-    target: Target = field(default_factory=Told)
+    target: Target = field(default_factory=NoTarget)
     unit: str = "s"
-    good: bool = True
+    quality_ok: bool = True
     quality: str = ""
 
     @property
     def reached(self) -> str:
-        """Whether the target is reached, and if not, what misses it."""
-        if isinstance(self.target, Told):
+        """Whether the target is met, and if not, why."""
+        if isinstance(self.target, NoTarget):
             return "-"
         missed = [] if self.target.met(self.ours, self.peer) else [_MEASURED[self.unit]]
-        missed += [] if self.good else ["quality"]
+        missed += [] if self.quality_ok else ["quality"]
         return f"no ({', '.join(missed)})" if missed else "yes"
 
     def cells(self) -> list[str]:
@@ -62,7 +62,7 @@ class Row:
             f"{self.ours:.3g} {self.unit}",
             f"{self.peer:.3g} {self.unit}",
             self.against,
-            self.target.ratio(self.ours, self.peer),
+            self.target.format_ratio(self.ours, self.peer),
             str(self.target),
             self.reached,
             self.quality,
@@ -87,25 +87,25 @@ _MEASURED = {"s": "time", "ms": "time", "MB": "memory", "GB": "memory"}
 
 
 @dataclass(frozen=True)
-class Absent:
-    """A row that could not be measured, and why."""
+class Skipped:
+    """A row that could not be measured, and the reason."""
 
     work: str
     status: str
-    why: str
+    reason: str
 
     def cells(self) -> list[str]:
         """Return the row as text, in the order of ``HEADER``."""
-        return [self.work, "-", "-", "-", "-", "-", self.status, self.why]
+        return [self.work, "-", "-", "-", "-", "-", self.status, self.reason]
 
     def record(self) -> dict[str, Any]:
         """Return the row as plain data."""
-        return {"work": self.work, "reached": self.status, "quality": self.why}
+        return {"work": self.work, "reached": self.status, "quality": self.reason}
 
 
 @dataclass(frozen=True)
-class Grid:
-    """The table of a study; ``skipped`` says which data were not there."""
+class StudyTable:
+    """The table of a study; ``skipped`` lists the data sets that were not available."""
 
     title: str
     header: Sequence[str]
@@ -123,16 +123,16 @@ class Grid:
     def text(self) -> str:
         """Return the table as text."""
         cells = [[_cell(value) for value in row] for row in self.rows]
-        notes = "".join(f"\n- skipped: {why}" for why in self.skipped)
-        return f"{self.title}\n\n{table(self.header, cells)}\n{notes}"
+        notes = "".join(f"\n- skipped: {reason}" for reason in self.skipped)
+        return f"{self.title}\n\n{format_table(self.header, cells)}\n{notes}"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return an aligned Markdown table.
 
     Examples
     --------
-    >>> print(table(["a", "b"], [["1", "one"]]))
+    >>> print(format_table(["a", "b"], [["1", "one"]]))
     | a | b   |
     |---|-----|
     | 1 | one |
@@ -146,8 +146,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
-def machine(settings: Settings) -> dict[str, Any]:
-    """Return where and with what the run was made."""
+def environment(settings: Settings) -> dict[str, Any]:
+    """Return the platform and versions of the run."""
     return {
         "quick": settings.quick,
         "n_jobs": N_JOBS,

@@ -1,4 +1,4 @@
-"""How large a run is, and what all benchmarks agree on."""
+"""The size of a run, and constants that all benchmarks share."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _START = time.perf_counter()
 
 @dataclass(frozen=True)
 class Settings:
-    """A full run, or a quick one with about a tenth of the rows and fewer repetitions.
+    """A full run, or a quick one with about a tenth of the rows and fewer repeats.
 
     Attributes
     ----------
     quick : bool
         Whether the run is quick.
     patience : float
-        The most seconds for a fit of a peer that is tried on more and more rows.
+        Maximum seconds for a fit of a peer that is tried on more and more rows.
     """
 
     quick: bool = False
@@ -27,14 +27,14 @@ class Settings:
 
     @property
     def repeats(self) -> int:
-        """How often to time what takes less than two seconds."""
+        """Number of repeats of what takes less than two seconds."""
         return 2 if self.quick else 3
 
     def rows(self, n_rows: int) -> int:
-        """Return how many rows to use where a full run uses ``n_rows``."""
+        """Return the number of rows where a full run uses ``n_rows``."""
         return n_rows // 10 if self.quick else n_rows
 
 
-def say(line: str) -> None:
-    """Report progress on standard error."""
+def log(line: str) -> None:
+    """Print progress to standard error."""
     print(f"[{time.perf_counter() - _START:6.0f} s] {line}", file=sys.stderr, flush=True)

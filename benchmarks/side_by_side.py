@@ -1,4 +1,4 @@
-"""A study: ours and what people use instead, on the same real rows."""
+"""A study: our models and common alternatives on the same real data."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks import peers
-from benchmarks.data import real, those_there
-from benchmarks.report import Grid
-from benchmarks.settings import N_JOBS, Settings, say
+from benchmarks.data import available_tables, load_table
+from benchmarks.report import StudyTable
+from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.timing import timed_fit
 from everystump import StumpLogisticRegression, StumpLogisticRegressionCV, StumpSVC
 
@@ -22,22 +22,22 @@ HEADER = ("data", "model", "seconds", "test error %", "AUC", "log-loss")
 _TABLES = ("magic", "spambase")
 
 
-def peers_and_ours(settings: Settings) -> Grid:
+def ours_and_peers(settings: Settings) -> StudyTable:
     """Seconds, test error, AUC and log-loss of ours and of peers on magic and spambase.
 
-    Two thirds of the rows are learned from; every model is as it comes.
+    Models have their default settings and are trained on two thirds of the rows.
     """
     rows: list[tuple] = []
     skipped: list[str] = []
-    makers = {name: lambda name=name: real(name, settings) for name in _TABLES}
-    for name, X, y in those_there(makers, skipped):
+    makers = {name: lambda name=name: load_table(name, settings) for name in _TABLES}
+    for name, X, y in available_tables(makers, skipped):
         X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=0)
-        for of, model in _models().items():
-            say(f"  {of} on {name} ...")
+        for title, model in _models().items():
+            log(f"  {title} on {name} ...")
             fit = timed_fit(model, X, y, settings)
-            rows.append((name, of, fit.seconds, *_figures(fit.result, X_test, y_test)))
-    title = "Fitted on two thirds of the rows, measured on the others"
-    return Grid(title, HEADER, rows, skipped)
+            rows.append((name, title, fit.seconds, *_scores(fit.result, X_test, y_test)))
+    title = "Trained on two thirds of the rows, tested on the others"
+    return StudyTable(title, HEADER, rows, skipped)
 
 
 def _models() -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _models() -> dict[str, Any]:
     }
 
 
-def _figures(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+def _scores(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     error = 100 * (1 - model.score(X, y))
     if not hasattr(model, "predict_proba"):
         return error, roc_auc_score(y, model.decision_function(X)), np.nan

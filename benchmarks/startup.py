@@ -1,4 +1,4 @@
-"""The first fit of a new process, when the compiled code is on disk already."""
+"""The first fit of a new process, with compiled code on disk."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
-from benchmarks.targets import Amount
+from benchmarks.settings import N_JOBS, Settings, log
+from benchmarks.targets import Limit
 from benchmarks.timing import timed
 
 _DATA = "from everystump.datasets import make_twonorm; X, y = make_twonorm(1000, random_state=0); "
@@ -24,12 +24,12 @@ def second_process(settings: Settings) -> Iterator[Row]:
         ours,
         peer,
         "the same with SVC",
-        Amount(2, "s"),
+        Limit(2, "s"),
     )
 
 
 def _seconds(program: str, settings: Settings) -> float:
-    say("  a process that imports and fits ...")
+    log("  a process that imports and fits ...")
 
     def run() -> None:
         subprocess.run([sys.executable, "-c", program], check=True)

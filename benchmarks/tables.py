@@ -1,4 +1,4 @@
-"""Real tables: holes, categories and text, and what is done with a fitted model."""
+"""Tables with missing values, categories and text; explanation, export and model files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from benchmarks import peers
 from benchmarks.census import census
 from benchmarks.data import two_norm
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
-from benchmarks.targets import Amount, AtMost, Faster, Told
-from benchmarks.timing import Timed, describe, seconds_in_turns, timed, timed_fit
+from benchmarks.settings import N_JOBS, Settings, log
+from benchmarks.targets import AtMost, Faster, Limit, NoTarget
+from benchmarks.timing import Timed, alternating_seconds, describe, timed, timed_fit
 from everystump import StumpBoostingClassifier, StumpLogisticRegression, StumpSVC
 from everystump._core.columns import make_columns
 from everystump._tables import read_table
@@ -36,16 +36,16 @@ _LEVELS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 3000)
 _ADULT_ROWS, _ADULT_TRAIN = 48_842, 32_561
 
 
-def holes_and_categories(settings: Settings) -> Iterator[Row]:
-    """Fits with 10% holes, and with half the columns as categories, against the plain numbers."""
+def missing_values_and_categories(settings: Settings) -> Iterator[Row]:
+    """Fits with 10% missing values, and with half of the columns categorical, against numbers."""
     data = two_norm(settings.rows(200_000), 1000)
     rng = np.random.default_rng(0)
-    holes = np.where(rng.uniform(size=data.X.shape) < 0.1, np.nan, data.X)
+    missing = np.where(rng.uniform(size=data.X.shape) < 0.1, np.nan, data.X)
     numbers, categories, text = _with_categories(data.X)
     pairs = {
-        "10% missing": (holes, data.X),
+        "10% missing": (missing, data.X),
         "10 of 20 columns as categories of 50 levels": (categories, numbers),
-        "the same and 10% missing": (categories.mask(np.isnan(holes)), numbers),
+        "the same and 10% missing": (categories.mask(np.isnan(missing)), numbers),
         "the same columns as text": (text, numbers),
     }
     for name, model in _MODELS.items():
@@ -54,7 +54,7 @@ def holes_and_categories(settings: Settings) -> Iterator[Row]:
 
 
 def _with_categories(X: np.ndarray) -> tuple[Any, Any, Any]:
-    """Return a frame whose first ten columns are cut into 50: as numbers, categories and text."""
+    """Return a frame with ten columns of 50 levels each: as numbers, categories and text."""
     import pandas as pd
 
     cuts = np.quantile(X[:, :10], np.linspace(0, 1, 51)[1:-1], axis=0)
@@ -72,25 +72,25 @@ def _against_numbers(
     work: str, model: Any, table: Any, plain: Any, y: np.ndarray, settings: Settings
 ) -> Row:
     ours, peer = (timed_fit(model, rows, y, settings) for rows in (table, plain))
-    target = Told() if work.endswith("text") else AtMost(1.3)
+    target = NoTarget() if work.endswith("text") else AtMost(1.3)
     accuracies = [fit.result.score(rows, y) for fit, rows in ((ours, table), (peer, plain))]
     errors = ", ".join(f"{100 * (1 - accuracy):.2f}%" for accuracy in accuracies)
     quality = f"training errors {errors}"
-    return Row(work, ours.seconds, peer.seconds, "the same of numbers", target, quality=quality)
+    return Row(work, ours.seconds, peer.seconds, "the same with numbers", target, quality=quality)
 
 
 def coding(settings: Settings) -> Iterator[Row]:
-    """Coding 1,000,000 rows of ten columns of text against LightGBM's data set."""
+    """Encoding 1,000,000 rows of ten text columns against LightGBM's data set."""
     frame = _text_columns(settings.rows(1_000_000))
-    say(f"  coding {len(frame):,} rows of text ...")
+    log(f"  encoding {len(frame):,} rows of text ...")
 
-    def code(table: Any) -> Any:
+    def encode(table: Any) -> Any:
         X, features = read_table(table, "from_dtype")
         n_levels = [feature.n_levels for feature in features]
         return make_columns(X, max_bins=peers.MAX_BINS, n_levels=n_levels, n_threads=N_JOBS)
 
-    code(frame[:1000])
-    ours = timed(lambda: code(frame), settings)
+    encode(frame[:1000])
+    ours = timed(lambda: encode(frame), settings)
     peer = timed(lambda: peers.lightgbm_dataset(frame.astype("category")), settings)
     quality = f"{', '.join(str(size - 1) for size in ours.result.sizes)} levels"
     yield Row(
@@ -102,7 +102,7 @@ def coding(settings: Settings) -> Iterator[Row]:
         quality=quality,
     )
     ready = frame.astype("category")
-    ours = timed(lambda: code(ready), settings)
+    ours = timed(lambda: encode(ready), settings)
     peer = timed(lambda: peers.lightgbm_dataset(ready), settings)
     yield Row(
         f"categories of {len(frame):,} x {frame.shape[1]} to codes",
@@ -131,7 +131,7 @@ def _text_columns(n_rows: int) -> Any:
 
 
 def like_adult(settings: Settings) -> Iterator[Row]:
-    """A frame like "adult", raw, against EBM and HistGradientBoosting without interactions."""
+    """A raw frame like "adult" against EBM and HistGradientBoosting without interactions."""
     X, y = census(settings.rows(_ADULT_ROWS))
     n = settings.rows(_ADULT_TRAIN)
     ready = X.astype({name: "category" for name in X.columns if X[name].dtype != np.float64})
@@ -150,7 +150,7 @@ def like_adult(settings: Settings) -> Iterator[Row]:
         "HistGradientBoosting, no interactions": timed_fit(trees, ready[:n], y[:n], settings),
     }
     rows = {name: ready if name.startswith("Hist") else X for name in fits}
-    told = {name: _told(fit, rows[name][n:], y[n:]) for name, fit in fits.items()}
+    scores = {name: _scores(fit, rows[name][n:], y[n:]) for name, fit in fits.items()}
     for peer in (name for name in fits if name.endswith("interactions")):
         for ours in ("one C", "C chosen"):
             yield Row(
@@ -159,11 +159,11 @@ def like_adult(settings: Settings) -> Iterator[Row]:
                 fits[peer].seconds,
                 peer,
                 Faster(1),
-                quality=f"{told[ours]}; peer {told[peer]}",
+                quality=f"{scores[ours]}; peer {scores[peer]}",
             )
 
 
-def _told(fit: Timed, X: Any, y: np.ndarray) -> str:
+def _scores(fit: Timed, X: Any, y: np.ndarray) -> str:
     probability = fit.result.predict_proba(X)[:, 1]
     error = 100 * np.mean((probability > 0.5) != y)
     auc, loss = roc_auc_score(y, probability), log_loss(y, probability)
@@ -179,30 +179,32 @@ def after_the_fit(settings: Settings) -> Iterator[Row]:
     X = rng.normal(size=(settings.rows(20_000), 50))
     wide = StumpLogisticRegression(n_jobs=N_JOBS).fit(X, X.sum(axis=1) > 0)
     yield _sql(wide, lambda: clone(wide).fit(X, X.sum(axis=1) > 0), settings)
-    for kept in (model, wide):
-        yield _load(kept, settings)
+    for fitted in (model, wide):
+        yield _load(fitted, settings)
 
 
 def _explain(model: Any, rows: np.ndarray, settings: Settings) -> Row:
-    say(f"  explanations of {len(rows):,} rows ...")
-    ours, peer = seconds_in_turns(
+    log(f"  explanations of {len(rows):,} rows ...")
+    ours, peer = alternating_seconds(
         [lambda: model.explain_local(rows), lambda: model.decision_function(rows)], settings
     )
     parts = model.explain_local(rows)
-    apart = np.abs(parts.drop(columns="score").sum(axis=1) - model.decision_function(rows)).max()
+    difference = np.abs(
+        parts.drop(columns="score").sum(axis=1) - model.decision_function(rows)
+    ).max()
     return Row(
         f"explain_local of {len(rows):,} rows",
         ours,
         peer,
         "decision_function",
         AtMost(2),
-        good=bool(apart <= 1e-12),
-        quality=f"sums to the score within {apart:.1e}",
+        quality_ok=bool(difference <= 1e-12),
+        quality=f"sums to the score within {difference:.1e}",
     )
 
 
 def _sql(model: Any, fit: Callable[[], Any], settings: Settings) -> Row:
-    say("  SQL of 50 features ...")
+    log("  SQL of 50 features ...")
     ours = timed(lambda: to_sql(model), settings)
     peer = timed(fit, settings)
     return Row(
@@ -210,7 +212,7 @@ def _sql(model: Any, fit: Callable[[], Any], settings: Settings) -> Row:
         ours.seconds,
         peer.seconds,
         "the fit",
-        Amount(1, "s"),
+        Limit(1, "s"),
         quality=f"{len(ours.result) / 1e6:.2f} MB of SQL",
     )
 
@@ -220,7 +222,7 @@ def _load(model: Any, settings: Settings) -> Row:
         path = Path(folder) / "model.stump"
         everystump.save(model, path)
         pickled = pickle.dumps(model)
-        ours, peer = seconds_in_turns(
+        ours, peer = alternating_seconds(
             [lambda: everystump.load(path), lambda: pickle.load(io.BytesIO(pickled))], settings
         )
         size = path.stat().st_size
@@ -228,8 +230,8 @@ def _load(model: Any, settings: Settings) -> Row:
         f"load {describe(model)}, {model.n_features_in_} features",
         1e3 * ours,
         1e3 * peer,
-        "pickle, which runs what it finds",
-        Amount(50, "ms"),
+        "pickle, which executes code",
+        Limit(50, "ms"),
         "ms",
         quality=f"{size / 1e3:.0f} kB, {len(pickled) / 1e3:.0f} kB pickled",
     )

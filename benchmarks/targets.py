@@ -1,4 +1,4 @@
-"""What a ratio has to reach, each kind of target in its own words."""
+"""Targets for our result relative to a peer's; smaller results are better."""
 
 from __future__ import annotations
 
@@ -7,29 +7,27 @@ from typing import Protocol
 
 
 class Target(Protocol):
-    """A limit for an amount of ours against a peer's; less is better."""
+    """A limit on our result, which may depend on the peer's."""
 
-    def ratio(self, ours: float, peer: float) -> str:
-        """Say the ratio in the words of the target."""
+    def format_ratio(self, ours: float, peer: float) -> str:
+        """Return the ratio as text, in the terms of the target."""
 
     def met(self, ours: float, peer: float) -> bool:
-        """Whether the target is reached."""
+        """Whether the target is met."""
 
 
 @dataclass(frozen=True)
 class Faster:
-    """At least so many times faster than the peer."""
+    """At least ``times`` times faster than the peer."""
 
     times: float
 
-    def ratio(self, ours: float, peer: float) -> str:
-        """Say how many times faster, or slower."""
+    def format_ratio(self, ours: float, peer: float) -> str:
         if peer >= ours:
             return f"{peer / ours:.3g}x faster"
         return f"{ours / peer:.3g}x slower"
 
     def met(self, ours: float, peer: float) -> bool:
-        """Whether we are fast enough."""
         return peer >= self.times * ours
 
     def __str__(self) -> str:
@@ -37,17 +35,25 @@ class Faster:
 
 
 @dataclass(frozen=True)
+class NoTarget(Faster):
+    """The ratio is only reported."""
+
+    times: float = 0.0
+
+    def __str__(self) -> str:
+        return "-"
+
+
+@dataclass(frozen=True)
 class AtMost:
-    """At most so many times what the peer takes."""
+    """At most ``times`` times the peer's result."""
 
     times: float
 
-    def ratio(self, ours: float, peer: float) -> str:
-        """Say what we take as a multiple of the peer."""
+    def format_ratio(self, ours: float, peer: float) -> str:
         return f"{ours / peer:.3g}x"
 
     def met(self, ours: float, peer: float) -> bool:
-        """Whether we take little enough."""
         return ours <= self.times * peer
 
     def __str__(self) -> str:
@@ -55,37 +61,17 @@ class AtMost:
 
 
 @dataclass(frozen=True)
-class Amount:
-    """At most a fixed amount; or, if ``times`` is given, so many times what the peer takes."""
+class Limit:
+    """At most a fixed amount, whatever the peer's result."""
 
-    limit: float
+    amount: float
     unit: str
-    times: float | None = None
 
-    def ratio(self, ours: float, peer: float) -> str:
-        """Say what we take as a multiple of the peer."""
+    def format_ratio(self, ours: float, peer: float) -> str:
         return f"{ours / peer:.3g}x"
 
     def met(self, ours: float, peer: float) -> bool:
-        """Whether we take little enough in one way or the other."""
-        return ours <= self.limit or (self.times is not None and ours <= self.times * peer)
+        return ours <= self.amount
 
     def __str__(self) -> str:
-        or_times = "" if self.times is None else f" or <= {self.times:g}x"
-        return f"<= {self.limit:g} {self.unit}{or_times}"
-
-
-@dataclass(frozen=True)
-class Told:
-    """No target: the ratio is only told."""
-
-    def ratio(self, ours: float, peer: float) -> str:
-        """Say how many times faster, or slower."""
-        return Faster(1).ratio(ours, peer)
-
-    def met(self, ours: float, peer: float) -> bool:
-        """Whether the target is reached; there is none to miss."""
-        return True
-
-    def __str__(self) -> str:
-        return "-"
+        return f"<= {self.amount:g} {self.unit}"

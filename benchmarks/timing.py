@@ -1,4 +1,4 @@
-"""Time work: a warm-up first, the best of a few where a run is short."""
+"""Measure time: a warm-up first, and the best of a few repeats if a run is short."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.settings import Settings, say
+from benchmarks.settings import Settings, log
 
 LONG = 2.0
 _WARM_UP_ROWS = 500
@@ -21,14 +21,14 @@ _WARM_UP_ROWS = 500
 
 @dataclass(frozen=True)
 class Timed:
-    """What work returned, and the seconds of its best run."""
+    """The result of a function, and the seconds of its fastest call."""
 
     seconds: float
     result: Any
 
 
 def timed(work: Callable[[], Any], settings: Settings) -> Timed:
-    """Run ``work`` once, and again up to ``settings.repeats`` times while it is short."""
+    """Call ``work`` once, or up to ``settings.repeats`` times if it takes less than two seconds."""
     best, result = np.inf, None
     for _ in range(settings.repeats):
         gc.collect()
@@ -44,24 +44,23 @@ def timed(work: Callable[[], Any], settings: Settings) -> Timed:
 def timed_fit(model: Any, X: np.ndarray, y: np.ndarray, settings: Settings) -> Timed:
     """Time a fit of ``model`` from the raw array; ``result`` is the fitted model.
 
-    A fit on a few of the rows comes first: it compiles, or loads what was compiled, and starts
-    the workers of those who have any.
+    A fit on a few rows comes first: it compiles code or loads compiled code, and starts workers.
     """
-    say(f"  {describe(model)} on {len(X):,} x {X.shape[1]} ...")
+    log(f"  {describe(model)} on {len(X):,} x {X.shape[1]} ...")
     few = slice(None, None, max(1, len(X) // _WARM_UP_ROWS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clone(model).fit(X[few], y[few])
     with warnings.catch_warnings():
-        # Where it matters, the table itself says whether a fit converged.
+        # Where it matters, the table shows whether a fit converged.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fit = timed(lambda: clone(model).fit(X, y), settings)
-    say(f"    {fit.seconds:.3g} s")
+    log(f"    {fit.seconds:.3g} s")
     return fit
 
 
-def seconds_a_call(work: Callable[[], Any], settings: Settings) -> float:
-    """Return the seconds of one call of ``work``, too short to be timed alone."""
+def seconds_per_call(work: Callable[[], Any], settings: Settings) -> float:
+    """Return the seconds per call of ``work``, which is too short to be timed alone."""
     calls, best = 200, np.inf
     work()
     for _ in range(settings.repeats):
@@ -72,8 +71,8 @@ def seconds_a_call(work: Callable[[], Any], settings: Settings) -> float:
     return best
 
 
-def seconds_in_turns(works: Sequence[Callable[[], Any]], settings: Settings) -> list[float]:
-    """Return the best seconds of each work; they take turns, so that a disturbance hits all."""
+def alternating_seconds(works: Sequence[Callable[[], Any]], settings: Settings) -> list[float]:
+    """Return the shortest time of each function; alternate, so that a disturbance hits all."""
     seconds = np.full((30 * settings.repeats, len(works)), np.inf)
     for turn in seconds:
         for k, work in enumerate(works):

@@ -1,4 +1,4 @@
-"""The command, as whole processes."""
+"""The command, as processes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pandas as pd
 
 from benchmarks.data import two_norm
 from benchmarks.report import Row
-from benchmarks.settings import Settings, say
-from benchmarks.targets import Amount, AtMost
+from benchmarks.settings import Settings, log
+from benchmarks.targets import AtMost, Limit
 from benchmarks.timing import timed
 
 _COMMAND = [sys.executable, "-c", "from everystump.cli import main; main()"]
@@ -29,13 +29,13 @@ StumpLogisticRegressionCV().fit(train.drop(columns="y"), train["y"])
 
 
 def fit_and_help(settings: Settings) -> Iterator[Row]:
-    """The command `fit` on a CSV of 100,000 x 20 against the same in Python; `--help`."""
+    """The command `fit` on a CSV of 100,000 x 20 against the same in Python, and `--help`."""
     data = two_norm(settings.rows(100_000), 1000)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.csv"
         names = [f"x{d}" for d in range(data.X.shape[1])]
         pd.DataFrame(data.X.round(4), columns=names).assign(y=data.y).to_csv(path, index=False)
-        say(f"  fit of a CSV of {len(data.X):,} rows ...")
+        log(f"  fit of a CSV of {len(data.X):,} rows ...")
         fit = [*_COMMAND, "fit", path, "--target", "y", "-o", Path(folder) / "m", "--force"]
         ours = timed(lambda: _run(fit), settings)
         peer = timed(lambda: _run([sys.executable, "-c", _LIBRARY, path]), settings)
@@ -48,7 +48,7 @@ def fit_and_help(settings: Settings) -> Iterator[Row]:
     )
     shown = timed(lambda: _run([*_COMMAND, "--help"]), settings)
     plain = timed(lambda: _run([sys.executable, "-c", "import click"]), settings)
-    yield Row("everystump --help", shown.seconds, plain.seconds, "import click", Amount(0.5, "s"))
+    yield Row("everystump --help", shown.seconds, plain.seconds, "import click", Limit(0.5, "s"))
 
 
 def _run(command: list) -> None:

@@ -1,17 +1,23 @@
-"""Two-norm data with 10% label noise, from 10,000 to 1,000,000 rows."""
+"""Two-norm data with 10% label noise: fits, binning, and the C path."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import everystump
 from benchmarks import peers
-from benchmarks.data import Sample, two_norm
+from benchmarks.data import error_percent, two_norm
 from benchmarks.report import Row
-from benchmarks.settings import N_JOBS, Settings, say
-from benchmarks.targets import AtMost, Faster, Target
-from benchmarks.timing import Timed, describe, timed_fit
-from everystump import StumpLogisticRegression, StumpSVC
+from benchmarks.settings import N_JOBS, Settings, log
+from benchmarks.targets import AtMost, Faster, Limit, Target
+from benchmarks.timing import Timed, describe, timed, timed_fit
+from everystump import (
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpSVC,
+    StumpSVCCV,
+)
+from everystump._core.columns import make_columns
+from everystump._experiments.engine.splits import Split
 
 
 def against_svc(settings: Settings) -> Iterator[Row]:
@@ -28,7 +34,7 @@ def against_svc(settings: Settings) -> Iterator[Row]:
             svc.seconds,
             "SVC, kernel and fit",
             Faster(60),
-            good=certificate.converged and certificate.primal <= svc.objective,
+            quality_ok=certificate.converged and certificate.primal <= svc.objective,
             quality=f"objective {certificate.primal:.7g}, SVC {svc.objective:.7g}; "
             f"gap {certificate.gap:.1e}",
         )
@@ -37,11 +43,11 @@ def against_svc(settings: Settings) -> Iterator[Row]:
 
 
 def against_ebm(settings: Settings) -> Iterator[Row]:
-    """StumpSVC against EBM, 100,000 rows; C as it comes, and chosen by StumpSVCCV beforehand."""
+    """StumpSVC against EBM, 100,000 rows, with C = 1 and C chosen by StumpSVCCV beforehand."""
     data = two_norm(settings.rows(100_000))
     ebm = timed_fit(peers.ebm(), data.X, data.y, settings)
-    say("  StumpSVCCV chooses C ...")
-    chosen = float(everystump.StumpSVCCV(n_jobs=N_JOBS).fit(data.X, data.y).C_)
+    log("  StumpSVCCV chooses C ...")
+    chosen = float(StumpSVCCV(n_jobs=N_JOBS).fit(data.X, data.y).C_)
     for C in (1.0, chosen):
         ours = timed_fit(StumpSVC(C=C, n_jobs=N_JOBS), data.X, data.y, settings)
         yield _row(ours, ebm, data, "EBM, no interactions", Faster(60), no_worse=True)
@@ -77,16 +83,16 @@ def against_itself(settings: Settings) -> Iterator[Row]:
         few.seconds,
         f"itself, {n_rows // 4:,} rows",
         AtMost(4.5),
-        good=many.result.certificate_.converged,
+        quality_ok=many.result.certificate_.converged,
         quality=f"passes {many.result.certificate_.passes:.0f}, few rows "
         f"{few.result.certificate_.passes:.0f}",
     )
 
 
 def _row(
-    ours: Timed, peer: Timed, data: Sample, against: str, target: Target, *, no_worse: bool = False
+    ours: Timed, peer: Timed, data: Split, against: str, target: Target, *, no_worse: bool = False
 ) -> Row:
-    error, peer_error = data.error(ours.result), data.error(peer.result)
+    error, peer_error = error_percent(data, ours.result), error_percent(data, peer.result)
     certificate = ours.result.certificate_
     return Row(
         f"{describe(ours.result)}, two-norm {len(data.X):,}",
@@ -94,6 +100,48 @@ def _row(
         peer.seconds,
         against,
         target,
-        good=certificate.converged and (error <= peer_error or not no_worse),
+        quality_ok=certificate.converged and (error <= peer_error or not no_worse),
         quality=f"test error {error:.3f}%, peer {peer_error:.3f}%; gap {certificate.gap:.1e}",
     )
+
+
+def binning(settings: Settings) -> Iterator[Row]:
+    """Binning of 1,000,000 x 20 numbers against LightGBM's."""
+    X = two_norm(settings.rows(1_000_000), 1000).X
+
+    def bin_ours(table):
+        return make_columns(table, max_bins=peers.MAX_BINS, n_threads=N_JOBS)
+
+    log(f"  binning {len(X):,} x {X.shape[1]} numbers ...")
+    bin_ours(X[:1000])
+    peers.lightgbm_dataset(X[:1000])
+    ours = timed(lambda: bin_ours(X), settings)
+    peer = timed(lambda: peers.lightgbm_dataset(X), settings)
+    yield Row(
+        f"make_columns, {len(X):,} x {X.shape[1]}, {peers.MAX_BINS} bins",
+        ours.seconds,
+        peer.seconds,
+        "lightgbm.Dataset",
+        Limit(0.2, "s"),
+        quality=f"{ours.result.sizes.max()} bins at most",
+    )
+
+
+def path(settings: Settings) -> Iterator[Row]:
+    """Paths of up to 11 C x 5 folds against one fit with C=1."""
+    for search, single, n_rows in (
+        (StumpSVCCV, StumpSVC, 100_000),
+        (StumpLogisticRegressionCV, StumpLogisticRegression, 200_000),
+    ):
+        data = two_norm(settings.rows(n_rows))
+        ours = timed_fit(search(n_jobs=N_JOBS), data.X, data.y, settings)
+        one = timed_fit(single(C=1.0, n_jobs=N_JOBS), data.X, data.y, settings)
+        yield Row(
+            f"{search.__name__}, two-norm {len(data.X):,}",
+            ours.seconds,
+            one.seconds,
+            "one fit, C=1",
+            AtMost(10),
+            quality=f"test error {error_percent(data, ours.result):.3f}%, "
+            f"one fit {error_percent(data, one.result):.3f}%",
+        )

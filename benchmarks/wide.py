@@ -1,4 +1,4 @@
-"""Tables of hundreds or thousands of normal features: one fit, and C chosen on a path."""
+"""Tables of hundreds or thousands of normal features: one fit, and the C path."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from benchmarks.targets import AtMost
 from benchmarks.timing import Timed, timed_fit
 from everystump import StumpLogisticRegression, StumpSVC, StumpSVCCV
 
-_N_TELLING = 10
-# Rows, features, and the share of LightGBM's time that the hinge may take.
+_N_INFORMATIVE = 10
+# Rows, features, and the target ratio to LightGBM's time.
 _SHAPES = ((60, 10_000, 0.3), (200, 5_000, 0.3), (2_000, 2_000, 0.5), (20_000, 500, 0.5))
 
 
@@ -35,8 +35,8 @@ def against_lightgbm(settings: Settings) -> Iterator[Row]:
 def _normal(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))
-    telling = X[:, :_N_TELLING].sum(axis=1) / np.sqrt(_N_TELLING)
-    return X, np.where(telling + 0.5 * rng.normal(size=n_rows) > 0, 1, 0)
+    signal = X[:, :_N_INFORMATIVE].sum(axis=1) / np.sqrt(_N_INFORMATIVE)
+    return X, np.where(signal + 0.5 * rng.normal(size=n_rows) > 0, 1, 0)
 
 
 def _row(ours: Timed, seconds: float, peer: str, X: np.ndarray, target: AtMost) -> Row:
@@ -47,6 +47,6 @@ def _row(ours: Timed, seconds: float, peer: str, X: np.ndarray, target: AtMost) 
         seconds,
         peer,
         target,
-        good=certificate.converged,
+        quality_ok=certificate.converged,
         quality=f"gap {certificate.gap:.1e}, {certificate.passes:.0f} passes",
     )
