@@ -1,8 +1,9 @@
-"""What `everystump` offers, and that importing it does nothing else."""
+"""The public names of `everystump`, and that importing it is quick."""
 
 import os
 import subprocess
 import sys
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
@@ -26,7 +27,17 @@ ESTIMATORS = [
     "WeightedVoteClassifier",
 ]
 MODEL_FILES = ["ModelFileError", "load", "save"]
-PACKAGES = ["bounds", "datasets", "explain", "export", "kernels", "measures", "report", "shapes"]
+PACKAGES = [
+    "bounds",
+    "datasets",
+    "estimators",
+    "explain",
+    "export",
+    "kernels",
+    "measures",
+    "report",
+    "shapes",
+]
 NAMES = sorted([*ESTIMATORS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])
 HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
@@ -47,16 +58,17 @@ print(*StumpSVC(verbose=1).fit([[0.0], [1.0]], [0, 1]).predict([[0.0], [1.0]]))
 
 
 def test_the_public_names():
-    assert everystump.__all__ == sorted(everystump.__all__)
     assert everystump.__all__ == NAMES
+    assert everystump.estimators.__all__ == sorted(ESTIMATORS)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_importable(name):
     value = getattr(everystump, name)
     assert value.__name__ == name
-    room = "modelfile" if name in MODEL_FILES else "estimators"
-    assert value.__module__.startswith(f"everystump.{room}.")
+    package = "modelfile" if name in MODEL_FILES else "estimators"
+    assert value.__module__.startswith(f"everystump.{package}.")
+    assert getattr(import_module(f"everystump.{package}"), name) is value
     space = {}
     exec(f"from everystump import {name}", space)
     assert space[name] is value
@@ -91,7 +103,14 @@ def run(code):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("code", ["import everystump", "import everystump; dir(everystump)"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import everystump",
+        "import everystump; dir(everystump)",
+        "import everystump.estimators; dir(everystump.estimators)",
+    ],
+)
 def test_importing_imports_nothing_heavy(code):
     report = f"{code}; import sys; print(*sorted(m for m in {HEAVY} if m in sys.modules))"
     assert run(report) == []

@@ -1,1 +1,8 @@
-"""scikit-learn classes, thin over the rooms below; each is imported when it is first used."""
+"""Classifiers with the interface of scikit-learn.
+
+They are imported on first use; ``__init__.pyi`` lists them.
+"""
+
+from everystump._lazy import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__)

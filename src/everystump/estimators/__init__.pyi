@@ -1,0 +1,13 @@
+from .bagging import StumpBaggingClassifier as StumpBaggingClassifier
+from .boosted_svc import BoostedStumpSVC as BoostedStumpSVC
+from .boosting import StumpBoostingClassifier as StumpBoostingClassifier
+from .kernel_svc import KernelSVC as KernelSVC
+from .logistic import StumpLogisticRegression as StumpLogisticRegression
+from .logistic import StumpLogisticRegressionCV as StumpLogisticRegressionCV
+from .loo_search import LooBoundSearch as LooBoundSearch
+from .perceptron import PerceptronSVC as PerceptronSVC
+from .stump import DecisionStumpClassifier as DecisionStumpClassifier
+from .subsample_voting import SubsampleVotingClassifier as SubsampleVotingClassifier
+from .svc import StumpSVC as StumpSVC
+from .svc import StumpSVCCV as StumpSVCCV
+from .weighted_vote import WeightedVoteClassifier as WeightedVoteClassifier
