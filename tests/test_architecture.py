@@ -47,3 +47,29 @@ def test_files_are_short():
 def test_functions_are_short():
     lines = {f"{relative(path)}: {name}": n for path in SOURCES for name, n in functions(path)}
     assert lines and not {name: n for name, n in lines.items() if n > MAX_FUNCTION_LINES}
+
+
+def packages_called_by(call):
+    """Return the packages and modules of everystump whose functions run during a call."""
+    package = str(Path(everystump.__file__).parent) + os.sep
+    found = set()
+
+    def record(frame, event, _):
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(package):
+            found.add(path.removeprefix(package).split(os.sep)[0].removesuffix(".py"))
+
+    sys.setprofile(record)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return sorted(found)
+
+
+def test_a_fit_visits_three_packages():
+    """From the estimator to validation and to the core, and back."""
+    X, y = make_twonorm(100, random_state=0)
+    model = everystump.StumpSVC(n_jobs=1)
+    assert packages_called_by(lambda: model.fit(X, y)) == ["_core", "_tables", "estimators"]
+    assert packages_called_by(lambda: model.predict(X)) == ["_core", "_tables", "estimators"]

@@ -27,17 +27,8 @@ ESTIMATORS = [
     "WeightedVoteClassifier",
 ]
 MODEL_FILES = ["ModelFileError", "load", "save"]
-PACKAGES = [
-    "bounds",
-    "datasets",
-    "estimators",
-    "explain",
-    "export",
-    "kernels",
-    "measures",
-    "report",
-    "shapes",
-]
+PACKAGES = ["bounds", "datasets", "estimators", "explain", "export"]
+PACKAGES += ["kernels", "measures", "report", "shapes"]
 NAMES = sorted([*ESTIMATORS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])
 HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
