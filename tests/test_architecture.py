@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import everystump
+from everystump.datasets import make_twonorm
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
