@@ -9,9 +9,9 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # pytest-xdist runs one process per core
 
 import pytest
+from command import run, write_credit
 from hypothesis import settings
 from oracles import EXAMPLES
-from tool import run, write_credit
 
 settings.register_profile("full", max_examples=100, derandomize=True, deadline=None, database=None)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=30)

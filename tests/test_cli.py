@@ -10,7 +10,7 @@ import pytest
 import rich.console
 import toy_experiment
 from click.testing import CliRunner
-from tool import ENVIRONMENT
+from command import ENVIRONMENT
 
 from everystump.cli.main import everystump
 from everystump.cli.progress import progress_bar
@@ -98,9 +98,9 @@ def test_other_streams_get_a_line_from_time_to_time(monkeypatch, capsys):
         monkeypatch.setattr("everystump.cli.progress.PAUSE", -1.0)
         progress(4, 5)
         progress(5, 5)
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == "heart-figure-9: 4 of 5 done\nheart-figure-9: 5 of 5 done\n"
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err == "heart-figure-9: 4 of 5 done\nheart-figure-9: 5 of 5 done\n"
 
 
 def test_command_shows_its_bar(terminal, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The demo as a user starts it."""
+"""The demonstration as a user runs it."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def test_the_demo_runs(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
 
 
-def test_a_bad_place_to_write_is_one_sentence(tmp_path, monkeypatch):
+def test_an_invalid_output_folder_is_reported_in_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     for place in (tmp_path / "file", tmp_path / "file" / "demo"):
         monkeypatch.setattr(sys, "argv", ["everystump.demo", "--out", str(place)])

@@ -1,4 +1,4 @@
-"""Figures of merit against scikit-learn's own and by hand, and what they are beside."""
+"""Metrics against scikit-learn's and closed forms, intervals, and baselines."""
 
 import numpy as np
 import pytest
@@ -41,47 +41,49 @@ def values(found):
     return {name: one["value"] for name, one in found["figures"].items()}
 
 
-def test_figures_of_two_classes_are_those_of_scikit_learn(two):
+def test_binary_metrics_equal_scikit_learns(two):
     model, X, y = two
-    said, chances = model.predict(X), model.predict_proba(X)
+    predicted, probabilities = model.predict(X), model.predict_proba(X)
     found = values(evaluate(LabeledPredictions.of(model, X, y), [-1, 1], 1, [0.5, 0.5]))
     assert found == pytest.approx(
         {
             "accuracy": model.score(X, y),
-            "balanced_accuracy": balanced_accuracy_score(y, said),
-            "auc": roc_auc_score(y, chances[:, 1]),
-            "log_loss": log_loss(y, chances),
-            "precision": precision_score(y, said),
-            "recall": recall_score(y, said),
+            "balanced_accuracy": balanced_accuracy_score(y, predicted),
+            "auc": roc_auc_score(y, probabilities[:, 1]),
+            "log_loss": log_loss(y, probabilities),
+            "precision": precision_score(y, predicted),
+            "recall": recall_score(y, predicted),
         }
     )
 
 
-def test_figures_of_several_classes_are_those_of_scikit_learn():
+def test_multiclass_metrics_equal_scikit_learns():
     X, y = load_iris(return_X_y=True)
     model = StumpLogisticRegression().fit(X[::2, :2], y[::2])
-    said, chances = model.predict(X[1::2, :2]), model.predict_proba(X[1::2, :2])
+    predicted, probabilities = model.predict(X[1::2, :2]), model.predict_proba(X[1::2, :2])
     found = evaluate(LabeledPredictions.of(model, X[1::2, :2], y[1::2]), [0, 1, 2])
     assert values(found) == pytest.approx(
         {
-            "accuracy": np.mean(said == y[1::2]),
-            "balanced_accuracy": balanced_accuracy_score(y[1::2], said),
-            "auc": roc_auc_score(y[1::2], chances, multi_class="ovr"),
-            "log_loss": log_loss(y[1::2], chances),
-            "precision": precision_score(y[1::2], said, average="macro"),
+            "accuracy": np.mean(predicted == y[1::2]),
+            "balanced_accuracy": balanced_accuracy_score(y[1::2], predicted),
+            "auc": roc_auc_score(y[1::2], probabilities, multi_class="ovr"),
+            "log_loss": log_loss(y[1::2], probabilities),
+            "precision": precision_score(y[1::2], predicted, average="macro"),
         }
     )
     assert [one["recall"]["value"] for one in found["classes"]] == pytest.approx(
-        recall_score(y[1::2], said, average=None)
+        recall_score(y[1::2], predicted, average=None)
     )
     titles = [row["name"] for row in metric_rows(found)]
     assert titles[2:] == ["AUC, macro", "log loss", "precision, macro"]
 
 
-def test_the_baseline_answers_the_majority_of_the_training_rows():
+def test_the_baseline_predicts_the_majority_class_of_the_training_rows():
     actual = [0] * 6 + [1] * 4
-    chances = np.tile([0.5, 0.5], (10, 1))
-    found = evaluate(outcome(actual, [1] * 10, [0.0] * 10, chances), ["no", "yes"], 1, [0.2, 0.8])
+    probabilities = np.tile([0.5, 0.5], (10, 1))
+    found = evaluate(
+        outcome(actual, [1] * 10, [0.0] * 10, probabilities), ["no", "yes"], 1, [0.2, 0.8]
+    )
     assert found["baseline"] == {"answer": "yes", "from": "training rows"}
     beside = {name: one["baseline"] for name, one in found["figures"].items()}
     entropy = -(0.6 * np.log(0.2) + 0.4 * np.log(0.8))
@@ -91,7 +93,7 @@ def test_the_baseline_answers_the_majority_of_the_training_rows():
     )
 
 
-def test_a_constant_answer_is_named_as_one():
+def test_a_constant_prediction_is_reported():
     found = evaluate(outcome([0] * 97 + [1] * 3, [0] * 100), ["No", "Yes"], 1)
     assert found["better"] is False
     assert baseline_warning(found) == "The predictions are no better than always predicting “No”."
@@ -101,7 +103,7 @@ def test_a_constant_answer_is_named_as_one():
     assert metric_rows(found)[3]["value"] == "–"
 
 
-def test_a_good_ranking_is_told_beside_a_useless_threshold():
+def test_a_good_ranking_with_a_useless_threshold_is_reported():
     rng = np.random.default_rng(0)
     score = np.r_[rng.normal(-4, 0.6, size=80), rng.normal(-3, 0.6, size=40)]
     found = evaluate(outcome([0] * 80 + [1] * 40, [0] * 120, score), ["No", "Yes"], 1)
@@ -111,7 +113,7 @@ def test_a_good_ranking_is_told_beside_a_useless_threshold():
     assert baseline_warning(few).endswith("predicting “No”.")  # no interval, no claim
 
 
-def test_a_small_lead_may_be_chance():
+def test_a_small_improvement_is_not_significant():
     actual = [0] * 60 + [1] * 40
     found = evaluate(outcome(actual, [0] * 60 + [1] * 3 + [0] * 37), ["no", "yes"], 1)
     assert found["better"] is None and "not significantly better" in baseline_warning(found)
@@ -119,7 +121,7 @@ def test_a_small_lead_may_be_chance():
     assert found["better"] is True and baseline_warning(found) is None
 
 
-def test_rows_of_one_class_have_no_area():
+def test_one_class_has_no_auc():
     found = evaluate(outcome([1] * 5, [1, 1, 0, 1, 1]), ["no", "yes"], 1)
     assert "auc" not in found["figures"]
     assert found["figures"]["balanced_accuracy"]["value"] == pytest.approx(0.8)
@@ -131,7 +133,7 @@ def test_a_model_without_probabilities_has_no_log_loss():
     assert "log_loss" not in evaluate(LabeledPredictions.of(model, X, y), [-1, 1], 1)["figures"]
 
 
-def test_scores_of_different_folds_are_not_ranked_together():
+def test_scores_of_different_folds_are_not_compared():
     one = outcome([0, 1, 0, 1], [0, 0, 0, 0], [-4, -3, -4, -3])
     other = outcome([0, 1, 0, 1], [1, 1, 1, 1], [3, 4, 3, 4])
     joined = evaluate(LabeledPredictions.joined([one, other]), ["no", "yes"], 1)
@@ -141,7 +143,7 @@ def test_scores_of_different_folds_are_not_ranked_together():
     assert found["accuracy"]["value"] == 0.5
 
 
-def test_classes_in_another_order_change_no_figure(two):
+def test_metrics_do_not_depend_on_the_order_of_classes(two):
     model, X, y = two
     there = evaluate(LabeledPredictions.of(model, X, y), [-1, 1], positive_index([-1, 1], -1))
     flipped = LabeledPredictions.of(model, X, y)
@@ -156,7 +158,7 @@ def test_classes_in_another_order_change_no_figure(two):
     assert values(there) == pytest.approx(values(back))
 
 
-def test_intervals_hold_what_they_should_as_often_as_they_say():
+def test_intervals_have_their_nominal_coverage():
     """Coverage of 95% intervals in 400 draws; 2.5% of slack is more than two deviations."""
     rng = np.random.default_rng(0)
     label = np.arange(120) < 40
@@ -169,12 +171,12 @@ def test_intervals_hold_what_they_should_as_often_as_they_say():
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (0, 10), (1, 7), (5, 5), (152, 20_000)])
-def test_wilsons_interval_is_that_of_scipy(k, n):
+def test_wilsons_interval_equals_scipys(k, n):
     limits = binomtest(k, n).proportion_ci(method="wilson")
     assert wilson(k, n) == pytest.approx((limits.low, limits.high), abs=1e-12)
 
 
-def test_intervals_are_left_out_where_they_would_be_wrong():
+def test_invalid_intervals_are_omitted():
     assert wilson(0, 0) is None
     few = np.arange(100) < 19
     assert delong(few, np.random.default_rng(0).normal(size=100)) is None
@@ -182,14 +184,14 @@ def test_intervals_are_left_out_where_they_would_be_wrong():
     assert delong(apart, apart.astype(float)) is None
 
 
-def test_the_area_of_delong_is_that_of_scikit_learn_with_ties():
+def test_delongs_area_equals_scikit_learns_with_ties():
     rng = np.random.default_rng(1)
     label, score = rng.random(90) < 0.4, rng.integers(0, 5, 90)
     low, high = delong(label, score)
     assert low < roc_auc_score(label, score) < high
 
 
-def test_probabilities_worse_than_the_frequencies_are_named():
+def test_probabilities_worse_than_the_class_frequencies_are_reported():
     figures = {"log_loss": {"value": 3.784, "baseline": 0.693}}
     assert baseline_warning({"better": True, "figures": figures}) == (
         "The probabilities are worse than the class frequencies: the log loss is 3.784 instead "

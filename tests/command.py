@@ -1,4 +1,4 @@
-"""The command as tests run it: in this process, or as a process of its own."""
+"""The command `everystump` for tests: in this process, or in another one."""
 
 import os
 import subprocess
@@ -21,8 +21,8 @@ def run(*arguments):
     return CliRunner().invoke(everystump, [str(a) for a in arguments])
 
 
-def refused(*arguments):
-    """Return the sentence with which a command refuses."""
+def input_error(*arguments):
+    """Return the message of a command that fails on invalid input."""
     done = run(*arguments)
     assert done.exit_code == 2 and isinstance(done.exception, SystemExit), done.output
     assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
@@ -37,7 +37,7 @@ def start(*arguments, stdout):
 
 
 def write_credit(path):
-    """Write numbers and text with holes, a constant column and one that numbers the rows."""
+    """Write numbers and text with missing values, a constant column and row numbers."""
     data = load_dataset("german", as_frame=True)
     frame = data.data.iloc[:400].astype({"purpose": str})
     frame = frame.assign(bank="ours", number=np.arange(400), default=data.target[:400])

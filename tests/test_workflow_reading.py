@@ -1,4 +1,4 @@
-"""Files as users have them: how they are written, and what is wrong with them."""
+"""Reading files: formats, dialects, and errors in them."""
 
 import bz2
 import gzip
@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from tool import refused, run
+from command import input_error, run
 
 import everystump as package
 from everystump._text import InvalidInputError
@@ -79,7 +79,7 @@ BAD = {
 def test_bad_files(content, match, tmp_path):
     path, out = tmp_path / "t.csv", tmp_path / "m.stump"
     path.write_bytes(content)
-    assert re.search(match, refused("fit", path, "--target", "y", "-o", out))
+    assert re.search(match, input_error("fit", path, "--target", "y", "-o", out))
     assert not out.exists()
 
 
@@ -92,28 +92,28 @@ def test_ends_of_lines(end, tmp_path):
     assert "60 rows, 1 feature." in done.output
 
 
-def read(tmp_path, text, **said):
+def read(tmp_path, text, **options):
     (tmp_path / "t.csv").write_text(text)
-    return read_file(tmp_path / "t.csv", Dialect(**said))
+    return read_file(tmp_path / "t.csv", Dialect(**options))
 
 
-@pytest.mark.parametrize("told", [None, ","])
-def test_decimal_commas(told, tmp_path):
+@pytest.mark.parametrize("given", [None, ","])
+def test_decimal_commas(given, tmp_path):
     text = "a;b;c;y\n1,5;x;3;0\n-2;y;,25;1\n1,5e3;1,2,3;;0\n"
-    frame, guessed = read(tmp_path, text, decimal=told)
+    frame, notes = read(tmp_path, text, decimal=given)
     assert frame["a"].tolist() == [1.5, -2.0, 1500.0] and frame["c"].tolist()[:2] == [3.0, 0.25]
     assert frame["b"].tolist() == ["x", "y", "1,2,3"]
-    assert any("decimal commas" in one for one in guessed) == (told is None)
-    assert "Columns are separated by semicolons." in guessed
+    assert any("decimal commas" in one for one in notes) == (given is None)
+    assert "Columns are separated by semicolons." in notes
 
 
-def test_no_decimal_commas_where_there_are_none(tmp_path):
+def test_text_with_commas_has_no_decimal_commas(tmp_path):
     text = "a;b\n1,5;1\nx;2\n"
     assert read(tmp_path, text)[0]["a"].tolist() == ["1,5", "x"]
     assert read(tmp_path, "a;b\n1,5;1\n", decimal=".")[0]["a"].tolist() == ["1,5"]
 
 
-def test_what_stands_for_missing(tmp_path):
+def test_markers_of_missing_values(tmp_path):
     text = "a,b\n?,NA\n1,-9\n,None\n"
     frame, _ = read(tmp_path, text)
     assert frame["a"].isna().tolist() == [True, False, True]
@@ -123,7 +123,7 @@ def test_what_stands_for_missing(tmp_path):
     assert frame["b"].tolist()[::2] == ["NA", "None"] and pd.isna(frame["b"][1])
 
 
-def test_a_model_knows_what_stood_for_missing(tmp_path):
+def test_markers_of_missing_values_are_stored_with_the_model(tmp_path):
     data, new, out = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.stump"
     rng = np.random.default_rng(0)
     a = rng.normal(size=200).round(2).astype(str)
@@ -131,15 +131,15 @@ def test_a_model_knows_what_stood_for_missing(tmp_path):
     pd.DataFrame({"a": a, "b": rng.normal(size=200), "y": rng.integers(2, size=200)}).to_csv(
         data, index=False
     )
-    told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "Words treated as missing values: a ('unk.' in 50 rows)" in told
+    output = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
+    assert "Words treated as missing values: a ('unk.' in 50 rows)" in output
     given = ("--missing", "unk.", "-o", out, "--force")
-    told = run("fit", data, "--target", "y", "--C", 1, *given).stdout
-    assert "Missing values: a." in told and "Words treated" not in told
+    output = run("fit", data, "--target", "y", "--C", 1, *given).stdout
+    assert "Missing values: a." in output and "Words treated" not in output
     pd.DataFrame({"a": ["unk.", "0.5"], "b": [0.0, 0.0]}).to_csv(new, index=False)
-    said = pd.read_csv(io.StringIO(run("predict", out, new).stdout))["score"]
+    predicted = pd.read_csv(io.StringIO(run("predict", out, new).stdout))["score"]
     rows = pd.DataFrame({"a": [np.nan, 0.5], "b": [0.0, 0.0]})
-    np.testing.assert_allclose(said, package.load(out).decision_function(rows), rtol=1e-12)
+    np.testing.assert_allclose(predicted, package.load(out).decision_function(rows), rtol=1e-12)
 
 
 def test_a_single_column(tmp_path):
@@ -149,7 +149,7 @@ def test_a_single_column(tmp_path):
     assert frame.columns.tolist() == ["a b"]
 
 
-def test_a_wrong_delimiter_is_told_by_its_line(tmp_path):
+def test_a_wrong_delimiter_is_reported_with_its_line(tmp_path):
     with pytest.raises(InvalidInputError, match=r"line 1: no ';' in 'a,b'; pass --delimiter ','"):
         read(tmp_path, "a,b\n1,2\n", delimiter=";")
     with pytest.raises(InvalidInputError, match="cannot be read with --delimiter"):
@@ -164,7 +164,7 @@ def test_parquet(tmp_path):
             "n": np.arange(60) % 7,
             "word": pd.Categorical(["x", "y", None] * 20),
             "flag": [True, False] * 30,
-            "hole": pd.array([1, None] * 30, dtype="Int64"),
+            "gap": pd.array([1, None] * 30, dtype="Int64"),
             "y": ["no", "yes"] * 30,
         },
         index=np.arange(60)[::-1],
@@ -173,14 +173,14 @@ def test_parquet(tmp_path):
     frame.to_parquet(plain)
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for path in (plain, packed):
-        expected = frame.reset_index(drop=True).astype({"hole": float})
+        expected = frame.reset_index(drop=True).astype({"gap": float})
         pd.testing.assert_frame_equal(read_file(path)[0], expected)
-    told = run("fit", plain, "--target", "y", "--C", 1, "-o", out)
-    assert told.exit_code == 0 and "Categorical: word." in told.stdout
-    said = pd.read_csv(io.StringIO(run("predict", out, plain).stdout))
-    assert said["prediction"].tolist() == frame["y"].tolist()
+    output = run("fit", plain, "--target", "y", "--C", 1, "-o", out)
+    assert output.exit_code == 0 and "Categorical: word." in output.stdout
+    predicted = pd.read_csv(io.StringIO(run("predict", out, plain).stdout))
+    assert predicted["prediction"].tolist() == frame["y"].tolist()
     plain.write_bytes(plain.read_bytes()[:-50])
-    assert "is not a readable Parquet file" in refused("predict", out, plain)
+    assert "is not a readable Parquet file" in input_error("predict", out, plain)
 
 
 @pytest.mark.parametrize("n_columns", [2000, pytest.param(10_000, marks=pytest.mark.slow)])
@@ -190,16 +190,16 @@ def test_thousands_of_columns(tmp_path, n_columns):
     frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(n_columns)])
     frame.assign(y=(X[:, 7] > 4).astype(int)).to_csv(tmp_path / "t.csv", index=False)
     out = tmp_path / "m.stump"
-    told = run("fit", tmp_path / "t.csv", "--target", "y", "--C", 1, "-o", out)
-    assert told.exit_code == 0 and f"60 rows, {n_columns:,} features." in told.stdout
-    assert "There is no column 'yy'; use 'y'." in refused(
+    output = run("fit", tmp_path / "t.csv", "--target", "y", "--C", 1, "-o", out)
+    assert output.exit_code == 0 and f"60 rows, {n_columns:,} features." in output.stdout
+    assert "There is no column 'yy'; use 'y'." in input_error(
         "fit", tmp_path / "t.csv", "--target", "yy", "-o", out, "--force"
     )
 
 
-def test_commas_that_may_be_thousands_are_left_as_they_are(tmp_path):
-    frame, told = read(tmp_path, "a;b\n1,234;x\n12,001;y\n")
-    assert frame["a"].tolist() == ["1,234", "12,001"] and told == [
+def test_ambiguous_commas_are_unchanged(tmp_path):
+    frame, notes = read(tmp_path, "a;b\n1,234;x\n12,001;y\n")
+    assert frame["a"].tolist() == ["1,234", "12,001"] and notes == [
         "Columns are separated by semicolons."
     ]
     assert read(tmp_path, "a;b\n1,234;x\n12,001;y\n", decimal=",")[0]["a"].tolist() == [
@@ -208,19 +208,19 @@ def test_commas_that_may_be_thousands_are_left_as_they_are(tmp_path):
     ]
 
 
-def test_a_first_line_of_numbers_is_told_of(tmp_path):
+def test_a_header_of_numbers_is_reported(tmp_path):
     assert "first line contains numbers" in read(tmp_path, "1.5,2,0\n3,4,1\n")[1][0]
     assert read(tmp_path, "0,1,2\n3,4,1\n")[1] == read(tmp_path, "a,1,2\n3,4,1\n")[1] == []
 
 
-def test_columns_without_a_name_get_one(tmp_path):
+def test_unnamed_columns_get_a_name(tmp_path):
     big = 2**60 + 1
     frame, _ = read(tmp_path, f",a,\n1,2,{big}\n3,4,7\n")
     assert frame.columns.tolist() == ["Unnamed: 0", "a", "Unnamed: 2"]
     assert frame["Unnamed: 2"].tolist() == [str(big), "7"]  # found again by its name
 
 
-def test_blanks_before_quotes(tmp_path):
+def test_spaces_before_quotes(tmp_path):
     frame, _ = read(tmp_path, 'a, "b", c\n1, "x,0", 0\n2, "y", 1\n')
     assert frame.columns.tolist() == ["a", "b", "c"] and frame["b"].tolist() == ["x,0", "y"]
 
@@ -242,7 +242,7 @@ def test_cells_that_were_text_stay_text(tmp_path):
     assert error == 0.0
 
 
-def test_levels_that_the_model_does_not_know_are_told_of(tmp_path):
+def test_unknown_categories_are_reported(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame = pd.DataFrame({"word": ["x", "z"] * 30, "a": np.arange(60) % 7, "y": [0, 1] * 30})
     frame.to_csv(data, index=False)
@@ -255,19 +255,21 @@ def test_labels_are_written_as_in_the_file(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     for labels in (("true", "false"), ("007", "8"), ("100000000000000000000", "1"), ("yes ", "no")):
         pd.DataFrame({"a": [0, 1] * 40, "y": labels * 40}).to_csv(data, index=False)
-        told = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force").stdout
+        output = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force").stdout
         wanted = {label.strip() for label in labels}
-        assert "Classes: " in told and all(label in told for label in wanted)
-        said = pd.read_csv(io.StringIO(run("predict", out, data).stdout), dtype=str)["prediction"]
-        assert set(said) == wanted
+        assert "Classes: " in output and all(label in output for label in wanted)
+        predicted = pd.read_csv(io.StringIO(run("predict", out, data).stdout), dtype=str)[
+            "prediction"
+        ]
+        assert set(predicted) == wanted
         assert "Error on 20 held-out rows: 0.0%." in run("bound", out, data).stdout
 
 
-def test_cells_over_several_lines_are_told_of(tmp_path):
+def test_cells_that_span_lines_are_reported(tmp_path):
     text = 'a,b\n1,"x\ny"\n2,z\n3,"u\nv\nw"\n'
-    frame, told = read(tmp_path, text)
+    frame, notes = read(tmp_path, text)
     assert len(frame) == 3
-    assert told == ["Quoted cells span several lines in 2 rows, first in lines 2 to 3."]
+    assert notes == ["Quoted cells span several lines in 2 rows, first in lines 2 to 3."]
 
 
 def test_decimal_commas_beside_points(tmp_path):
@@ -275,8 +277,8 @@ def test_decimal_commas_beside_points(tmp_path):
     rng = np.random.default_rng(0)
     rows = "\n".join(f"{k},5;{rng.uniform():.4f};{k % 2}" for k in range(80))
     data.write_text(f"a;b;y\n{rows}\n")
-    told = run("fit", data, "--target", "y", "--C", 1, "-o", tmp_path / "m.stump").stdout
-    assert "Numbers parsed from text: a ('10,5' is 10.5)." in told
+    output = run("fit", data, "--target", "y", "--C", 1, "-o", tmp_path / "m.stump").stdout
+    assert "Numbers parsed from text: a ('10,5' is 10.5)." in output
 
 
 def test_numbers_first_and_text_much_later(tmp_path):
@@ -315,7 +317,7 @@ def some_rows(n, seed=0, **more):
     return pd.DataFrame({"a": a, **more, "y": np.where(a + rng.normal(size=n) > 0, "yes", "no")})
 
 
-def test_truth_values_with_holes(tmp_path):
+def test_booleans_with_missing_values(tmp_path):
     flags = [True, None, False] * 40
     data, out = fitted(tmp_path, some_rows(120, flag=flags))
     assert "Error on 30 held-out rows" in run("bound", out, data).stdout
@@ -325,7 +327,7 @@ def test_truth_values_with_holes(tmp_path):
     assert run("predict", out, whole).exit_code == 0
 
 
-def test_few_different_rows_are_not_taken_for_the_table(tmp_path):
+def test_a_table_of_few_distinct_rows_is_not_mistaken_for_the_training_table(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(2, size=(400, 3)), columns=list("abc"))
     frame["y"] = (frame.sum(axis=1) + rng.integers(2, size=400) > 1).astype(int)
@@ -336,18 +338,18 @@ def test_few_different_rows_are_not_taken_for_the_table(tmp_path):
     assert "Error on 400 rows" in done.stdout and "do so by chance" in done.stdout
 
 
-@pytest.mark.parametrize("family", ["stump-svm", "vote", "perceptron", "bag"])
-def test_a_table_of_all_training_rows_in_another_order(family, tmp_path):
+@pytest.mark.parametrize("preset", ["stump-svm", "vote", "perceptron", "bag"])
+def test_a_table_of_all_training_rows_in_another_order(preset, tmp_path):
     frame = some_rows(160, b=np.arange(160) % 9)
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame.to_csv(data, index=False)
-    run("fit", data, "--target", "y", "--model", family, "--cv", 3, "-o", out)
+    run("fit", data, "--target", "y", "--model", preset, "--cv", 3, "-o", out)
     assert "Error on 160 training rows" in run("bound", out, data).stdout
     frame.sample(frac=1, random_state=1).to_csv(data, index=False)
     assert "Error on 160 training rows" in run("bound", out, data).stdout
 
 
-def test_rows_in_single_precision_are_known(tmp_path):
+def test_rows_in_single_precision_are_recognized(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     frame = some_rows(200, word=["u ", "v"] * 100).astype({"a": np.float32})
     _, out = fitted(tmp_path, frame)
@@ -371,7 +373,7 @@ def test_labels_written_in_other_ways(labels, others, tmp_path):
     assert "Error on 30 held-out rows: 0.0%" in run("bound", out, data).stdout
 
 
-def test_blanks_after_cells(tmp_path):
+def test_spaces_after_cells(tmp_path):
     text = "a ,b ,y\n1 ,True ,NA \n2 ,False ,no\n ? ,True,yes\n"
     frame, _ = read(tmp_path, text)
     assert frame.columns.tolist() == ["a", "b", "y"] and frame["b"].dtype == bool
@@ -393,14 +395,14 @@ def test_kept_columns_stay_as_they_are_written(tmp_path):
     ]
 
 
-def test_labels_that_are_there_but_empty(tmp_path):
+def test_empty_labels(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("a,y\n0.5,\n0.25,\n")
-    assert "lack the labels" in refused("bound", out, data)
+    assert "lack the labels" in input_error("bound", out, data)
     assert run("report", out, data, "-o", tmp_path / "page.html").exit_code == 0
 
 
-def test_what_stands_for_missing_in_parquet(tmp_path):
+def test_markers_of_missing_values_in_parquet(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     frame = some_rows(80, b=[-999, 3] * 40, c=["none", "x"] * 40)
     path = tmp_path / "t.parquet"
@@ -412,38 +414,38 @@ def test_what_stands_for_missing_in_parquet(tmp_path):
 
 def test_numbers_with_points_beside_text_with_commas(tmp_path):
     text = "num;c\n0.5;1,5\n0.25;2,5\n"
-    frame, told = read(tmp_path, text)
+    frame, notes = read(tmp_path, text)
     assert frame["num"].tolist() == [0.5, 0.25] and frame["c"].tolist() == ["1,5", "2,5"]
-    assert told == ["Columns are separated by semicolons."]
+    assert notes == ["Columns are separated by semicolons."]
     frame, _ = read_file(tmp_path / "t.csv", Dialect(), text=["num"])
     assert frame["num"].tolist() == ["0.5", "0.25"] and frame["c"].tolist() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n\n", b"\n \n"])
-def test_nothing_but_marks_and_blanks(content, tmp_path):
+def test_files_of_white_space_are_empty(content, tmp_path):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(InvalidInputError, match="is empty"):
         read_file(tmp_path / "t.csv")
 
 
-def test_naming_a_category_is_wanting_it(tmp_path):
+def test_categorical_columns_are_not_dropped(tmp_path):
     _, out = fitted(tmp_path, some_rows(80, number=np.arange(80)), "--categorical", "number")
     assert package.load(out).feature_names_in_.tolist() == ["a", "number"]
 
 
-def test_notes_wait_until_nothing_is_refused(tmp_path):
+def test_notes_are_printed_after_all_checks(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("b;y\n1,5;no\n2,5;yes\n")
     wanted = "The data lack 'a', which the model needs; add or rename columns."
-    assert refused("bound", out, data) == wanted
+    assert input_error("bound", out, data) == wanted
 
 
-def test_truth_values_for_labels_in_parquet(tmp_path):
+def test_boolean_labels_in_parquet(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     path, out = tmp_path / "t.parquet", tmp_path / "m.stump"
     for labels in ([True, False, None], pd.array([True, False, None], dtype="boolean")):
         y = pd.Series(labels).repeat(40).reset_index(drop=True)
         pd.DataFrame({"a": np.arange(120) % 7, "y": y}).to_parquet(path)
-        told = run("fit", path, "--target", "y", "--C", 1, "-o", out, "--force").stdout
-        assert "Classes: False, True" in told
+        output = run("fit", path, "--target", "y", "--C", 1, "-o", out, "--force").stdout
+        assert "Classes: False, True" in output
         assert "Error on 20 held-out rows" in run("bound", out, path).stdout

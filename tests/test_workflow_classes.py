@@ -1,4 +1,4 @@
-"""The tool and the classes of a table: rare ones, many of them, and what is no class."""
+"""Classes of a table: rare ones, many of them, and values that are not classes."""
 
 import json
 import re
@@ -6,13 +6,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from tool import refused, run
+from command import input_error, run
 
 from everystump import load
 
 
 def table_of(labels, tmp_path):
-    """Write a table whose rows have these labels; return what fits it."""
+    """Write a table with these labels; return the arguments that fit it."""
     x = np.random.default_rng(0).normal(size=(len(labels), 2))
     frame = pd.DataFrame(x, columns=["a", "b"]).assign(y=labels)
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -34,18 +34,18 @@ def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("family", "measure"),
+    ("preset", "measure"),
     [("stump-logistic", []), ("stump-svm", ["--cv", 3]), ("boost", []), ("bag", ["--cv", 3])],
 )
-def test_the_only_row_of_a_class_is_learned_from(family, measure, tmp_path):
+def test_the_only_row_of_a_class_is_used_for_training(preset, measure, tmp_path):
     fit = table_of([*"no" * 20, "single"], tmp_path)
-    about = json.loads(run(*fit, "--model", family, *measure).stdout)
+    about = json.loads(run(*fit, "--model", preset, *measure).stdout)
     assert any(re.search(r"single .*one row", note) for note in about["notes"])
     assert "single" in load(tmp_path / "m.stump").classes_
     assert about["figures"]["n_rows"] == (40 if measure else 10)
 
 
-def test_many_classes_are_welcome(tmp_path):
+def test_many_classes(tmp_path):
     labels = [f"L{k:02}" for k in range(26)] * 6
     about = json.loads(run(*table_of(labels, tmp_path), "--model", "boost").stdout)
     assert len(load(tmp_path / "m.stump").classes_) == 26
@@ -70,18 +70,18 @@ def test_fewer_held_out_rows_than_classes(tmp_path):
         ([f"name {k}" for k in range(100)], "'y' has 100 distinct values in 100 rows"),
     ],
 )
-def test_quantities_and_names_are_no_classes(labels, why, tmp_path):
-    assert why in refused(*table_of(labels, tmp_path))
+def test_quantities_and_names_are_not_classes(labels, why, tmp_path):
+    assert why in input_error(*table_of(labels, tmp_path))
 
 
 def test_votes_need_rows_of_every_class(tmp_path):
     fit = table_of([*"xy" * 3], tmp_path)
-    why = refused(*fit, "--model", "vote", "--cv", 2)
+    why = input_error(*fit, "--model", "vote", "--cv", 2)
     assert "--model vote trains each member on 40% of the rows, too few for y = x" in why
     assert run(*fit, "--cv", 2).exit_code == 0
 
 
-def test_boosting_that_ends_early_says_so_once(tmp_path):
+def test_boosting_that_stops_early_is_reported_once(tmp_path):
     """Equal rows of both classes: after few stumps no other is better than a coin."""
     frame = pd.DataFrame({"a": [0, 0, 0, 1, 1, 1] * 20, "y": [0, 0, 1, 0, 1, 1] * 20})
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -95,7 +95,7 @@ def test_boosting_that_ends_early_says_so_once(tmp_path):
 
 
 def test_perceptrons_scale_their_features(tmp_path):
-    """A feature in thousands would drown the one that tells the classes apart."""
+    """Without scaling, a large uninformative feature would dominate."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=200), "b": 1000 * rng.normal(size=200)})
     frame.assign(y=frame["a"] > 0).to_csv(tmp_path / "t.csv", index=False)

@@ -1,4 +1,4 @@
-"""Where rows come from and go to: archives, pipes, odd names, places that take nothing."""
+"""Input and output of the commands: archives, pipes, unusual names, full disks."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from tool import ENVIRONMENT, PROGRAM, refused, run
+from command import ENVIRONMENT, PROGRAM, input_error, run
 
 import everystump as package
 from everystump._text import InvalidInputError
@@ -57,7 +57,7 @@ PACKED = {
 
 
 @pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
-def test_compressed_files_are_known_by_their_content(pack, tmp_path):
+def test_compression_is_detected_by_content(pack, tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(pack(rows().to_csv(index=False).encode()))
     pd.testing.assert_frame_equal(read_file(path)[0], rows())
@@ -72,7 +72,7 @@ def test_compressed_files_are_known_by_their_content(pack, tmp_path):
         (("mimetype", "content.xml"), "is an OpenDocument file; save its sheet as CSV"),
     ],
 )
-def test_archives_of_other_things(names, match, tmp_path):
+def test_unsupported_archives(names, match, tmp_path):
     (tmp_path / "t.zip").write_bytes(zipped(b"a,y\n1,0\n", *names))
     with pytest.raises(InvalidInputError, match=match):
         read_file(tmp_path / "t.zip")
@@ -94,7 +94,7 @@ def test_zstandard(tmp_path):
     assert read_file(tmp_path / "t.zst")[0]["a"].tolist() == [1]
 
 
-def test_text_that_begins_like_an_archive(tmp_path):
+def test_text_that_starts_like_an_archive(tmp_path):
     for name in ("BZhours", "Rar!", "ARROW1"):
         (tmp_path / "t.csv").write_text(f"{name},y\n1,0\n")
         assert read_file(tmp_path / "t.csv")[0].columns[0] == name
@@ -107,8 +107,10 @@ def test_a_pipe_is_read_once(fitted, tmp_path):
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(data.read_bytes()), daemon=True)
     writer.start()
-    said = run("predict", out, pipe, "--keep", "a").stdout
-    assert said == run("predict", out, data, "--keep", "a").stdout and said.count("\n") == 61
+    predicted = run("predict", out, pipe, "--keep", "a").stdout
+    assert (
+        predicted == run("predict", out, data, "--keep", "a").stdout and predicted.count("\n") == 61
+    )
 
 
 def test_a_column_kept_twice_is_kept_once(fitted):
@@ -132,7 +134,7 @@ def test_columns_of_any_name(tmp_path):
         assert run(*command, out, data).exit_code == 0
 
 
-def test_names_in_parquet_that_are_not_text(tmp_path):
+def test_parquet_column_names_that_are_not_text(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     frame, path, out = rows(), tmp_path / "t.parquet", tmp_path / "m.stump"
     frame["b"] = ["u ", "v"] * 30
@@ -149,7 +151,7 @@ def test_names_in_parquet_that_are_not_text(tmp_path):
         read_file(path)
 
 
-def test_an_index_with_a_name_is_a_column(tmp_path):
+def test_a_named_index_is_a_column(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     rows().set_index(["y", "b"]).to_parquet(tmp_path / "t.parquet")
     frame, _ = read_file(tmp_path / "t.parquet")
@@ -157,22 +159,22 @@ def test_an_index_with_a_name_is_a_column(tmp_path):
 
 
 @POSIX
-def test_names_of_files_that_are_not_utf8(fitted, tmp_path):
-    data, model, said, page = (tmp_path / f"{name}\udcff" for name in "tmop")
+def test_file_names_that_are_not_utf8(fitted, tmp_path):
+    data, model, predicted, page = (tmp_path / f"{name}\udcff" for name in "tmop")
     data.write_bytes(fitted[0].read_bytes())
     for arguments in (
         ("fit", data, "--target", "y", "--C", 1, "-o", model),
-        ("predict", model, data, "-o", said),
+        ("predict", model, data, "-o", predicted),
         ("report", model, data, "-o", page),
     ):
         done = run(*arguments)
         assert done.exit_code == 0 and done.stderr == "", done.output
         assert os.fsencode(arguments[-1]) in done.stdout_bytes
     assert sorted(os.listdir(os.fsencode(tmp_path))) == [b"m\xff", b"o\xff", b"p\xff", b"t\xff"]
-    assert "does not exist" in refused("predict", model, tmp_path / "\udcfe")
+    assert "does not exist" in input_error("predict", model, tmp_path / "\udcfe")
 
 
-def test_a_word_for_missing_that_is_not_utf8(fitted):
+def test_a_missing_value_marker_that_is_not_utf8(fitted):
     data, out = fitted
     assert "is not UTF-8" in run("predict", out, data, "--missing", "\udcff").stderr
 
@@ -185,7 +187,7 @@ def test_a_word_for_missing_that_is_not_utf8(fitted):
         ("from everystump.cli import main; main()", 2),
     ],
 )
-def test_notes_that_nobody_takes_do_not_fail_the_work(code, wanted):
+def test_unwritable_notes_do_not_fail_the_command(code, wanted):
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-c", code], stderr=full, env=ENVIRONMENT)
     assert done.returncode == wanted
@@ -201,9 +203,9 @@ def test_help_on_a_full_disk():
     assert done.stderr == b"Error: standard output: No space left on device.\n"
 
 
-def test_archives_are_named_in_refusals(tmp_path):
+def test_double_compression_is_reported(tmp_path):
     (tmp_path / "t.gz").write_bytes(gzip.compress(bz2.compress(b"a,y\n1,0\n")))
-    assert "is compressed twice; decompress it once" in refused(
+    assert "is compressed twice; decompress it once" in input_error(
         "fit", tmp_path / "t.gz", "--target", "y", "-o", tmp_path / "m"
     )
 
@@ -212,11 +214,11 @@ def test_a_dash_is_standard_input(fitted):
     data, out = fitted
     done = CliRunner().invoke(everystump, ["predict", str(out), "-"], input=data.read_bytes())
     assert done.exit_code == 0 and done.stdout == run("predict", out, data).stdout
-    assert "--out -: name a file" in refused("predict", out, data, "-o", "-")
+    assert "--out -: name a file" in input_error("predict", out, data, "-o", "-")
 
 
 @POSIX
-def test_standard_output_is_no_plain_file(fitted):
+def test_standard_output_is_not_a_plain_file(fitted):
     command = [*PROGRAM, "export", str(fitted[1]), "--to", "sql", "-o", "/dev/stdout"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2

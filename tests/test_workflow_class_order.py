@@ -1,4 +1,4 @@
-"""The positive class is the second, in the model and in all that is made of it."""
+"""The positive class is the second one, in the model and in everything derived from it."""
 
 import json
 import sqlite3
@@ -6,8 +6,8 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
+from command import run
 from sklearn.base import clone
-from tool import run
 
 from everystump import (
     KernelSVC,
@@ -36,22 +36,22 @@ def frame():
     return table.assign(state=np.where(y > 0, "ill", "well"))
 
 
-def fitted(frame, family="stump-logistic", positive="ill"):
-    has_C = PRESETS[family].has_C
-    task = prepare_training_data(frame, "state", ColumnOptions(positive=positive))
-    return fit_model(task, Plan(family, 0.1 if has_C else None))
+def fitted(frame, preset="stump-logistic", positive="ill"):
+    has_C = PRESETS[preset].has_C
+    training = prepare_training_data(frame, "state", ColumnOptions(positive=positive))
+    return fit_model(training, Plan(preset, 0.1 if has_C else None))
 
 
-@pytest.mark.parametrize("family", PRESETS)
-def test_scores_of_either_positive_class_are_opposite(frame, family):
+@pytest.mark.parametrize("preset", PRESETS)
+def test_scores_of_either_positive_class_are_opposite(frame, preset):
     """Up to the tolerance of training, ties of stumps, and rows that a vote draws by the labels."""
     X = frame[["a", "b", "c"]]
-    ill, well = fitted(frame, family, "ill"), fitted(frame, family, "well")
+    ill, well = fitted(frame, preset, "ill"), fitted(frame, preset, "well")
     assert ill.classes_.tolist() == ["well", "ill"]
     assert well.classes_.tolist() == ["ill", "well"]
     score = ill.decision_function(X)
     assert set(ill.predict(X)[score > 0]) == {"ill"}
-    share = 0.3 if family == "vote" else 0.1
+    share = 0.3 if preset == "vote" else 0.1
     np.testing.assert_allclose(score, -well.decision_function(X), atol=share * np.abs(score).max())
     assert np.mean(ill.predict(X) == frame["state"]) > 0.7
     if hasattr(ill, "predict_proba"):
@@ -68,22 +68,22 @@ def test_files_and_exports_keep_the_order(frame, tmp_path):
     assert json.loads(to_json(again))["classes"] == ["well", "ill"]
     base = sqlite3.connect(":memory:")
     frame.to_sql("rows", base, index=False)
-    said = pd.read_sql(to_sql(again, "rows", probability=True), base)
-    np.testing.assert_allclose(said["score"], score)
-    np.testing.assert_allclose(said["probability"], model.predict_proba(X)[:, 1])
-    assert said["label"].tolist() == model.predict(X).tolist()
+    predicted = pd.read_sql(to_sql(again, "rows", probability=True), base)
+    np.testing.assert_allclose(predicted["score"], score)
+    np.testing.assert_allclose(predicted["probability"], model.predict_proba(X)[:, 1])
+    assert predicted["label"].tolist() == model.predict(X).tolist()
     onnxruntime = pytest.importorskip("onnxruntime")
     session = onnxruntime.InferenceSession(to_onnx(again))
     assert session.run(None, {"X": X.to_numpy()})[0].tolist() == model.predict(X).tolist()
 
 
-def test_members_of_a_vote_know_the_labels(frame):
+def test_members_of_a_vote_have_the_labels(frame):
     vote = fitted(frame, "vote")
     assert {tuple(member.classes_) for member in vote.estimators_} == {("well", "ill")}
     assert fitted(frame, "perceptron").machine_.classes_.tolist() == ["well", "ill"]
 
 
-def test_candidates_of_a_search_know_the_labels(frame):
+def test_candidates_of_a_search_have_the_labels(frame):
     X, y = frame[["a", "b", "c"]][:20], frame["state"].to_numpy()[:20]
     machine = KernelSVC("stump", fit_intercept=False)
     search = LooBoundSearch(machine, {"C": [0.1, 1.0]})
@@ -93,7 +93,7 @@ def test_candidates_of_a_search_know_the_labels(frame):
     assert np.mean(search.predict(X) == y) > 0.7
 
 
-def test_voters_know_the_labels(frame):
+def test_voters_have_the_labels(frame):
     X, y = frame[["a", "b", "c"]], frame["state"].to_numpy()
     voters = [("one", StumpSVC(0.1)), ("other", StumpSVC(1.0))]
     vote = WeightedVoteClassifier(voters, random_state=0)
@@ -102,7 +102,7 @@ def test_voters_know_the_labels(frame):
     assert np.mean(vote.predict(X) == y) > 0.7
 
 
-def test_bounds_and_refits_do_not_mind_the_order(frame):
+def test_bounds_and_refits_do_not_depend_on_the_order(frame):
     X, y = frame[["a", "b", "c"]][:20], frame["state"].to_numpy()[:20]
     plain = KernelSVC("stump", C=0.5, fit_intercept=False).fit(X, y)
     other = fit_with_class_order(
@@ -119,7 +119,7 @@ def test_bounds_and_refits_do_not_mind_the_order(frame):
     assert bounds.det_loo_error(other, X, y) == one
 
 
-def test_numbers_of_classes_in_any_order():
+def test_class_indices_in_any_order():
     rng = np.random.default_rng(0)
     for _ in range(20):
         classes = rng.permutation(np.array(["a", "c", "b", "z"], dtype=object))
@@ -139,7 +139,7 @@ def test_numbers_of_classes_in_any_order():
         (("absent", "present"), "present"),  # the rarer
     ],
 )
-def test_the_tool_finds_the_positive_label(tmp_path, labels, positive):
+def test_the_positive_label_is_inferred(tmp_path, labels, positive):
     X, _ = make_twonorm(40, random_state=0)
     is_rare = np.arange(40) % 3 == 0
     if positive == labels[0]:

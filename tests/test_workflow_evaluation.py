@@ -1,11 +1,11 @@
-"""What the command tells of a model: figures, whose they are, and why a row got its class."""
+"""Metrics, importances and explanations that the commands print."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from tool import refused, run
+from command import input_error, run
 
 import everystump as package
 from everystump.datasets import make_twonorm
@@ -31,7 +31,7 @@ def model(table):
     return out
 
 
-def test_fit_gives_every_figure_beside_a_constant_answer(table, tmp_path):
+def test_fit_prints_every_metric_with_a_baseline(table, tmp_path):
     given = ("fit", table, "--target", "state", "--C", 0.1, "--force", "-o", tmp_path / "m")
     lines = run(*given).stdout.splitlines()
     head = next(k for k, line in enumerate(lines) if "always “well”" in line)
@@ -48,7 +48,7 @@ def test_fit_gives_every_figure_beside_a_constant_answer(table, tmp_path):
     assert about["figures"]["baseline"] == {"answer": "well", "from": "training rows"}
 
 
-def test_a_model_of_rare_positives_is_told_to_be_no_better(tmp_path):
+def test_a_model_that_does_not_beat_the_baseline_is_reported(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=400), "y": ["Yes"] * 8 + ["No"] * 392})
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -58,20 +58,20 @@ def test_a_model_of_rare_positives_is_told_to_be_no_better(tmp_path):
     assert "no better than always predicting “No”." in run("bound", out, tmp_path / "t.csv").stdout
 
 
-def test_bound_and_report_measure_as_fit_does(table, model, tmp_path):
+def test_bound_and_report_agree_with_fit(table, model, tmp_path):
     about = package.load(model).about_
     for command in ("bound", "report"):
         more = ("-o", tmp_path / "page.html") if command == "report" else ()
-        told = json.loads(run(command, model, table, "--json", *more).stdout)
-        assert told["figures"]["figures"] == about["figures"]["figures"]
+        output = json.loads(run(command, model, table, "--json", *more).stdout)
+        assert output["figures"]["figures"] == about["figures"]["figures"]
     rows = pd.read_csv(table)
     rows.iloc[::-1].to_csv(tmp_path / "known.csv", index=False)
-    told = json.loads(run("bound", model, tmp_path / "known.csv", "--json").stdout)
-    assert told["violations"] and told["figures"]["figures"]["accuracy"]["interval"] is None
+    output = json.loads(run("bound", model, tmp_path / "known.csv", "--json").stdout)
+    assert output["violations"] and output["figures"]["figures"]["accuracy"]["interval"] is None
     assert "95% interval" not in run("bound", model, tmp_path / "known.csv").stdout
 
 
-def test_refit_learns_from_all_rows_and_says_whose_the_figures_are(table, model, tmp_path):
+def test_refit_trains_on_all_rows_and_says_whose_metrics_are_shown(table, model, tmp_path):
     out = tmp_path / "again.stump"
     done = run("fit", table, "--target", "state", "--C", 0.1, "--refit", "-o", out)
     n_rows, first = len(pd.read_csv(table)), package.load(model).about_
@@ -83,15 +83,16 @@ def test_refit_learns_from_all_rows_and_says_whose_the_figures_are(table, model,
     X, y = pd.read_csv(table).drop(columns="state"), pd.read_csv(table)["state"]
     fresh = package.StumpLogisticRegression(0.1).fit(X, y)
     np.testing.assert_allclose(again.decision_function(X), -fresh.decision_function(X), atol=1e-3)
-    told = run("report", out, table, "-o", tmp_path / "page.html").stdout
-    assert f"First model, trained on {first['n_rows']} rows, evaluated on" in " ".join(told.split())
-    assert f"{100 * first['figures']['figures']['accuracy']['value']:.1f}%" in told
-    assert "omit --refit" in refused(
+    output = run("report", out, table, "-o", tmp_path / "page.html").stdout
+    title = f"First model, trained on {first['n_rows']} rows, evaluated on"
+    assert title in " ".join(output.split())
+    assert f"{100 * first['figures']['figures']['accuracy']['value']:.1f}%" in output
+    assert "omit --refit" in input_error(
         "fit", table, "--target", "state", "--cv", 3, "--refit", "-o", out, "--force"
     )
 
 
-def test_refit_keeps_the_chosen_cost(table, tmp_path):
+def test_refit_keeps_the_chosen_c(table, tmp_path):
     given = ("fit", table, "--target", "state", "--json", "-o")
     first = json.loads(run(*given, tmp_path / "a").stdout)
     again = json.loads(run(*given, tmp_path / "b", "--refit").stdout)
@@ -99,39 +100,39 @@ def test_refit_keeps_the_chosen_cost(table, tmp_path):
     assert first["path"]["chosen"] == package.load(tmp_path / "b").C
 
 
-def test_a_row_is_explained_by_class_probability_sign_and_intercept(table, model):
+def test_the_explanation_of_a_row(table, model):
     loaded, rows = package.load(model), pd.read_csv(table).drop(columns="state")
     for row in (0, 3):
         text = run("explain", model, table, "--row", row).stdout
         score = loaded.decision_function(rows.iloc[[row]])[0]
-        told = json.loads(run("explain", model, table, "--row", row, "--json").stdout)
-        assert told["prediction"] == ("ill" if score > 0 else "well")
-        assert f"Predicted class: “{told['prediction']}”, probability" in text
+        output = json.loads(run("explain", model, table, "--row", row, "--json").stdout)
+        assert output["prediction"] == ("ill" if score > 0 else "well")
+        assert f"Predicted class: “{output['prediction']}”, probability" in text
         assert f"score {score:+.3f}" in text and "(blue) favor “ill”" in text
         assert "(intercept, baseline)" in text
-        assert told["score"] == pytest.approx(score)
-        parts = {one["feature"]: one["contribution"] for one in told["rows"]}
+        assert output["score"] == pytest.approx(score)
+        parts = {one["feature"]: one["contribution"] for one in output["rows"]}
         assert parts["(score)"] == pytest.approx(score)
         assert f"{parts['a']:+.3f}" in text
 
 
 def test_importances_are_those_of_the_held_out_rows(table, model):
     loaded = package.load(model)
-    told = json.loads(run("explain", model, "--json").stdout)
+    output = json.loads(run("explain", model, "--json").stdout)
     n_held_out = loaded.about_["n_held_out"]
-    assert told["measured_on"] == f"{n_held_out} held-out rows"
+    assert output["measured_on"] == f"{n_held_out} held-out rows"
     training = loaded.explain_global().set_index("feature")["importance"]
-    assert any(abs(one["importance"] - training[one["feature"]]) > 1e-3 for one in told["rows"])
+    assert any(abs(one["importance"] - training[one["feature"]]) > 1e-3 for one in output["rows"])
     values = sorted(loaded.about_["importances"]["values"][0], reverse=True)
-    assert [one["importance"] for one in told["rows"]] == pytest.approx(values)
+    assert [one["importance"] for one in output["rows"]] == pytest.approx(values)
 
 
-@pytest.mark.parametrize("family", ["stump-logistic", "stump-svm"])
-def test_the_seed_draws_the_folds_that_choose_c(table, tmp_path, family):
+@pytest.mark.parametrize("preset", ["stump-logistic", "stump-svm"])
+def test_the_seed_determines_the_folds_that_choose_c(table, tmp_path, preset):
     """With --cv all rows are learned from, so that only folds can differ."""
     means = []
     for seed in (0, 1):
-        given = ("--cv", 2, "--seed", seed, "--model", family, "-o", tmp_path / str(seed), "--json")
+        given = ("--cv", 2, "--seed", seed, "--model", preset, "-o", tmp_path / str(seed), "--json")
         about = json.loads(run("fit", table, "--target", "state", *given).stdout)
         means.append(about["path"]["mean"][:5])
         assert package.load(tmp_path / str(seed)).random_state == seed

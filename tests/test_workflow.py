@@ -1,4 +1,4 @@
-"""The tool from a file to a model: fit, predict, explain, export, bound, bench."""
+"""The commands fit, predict, explain, export, bound and bench, from a file to a model."""
 
 import gzip
 import io
@@ -11,7 +11,7 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
-from tool import refused, run
+from command import input_error, run
 
 import everystump as package
 from everystump import export
@@ -21,7 +21,7 @@ from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.cli.main import everystump
 
 
-def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
+def test_fit_prints_the_schema_and_the_evaluation(credit, tmp_path):
     done = run("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
     assert done.exit_code == 0, done.output
     for words in (
@@ -39,7 +39,7 @@ def test_fit_tells_its_guesses_and_what_the_model_is_worth(credit, tmp_path):
         assert words in done.output
 
 
-def test_the_told_error_is_that_of_the_held_out_rows(credit, credit_model):
+def test_the_stored_error_is_that_of_the_held_out_rows(credit, credit_model):
     loaded = package.load(credit_model)
     done = json.loads(run("bound", credit_model, credit, "--json").stdout)
     assert done["error"] == loaded.about_["error"]["value"]
@@ -49,22 +49,22 @@ def test_the_told_error_is_that_of_the_held_out_rows(credit, credit_model):
     assert bound["holds"] and bound["value"] > done["error"]
 
 
-@pytest.mark.parametrize("family", [name for name in PRESETS if name != "perceptron"])
-def test_every_family(family, credit, tmp_path):
+@pytest.mark.parametrize("preset", [name for name in PRESETS if name != "perceptron"])
+def test_every_preset(preset, credit, tmp_path):
     out = tmp_path / "m.stump"
-    done = run("fit", credit, "--target", "default", "--model", family, "-o", out, "--json")
+    done = run("fit", credit, "--target", "default", "--model", preset, "-o", out, "--json")
     about = json.loads(done.stdout)
-    assert about["model"].startswith(family) and 0 < about["error"]["value"] < 0.45
+    assert about["model"].startswith(preset) and 0 < about["error"]["value"] < 0.45
     assert package.load(out).about_["target"] == "default"
 
 
-def test_perceptrons_take_numbers_only(credit, tmp_path):
+def test_perceptrons_accept_numbers_only(credit, tmp_path):
     given = ("--target", "default", "--model", "perceptron", "-o", tmp_path / "m.stump")
-    assert "accepts numbers only" in refused("fit", credit, *given)
+    assert "accepts numbers only" in input_error("fit", credit, *given)
     assert not (tmp_path / "m.stump").exists()
 
 
-def test_cross_validation_learns_from_all_rows(credit, tmp_path):
+def test_cross_validation_trains_on_all_rows(credit, tmp_path):
     out = tmp_path / "m.stump"
     done = run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
     about = package.load(out).about_
@@ -78,12 +78,14 @@ def test_predictions(credit, credit_model, tmp_path):
     out = tmp_path / "predictions.csv"
     done = run("predict", credit_model, credit, "--keep", "number", "-o", out)
     assert done.exit_code == 0, done.output
-    said, loaded = pd.read_csv(out), package.load(credit_model)
+    predicted, loaded = pd.read_csv(out), package.load(credit_model)
     rows = pd.read_csv(credit)[list(loaded.feature_names_in_)]
-    assert said["number"].tolist() == list(range(400))
-    np.testing.assert_array_equal(said["prediction"], loaded.predict(rows))
-    np.testing.assert_allclose(said["score"], loaded.decision_function(rows), rtol=1e-12)
-    np.testing.assert_allclose(said["probability 1"], loaded.predict_proba(rows)[:, 1], rtol=1e-12)
+    assert predicted["number"].tolist() == list(range(400))
+    np.testing.assert_array_equal(predicted["prediction"], loaded.predict(rows))
+    np.testing.assert_allclose(predicted["score"], loaded.decision_function(rows), rtol=1e-12)
+    np.testing.assert_allclose(
+        predicted["probability 1"], loaded.predict_proba(rows)[:, 1], rtol=1e-12
+    )
     assert run("predict", credit_model, credit, "--keep", "number").stdout == out.read_text()
 
 
@@ -124,45 +126,45 @@ def test_bench():
     assert len(found) == 5 and all(0 < one["error"] < 0.2 for one in found)
 
 
-def test_other_refusals(credit, credit_model, tmp_path):
+def test_other_input_errors(credit, credit_model, tmp_path):
     out = tmp_path / "m.stump"
-    assert "use 'default'." in refused("fit", credit, "--target", "defualt", "-o", out)
-    assert "does not exist" in refused("fit", tmp_path / "no.csv", "--target", "y", "-o", out)
-    assert "--force" in refused("fit", credit, "--target", "default", "-o", credit_model)
-    assert "folder that does not exist" in refused(
+    assert "use 'default'." in input_error("fit", credit, "--target", "defualt", "-o", out)
+    assert "does not exist" in input_error("fit", tmp_path / "no.csv", "--target", "y", "-o", out)
+    assert "--force" in input_error("fit", credit, "--target", "default", "-o", credit_model)
+    assert "folder that does not exist" in input_error(
         "fit", credit, "--target", "default", "-o", tmp_path / "no" / "m.stump"
     )
-    assert "--positive 'maybe'" in refused(
+    assert "--positive 'maybe'" in input_error(
         "fit", credit, "--target", "default", "--positive", "maybe", "-o", out
     )
     pd.read_csv(credit).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
-    assert "The data lack 'age', which the model needs" in refused(
+    assert "The data lack 'age', which the model needs" in input_error(
         "predict", credit_model, tmp_path / "less.csv"
     )
-    assert "is not an everystump model" in refused("predict", credit, credit)
-    assert "no column 'agge'; use 'age'" in refused(
+    assert "is not an everystump model" in input_error("predict", credit, credit)
+    assert "no column 'agge'; use 'age'" in input_error(
         "predict", credit_model, credit, "--keep", "agge"
     )
-    assert "--row 400" in refused("explain", credit_model, credit, "--row", 400)
+    assert "--row 400" in input_error("explain", credit_model, credit, "--row", 400)
     assert not out.exists()
 
 
-def test_guesses_can_be_overruled(credit):
+def test_options_override_the_schema(credit):
     frame = pd.read_csv(credit)
     column_options = ColumnOptions(
         drop=("age",), use=("number",), categorical=("dependents",), positive="0"
     )
-    task = prepare_training_data(frame, "default", column_options)
-    assert "age" not in task.X and "number" in task.X and task.positive == 0
-    assert str(task.X["dependents"].dtype) == "category"
-    assert task.dropped == {"age": "requested", "bank": "constant"}
+    training = prepare_training_data(frame, "default", column_options)
+    assert "age" not in training.X and "number" in training.X and training.positive == 0
+    assert str(training.X["dependents"].dtype) == "category"
+    assert training.dropped == {"age": "requested", "bank": "constant"}
 
 
 DOCS = Path(__file__).parents[1] / "docs" / "tool.md"
 
 
 @pytest.mark.parametrize("name", sorted(everystump.commands))
-def test_every_command_and_option_has_help_and_a_place_in_the_docs(name):
+def test_every_command_and_option_has_help_and_is_documented(name):
     command, text = everystump.commands[name], DOCS.read_text()
     section = text.split(f"## {name}\n")[1].split("\n## ")[0]
     assert command.help and f"everystump {name}" in section
@@ -179,20 +181,20 @@ def sorted_table(path, seed=0):
     pd.DataFrame({"a": a[:, 0], "b": a[:, 1], "y": y}).to_csv(path, index=False)
 
 
-@pytest.mark.parametrize("family", ["boost", "bag", "boost-svm", "stump-logistic"])
-def test_no_bound_is_told_of_training_rows_as_if_they_were_fresh(family, tmp_path):
+@pytest.mark.parametrize("preset", ["boost", "bag", "boost-svm", "stump-logistic"])
+def test_training_rows_give_no_validation_bound(preset, tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     sorted_table(data)
-    given = ("--target", "y", "--model", family, "-o", out, "--force", "--json")
-    told = json.loads(run("fit", data, *given).stdout)["bounds"]
-    assert [one["name"] for one in told].count("validation_bound") == 1
-    told = json.loads(run("fit", data, *given, "--cv", 3).stdout)["bounds"]
-    assert all(one["name"] != "validation_bound" for one in told)
+    given = ("--target", "y", "--model", preset, "-o", out, "--force", "--json")
+    output = json.loads(run("fit", data, *given).stdout)["bounds"]
+    assert [one["name"] for one in output].count("validation_bound") == 1
+    output = json.loads(run("fit", data, *given, "--cv", 3).stdout)["bounds"]
+    assert all(one["name"] != "validation_bound" for one in output)
     found = json.loads(run("bound", out, data, "--json").stdout)["bounds"]
     assert all(one["name"] != "validation_bound" for one in found)
 
 
-def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
+def test_the_training_table_is_recognized_by_its_rows(tmp_path):
     data, fresh, out = tmp_path / "t.csv", tmp_path / "fresh.csv", tmp_path / "m.stump"
     sorted_table(data)
     sorted_table(fresh, seed=1)
@@ -209,7 +211,7 @@ def test_the_table_of_the_training_is_known_by_its_rows(tmp_path):
     assert bound["violations"][0].startswith("about 75% of these rows equal")
 
 
-def test_a_leave_one_out_bound_is_told_once(tmp_path):
+def test_a_leave_one_out_bound_is_printed_once(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     sorted_table(data)
     given = ("--target", "y", "--model", "stump-svm", "--C", 1, "--cv", 2, "-o", out)
@@ -218,7 +220,7 @@ def test_a_leave_one_out_bound_is_told_once(tmp_path):
     assert names == ["loo_bound"]
 
 
-def test_rows_that_were_learned_from_are_told_of(tmp_path):
+def test_training_rows_are_reported(tmp_path):
     data, more, out = tmp_path / "t.csv", tmp_path / "more.csv", tmp_path / "m.stump"
     sorted_table(data)
     sorted_table(more, seed=1)
@@ -247,53 +249,54 @@ def three(tmp_path_factory):
 
 def test_three_classes(three, tmp_path):
     data, model = three
-    said = pd.read_csv(io.StringIO(run("predict", model, data, "--keep", "score").stdout))
-    assert said.columns.tolist() == [
+    predicted = pd.read_csv(io.StringIO(run("predict", model, data, "--keep", "score").stdout))
+    assert predicted.columns.tolist() == [
         "score",
         "prediction",
         *(f"{what} {k}" for what in ("score", "probability") for k in range(3)),
     ]
-    chances = said.filter(like="probability ").to_numpy()
-    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(chances.argmax(axis=1), said["prediction"])
+    probabilities = predicted.filter(like="probability ").to_numpy()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), predicted["prediction"])
     rows = json.loads(run("explain", model, data, "--row", 7, "--json").stdout)["rows"]
     assert [row["feature"] for row in rows] == ["score", "word", "(intercept)", "(score)"]
     for label in "012":
         adds = [row[label] for row in rows]
         assert sum(adds[:-1]) == pytest.approx(adds[-1], abs=1e-12)
-        assert adds[-1] == pytest.approx(said[f"score {label}"][7])
+        assert adds[-1] == pytest.approx(predicted[f"score {label}"][7])
     run("explain", model, data, "-o", tmp_path / "parts.csv")
     parts = pd.read_csv(tmp_path / "parts.csv")
-    np.testing.assert_allclose(parts["(score) 2"], said["score 2"])
+    np.testing.assert_allclose(parts["(score) 2"], predicted["score 2"])
     assert "importance" in run("explain", model).stdout
-    assert "omit the option" in refused(
+    assert "omit the option" in input_error(
         "fit", data, "--target", "y", "--positive", 1, "-o", tmp_path / "m.stump"
     )
 
 
-def test_what_a_family_cannot_do_is_refused(credit, tmp_path):
+def test_options_that_do_not_apply_to_a_preset(credit, tmp_path):
     given = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
-    for family in ("boost", "bag"):
-        assert f"--C 2: {family} has no C" in refused(*given, "--model", family, "--C", 2)
+    for preset in ("boost", "bag"):
+        assert f"--C 2: {preset} has no C" in input_error(*given, "--model", preset, "--C", 2)
     assert run(*given, "--C", 1).exit_code == 0
-    assert "pass one of them" in refused(
+    assert "pass one of them" in input_error(
         "explain", tmp_path / "m.stump", credit, "--row", 1, "-o", tmp_path / "parts.csv"
     )
-    assert "is a folder" in refused("export", tmp_path / "m.stump", "--to", "sql", "-o", "")
+    assert "is a folder" in input_error("export", tmp_path / "m.stump", "--to", "sql", "-o", "")
 
 
-def test_labels_that_the_model_does_not_know(credit, credit_model, tmp_path):
+def test_unknown_labels(credit, credit_model, tmp_path):
     pd.read_csv(credit).assign(default=7).to_csv(tmp_path / "new.csv", index=False)
     for given in (
         ("bound", credit_model, tmp_path / "new.csv"),
         ("report", credit_model, tmp_path / "new.csv", "-o", tmp_path / "page.html"),
     ):
-        assert "'default' is '7' in some rows, which is not one of the model's classes" in refused(
-            *given
+        assert (
+            "'default' is '7' in some rows, which is not one of the model's classes"
+            in input_error(*given)
         )
 
 
-def test_machines_get_json(credit, credit_model, tmp_path):
+def test_json_output(credit, credit_model, tmp_path):
     for given in (("predict", credit_model, credit), ("explain", credit_model, credit, "--row", 0)):
         rows = json.loads(run(*given, "--json").stdout)["rows"]  # and no NaN, which JSON has not
         assert len(rows) > 20
@@ -307,14 +310,14 @@ def test_machines_get_json(credit, credit_model, tmp_path):
         assert json.loads(run(*given, "-o", out, "--json").stdout)["out"] == str(out)
 
 
-def test_an_input_is_never_written_over(credit, credit_model):
+def test_an_input_is_never_overwritten(credit, credit_model):
     before = credit.read_bytes()
     for command in (
         ("fit", credit, "--target", "default", "-o", credit, "--force"),
         ("predict", credit_model, credit, "-o", credit, "--force"),
         ("export", credit_model, "--to", "sql", "-o", credit_model, "--force"),
     ):
-        assert "is also an input" in refused(*command)
+        assert "is also an input" in input_error(*command)
     assert credit.read_bytes() == before
 
 
@@ -335,13 +338,13 @@ def test_a_damaged_archive_and_a_model_without_curves(credit, tmp_path):
     packed[200:260] = bytes(60)
     (tmp_path / "t.csv.gz").write_bytes(packed)
     out = tmp_path / "m.stump"
-    assert "cannot be read" in refused("fit", tmp_path / "t.csv.gz", "--target", "y", "-o", out)
+    assert "cannot be read" in input_error("fit", tmp_path / "t.csv.gz", "--target", "y", "-o", out)
     numbers = pd.read_csv(credit)[["duration", "age", "default"]]
     numbers.to_csv(tmp_path / "numbers.csv", index=False)
     given = ("--target", "default", "--model", "perceptron", "-o", out)
     assert run("fit", tmp_path / "numbers.csv", *given).exit_code == 0
-    assert "has no curves to show; fit with another --model" in refused("explain", out)
-    assert "has no curves to show" in refused("report", out, "-o", tmp_path / "page.html")
+    assert "has no curves to show; fit with another --model" in input_error("explain", out)
+    assert "has no curves to show" in input_error("report", out, "-o", tmp_path / "page.html")
 
 
 def test_every_command_shows_examples_of_itself():
@@ -359,7 +362,7 @@ def test_the_interval_of_cross_validation_covers_the_error(tmp_path):
     assert "origin" not in about
 
 
-def test_rows_of_training_are_not_called_held_out(credit, tmp_path):
+def test_training_rows_are_not_called_held_out(credit, tmp_path):
     out, page = tmp_path / "m.stump", tmp_path / "page.html"
     run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
     run("report", out, credit, "-o", page)
@@ -377,7 +380,7 @@ def shown_in(page):
     return text[text.index("<main") : text.index("<script")]
 
 
-def test_rows_are_known_however_a_file_writes_them(credit, tmp_path):
+def test_training_rows_are_recognized_in_another_format(credit, tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     out, other = tmp_path / "m.stump", tmp_path / "t.parquet"
     run("fit", credit, "--target", "default", "--C", 1, "-o", out)
@@ -389,41 +392,41 @@ def test_rows_are_known_however_a_file_writes_them(credit, tmp_path):
     assert re.search(r"about 7[\d.]+% of these", run("bound", out, tmp_path / "part.csv").stderr)
 
 
-def test_true_and_false_with_holes(tmp_path):
+def test_boolean_labels_with_missing_values(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame = pd.DataFrame({"a": np.arange(80) % 7, "y": [True, False, None, False] * 20})
     frame.to_csv(data, index=False)
-    told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "Dropped 20 rows with a missing 'y'." in told
+    output = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
+    assert "Dropped 20 rows with a missing 'y'." in output
     assert "Error on 15 held-out rows" in run("bound", out, data).stdout
     assert package.load(out).classes_.tolist() == ["False", "True"]
 
 
-def test_what_is_said_of_a_file_is_remembered(tmp_path):
+def test_the_dialect_of_a_file_is_stored(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     rows = "\n".join(f"{k % 7};{'é' if k % 2 else 'è'};{k % 2}" for k in range(80))
     data.write_bytes(f"a;word;y\n{rows}\n".encode("latin-1"))
     given = ("--target", "y", "--C", 1, "--encoding", "latin-1", "-o", out)
-    told = run("fit", data, *given).stdout
-    command = told.splitlines()[-1].split()[2:]
+    output = run("fit", data, *given).stdout
+    command = output.splitlines()[-1].split()[2:]
     command[-1] = str(tmp_path / "page.html")
     done = run(*command)
     assert done.exit_code == 0 and "separated by semicolons" in done.stderr
     kept = run("predict", out, data, "--keep", "word").stdout.splitlines()[1:3]
     assert [line.split(",")[0] for line in kept] == ["è", "é"]
-    assert "not utf-8" in refused("predict", out, data, "--encoding", "utf-8")
+    assert "not utf-8" in input_error("predict", out, data, "--encoding", "utf-8")
 
 
-def test_text_where_numbers_were_is_named_by_its_row(credit, credit_model, tmp_path):
+def test_text_instead_of_numbers_is_reported_with_its_row(credit, credit_model, tmp_path):
     frame = pd.read_csv(credit).astype({"age": object})
     frame["age"] = [f"oops {k}" if k >= 17 else age for k, age in enumerate(frame["age"])]
     frame.to_csv(tmp_path / "t.csv", index=False)
-    assert "'age' is 'oops 17' in row 17 (counting from 0)" in refused(
+    assert "'age' is 'oops 17' in row 17 (counting from 0)" in input_error(
         "predict", credit_model, tmp_path / "t.csv"
     )
 
 
-def test_columns_that_no_model_takes(tmp_path):
+def test_unsupported_columns_are_dropped(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     frame = pd.DataFrame(
         {
@@ -436,20 +439,20 @@ def test_columns_that_no_model_takes(tmp_path):
     )
     data, out = tmp_path / "t.parquet", tmp_path / "m.stump"
     frame.to_parquet(data)
-    told = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
-    assert "60 rows, 2 features." in told and "Categorical" not in told
-    assert "Dropped (neither numbers nor text): list." in told
-    assert "Dropped (constant): same0, same1" in told and "and 22 more." in told
-    assert "convert it to numbers" in refused(
+    output = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
+    assert "60 rows, 2 features." in output and "Categorical" not in output
+    assert "Dropped (neither numbers nor text): list." in output
+    assert "Dropped (constant): same0, same1" in output and "and 22 more." in output
+    assert "convert it to numbers" in input_error(
         "fit", data, "--target", "y", "--use", "list", "-o", out, "--force"
     )
 
 
-def test_wishes_that_contradict_each_other(credit, tmp_path):
+def test_contradictory_options(credit, tmp_path):
     given = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
-    assert "choose one" in refused(*given, "--drop", "age", "--use", "age")
-    assert "exclude each other" in refused(*given, "--cv", 3, "--holdout", 0.2)
-    assert "use 'default'" in refused(*given[:3], "DEFAULT", *given[4:])
+    assert "choose one" in input_error(*given, "--drop", "age", "--use", "age")
+    assert "exclude each other" in input_error(*given, "--cv", 3, "--holdout", 0.2)
+    assert "use 'default'" in input_error(*given[:3], "DEFAULT", *given[4:])
 
 
 @pytest.mark.parametrize("wrong", [TypeError, KeyError, AttributeError])
@@ -465,23 +468,23 @@ def test_a_bug_is_not_called_bad_input(wrong, place, credit, tmp_path, monkeypat
     assert isinstance(done.exception, wrong) and done.stderr == ""
 
 
-def test_the_certificate_says_over_what_it_is_one(credit, tmp_path):
-    for family, over in (("stump-svm", "ensemble of"), ("boost-svm", "weighting of its")):
-        out, page = tmp_path / f"{family}.stump", tmp_path / f"{family}.html"
-        run("fit", credit, "--target", "default", "--model", family, "--C", 1, "-o", out)
+def test_the_certificate_names_the_set_it_optimizes_over(credit, tmp_path):
+    for preset, over in (("stump-svm", "ensemble of"), ("boost-svm", "weighting of its")):
+        out, page = tmp_path / f"{preset}.stump", tmp_path / f"{preset}.html"
+        run("fit", credit, "--target", "default", "--model", preset, "--C", 1, "-o", out)
         run("report", out, "-o", page)
         assert f"No {over} stumps can have an objective below" in page.read_text()
 
 
-def test_a_model_of_numbers_only_says_what_it_lacks(credit, tmp_path):
+def test_a_numeric_model_reports_missing_values(credit, tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame = pd.read_csv(credit)[["duration", "age", "default"]]
     frame.to_csv(data, index=False)
     given = ("fit", data, "--target", "default", "--model", "perceptron", "-o", out)
-    assert "'age' holds categories, but --model perceptron" in refused(
+    assert "'age' holds categories, but --model perceptron" in input_error(
         *given, "--categorical", "age"
     )
     assert run(*given).exit_code == 0
     assert "Error on 100 held-out rows" in run("bound", out, data).stdout
     frame.assign(age=frame["age"].mask(frame.index == 7)).to_csv(data, index=False)
-    assert "'age' is missing in row 7" in refused("predict", out, data)
+    assert "'age' is missing in row 7" in input_error("predict", out, data)

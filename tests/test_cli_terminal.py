@@ -1,4 +1,4 @@
-"""The command in a terminal, in a pipe, interrupted, and where there is no space."""
+"""The command in a terminal, in a pipe, interrupted, and without disk space."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool import ENVIRONMENT, PROGRAM, run, start
+from command import ENVIRONMENT, PROGRAM, run, start
 
 ESCAPE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 COLUMNS = 80
@@ -76,7 +76,7 @@ def test_explanations_in_a_terminal_fit_it(credit_model, given):
 
 
 @pytest.mark.parametrize("command", ["explain", pytest.param("bound", marks=pytest.mark.slow)])
-def test_a_pipe_gets_text_without_colours_and_nothing_on_the_side(credit, credit_model, command):
+def test_a_pipe_gets_plain_text_and_no_errors(credit, credit_model, command):
     with start(command, credit_model, credit, stdout=subprocess.PIPE) as process:
         shown = process.stdout.read()
         assert process.stderr.read() == b"" and process.wait(60) == 0
@@ -99,9 +99,9 @@ def test_a_wrong_option_is_one_sentence(credit, tmp_path):
     for given in (("--holdout", 1), ("--colour", "red"), ("--cv", "many")):
         arguments = ("fit", credit, "--target", "default", "-o", tmp_path / "m", *given)
         with start(*arguments, stdout=subprocess.PIPE) as process:
-            said = process.stderr.read().decode()
-            assert process.wait(60) == 2 and said.count("\n") == 1
-        assert given[0] in said and said.endswith("; see 'everystump fit --help'.\n")
+            errors = process.stderr.read().decode()
+            assert process.wait(60) == 2 and errors.count("\n") == 1
+        assert given[0] in errors and errors.endswith("; see 'everystump fit --help'.\n")
 
 
 def test_completion():
@@ -115,14 +115,14 @@ def test_completion():
 @pytest.mark.parametrize(
     "command", [("predict",), pytest.param(("explain", "--json"), marks=pytest.mark.slow)]
 )
-def test_a_reader_that_went_away_is_nothing_to_speak_of(command, credit, credit_model):
+def test_a_closed_pipe_is_not_reported(command, credit, credit_model):
     name, *options = command
     with start(name, credit_model, credit, *options, stdout=subprocess.PIPE) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait(60)) == (b"", 2)
 
 
-def test_a_model_is_kept_though_nobody_reads_what_is_told_of_it(credit, tmp_path):
+def test_a_model_is_saved_though_the_output_is_closed(credit, tmp_path):
     given = ("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
     with start(*given, stdout=subprocess.PIPE) as process:
         process.stdout.close()
@@ -130,7 +130,7 @@ def test_a_model_is_kept_though_nobody_reads_what_is_told_of_it(credit, tmp_path
     assert (tmp_path / "m.stump").exists()
 
 
-def test_a_closed_output_is_no_crash(credit, credit_model):
+def test_a_closed_output_is_reported(credit, credit_model):
     done = subprocess.run(
         ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "predict", credit_model, credit],
         env=ENVIRONMENT,
@@ -140,7 +140,7 @@ def test_a_closed_output_is_no_crash(credit, credit_model):
     assert (done.returncode, done.stderr) == (2, b"Error: standard output: it is closed.\n")
 
 
-def test_closed_errors_keep_the_model(credit, tmp_path):
+def test_a_model_is_saved_though_standard_error_is_closed(credit, tmp_path):
     given = ["fit", credit, "--target", "default", "--C", "1", "-o", tmp_path / "m.stump"]
     done = subprocess.run(
         ["sh", "-c", 'exec "$@" 2>&-', "sh", *PROGRAM, *given],
@@ -152,7 +152,7 @@ def test_closed_errors_keep_the_model(credit, tmp_path):
 
 
 @pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.slow)])
-def test_no_output_is_cut_in_silence(unbuffered, credit, credit_model, tmp_path):
+def test_truncated_output_is_reported(unbuffered, credit, credit_model, tmp_path):
     command = ["predict", credit_model, credit]
     assert run(*command).exit_code == 0  # so that all code is compiled and cached
     done = subprocess.run(
@@ -167,13 +167,13 @@ def test_no_output_is_cut_in_silence(unbuffered, credit, credit_model, tmp_path)
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
-def test_no_space_to_print_to(credit, credit_model):
+def test_no_space_for_standard_output(credit, credit_model):
     with (
         open("/dev/full", "w") as full,
         start("predict", credit_model, credit, stdout=full) as process,
     ):
-        said = process.stderr.read()
-        assert said.count(b"\n") == 1 and b"No space left" in said and process.wait(60) == 2
+        errors = process.stderr.read()
+        assert errors.count(b"\n") == 1 and b"No space left" in errors and process.wait(60) == 2
 
 
 @contextlib.contextmanager

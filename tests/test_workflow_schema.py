@@ -1,4 +1,4 @@
-"""Columns as people have them: money, percents, words among numbers, dates, identifiers."""
+"""Inferred schemas: money, percentages, words among numbers, dates, identifiers."""
 
 import datetime
 import io
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool import refused, run
+from command import input_error, run
 
 import everystump as package
 from everystump._text import InvalidInputError
@@ -30,8 +30,8 @@ DAYS = pd.Series(pd.date_range("2010-01-04", periods=N, freq="13D"))
 Y = np.where(AMOUNTS > 5_000_000, "yes", "no")
 
 
-def task_of(cells, *, decimal=None, y=Y, **column_options):
-    """Return the task of a table with one column of cells, by way of a CSV."""
+def prepare(cells, *, decimal=None, y=Y, **column_options):
+    """Return the training data of a table with one column of cells, by way of a CSV."""
     frame = pd.DataFrame({"x": cells, "other": np.arange(len(cells)) % 7, "y": y[: len(cells)]})
     text = io.StringIO()
     frame.to_csv(text, index=False, sep=";")
@@ -55,17 +55,17 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("cells", WRITTEN.values(), ids=WRITTEN)
-def test_written_numbers_are_numbers(cells):
-    task = task_of(cells)
-    assert task.X["x"].tolist() == AMOUNTS.tolist()
+def test_formatted_numbers_are_numeric(cells):
+    training = prepare(cells)
+    assert training.X["x"].tolist() == AMOUNTS.tolist()
     assert any(
-        re.fullmatch(r"Numbers parsed from text: x \('.*' is \d+\)\.", s) for s in task.messages
+        re.fullmatch(r"Numbers parsed from text: x \('.*' is \d+\)\.", s) for s in training.messages
     )
 
 
-def test_percents_keep_their_size():
-    assert task_of([f"{x}%" for x in SHARES]).X["x"].tolist() == SHARES.tolist()
-    assert task_of([f"{x} %".replace(".", ",") for x in SHARES]).X["x"].tolist() == SHARES.tolist()
+def test_percentages_keep_their_scale():
+    assert prepare([f"{x}%" for x in SHARES]).X["x"].tolist() == SHARES.tolist()
+    assert prepare([f"{x} %".replace(".", ",") for x in SHARES]).X["x"].tolist() == SHARES.tolist()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_is_a_number(cell, decimal, value):
     assert (found and found[0]) == value
 
 
-def test_numbers_are_read_back_whatever_writes_them():
+def test_formatted_numbers_are_parsed_back():
     """Against Python's own formatting."""
     rng = np.random.default_rng(1)
     for value in (rng.normal(size=300) * 10.0 ** rng.integers(-3, 9, size=300)).round(4).tolist():
@@ -116,44 +116,44 @@ def test_numbers_are_read_back_whatever_writes_them():
 
 def test_the_column_decides_what_commas_mean():
     half = ["1,5", "2,25"] * 60
-    assert set(task_of(half).X["x"]) == {1.5, 2.25}
-    assert set(task_of(["1,234", "5,678"] * 60).X["x"]) == {1234.0, 5678.0}
-    assert set(task_of(["1,234", "0,678"] * 60).X["x"]) == {1.234, 0.678}
-    assert set(task_of(["1,234", "5,678"] * 60, decimal=",").X["x"]) == {1.234, 5.678}
-    assert set(task_of(half, decimal=".").X["x"]) == {"1,5", "2,25"}  # as the user says
+    assert set(prepare(half).X["x"]) == {1.5, 2.25}
+    assert set(prepare(["1,234", "5,678"] * 60).X["x"]) == {1234.0, 5678.0}
+    assert set(prepare(["1,234", "0,678"] * 60).X["x"]) == {1.234, 0.678}
+    assert set(prepare(["1,234", "5,678"] * 60, decimal=",").X["x"]) == {1.234, 5.678}
+    assert set(prepare(half, decimal=".").X["x"]) == {"1,5", "2,25"}  # as the user says
 
 
 def test_cells_of_another_currency_are_words():
     cells = [f"${x}" for x in range(100)] + ["€5"] * 20
-    task = task_of(cells)
-    assert task.X["x"].isna().sum() == 20
+    training = prepare(cells)
+    assert training.X["x"].isna().sum() == 20
     assert any(
-        "Words treated as missing values: x ('€5' in 20 rows)" in one for one in task.messages
+        "Words treated as missing values: x ('€5' in 20 rows)" in one for one in training.messages
     )
-    assert task_of(["$5", "€5"] * 60).X["x"].dtype.kind == "O"
+    assert prepare(["$5", "€5"] * 60).X["x"].dtype.kind == "O"
 
 
 def test_a_few_words_among_numbers():
     cells = np.where(np.arange(N) % 10 == 0, "unknown", AMOUNTS.astype(str))
-    task = task_of(cells)
-    assert task.X["x"].isna().sum() == 12 and task.X["x"][1] == AMOUNTS[1]
-    assert task_of(cells, categorical=["x"]).X["x"].dtype.kind == "O"
+    training = prepare(cells)
+    assert training.X["x"].isna().sum() == 12 and training.X["x"][1] == AMOUNTS[1]
+    assert prepare(cells, categorical=["x"]).X["x"].dtype.kind == "O"
     many = np.where(np.arange(N) % 3 == 0, [f"w{k}" for k in range(N)], AMOUNTS.astype(str))
-    assert "x" in task_of(many).dropped
-    forced = task_of(many, numeric=["x"])
+    assert "x" in prepare(many).dropped
+    forced = prepare(many, numeric=["x"])
     assert forced.X["x"].isna().sum() == 40
     assert any("'w0', 'w3', 'w6' and 37 more in 40 rows" in one for one in forced.messages)
     with pytest.raises(InvalidInputError, match="--numeric x: the column has no numbers"):
-        task_of(["a", "b"] * 60, numeric=["x"])
+        prepare(["a", "b"] * 60, numeric=["x"])
 
 
 def test_codes_and_levels_stay_categories():
     codes = [f"{k % 30:03d}" if k % 9 else "2A" for k in range(N)]
-    assert set(task_of(codes).X["x"]) == set(codes)
+    assert set(prepare(codes).X["x"]) == set(codes)
     levels = ["0", "1", "2", "3+"] * 30
-    assert set(task_of(levels).X["x"]) == set(levels)
+    assert set(prepare(levels).X["x"]) == set(levels)
     mixed = [str(k % 40) if k % 2 else f"w{k % 22}" for k in range(N)]
-    assert any("Mostly numbers, but with many words: x" in s for s in task_of(mixed).messages)
+    assert any("Mostly numbers, but with many words: x" in s for s in prepare(mixed).messages)
 
 
 DATES = {
@@ -174,16 +174,16 @@ DATES = {
 
 @pytest.mark.parametrize("form", DATES.values(), ids=DATES)
 def test_dates_are_the_same_numbers_however_they_are_written(form):
-    task = task_of(DAYS.dt.strftime(form))
-    assert task.X.columns.tolist() == ["x_year", "x_month", "x_weekday", "other"]
-    assert task.X["x_month"].tolist() == DAYS.dt.month.tolist()
-    assert task.X["x_weekday"].tolist() == [day.isoweekday() for day in DAYS]
-    assert task.X["x_year"].is_monotonic_increasing
-    assert task.X["x_year"].astype(int).tolist() == DAYS.dt.year.tolist()
-    assert "Dates converted to numbers: x (x_year, x_month, x_weekday)." in task.messages
+    training = prepare(DAYS.dt.strftime(form))
+    assert training.X.columns.tolist() == ["x_year", "x_month", "x_weekday", "other"]
+    assert training.X["x_month"].tolist() == DAYS.dt.month.tolist()
+    assert training.X["x_weekday"].tolist() == [day.isoweekday() for day in DAYS]
+    assert training.X["x_year"].is_monotonic_increasing
+    assert training.X["x_year"].astype(int).tolist() == DAYS.dt.year.tolist()
+    assert "Dates converted to numbers: x (x_year, x_month, x_weekday)." in training.messages
 
 
-def test_dates_are_read_as_pythons_calendar_has_them():
+def test_dates_agree_with_pythons_calendar():
     rng = np.random.default_rng(0)
     days = [datetime.date.fromordinal(int(k)) for k in rng.integers(700_000, 750_000, 300)]
     for form in ("%Y-%m-%d", "%d/%m/%Y", "%b %d, %Y"):
@@ -196,7 +196,7 @@ def test_dates_are_read_as_pythons_calendar_has_them():
     np.testing.assert_allclose(year, [2012 + 183 / 366, 2011 + 364.5 / 365], rtol=1e-15)
 
 
-def test_a_date_is_the_same_alone_and_among_others():
+def test_a_date_is_parsed_alike_alone_and_among_others():
     """Dates that are written alike are read at once, and others one by one."""
     cells = [
         *("2012-01-31", "2012-1-5", "2012/01/31", "31.1.2012", "1/2/2012", "1/2/12", "1-2-70"),
@@ -215,9 +215,9 @@ def test_a_date_is_the_same_alone_and_among_others():
     )
 
 
-def test_parts_that_tell_nothing_are_not_made():
+def test_uninformative_date_features_are_omitted():
     def parts(days):
-        return [name for name in task_of(days.astype(str)).X.columns if name != "other"]
+        return [name for name in prepare(days.astype(str)).X.columns if name != "other"]
 
     assert parts(pd.Series(pd.date_range("2012-01-01", periods=N))) == ["x_year", "x_weekday"]
     first = pd.Series(pd.date_range("2001-01-01", periods=N, freq="MS"))
@@ -226,34 +226,34 @@ def test_parts_that_tell_nothing_are_not_made():
         "%Y-%m-%d %H:%M"
     )
     assert parts(hours) == ["x_year", "x_weekday", "x_hour"]
-    same = task_of(pd.Series(["2012-01-01"] * N))
+    same = prepare(pd.Series(["2012-01-01"] * N))
     assert same.dropped["x"] == "constant"
 
 
-def test_dates_that_may_be_read_in_two_ways():
+def test_ambiguous_dates():
     days = pd.Series(pd.to_datetime([f"2012-{1 + k % 12}-{1 + k % 11}" for k in range(N)]))
-    told = " ".join(task_of(days.dt.strftime("%d/%m/%Y")).messages)
-    assert "assuming month before day" in told
-    assert "assuming" not in " ".join(task_of(DAYS.dt.strftime("%d/%m/%Y")).messages)
+    output = " ".join(prepare(days.dt.strftime("%d/%m/%Y")).messages)
+    assert "assuming month before day" in output
+    assert "assuming" not in " ".join(prepare(DAYS.dt.strftime("%d/%m/%Y")).messages)
 
 
 def test_times_are_hours():
     clock = [f"{k % 24}:{k % 60:02d}" for k in range(N)]
-    task = task_of(clock)
-    assert task.X["x"].tolist() == [k % 24 + k % 60 / 60 for k in range(N)]
-    assert "Times converted to hours: x." in task.messages
+    training = prepare(clock)
+    assert training.X["x"].tolist() == [k % 24 + k % 60 / 60 for k in range(N)]
+    assert "Times converted to hours: x." in training.messages
 
 
-def test_names_of_parts_do_not_collide_and_can_be_dropped():
+def test_names_of_date_features_are_unique_and_can_be_dropped():
     frame = pd.DataFrame({"x": DAYS, "x_month": AMOUNTS, "y": Y})
-    task = prepare_training_data(frame, "y", ColumnOptions(drop=["x_weekday"]))
-    assert task.X.columns.tolist() == ["x_year", "x_month_", "x_month"]
+    training = prepare_training_data(frame, "y", ColumnOptions(drop=["x_weekday"]))
+    assert training.X.columns.tolist() == ["x_year", "x_month_", "x_month"]
     assert prepare_training_data(frame, "y", ColumnOptions(drop=["x"])).X.columns.tolist() == [
         "x_month"
     ]
 
 
-def test_dates_in_parquet_and_in_csv_are_one(tmp_path):
+def test_dates_in_parquet_and_in_csv_are_equal(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     frame = pd.DataFrame({"when": DAYS, "day": DAYS.dt.date, "money": AMOUNTS / 100, "y": Y})
     frame.loc[3, "when"] = None
@@ -267,7 +267,7 @@ def test_dates_in_parquet_and_in_csv_are_one(tmp_path):
     parquet, text, out = (tmp_path / name for name in ("t.parquet", "t.csv", "m.stump"))
     frame.to_parquet(parquet)
     written.to_csv(text, index=False)
-    said = []
+    predicted = []
     for learned, other in ((parquet, text), (text, parquet)):
         done = run("fit", learned, "--target", "y", "--C", 1, "-o", out, "--force")
         assert done.exit_code == 0, done.output
@@ -278,11 +278,11 @@ def test_dates_in_parquet_and_in_csv_are_one(tmp_path):
         assert one.stdout == two.stdout != "" and one.stderr == two.stderr == ""
         for path in (learned, other):
             assert "30 held-out rows" in run("bound", out, path).stdout
-        said.append(one.stdout)
-    assert len(said) == 1
+        predicted.append(one.stdout)
+    assert len(predicted) == 1
 
 
-def test_new_files_are_read_as_the_model_remembers(tmp_path):
+def test_new_files_are_parsed_as_in_training(tmp_path):
     data, new, out = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.stump"
     age = np.where(np.arange(N) % 10 == 0, "unknown", (np.arange(N) % 60).astype(str))
     frame = pd.DataFrame(
@@ -326,12 +326,12 @@ def test_new_files_are_read_as_the_model_remembers(tmp_path):
         ("age,money\n1,2\n", "The data lack 'when'"),
     ):
         new.write_text(text)
-        assert re.search(wanted, refused("predict", out, new))
+        assert re.search(wanted, input_error("predict", out, new))
     new.write_text("when_year,when_month,when_weekday,age,money\n2012.1,2,5,30,1234\n")
     assert run("predict", out, new).exit_code == 0
 
 
-def test_a_file_of_decimal_commas_is_remembered(tmp_path):
+def test_decimal_commas_are_stored_with_the_model(tmp_path):
     data, new, out = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "m.stump"
     frame = pd.DataFrame({"a": RNG.normal(size=N).round(3), "b": RNG.normal(size=N).round(3)})
     frame.assign(y=np.where(frame["a"] > 0, "yes", "no")).to_csv(
@@ -339,12 +339,12 @@ def test_a_file_of_decimal_commas_is_remembered(tmp_path):
     )
     run("fit", data, "--target", "y", "--C", 1, "-o", out)
     new.write_text("a;b\n1,234;2,345\n")
-    said = json.loads(run("predict", out, new, "--json").stdout)["rows"][0]["score"]
+    predicted = json.loads(run("predict", out, new, "--json").stdout)["rows"][0]["score"]
     rows = pd.DataFrame({"a": [1.234], "b": [2.345]})
-    assert said == pytest.approx(package.load(out).decision_function(rows)[0], rel=1e-12)
+    assert predicted == pytest.approx(package.load(out).decision_function(rows)[0], rel=1e-12)
 
 
-def test_readings_are_plain_data():
+def test_parsers_are_plain_data():
     frame = pd.DataFrame({"x": DAYS.dt.strftime("%m/%d/%Y"), "m": [f"${x:,}" for x in AMOUNTS]})
     frame["t"] = "12:30"
     found = infer_parsers(frame, (".", ","), unchanged=(), numeric=())
@@ -352,12 +352,12 @@ def test_readings_are_plain_data():
     assert parsers_from_dict(json.loads(json.dumps(parsers_to_dict(found)))) == found
 
 
-def test_identifiers_and_free_text_are_left_out():
+def test_identifiers_and_free_text_are_dropped():
     words = [f"word {k % 70}" for k in range(N)]
-    assert "identifiers, names or notes" in task_of(words).dropped["x"]
-    assert set(task_of(words, use=["x"]).X["x"]) == set(words)
-    assert "x" in task_of([f"word {k % 50}" for k in range(N)]).X
-    assert "x" in task_of([f"word {k}" for k in range(20)]).X  # too few to tell
+    assert "identifiers, names or notes" in prepare(words).dropped["x"]
+    assert set(prepare(words, use=["x"]).X["x"]) == set(words)
+    assert "x" in prepare([f"word {k % 50}" for k in range(N)]).X
+    assert "x" in prepare([f"word {k}" for k in range(20)]).X  # too few to tell
     ids = RNG.permutation(N) * 17
     for name, left_out in (
         ("id", True),
@@ -370,44 +370,44 @@ def test_identifiers_and_free_text_are_left_out():
         ("Hidalgo", False),
         ("population", False),
     ):
-        task = prepare_training_data(
+        training = prepare_training_data(
             pd.DataFrame({name: ids, "o": ids % 7, "y": Y}), "y", ColumnOptions()
         )
-        assert (name in task.dropped) == left_out, name
+        assert (name in training.dropped) == left_out, name
     fractions = pd.DataFrame({"id": ids / 7, "y": Y})
     assert "id" in prepare_training_data(fractions, "y", ColumnOptions()).X
 
 
-def test_a_wanted_column_without_values_is_refused():
+def test_an_empty_column_cannot_be_used():
     for wish in ("use", "categorical"):
         with pytest.raises(InvalidInputError, match="'x' cannot be used: it has no values"):
-            task_of([None] * N, **{wish: ["x"]})
+            prepare([None] * N, **{wish: ["x"]})
 
 
-def test_whole_numbers_beyond_doubles_do_not_merge(tmp_path):
+def test_integers_beyond_float_precision_stay_distinct(tmp_path):
     big = 2**60 + np.arange(N) % 5
     text = "big,gap,o,y\n" + "".join(
         f"{b},{b if k % 3 else ''},{k % 7},{'yes' if b % 2 else 'no'}\n" for k, b in enumerate(big)
     )
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     data.write_text(text)
-    told = run("fit", data, "--target", "y", "--C", 10, "-o", out).stdout
-    assert "integers beyond 2^53 are not exact as floats: big, gap." in told
-    assert "Categorical: " not in told
+    output = run("fit", data, "--target", "y", "--C", 10, "-o", out).stdout
+    assert "integers beyond 2^53 are not exact as floats: big, gap." in output
+    assert "Categorical: " not in output
     model = package.load(out)
     assert model.feature_info_[0].levels.tolist() == [str(2**60 + k) for k in range(5)]
-    said = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
-    assert said.tolist() == ["yes" if b % 2 else "no" for b in big]
-    task = prepare_training_data(
+    predicted = pd.read_csv(io.StringIO(run("predict", out, data).stdout))["prediction"]
+    assert predicted.tolist() == ["yes" if b % 2 else "no" for b in big]
+    training = prepare_training_data(
         read_file(data, text=["y"])[0], "y", ColumnOptions(numeric=["big"])
     )
-    assert "Integers beyond 2^53, rounded to floats: big." in task.messages
-    assert task.X["big"].nunique() == 1 and "big" not in task.dropped
+    assert "Integers beyond 2^53, rounded to floats: big." in training.messages
+    assert training.X["big"].nunique() == 1 and "big" not in training.dropped
     huge = read_text(text.replace("1152921504606846976", "1e300"))
     assert huge["o"].dtype.kind == "i"
 
 
-def test_whole_numbers_beyond_doubles_in_parquet(tmp_path):
+def test_integers_beyond_float_precision_in_parquet(tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     big = pd.Series(2**60 + np.arange(N) % 5)
     frame = pd.DataFrame({"big": big, "gap": big.astype("Int64").mask(big == 2**60), "y": Y})
@@ -418,14 +418,14 @@ def test_whole_numbers_beyond_doubles_in_parquet(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["number", "Unnamed: 0"])
-def test_numbers_of_rows_are_known_though_labels_are_missing(name):
+def test_row_numbers_are_detected_despite_missing_labels(name):
     frame = pd.DataFrame({name: np.arange(1, N + 1), "x": AMOUNTS, "y": Y})
     frame.loc[50, "y"] = None
-    task = prepare_training_data(frame, "y", ColumnOptions())
-    assert task.dropped == {name: "row numbers"} and list(task.X) == ["x"]
+    training = prepare_training_data(frame, "y", ColumnOptions())
+    assert training.dropped == {name: "row numbers"} and list(training.X) == ["x"]
 
 
-def test_numbers_of_rows_may_have_gaps_in_a_column_without_a_name():
+def test_row_numbers_in_an_unnamed_column_may_have_gaps():
     frame = pd.DataFrame({"Unnamed: 0": 2 * np.arange(N), "time": 2 * np.arange(N), "y": Y})
     assert list(prepare_training_data(frame, "y", ColumnOptions()).dropped) == ["Unnamed: 0"]
 
@@ -454,16 +454,16 @@ def test_a_few_new_words_at_prediction_are_missing(mixed, tmp_path, name, word):
     assert same.stderr == ""
     words = [f"{word} {k}" for k in range(N)]
     frame.assign(**{name: words}).to_csv(new, index=False)
-    assert ("--decimal" in refused("predict", out, new)) == (name == "n")
+    assert ("--decimal" in input_error("predict", out, new)) == (name == "n")
 
 
-def test_na_with_points_is_missing(mixed, tmp_path):
+def test_na_with_periods_is_missing(mixed, tmp_path):
     frame, out = mixed
     frame.head(2).astype(object).assign(n=["n.a.", 5]).to_csv(tmp_path / "t.csv", index=False)
     assert run("predict", out, tmp_path / "t.csv").exit_code == 0
 
 
-def test_percents_without_the_sign_are_told(mixed, tmp_path):
+def test_percentages_without_a_sign_are_reported(mixed, tmp_path):
     frame, out = mixed
     new = tmp_path / "new.csv"
     for cells in (SHARES / 100, [0.35, *frame["share"][1:]]):
@@ -471,6 +471,6 @@ def test_percents_without_the_sign_are_told(mixed, tmp_path):
         assert "share: numbers without a percent sign" in run("predict", out, new).stderr
     frame.to_csv(new, index=False)
     assert run("predict", out, new).stderr == ""
-    some = task_of([0.35, *frame["share"][1:]])
+    some = prepare([0.35, *frame["share"][1:]])
     assert any(one.startswith("Percentages, some of them without") for one in some.messages)
-    assert not any(one.startswith("Percentages") for one in task_of(frame["share"]).messages)
+    assert not any(one.startswith("Percentages") for one in prepare(frame["share"]).messages)
