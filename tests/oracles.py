@@ -67,7 +67,7 @@ def gaps(measure, values, counts, low, high):
 
 @dataclass(frozen=True)
 class Axis:
-    """One feature: the place of each row, the masses, and a point in each place."""
+    """One feature: the bin of each row, the masses, and a point in each bin."""
 
     code: np.ndarray
     inside: np.ndarray
@@ -84,7 +84,7 @@ def axis(x, measure, counts=None, limits=None):
 
 
 def chosen_axis(x, thresholds):
-    """Return the axis of a feature where only given stumps vote, a mass of 2 each."""
+    """Return the axis of a feature with given stumps only, of mass 2 each."""
     cuts, times = np.unique(np.asarray(thresholds, dtype=float), return_counts=True)
     code = np.sum(x[:, None] >= cuts[None, :], axis=1)
     before = np.append(cuts, x)[:1] - 1 - np.abs(np.append(cuts, x)[:1])
@@ -92,7 +92,7 @@ def chosen_axis(x, thresholds):
 
 
 def positions(axes):
-    """Return where each row stands in each feature: the mass between the first place and it."""
+    """Return the mass between the first bin and each row, for each feature."""
     return np.column_stack([np.append(0.0, np.cumsum(a.inside))[a.code] for a in axes])
 
 
@@ -107,7 +107,7 @@ def gram(axes):
 
 
 def smooth_stumps(axes, bias):
-    """Return Theorem 5's features ``sqrt(mass / 2) * s_hat`` of each row, a column a gap."""
+    """Return Theorem 5's features ``sqrt(mass / 2) * s_hat`` of each row, one column per gap."""
     blocks = []
     for a in axes:
         side = np.where(a.code[:, None] > np.arange(len(a.inside))[None, :], 1.0, -1.0)
@@ -119,7 +119,7 @@ def smooth_stumps(axes, bias):
 
 @dataclass(frozen=True)
 class Curves:
-    """A function of the kernel's space: what each feature's curve rises by over each gap.
+    """A function of the kernel's space: the increments of each feature's curve over the gaps.
 
     ``corner`` is the sum of the curve's two ends, which costs something without a bias.
     """
@@ -219,7 +219,7 @@ def box_machine(axes, y, cost):
 
 
 def box_interior_point(Q, top, steps=100):
-    """Minimise ``a'Qa / 2 - sum(a)`` over ``0 <= a <= top``, to about 1e-10."""
+    """Minimize ``a'Qa / 2 - sum(a)`` over ``0 <= a <= top``, to about 1e-10."""
     a, left = top / 2, top / 2
     z = w = 1 + np.abs(Q @ a - 1)
     for _ in range(steps):
@@ -238,7 +238,7 @@ def box_interior_point(Q, top, steps=100):
 
 
 def widest_margin(axes, y, *, bias):
-    """Return the widest margin with weights of at most 1; 0 if no ensemble separates.
+    """Return the largest margin with weights of at most 1; 0 if no ensemble separates.
 
     It is relative to the votes' length, so a feature of next to no mass separates next to nothing.
     """
@@ -253,7 +253,7 @@ def widest_margin(axes, y, *, bias):
 
 
 def every_stump(X):
-    """Return features, thresholds and votes (a column a stump) of all cuts mid gap, and constants.
+    """Return features, thresholds and votes (one column per stump) of all stumps and constants.
 
     Each feature has its constant vote, minus infinity, and one threshold a gap.
     """
@@ -277,7 +277,7 @@ BOOSTING_LOSSES = {
 
 
 def noisy_table(seed, n=200, d=4):
-    """Return rows without ties that 32 bits hold, labels 0 and 1, and weights."""
+    """Return rows of distinct 32-bit values, labels 0 and 1, and weights."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.choice(2**20, size=n, replace=False) for _ in range(d)]) / 1024.0
     centered = (X - 512) / 300

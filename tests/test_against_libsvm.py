@@ -30,7 +30,7 @@ TINY = 1e-9
 
 @pytest.fixture(autouse=True, scope="module")
 def both_ways():
-    """Solve even numbers of rows in their span, odd ones in the features' own weights."""
+    """Solve even numbers of rows in their span, odd ones in the weights of the features."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TableKernelMatrix, "is_faster", lambda _, n_rows, *__: n_rows % 2 == 0)
         yield
@@ -49,8 +49,8 @@ def fit(case, X, y, weight, measure, limits, *, bias):
     return model.fit(X, y, sample_weight=weight)
 
 
-def is_refused(error, case, axes, y, *, bias):
-    """Tell whether an error is the right one: a hard margin, and no ensemble that reaches it."""
+def is_expected_error(error, case, axes, y, *, bias):
+    """Whether the error is correct: a hard margin that no ensemble attains."""
     hard = np.isinf(case.unit_cost) and "no stump ensemble separates" in str(error)
     return hard and widest_margin(axes, y, bias=bias) < 1e-6
 
@@ -70,7 +70,7 @@ def read(model, X, y, axes, cost, *, bias):
 
 
 def check_certificate(model, ours, y, cost, tol, *, bias):
-    """Prove that the certificate is true, to a relative 1e-6, and that the duals are feasible."""
+    """Check the certificate, to a relative 1e-6, and that the dual variables are feasible."""
     certificate = model.certificate_
     assert certificate.converged
     assert certificate.gap <= tol
@@ -85,13 +85,13 @@ def check_certificate(model, ours, y, cost, tol, *, bias):
 
 
 def check_no_worse(ours, theirs, tol):
-    """Prove that neither value is worse than the oracle's by more than ``tol``."""
+    """Check that neither value is worse than the oracle's by more than ``tol``."""
     assert ours.primal <= theirs.primal * (1 + tol + RECOMPUTED)
     assert ours.dual >= theirs.dual - (tol + RECOMPUTED) * abs(ours.primal)
 
 
 def check_close(ours, theirs, axes, *, bias):
-    """Prove that both functions agree as strong convexity says they must.
+    """Check that both functions agree as strong convexity requires.
 
     With D the better dual value, ``|f - f*|^2 <= 2 (P - D)`` for each, hence for their distance
     ``sqrt(2 g) + sqrt(2 g')``; scores (up to the bias) differ by no more than that times the
@@ -117,7 +117,7 @@ def check(case, *, bias):
     try:
         model = fit(case, X, y, weight, measure, limits, bias=bias)
     except ValueError as error:
-        assert is_refused(error, case, axes, y, bias=bias), error
+        assert is_expected_error(error, case, axes, y, bias=bias), error
         return
     ours = read(model, X, y, axes, cost, bias=bias)
     check_certificate(model, ours, y, cost, case.tol, bias=bias)
@@ -198,8 +198,8 @@ def test_large_costs_on_inseparable_rows(C, bias):
 
 
 @pytest.mark.parametrize("measure", ["lebesgue", "uniform", "rank", "mixed", "middle"])
-def test_inseparable_rows_are_refused_at_once(measure):
-    """C=inf with equal rows of opposite labels is an error, whatever else is in the table."""
+def test_inseparable_rows_raise(measure):
+    """C=inf with equal rows of opposite labels is an error in any table."""
     for seed in range(100):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(rng.integers(4, 60), rng.integers(1, 6)))
@@ -210,8 +210,8 @@ def test_inseparable_rows_are_refused_at_once(measure):
             StumpSVC(np.inf, measure=measure, n_jobs=1).fit(X, y)
 
 
-def test_ends_of_equal_labels_are_refused_without_a_bias():
-    """K_S without mass outside pins both ends to opposite values, so they must differ in label."""
+def test_ends_of_equal_labels_are_inseparable_without_a_bias():
+    """Without mass outside, K_S gives both ends opposite values, so their labels must differ."""
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1, -1, -1, 1])
     for measure in ("lebesgue", "uniform", "rank", "mixed", "middle"):
         model = StumpSVC(np.inf, measure=measure, fit_intercept=False, n_jobs=1)
@@ -221,13 +221,13 @@ def test_ends_of_equal_labels_are_refused_without_a_bias():
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_constant_features_have_no_hard_margin(bias):
-    """No stump votes at all, so C=inf is refused with the same words."""
+    """There is no stump, so C=inf raises the same error."""
     with pytest.raises(ValueError, match="no stump ensemble separates"):
         StumpSVC(np.inf, fit_intercept=bias, n_jobs=1).fit(np.ones((4, 1)), [0, 0, 1, 1])
 
 
-def test_a_hard_margin_does_not_see_weights():
-    """Weights from 1e-9 to 1e9 leave the hard margin's optimum alone, to 1e-6."""
+def test_a_hard_margin_ignores_weights():
+    """Weights from 1e-9 to 1e9 do not change the optimum of the hard margin, to 1e-6."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))
     y = np.where(X[:, 0] > 0, 1, -1)
@@ -238,7 +238,7 @@ def test_a_hard_margin_does_not_see_weights():
 
 
 def test_the_solver_stops_above_tol_only_when_out_of_steps():
-    """What the solver believes when it stops is what the certificate says, at wild scales too."""
+    """The gap at which the solver stops is that of the certificate, at extreme scales too."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X = np.column_stack([1e8 * rng.integers(0, 4, 37), 1e-3 * rng.permutation(37)])
@@ -249,7 +249,7 @@ def test_the_solver_stops_above_tol_only_when_out_of_steps():
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_density_is_followed_between_the_rows(bias):
-    """Between rows curves follow Definition 1 in 32 straight pieces a gap: to 1e-3 here."""
+    """Between rows curves follow Definition 1 in 32 linear pieces per gap: to 1e-3 here."""
     X, y = np.array([[0.0], [2.0], [4.0], [5.0]]), np.array([-1, 1, -1, 1])
     new = np.linspace(0, 5, 51)[:, None]
     model = StumpSVC(measure=density, fit_intercept=bias, tol=1e-12, n_jobs=1).fit(X, y)

@@ -1,4 +1,4 @@
-"""Bins of long columns, found without sorting them, against sorting and exact arithmetic."""
+"""Bins of long columns, found without sorting, against sorting and exact arithmetic."""
 
 from fractions import Fraction
 from functools import cache
@@ -44,7 +44,7 @@ def draw(name, n=N):
 
 
 def both_ways(X, monkeypatch, **more):
-    """Return the columns as they are found, and as sorting finds them."""
+    """Return the columns found in cells, and those found by sorting."""
     found = make_columns(X, **more)
     monkeypatch.setattr(binning, "_MAX_SORTED_ROWS", len(X))
     return found, make_columns(X, **more)
@@ -69,7 +69,7 @@ def test_cells_find_the_bins_that_sorting_finds(name, max_bins, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["normal", "mostly zero", "spikes", "missing"])
-def test_cells_weigh_rows_as_sorting_does(name, monkeypatch):
+def test_cells_weight_rows_as_sorting_does(name, monkeypatch):
     weight = np.random.default_rng(1).integers(1, 5, size=N) * np.where(np.arange(N) % 97, 1, 300.0)
     X = draw(name)[:, None]
     found, sorted_ = both_ways(X, monkeypatch, max_bins=64, sample_weight=weight)
@@ -77,7 +77,7 @@ def test_cells_weigh_rows_as_sorting_does(name, monkeypatch):
 
 
 @pytest.mark.parametrize("sampled", [1, 20])
-def test_a_poor_sample_costs_time_alone(sampled, monkeypatch):
+def test_a_poor_sample_only_costs_time(sampled, monkeypatch):
     monkeypatch.setattr(binning, "_MAX_SAMPLE", sampled)
     X = np.column_stack([draw("normal"), draw("spikes"), draw("missing")])
     found, sorted_ = both_ways(X, monkeypatch, max_bins=100)
@@ -85,7 +85,7 @@ def test_a_poor_sample_costs_time_alone(sampled, monkeypatch):
 
 
 def test_long_columns_are_not_sorted_whole():
-    """Bins of a million rows need some ten thousand of them in order."""
+    """Bins of a million rows need only some ten thousand of them sorted."""
     found = find_values(draw("normal"), None, 256)
     assert found.cells is not None
     assert len(found.values) < N / 2
@@ -114,8 +114,8 @@ def test_weights_of_many_rows_are_repetitions(name):
 
 
 @pytest.mark.parametrize("rare", [-1e9, 0.5, 1e9])
-def test_a_value_of_one_row_among_many_is_a_place_of_its_own(rare):
-    """No sample is likely to meet it."""
+def test_a_single_row_among_many_has_its_own_bin(rare):
+    """A sample is unlikely to contain it."""
     x = np.random.default_rng(4).integers(0, 200, size=N).astype(float)
     x[12_345] = rare
     column = make_columns(x[:, None], max_bins=256).columns[0]
@@ -131,7 +131,7 @@ def test_as_many_values_as_bins_are_exact_and_one_more_is_not():
 
 
 def exact_starts(counts, max_bins):
-    """The rule of `bin_starts` in exact arithmetic."""
+    """Return `bin_starts` in exact arithmetic."""
     counts = [Fraction(int(count)) for count in counts]
     heavy = set()
     while True:
@@ -157,8 +157,8 @@ def exact_starts(counts, max_bins):
     st.lists(st.sampled_from([1, 2, 3, 4, 7, 50, 1000]), min_size=9, max_size=60),
     st.integers(2, 8),
 )
-def test_heavy_values_leave_no_bin_to_rounding(counts, max_bins):
-    """A value at the very edge of a bin is beyond it, as in exact arithmetic."""
+def test_rounding_does_not_decide_the_bins_of_heavy_values(counts, max_bins):
+    """A value exactly at the edge of a bin is beyond it, as in exact arithmetic."""
     if max(counts) <= sum(counts) / max_bins:
         counts = [*counts, sum(counts)]
     found = bin_starts(np.array(counts, dtype=float), max_bins)
@@ -167,13 +167,13 @@ def test_heavy_values_leave_no_bin_to_rounding(counts, max_bins):
 
 @pytest.mark.parametrize("unit", [0.1, 1 / 3, 1e-7])
 def test_the_unit_of_weights_does_not_matter(unit):
-    """Summed tenths are not whole; the middle of the 13th value is the edge of the second bin."""
+    """Sums of tenths are rounded; the middle of the 13th value is the edge of the second bin."""
     counts = np.ones(50)
     np.testing.assert_array_equal(bin_starts(unit * counts, 4), exact_starts(counts, 4))
 
 
 class Doubled:
-    """A table that exists nowhere as a whole: column ``d`` is ``d + 1`` times a given one."""
+    """A table that is never in memory: column ``d`` is ``d + 1`` times a given one."""
 
     def __init__(self, x, n_features):
         self.x, self.shape = x, (len(x), n_features)

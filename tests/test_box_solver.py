@@ -1,4 +1,4 @@
-"""The solver of machines without a bias: against SciPy, closed forms and a plain twin."""
+"""The solver of machines without a bias against SciPy, closed forms and plain NumPy."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ LOSSES = [Hinge, SquaredHinge, LeastSquares]
 
 
 class Narrow:
-    """A kernel matrix of which some rows may be held."""
+    """A kernel matrix of which only some rows may be cached."""
 
     whole = None
 
@@ -50,7 +50,7 @@ def problem(seed, matrix="gaussian", n=25, log10_C=0.0):
 
 
 def optimum(square, sign, loss, b=0.0):
-    """Return the scores and the dual value of the optimum by SciPy or, where linear, by solving."""
+    """Return the scores and the dual value at the optimum, by SciPy or a linear system."""
     ridge, low, high = loss.box()
     Q = square * np.outer(sign, sign) + np.diag(ridge)
     slope = 1.0 - b * sign
@@ -63,7 +63,7 @@ def bounded(Q, slope, low, high):
     unit = 1.0 / np.sqrt(np.diag(Q) + 1e-3)
     Q, slope = unit[:, None] * Q * unit, unit * slope
     z = np.zeros(len(slope))
-    for _ in range(4):  # L-BFGS-B may give up in a narrow valley, but not from where it stopped
+    for _ in range(4):  # L-BFGS-B may stop early in a narrow valley, but not if restarted there
         z = minimize(
             lambda z: (0.5 * z @ (Q @ z) - slope @ z, Q @ z - slope),
             z,
@@ -115,7 +115,7 @@ def test_least_squares_is_a_linear_system(matrix):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("width", [8, 17, 59])
-def test_in_groups_it_is_the_same_optimum(loss, width):
+def test_few_cached_rows_give_the_same_optimum(loss, width):
     for seed in range(3):
         square, sign, cost = problem(seed, n=60)
         found = solve_box(Narrow(square, width), sign, loss(cost), tol=1e-9, max_iter=5000)
@@ -124,7 +124,7 @@ def test_in_groups_it_is_the_same_optimum(loss, width):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_groups_of_a_singular_matrix(loss):
+def test_few_cached_rows_of_a_singular_matrix(loss):
     square, sign, cost = problem(5, "of rank 2", n=60)
     found = solve_box(Narrow(square, 12), sign, loss(cost), tol=1e-6, max_iter=5000)
     assert_solved(found, square, sign, loss(cost))
@@ -132,7 +132,7 @@ def test_groups_of_a_singular_matrix(loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("tol", [0.3, 1e-2, 1e-6])
-def test_the_certificate_brackets_the_optimum(loss, tol):
+def test_the_certificate_encloses_the_optimum(loss, tol):
     for seed in range(5):
         square, sign, cost = problem(seed, n=40)
         found = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=tol).certificate
@@ -142,7 +142,7 @@ def test_the_certificate_brackets_the_optimum(loss, tol):
         assert found.gap <= tol and found.converged
 
 
-def test_too_few_groups_are_admitted():
+def test_too_few_rounds_are_reported():
     square, sign, cost = problem(0, n=60)
     found = solve_box(Narrow(square, 8), sign, Hinge(cost), tol=1e-9, max_iter=2)
     value = optimum(square, sign, Hinge(cost))[1]
@@ -153,14 +153,14 @@ def test_too_few_groups_are_admitted():
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("b", [-0.7, 0.4, 3.0])
-def test_a_constant_that_is_given(loss, b):
+def test_a_given_constant(loss, b):
     square, sign, cost = problem(1)
     found = solve_box(DenseKernelMatrix(square), sign, loss(cost), b=b, tol=1e-9)
     assert_solved(found, square, sign, loss(cost), b)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_from_the_optimum_there_is_nothing_to_do(loss):
+def test_a_start_at_the_optimum_takes_no_round(loss):
     square, sign, cost = problem(2)
     cold = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9)
     given = cold.a.copy(), cold.margin.copy()
@@ -170,7 +170,7 @@ def test_from_the_optimum_there_is_nothing_to_do(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_any_start_leads_to_the_optimum_and_is_left_as_it_was(loss):
+def test_any_start_leads_to_the_optimum_and_is_not_changed(loss):
     square, sign, cost = problem(3)
     a = np.random.default_rng(0).uniform(0, 1, size=len(sign)) * cost
     start = a.copy(), sign * (square @ (a * sign))
@@ -180,7 +180,7 @@ def test_any_start_leads_to_the_optimum_and_is_left_as_it_was(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_row_twice_is_a_row_of_twice_the_cost(loss):
+def test_a_repeated_row_is_a_row_of_twice_the_cost(loss):
     square, sign, cost = problem(4)
     again = np.concatenate([np.arange(25), np.arange(10)])
     cost = np.ones(25)
@@ -194,7 +194,7 @@ def test_a_row_twice_is_a_row_of_twice_the_cost(loss):
 
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
 def test_a_large_cost_is_the_hard_margin(loss):
-    """Rows of an invertible kernel can all be met; twice that cost then changes nothing."""
+    """With an invertible kernel all margins can be 1; a larger cost changes nothing."""
     square, sign, _ = problem(6, n=20)
     square += 0.1 * np.eye(20)
     hard = solve_box(DenseKernelMatrix(square), sign, loss(np.full(20, 1e8)), tol=1e-9)
@@ -204,7 +204,7 @@ def test_a_large_cost_is_the_hard_margin(loss):
 
 
 def test_a_small_cost_is_the_kernel_mean():
-    """No row reaches the margin, so that every ``a`` is at its limit."""
+    """All margins are below 1, so every ``a`` is at its limit."""
     square, sign, cost = problem(7, log10_C=-4.0)
     found = solve_box(DenseKernelMatrix(square), sign, Hinge(cost), tol=1e-9)
     np.testing.assert_array_equal(found.a, cost)
@@ -222,7 +222,7 @@ def test_rows_that_do_not_interact_have_closed_forms():
         np.testing.assert_allclose(found.a, a, atol=1e-9)
 
 
-def test_progress_is_told_of_each_group():
+def test_progress_reports_each_round():
     square, sign, cost = problem(0, n=60)
     told = []
     found = solve_box(
@@ -234,7 +234,7 @@ def test_progress_is_told_of_each_group():
     assert np.all(np.diff([dual for _, _, dual in told]) >= -1e-12)
 
 
-def climb_by_hand(square, index, sign, box, accuracy, most):
+def plain_ascent(square, index, sign, box, accuracy, most):
     a, margin = np.zeros(len(sign)), np.zeros(len(sign))
     n_steps, level, steepest = 0, 0.5, np.inf
     while steepest > accuracy:
@@ -257,13 +257,13 @@ def climb_by_hand(square, index, sign, box, accuracy, most):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("most", [1, 7, 400])
-@pytest.mark.parametrize("n_held", [9, 25])
-def test_climbing_takes_the_steep_rows_at_hand_one_by_one(loss, most, n_held):
+@pytest.mark.parametrize("n_cached", [9, 25])
+def test_coordinate_ascent_visits_the_steep_cached_rows(loss, most, n_cached):
     for seed in range(4):
         square, sign, cost = problem(seed)
         box = loss(cost).box()
-        index = np.sort(np.random.default_rng(seed).permutation(25)[:n_held])
-        expected = climb_by_hand(square, index, sign, box, 1e-3, most)
+        index = np.sort(np.random.default_rng(seed).permutation(25)[:n_cached])
+        expected = plain_ascent(square, index, sign, box, 1e-3, most)
         a, margin = np.zeros(25), np.zeros(25)
         assert (
             coordinate_ascent(square[index], index, sign, *box, a, margin, 1e-3, most)

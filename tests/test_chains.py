@@ -1,4 +1,4 @@
-"""The chain of a feature: its two sweeps, its norm, its kernel and its factors, all dense."""
+"""Chains against dense matrices: products, norm, kernel and factors."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from everystump._core.chains import Chains
 from everystump._core.measures import Masses
 
 BOTH = pytest.mark.parametrize("centered", [True, False])
-# The form of each feature's column, the masses of its edges, and the mass outside.
+# The column of each feature, the masses of its edges, and the mass outside.
 KINDS = {
     "a category": ([category(4)], [[2.0, 1.0, 0.5, 3.0]], [0.0]),
     "missing": (
@@ -53,7 +53,7 @@ def forms(request):
 
 
 def beyond(column):
-    """Return whether each place lies beyond the edge to each, by walking up to the root."""
+    """Return whether each bin lies beyond the edge to each bin, by walking up to the root."""
     out = np.zeros((column.n_bins, column.n_bins))
     for place in range(column.n_bins):
         at = place
@@ -64,8 +64,8 @@ def beyond(column):
     return out
 
 
-def spread_matrix(columns, masses, centered):
-    """Return the dense matrix of `spread`, from the formulas above the room."""
+def dense_operator(columns, masses, centered):
+    """Return the dense matrix ``S`` from the formulas of the module's docstring."""
     blocks = []
     for column, mass in zip(columns, masses, strict=True):
         s = np.sqrt(2 * np.append(mass.outside if centered else 0.0, mass.inside))
@@ -88,25 +88,25 @@ def block_diagonal(blocks):
 
 
 @BOTH
-def test_spread_is_its_matrix(forms, centered):
+def test_matvec_is_a_product_with_the_matrix(forms, centered):
     chains = Chains.of(*forms, centered=centered)
     weights = np.random.default_rng(0).normal(size=len(chains.jumps))
-    expected = spread_matrix(*forms, centered) @ weights
+    expected = dense_operator(*forms, centered) @ weights
     np.testing.assert_allclose(chains.matvec(weights), expected, rtol=1e-9, atol=1e-9)
 
 
 @BOTH
-def test_collect_is_the_transpose(forms, centered):
+def test_rmatvec_is_a_product_with_the_transpose(forms, centered):
     chains = Chains.of(*forms, centered=centered)
     sums = np.random.default_rng(1).normal(size=len(chains.jumps))
-    expected = spread_matrix(*forms, centered).T @ sums
+    expected = dense_operator(*forms, centered).T @ sums
     np.testing.assert_allclose(chains.rmatvec(sums), expected, rtol=1e-9, atol=1e-9)
 
 
 @BOTH
 @pytest.mark.parametrize("kind", TAME)
-def test_the_norm_of_the_weights_is_the_chains_energy(kind, centered):
-    """``|w|^2 = sum (dU)^2 / (2 m)``, and without a bias the corner term; idle weights are 0."""
+def test_the_norm_of_the_weights_is_the_energy_of_the_table(kind, centered):
+    """``|w|^2 = sum (dU)^2 / (2 m)``, plus the corner term without a bias; unused weights are 0."""
     columns, masses = of_kind(kind)
     chains = Chains.of(columns, masses, centered=centered)
     weights = np.random.default_rng(2).normal(size=len(chains.jumps))
@@ -137,8 +137,8 @@ def test_without_outside_mass_the_ends_are_opposite(kind, centered):
 
 
 @BOTH
-def test_gram_is_the_kernel_of_spread(forms, centered):
-    """``K = Phi Phi'``, a row of ``Phi`` being the rows of the spread matrix at its places."""
+def test_kernel_matrix_is_the_kernel_of_the_operator(forms, centered):
+    """``K = V V'``, where a row of ``V`` is the sum of the rows of ``S`` at its bins."""
     chains = Chains.of(*forms, centered=centered)
     rng = np.random.default_rng(4)
     places = np.column_stack(
@@ -154,8 +154,8 @@ def test_gram_is_the_kernel_of_spread(forms, centered):
     np.testing.assert_allclose(K, Phi @ Phi.T, rtol=1e-9, atol=1e-9 * np.abs(K).max())
 
 
-def test_votes_are_spread_up_to_a_constant():
-    """What is voted at a joint place, less its mean over places, is what spread gives there."""
+def test_votes_are_rows_of_the_operator_up_to_a_constant():
+    """The votes at a joint bin minus their mean are the rows of the operator minus theirs."""
     masses = [Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])]
     chains = Chains.of(paths(masses), masses, centered=True)
     S = np.column_stack([chains.matvec(unit) for unit in np.eye(len(chains.jumps))])
@@ -180,18 +180,18 @@ def chain_solve(chains, d, rhs):
     return out
 
 
-def random_curvature(size, share_of_zeros, rng):
-    return rng.uniform(0.1, 3.0, size=size) * (rng.uniform(size=size) >= share_of_zeros)
+def random_curvature(size, zero_fraction, rng):
+    return rng.uniform(0.1, 3.0, size=size) * (rng.uniform(size=size) >= zero_fraction)
 
 
 @BOTH
-@pytest.mark.parametrize("share_of_zeros", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("zero_fraction", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("kind", TAME)
-def test_solve_inverts_the_block_of_each_feature(kind, share_of_zeros, centered):
+def test_solve_inverts_the_block_of_each_feature(kind, zero_fraction, centered):
     columns, masses = of_kind(kind)
     chains = Chains.of(columns, masses, centered=centered)
     rng = np.random.default_rng(5)
-    d = random_curvature(len(chains.jumps), share_of_zeros, rng)
+    d = random_curvature(len(chains.jumps), zero_fraction, rng)
     rhs = rng.normal(size=len(d))
     out = chain_solve(chains, d, rhs)
     for column, a, b in zip(columns, chains.starts, chains.starts[1:], strict=False):
@@ -200,7 +200,7 @@ def test_solve_inverts_the_block_of_each_feature(kind, share_of_zeros, centered)
 
 
 def exact_solve(s, d, rhs):
-    """Solve with `dense_block` in fractions, where nothing is rounded."""
+    """Solve with `dense_block` in exact fractions."""
     s, d, rhs = ([Fraction(float(number)) for number in array] for array in (s, d, rhs))
     size, total = len(s), sum(d)
     after = [sum(d[k:]) for k in range(size)]
@@ -222,7 +222,7 @@ def exact_solve(s, d, rhs):
 @pytest.mark.parametrize("power", [3, 6, 12])
 @pytest.mark.parametrize("seed", seeds(4))
 def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
-    """Nothing is subtracted on the way, so scales over 24 decades cost few digits."""
+    """Nothing is subtracted, so scales over 24 decades cost few digits."""
     rng = np.random.default_rng(seed)
     masses = [Masses(10.0 ** rng.uniform(-power, power, size=9), 0.0)]
     chains = Chains.of(paths(masses), masses, centered=False)
@@ -233,7 +233,7 @@ def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
 
 
 def test_solve_is_symmetric_and_positive():
-    """A preconditioner must be both, whatever the scales."""
+    """A preconditioner must be both, for any scales."""
     rng = np.random.default_rng(6)
     masses = [Masses(10.0 ** rng.uniform(-6, 6, size=15), 0.0)]
     chains = Chains.of(paths(masses), masses, centered=False)

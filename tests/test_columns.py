@@ -1,4 +1,4 @@
-"""Places, cuts and codes of the columns, and the grid that finds them."""
+"""Bins, cuts and codes of the columns, and the grid that finds them."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def one(x, max_bins=256, **more):
     return columns.columns[0], columns.codes[0]
 
 
-def check_places(x, column, codes):
+def check_bins(x, column, codes):
     """Check what must hold of every column, exact or binned."""
     assert len(column.cuts) == len(column.values) - 1 == len(column.counts) - 1
     assert np.all(np.diff(column.values) > 0)
@@ -57,7 +57,7 @@ def test_every_distinct_value_is_a_place(n):
 def test_bins(max_bins, draw):
     x = getattr(np.random.default_rng(0), draw)(size=3000)
     column, codes = one(x, max_bins)
-    check_places(x, column, codes)
+    check_bins(x, column, codes)
     assert not column.exact
     assert len(column.values) == max_bins
     np.testing.assert_array_equal(column.counts, np.bincount(codes))
@@ -83,7 +83,7 @@ def test_a_spike_leaves_the_rest_enough_bins(where):
     rng = np.random.default_rng(2)
     x = np.concatenate([np.full(9000, where), rng.normal(size=1000)])
     column, codes = one(x, 64)
-    check_places(x, column, codes)
+    check_bins(x, column, codes)
     assert len(column.values) >= 0.8 * 64
     assert np.sum(column.counts < 1000) >= 0.75 * 64
 
@@ -92,7 +92,7 @@ def test_many_spikes_leave_the_rest_their_bins():
     """50 heavy values take 50 of 64 bins; 1000 light ones have some ten left, not one."""
     x = np.concatenate([np.repeat(np.arange(50.0), 400), 100 + np.arange(1000.0)])
     column, codes = one(x, 64)
-    check_places(x, column, codes)
+    check_bins(x, column, codes)
     assert np.sum(column.values >= 100) >= 10
 
 
@@ -105,10 +105,10 @@ print(*columns.columns[0].counts.round(9))
 """
 
 
-def test_a_weight_of_exactly_its_share_ends_the_search_for_bins():
-    """4.4 is a third of all and half of the rest, up to rounding: heavy and not heavy in turn.
+def test_a_weight_of_exactly_one_bin_ends_the_search_for_bins():
+    """Up to rounding, 4.4 is a third of the total: it must not be heavy and light in turn.
 
-    In a process of its own, because a search without end cannot be interrupted from here.
+    A separate process, because an endless loop could not be interrupted from here.
     """
     run = subprocess.run(
         [sys.executable, "-c", HEAVY_BY_ROUNDING],
@@ -150,7 +150,7 @@ def test_codes_have_the_smallest_type(n_bins, dtype):
     np.testing.assert_array_equal(codes, x)
 
 
-def test_all_features_share_the_type_of_the_richest():
+def test_all_features_share_the_largest_type():
     X = np.column_stack([np.zeros(300), np.arange(300.0)])
     columns = make_columns(X, max_bins=1000)
     assert columns.codes.dtype == np.uint16
@@ -163,7 +163,7 @@ def test_one_binned_feature_makes_the_table_inexact():
     assert not make_columns(X, max_bins=20).exact
 
 
-def test_a_constant_column_has_one_place():
+def test_a_constant_column_has_one_bin():
     column, codes = one(np.full(5, 7.0))
     np.testing.assert_array_equal(column.values, [7.0])
     assert len(column.cuts) == 0
@@ -227,7 +227,7 @@ def test_given_thresholds_cut_the_column():
     assert (column.low, column.high, column.exact) == (-3.0, 9.0, True)
 
 
-def test_no_threshold_at_all_leaves_one_place():
+def test_without_thresholds_there_is_one_bin():
     column, codes = one([1.0, 2.0], thresholds=lambda d: np.array([]))
     assert len(column.values) == 1
     np.testing.assert_array_equal(codes, [0, 0])
@@ -235,16 +235,16 @@ def test_no_threshold_at_all_leaves_one_place():
 
 @QUICK
 @given(st.lists(FINITE, min_size=1, max_size=40), st.sampled_from([2, 3, 8, 100]))
-def test_places_of_any_numbers(numbers, max_bins):
+def test_bins_of_any_numbers(numbers, max_bins):
     x = np.array(numbers)
     column, codes = one(x, max_bins)
-    check_places(x, column, codes)
+    check_bins(x, column, codes)
 
 
 @search(300)
 @given(FINITE, FINITE)
-def test_middles_lie_in_the_gap(a, b):
-    """``low < middle <= high``, and strictly inside where a number lies between the two."""
+def test_midpoints_lie_in_the_gap(a, b):
+    """``low < middle <= high``, and strictly inside if there is a float between the two."""
     if a == b:
         return
     low, high = min(a, b), max(a, b)
@@ -273,7 +273,7 @@ def test_extreme_gaps_are_cut(low, high):
 
 
 def check_lookup(cuts, x):
-    """Check `Lookup` and `locate` against their NumPy twin."""
+    """Check `Lookup` and `find_bin` against NumPy."""
     lookup = Lookup.build(cuts)
     found = [binloops.find_bin(v, lookup.cuts, lookup.first, lookup.low, lookup.scale) for v in x]
     np.testing.assert_array_equal(found, np.searchsorted(cuts, x, side="right"))
@@ -282,14 +282,14 @@ def check_lookup(cuts, x):
 @QUICK
 @given(st.lists(FINITE, max_size=30), st.lists(FINITE, min_size=1, max_size=30))
 def test_lookup_finds_any_number(cuts, x):
-    """Also with equal cuts, as the knots of jumps are; also exactly at the cuts."""
+    """Also with equal cuts, like the knots of jumps, and exactly at the cuts."""
     cuts = np.sort(np.array(cuts))
     check_lookup(cuts, np.concatenate([x, cuts]))
 
 
-@pytest.mark.parametrize("reach", [1.0, 30.0, 300.0])
-def test_lookup_in_long_tails(reach):
-    cuts = 10.0 ** np.sort(np.random.default_rng(8).uniform(-reach, reach, size=200))
+@pytest.mark.parametrize("exponent", [1.0, 30.0, 300.0])
+def test_lookup_in_long_tails(exponent):
+    cuts = 10.0 ** np.sort(np.random.default_rng(8).uniform(-exponent, exponent, size=200))
     around = np.concatenate([cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf)])
     check_lookup(cuts, np.append(around, [0.0, -1e300]))
 
@@ -300,14 +300,14 @@ def test_lookup_of_few_or_equal_cuts(cuts):
 
 
 def test_lookup_is_a_grid_not_a_search():
-    """In evenly spread cuts no cell holds more than one, so that finding needs no halving."""
+    """With evenly spaced cuts no cell contains more than one, so that no bisection is needed."""
     lookup = Lookup.build(np.linspace(0.0, 1.0, 100))
     assert np.diff(lookup.first).max() == 1
 
 
 @pytest.mark.parametrize("weight", [1e-13, 1e-20, 1e-300])
-def test_a_last_value_of_next_to_no_weight_makes_no_bin_too_many(weight):
-    """257 places would not fit 8-bit codes."""
+def test_a_last_value_of_tiny_weight_does_not_add_a_bin(weight):
+    """257 bins would not fit into 8-bit codes."""
     x = np.arange(5000.0)
     weights = np.where(x == x[-1], weight, 1.0)
     columns = make_columns(x[:, None], max_bins=256, sample_weight=weights)

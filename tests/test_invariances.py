@@ -1,4 +1,4 @@
-"""What must not matter: order, threads, copies against weights, units, constants."""
+"""Invariance to order, threads, repeated rows instead of weights, units and constants."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_a_weight_is_that_many_rows(table, new, machine, measure, max_bins, bias
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_weight_is_that_many_rows_at_the_default_tolerance(table, machine):
-    """Brackets of the optimum from weights and from repeated rows overlap."""
+    """The intervals around the optimum from weights and from repeated rows overlap."""
     X, y = table
     times = np.random.default_rng(1).integers(0, 4, size=len(y))
     weighted = MACHINES[machine]().fit(X, y, sample_weight=times.astype(float)).certificate_
@@ -65,7 +65,7 @@ def test_a_weight_is_that_many_rows_at_the_default_tolerance(table, machine):
 
 
 def test_a_weight_is_that_many_rows_under_balanced_classes(table, new):
-    """Balanced class weights see total weights, not rows, to 1e-8."""
+    """Balanced class weights depend on total weights, not on rows, to 1e-8."""
     X, y = table
     times = np.random.default_rng(2).integers(0, 4, size=len(y))
     weighted = scores("hinge", X, y, new, times.astype(float), class_weight="balanced")
@@ -75,8 +75,8 @@ def test_a_weight_is_that_many_rows_under_balanced_classes(table, new):
     )
 
 
-def test_weights_of_zero_may_silence_a_value_out_of_range(table, new):
-    """A far row of weight 0 changes nothing at all, not even the range of its feature."""
+def test_weights_of_zero_exclude_an_outlier(table, new):
+    """A distant row of weight 0 has no effect, not even on the range of its feature."""
     X, y = table
     far = np.vstack([X, [[1e6, 1e6, -1e6]]])
     weight = np.append(np.ones(len(y)), 0.0)
@@ -99,7 +99,7 @@ def test_dual_variables_of_copies_add_up(table):
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("max_bins", [16, 256])
 def test_row_order_does_not_matter(table, new, machine, max_bins):
-    """A permutation of the rows leaves the scores alone, to 1e-8."""
+    """A permutation of the rows does not change the scores, to 1e-8."""
     X, y = table
     order = np.random.default_rng(3).permutation(len(y))
     plain = scores(machine, X, y, new, max_bins=max_bins)
@@ -109,7 +109,7 @@ def test_row_order_does_not_matter(table, new, machine, max_bins):
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_feature_order_does_not_matter(table, new, machine):
-    """A permutation of the features leaves the scores alone, to 1e-8."""
+    """A permutation of the features does not change the scores, to 1e-8."""
     X, y = table
     plain = scores(machine, X, y, new)
     permuted = scores(machine, X[:, [2, 0, 1]], y, new[:, [2, 0, 1]])
@@ -128,8 +128,8 @@ def test_threads_do_not_matter(machine):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_rank_is_blind_to_monotone_transforms(table, machine):
-    """exp, cube and arctan of the features leave the training scores alone, to 1e-9."""
+def test_rank_is_invariant_to_monotone_transforms(table, machine):
+    """exp, cube and arctan of the features do not change the training scores, to 1e-9."""
     X, y = table
     plain = scores(machine, X, y, X, measure="rank")
     for transform in (np.exp, lambda x: x**3, np.arctan):
@@ -140,8 +140,8 @@ def test_rank_is_blind_to_monotone_transforms(table, machine):
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("measure", ["uniform", "mixed", "middle", "rank"])
 @pytest.mark.parametrize("bias", [True, False])
-def test_relative_measures_are_blind_to_units(table, new, machine, measure, bias):
-    """Affine transforms of each feature leave the scores of new rows alone, to 1e-7."""
+def test_relative_measures_are_invariant_to_units(table, new, machine, measure, bias):
+    """Affine transforms of each feature do not change the scores of new rows, to 1e-7."""
     X, y = table
     slope, shift = np.array([1e6, 0.25, 1e-6]), np.array([-3.0, 8.0, 0.0])
     given = {"measure": measure, "fit_intercept": bias}
@@ -175,7 +175,7 @@ def test_a_constant_feature_contributes_nothing(table, new, measure, bias):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_swapping_labels_turns_the_score(table, new, machine):
+def test_swapping_labels_negates_the_scores(table, new, machine):
     """Negated labels negate the scores, to 1e-8."""
     X, y = table
     plain, turned = scores(machine, X, y, new), scores(machine, X, -y, new)

@@ -1,4 +1,4 @@
-"""Certificates against exact arithmetic: what they claim of the returned coefficients is so."""
+"""Certificates against exact arithmetic at the returned coefficients."""
 
 from fractions import Fraction
 
@@ -51,7 +51,7 @@ def check_claims(model, X, y, cost):
     assert claimed.rounding <= claimed.gap * 2 + 1e-15
 
 
-def whole_numbers(seed):
+def integer_table(seed):
     rng = np.random.default_rng(seed)
     n_rows, n_features = int(rng.choice([6, 12, 30])), int(rng.integers(1, 4))
     X, y = rng.integers(0, 3, (n_rows, n_features)), rng.integers(0, 2, n_rows)
@@ -64,15 +64,15 @@ def whole_numbers(seed):
 )
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize("bias", [True, False])
-def test_claims_are_those_of_the_returned_coefficients(seed, C, tol, loss, bias):
-    X, y = whole_numbers(seed)
+def test_certificates_hold_for_the_returned_coefficients(seed, C, tol, loss, bias):
+    X, y = integer_table(seed)
     model = KernelSVC("linear", C=C, loss=loss, tol=tol, fit_intercept=bias).fit(X, y)
     assert model.certificate_.converged
     check_claims(model, X, y, np.full(len(y), C))
 
 
 @pytest.mark.parametrize("seed", seeds(8))
-def test_claims_hold_for_unscaled_rows_and_costs_far_apart(seed):
+def test_certificates_hold_for_unscaled_rows_and_extreme_costs(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(15, 2)) * 30 + 500 * rng.random()
     y, weight = np.arange(15) % 2, 10.0 ** rng.uniform(-2, 2, 15)
@@ -90,7 +90,7 @@ def unscaled(n_rows=100):
 @pytest.mark.parametrize("bias", [True, False])
 def test_unscaled_rows_and_a_large_cost_are_solved(bias):
     X, y = unscaled()
-    # Without a bias the rounding of the dual variables alone keeps a gap of some 1e-6.
+    # Without a bias, the rounding of the dual variables alone leaves a gap of about 1e-6.
     tol = 1e-6 if bias else 1e-4
     model = KernelSVC("linear", C=506485.48, tol=tol, fit_intercept=bias).fit(X, y)
     assert model.certificate_.converged and model.n_iter_ < 200
@@ -106,9 +106,9 @@ def test_max_iter_bounds_the_work_of_libsvm():
 
 
 def test_a_gap_below_rounding_is_not_claimed():
-    X, y = whole_numbers(1345)
-    told = r"rounding \(.e-.. of the objective\) keeps one of tol=1e-18 .* or scale the features"
-    with pytest.warns(ConvergenceWarning, match=told):
+    X, y = integer_table(1345)
+    message = r"rounding \(.e-.. of the objective\) prevents a proof of tol=1e-18; .* or scale"
+    with pytest.warns(ConvergenceWarning, match=message):
         model = KernelSVC("linear", C=1e6, tol=1e-18).fit(X, y)
     assert not model.certificate_.converged and model.certificate_.gap > 1e-18
     with pytest.warns(ConvergenceWarning, match="rounding .* or lower C"):
@@ -120,7 +120,7 @@ def test_a_gap_below_rounding_is_not_claimed():
 @pytest.mark.parametrize("model", [StumpSVC, StumpLogisticRegression])
 @pytest.mark.parametrize("bias", [True, False])
 def test_stump_ensembles_state_their_rounding(model, bias):
-    X, y = whole_numbers(1345)
+    X, y = integer_table(1345)
     found = model(C=100.0, tol=1e-6, fit_intercept=bias).fit(X, y).certificate_
     assert found.converged and 0 < found.rounding <= 2 * found.gap
 
@@ -132,8 +132,8 @@ def test_rounding_is_on_the_safe_side():
     assert not found.converged and found.rounding == 0.5
 
 
-def test_values_that_contradict_each_other_are_no_proof():
-    """A dual value above the primal one shows that rounding, at least, was larger than stated."""
+def test_contradictory_values_do_not_converge():
+    """A dual value above the primal value means that rounding was larger than stated."""
     within = certify(
         ObjectiveTerms(2.0, 0.0, 2.5, 2.0, primal_rounding=0.1, dual_rounding=0.3), tol=0.6
     )
@@ -143,8 +143,8 @@ def test_values_that_contradict_each_other_are_no_proof():
 
 
 @pytest.mark.parametrize("n_terms", [100, 10_000, 100_000])
-def test_sums_of_equal_terms_are_off_by_no_more_than_they_say(n_terms):
-    """Their roundings add up."""
+def test_rounding_bounds_of_sums_of_equal_terms(n_terms):
+    """Their rounding errors add up."""
     for extended in (False, True):
         total = RowSum(1, extended)
         total.add(np.full((n_terms, 1), 0.1), np.arange(n_terms), np.ones(n_terms))
@@ -166,7 +166,7 @@ def test_the_imbalance_is_rounded_to_the_safe_side(seed):
 
 
 @pytest.mark.parametrize("extended", [False, True])
-def test_products_are_off_by_no_more_than_they_say(extended):
+def test_rounding_bounds_of_products(extended):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3)) + 1e4
     coef = 1e6 * rng.normal(size=20)
@@ -202,7 +202,7 @@ def test_the_best_bias_has_the_least_loss(loss, seed):
 
 
 def test_rows_on_the_corner_do_not_confuse_the_best_bias():
-    """Of two classes that both lie on their corners, the rows of one used to be overlooked."""
+    """Both classes lie on their corners; the rows of neither may be overlooked."""
     X = np.array([1.0, 2, 0, 2, 0, 0, 0, 0, 2, 2, 2, 0])[:, None]
     y = np.array([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0])
     model = KernelSVC("linear", C=147257.15, loss="squared_hinge", tol=1e-12).fit(X, y)
@@ -211,7 +211,7 @@ def test_rows_on_the_corner_do_not_confuse_the_best_bias():
     assert separated == 0.0
 
 
-def test_dual_variables_are_balanced_to_the_last_digit():
+def test_dual_variables_are_balanced_exactly():
     rng = np.random.default_rng(0)
     sign = np.where(np.arange(40) % 2, 1.0, -1.0)
     problem = KernelProblem(sign, Hinge(np.full(40, 10.0)), True, 1e-6, 100)

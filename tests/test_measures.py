@@ -1,4 +1,4 @@
-"""The mass of every gap, by hand, by closed form and by SciPy."""
+"""The masses of the gaps, by hand, in closed form and by SciPy."""
 
 from dataclasses import replace
 
@@ -82,13 +82,13 @@ def test_mixed_is_the_mean_of_three():
     np.testing.assert_allclose(Mixed().masses(column(), 0).inside, np.mean(parts, axis=0))
 
 
-def test_middle_gives_every_gap_one():
+def test_middle_is_one_for_every_gap():
     masses = Middle().masses(column(), 0)
     np.testing.assert_array_equal(masses.inside, [1, 1, 1, 1])
     assert masses.outside == 0.0
 
 
-def test_steps_are_where_single_stumps_stand():
+def test_measures_of_single_stumps_make_steps():
     assert Middle().is_step and ChosenStumps([[0.0]]).is_step
     assert not any(measure.is_step for measure in [*SCALED, Lebesgue(), Density(np.ones_like)])
 
@@ -106,7 +106,7 @@ def test_steps_are_where_single_stumps_stand():
     ids=lambda value: name(value) if isinstance(value, Measure) else "",
 )
 def test_a_wider_range_has_mass_outside(measure, outside):
-    """The range [-3, 10] around [-1, 7]: 2 + 3 more, 6.5 being half of it."""
+    """The range [-3, 10] around [-1, 7] adds 2 + 3; half of it is 6.5."""
     masses = measure.masses(column(low=-3.0, high=10.0), 0)
     assert masses.outside == pytest.approx(outside)
 
@@ -118,19 +118,19 @@ def test_uniform_total_is_two_with_a_wider_range():
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-300, 1.0, 1e300])
-def test_uniform_at_wild_scales(scale):
-    """Denormals have few digits, so a gap of theirs is right to one part in a hundred."""
+def test_uniform_at_extreme_scales(scale):
+    """Subnormal numbers have few digits: their gaps are accurate to 1%."""
     masses = Uniform().masses(column(VALUES * 2 * scale), 0)
     np.testing.assert_allclose(masses.inside, np.diff(VALUES) / 4, rtol=1e-2)
 
 
 def test_uniform_far_from_zero():
-    """Whole numbers near 1e15 are exact, and so are their differences."""
+    """Integers near 1e15 are exact, and so are their differences."""
     masses = Uniform().masses(column(1e15 + np.arange(4.0)), 0)
     np.testing.assert_allclose(masses.inside, [2 / 3] * 3, rtol=1e-12)
 
 
-def test_chosen_stumps_weigh_two_each():
+def test_chosen_stumps_have_a_mass_of_two_each():
     measure = ChosenStumps([[], [3.0, 1.0, 3.0, 3.0]])
     np.testing.assert_array_equal(measure.thresholds(0), [])
     np.testing.assert_array_equal(measure.thresholds(1), [1.0, 3.0])
@@ -139,7 +139,7 @@ def test_chosen_stumps_weigh_two_each():
     assert measure.masses(column(), 1).outside == 0.0
 
 
-def test_other_measures_leave_thresholds_to_the_data():
+def test_other_measures_have_no_fixed_thresholds():
     assert all(measure.thresholds(0) is None for measure in [*SCALED, Lebesgue(), Middle()])
 
 
@@ -152,7 +152,7 @@ def test_density_one_is_lebesgue(limits):
 
 
 def test_gaussian_density():
-    """Integrals are good to 1e-8 of the largest gap."""
+    """Integrals are accurate to 1e-8 of the largest gap."""
     x = np.random.default_rng(0).uniform(-4, 4, size=50)
     record = column(x, -6.0, 6.0)
     masses = Density(stats.norm.pdf).masses(record, 0)
@@ -162,14 +162,14 @@ def test_gaussian_density():
 
 
 @pytest.mark.parametrize("measure", [*SCALED, Lebesgue()], ids=name)
-def test_curves_run_straight_from_place_to_place(measure):
+def test_curves_are_linear_from_bin_to_bin(measure):
     knots, position = measure.knot_positions(column(), 0)
     np.testing.assert_array_equal(knots, VALUES)
     np.testing.assert_array_equal(position, np.arange(5))
 
 
 def test_curves_follow_the_density_inside_a_gap():
-    """Between two places the way is the share of the gap's mass, as Theorem 5's smooth stumps."""
+    """Within a gap the curve follows its cumulative mass, as the smooth stumps of Theorem 5 do."""
     record = column([-3.0, 0.0, 1.0])
     knots, position = Density(stats.norm.pdf).knot_positions(record, 0)
     gap = np.clip(np.searchsorted(record.values, knots, side="right") - 1, 0, 1)
@@ -188,7 +188,7 @@ def test_curves_cross_a_gap_without_mass():
     assert position[0] == 0 and position[-1] == 2 and position[knots == 0.0] == 1
 
 
-def test_the_course_of_a_constant_feature_is_one_place():
+def test_the_curve_of_a_constant_feature_has_one_knot():
     knots, position = Density(np.ones_like).knot_positions(column([3.0, 3.0]), 0)
     np.testing.assert_array_equal(knots, [3.0])
     np.testing.assert_array_equal(position, [0.0])
@@ -206,7 +206,7 @@ def test_a_density_that_jumps():
     np.testing.assert_allclose(masses.inside, [0, 0, 2, 3], atol=1e-3)
 
 
-def test_a_negative_density_is_refused():
+def test_a_negative_density_raises():
     with pytest.raises(ValueError, match=r"density of feature 3 is -\d.* must not be negative"):
         Density(lambda a: -np.ones_like(a)).masses(column(), 3)
 
@@ -216,7 +216,7 @@ def test_a_negative_density_is_refused():
     [lambda a: 1 / np.abs(a), lambda a: np.full_like(a, np.nan), lambda a: np.full_like(a, np.inf)],
     ids=["1/x", "nan", "inf"],
 )
-def test_a_density_without_integral_is_refused(function):
+def test_a_density_without_integral_raises(function):
     with pytest.raises(
         ValueError, match=r"density of feature 2 could not be integrated .*\[-1, 7\]"
     ):
@@ -224,12 +224,12 @@ def test_a_density_without_integral_is_refused(function):
 
 
 @pytest.mark.parametrize("function", [lambda a: 1.0, lambda a: a[:-1], lambda a: a[:, None]])
-def test_a_density_of_the_wrong_shape_is_refused(function):
+def test_a_density_of_the_wrong_shape_raises(function):
     with pytest.raises(ValueError, match=r"density of feature 1 returned shape .* one value for"):
         Density(function).masses(column(), 1)
 
 
-def test_too_few_lists_of_thresholds_are_refused():
+def test_too_few_lists_of_thresholds_raise():
     with pytest.raises(ValueError, match="thresholds were given for 1 features"):
         ChosenStumps([[0.0]]).check(2)
 
@@ -245,16 +245,16 @@ def test_too_few_lists_of_thresholds_are_refused():
         (np.ones_like, Density),
     ],
 )
-def test_names_and_densities_stand_for_measures(given, kind):
+def test_as_measure_of_names_and_densities(given, kind):
     assert type(as_measure(given)) is kind
 
 
-def test_a_measure_stands_for_itself():
+def test_as_measure_of_a_measure():
     measure = ChosenStumps([[0.0]])
     assert as_measure(measure) is measure
 
 
 @pytest.mark.parametrize("unknown", ["gauss", "Uniform", 3, None])
-def test_an_unknown_measure_is_refused(unknown):
+def test_an_unknown_measure_raises(unknown):
     with pytest.raises(ValueError, match=r"measure=.* is not known; use one of \['lebesgue'"):
         as_measure(unknown)

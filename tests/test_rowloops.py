@@ -84,7 +84,7 @@ def test_gather_and_scatter_are_transposes(rows):
     ("first", "last"),
     [(0, 0), (5, 5), (0, 1), (3, 10), (1, BLOCK + 2), (BLOCK - 1, 2 * BLOCK + 1), (7, 2 * BLOCK)],
 )
-def test_scatter_looks_at_a_part_of_the_rows(first, last):
+def test_scatter_of_some_rows(first, last):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 9, size=(2, 2 * BLOCK + 5)).astype(np.uint8)
     starts, r = np.array([0, 9, 18]), rng.normal(size=2 * BLOCK + 5)
@@ -108,7 +108,7 @@ def test_take_rows(dtype, n_taken):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n_columns", [1, 4, 7])
 def test_rows_from_an_offset_on(dtype, n_columns):
-    """All loops over rows of codes, the first of which is not theirs; more than a block of them."""
+    """All loops over rows that begin at an offset; more than one block of them."""
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 6, size=(n_columns, 5007)).astype(dtype)
     starts, (table, out) = 6 * np.arange(n_columns + 1), rng.normal(size=(2, 6 * n_columns))

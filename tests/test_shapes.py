@@ -12,7 +12,7 @@ from everystump.export.scoring import _line
 QUICK = search(60)
 
 
-def twin(shape, x):
+def interpolated(shape, x):
     """Return the curve at each ``x``: interpolation, and the right value at jumps."""
     out = np.interp(x, shape.knots, shape.values)
     for i, v in enumerate(x):
@@ -24,7 +24,7 @@ def twin(shape, x):
 
 @st.composite
 def shapes(draw):
-    """Draw a curve: its knots are whole numbers, each once or twice, so that models share them."""
+    """Draw a curve whose knots are integers, each once or twice, so that models share them."""
     knots = np.sort(draw(st.lists(st.integers(-6, 6), min_size=1, max_size=8, unique=True)))
     times = draw(st.lists(st.integers(1, 2), min_size=len(knots), max_size=len(knots)))
     knots = np.repeat(knots.astype(float), times)
@@ -48,14 +48,14 @@ def points(n_features=2, seed=0):
 
 @QUICK
 @given(shapes())
-def test_a_curve_runs_straight_between_knots_and_jumps_where_they_coincide(shape):
+def test_a_curve_is_linear_between_knots_and_jumps_at_equal_ones(shape):
     x = points(1)[:, 0]
-    np.testing.assert_allclose(shape(x), twin(shape, x), atol=1e-12)
+    np.testing.assert_allclose(shape(x), interpolated(shape, x), atol=1e-12)
 
 
 @QUICK
 @given(shapes())
-def test_before_is_the_limit_from_the_left(shape):
+def test_left_limit(shape):
     x = np.arange(-8.0, 9.0)
     near = shape(x - 1e-9)
     np.testing.assert_allclose(shape.left_limit(x), near, atol=1e-6)
@@ -65,7 +65,7 @@ def test_before_is_the_limit_from_the_left(shape):
 @given(models())
 def test_a_model_is_the_sum_of_its_curves(model):
     X = points()
-    expected = model.intercept + sum(twin(model[d], X[:, d]) for d in range(len(model)))
+    expected = model.intercept + sum(interpolated(model[d], X[:, d]) for d in range(len(model)))
     np.testing.assert_allclose(model.evaluate(X), expected, atol=1e-12)
 
 
@@ -98,7 +98,7 @@ def test_the_ensembles_vote_is_the_score(model):
 
 
 def test_the_ensemble_of_constants():
-    """A curve that is 0 needs no stump; another constant is not there where a value is missing."""
+    """A curve of 0 needs no stump; any other constant does not apply to missing values."""
     nothing = ShapeModel((Shape(np.zeros(1), np.zeros(1)),), 1.0).ensemble()
     assert len(nothing.weight) == 0
     ensemble = ShapeModel((Shape(np.zeros(1), np.array([2.0])),), 1.0).ensemble()
@@ -159,7 +159,7 @@ def test_models_of_other_features_cannot_be_added():
 
 
 @pytest.fixture
-def rich():
+def large():
     """Return a model of 5 features and 20,001 rows, enough for several blocks and threads."""
     rng = np.random.default_rng(1)
     parts = tuple(
@@ -169,14 +169,14 @@ def rich():
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_threads_and_blocks_change_nothing(rich, n_threads):
-    model, X = rich
+def test_threads_and_blocks_give_the_same_scores(large, n_threads):
+    model, X = large
     expected = 0.7 + sum(np.interp(X[:, d], s.knots, s.values) for d, s in enumerate(model))
     np.testing.assert_allclose(model.evaluate(X, n_threads=n_threads), expected, atol=1e-9)
 
 
-def test_layouts_of_the_table(rich):
-    model, X = rich
+def test_layouts_of_the_table(large):
+    model, X = large
     X = X[:500].astype(np.float32)
     expected = model.evaluate(X.astype(np.float64))
     for form in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
@@ -184,8 +184,8 @@ def test_layouts_of_the_table(rich):
 
 
 @pytest.mark.parametrize("scale", [1e-320, 1e-300, 1e150, 8.9e307])
-def test_curves_at_wild_scales(scale):
-    """A curve over a range of any size stays within its values, halfway where that is a number."""
+def test_curves_at_extreme_scales(scale):
+    """A curve over a range of any size stays within its values."""
     for reach in (scale, 2 * scale):
         shape = Shape(np.array([-reach, reach]), np.array([0.0, 1.0]))
         x = reach * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
@@ -198,8 +198,8 @@ def test_curves_at_wild_scales(scale):
 
 @QUICK
 @given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 1e6]), st.sampled_from([-1.0, 1.0]))
-def test_monotone_curves_are_so_at_neighboring_numbers(seed, scale, direction):
-    """Scores never turn, in Python and as JSON, from one floating-point number to the next."""
+def test_monotone_curves_are_monotone_at_neighboring_floats(seed, scale, direction):
+    """Scores are monotone from each float to the next, in Python and as JSON."""
     rng = np.random.default_rng(seed)
     knots = np.sort(scale * rng.normal(size=8))
     values = direction * np.cumsum(rng.exponential(size=8) ** 3) + rng.normal()
@@ -212,13 +212,13 @@ def test_monotone_curves_are_so_at_neighboring_numbers(seed, scale, direction):
     assert np.all(direction * np.diff(_line(knots, values, near)) >= 0)
 
 
-def test_a_fall_too_steep_for_a_number_stays_within_its_values():
+def test_an_overflowing_slope_stays_within_its_values():
     shape = Shape(np.array([0.0, 5e-324]), np.array([3.0, -3.0]))
     np.testing.assert_array_equal(shape(np.array([-1.0, 0.0, 5e-324, 1.0])), [3, 3, -3, -3])
 
 
-def test_a_table_of_other_columns_is_refused():
-    """The loops do not check bounds, so this must."""
+def test_a_table_of_other_columns_raises():
+    """The compiled loops do not check bounds."""
     model = ShapeModel((Shape(np.zeros(1), np.ones(1)),) * 3, 0.0)
     with pytest.raises(ValueError, match=r"X has shape \(5, 1\), but the model has 3 features"):
         model.evaluate(np.zeros((5, 1)))

@@ -1,4 +1,4 @@
-"""Logistic and squared-hinge machines against independent optimisers on explicit smooth stumps."""
+"""Logistic and squared-hinge models against independent optimizers on explicit smooth stumps."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def explicit(X, measure, weight, *, bias):
 
 
 def optimum(loss, Phi, y, cost, *, bias):
-    """Minimise ``|w|^2 / 2 + loss`` by trust-region Newton steps; return the value and scores."""
+    """Minimize ``|w|^2 / 2 + loss`` by trust-region Newton steps; return the value and scores."""
     penalty = np.ones(Phi.shape[1])
     if bias:
         penalty[-1] = 0.0
@@ -108,8 +108,8 @@ def test_objective_and_scores_are_the_optimum(table, name, measure, bias, C):
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("bias", [True, False])
-def test_dual_value_is_reached_by_the_dual_variables(table, name, bias):
-    """The duals are feasible, and through the conjugate losses worth the certificate's dual value.
+def test_the_dual_variables_attain_the_dual_value(table, name, bias):
+    """The dual variables are feasible and attain the dual value of the certificate.
 
     Where the two sides had to be balanced the certificate counts a lower bound of their worth.
     """
@@ -157,8 +157,8 @@ def test_liblinear_squared_hinge(table):
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("exponent", [-9, 9])
-def test_wild_scales_converge(table, name, exponent):
-    """Features of 1e-9 and 1e9 under all relative measures: the optimum of unscaled ones."""
+def test_extreme_scales_converge(table, name, exponent):
+    """Features scaled by 1e-9 and 1e9 have the optimum of unscaled ones."""
     X, y, weight = table
     for measure in ("uniform", "rank", "mixed", "middle"):
         plain = fit(name, X, y, weight, 1.0, measure, None, bias=True)
@@ -169,7 +169,7 @@ def test_wild_scales_converge(table, name, exponent):
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("C", [2.0**-15, 2.0**15])
 def test_extreme_costs_converge(table, name, C):
-    """The certificate reaches 1e-6 and the objective is the optimum's to 1e-6."""
+    """The gap is at most 1e-6, and the objective is the optimum to 1e-6."""
     X, y, weight = table
     _, Phi, _ = explicit(X, "mixed", weight, bias=True)
     best, _ = optimum(LOSSES[name][0], Phi, y, C * weight, bias=True)
@@ -180,7 +180,7 @@ def test_extreme_costs_converge(table, name, C):
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_squared_hinge_with_infinite_cost_is_the_hard_margin(bias):
-    """C=inf leaves no loss to square: the optimum of the hinge with C=inf, to 1e-6."""
+    """With C=inf both hinges are the same problem; the optima agree to 1e-6."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.where(X[:, 0] > 0, 1, -1)

@@ -1,4 +1,4 @@
-"""Sparse tables are fitted and scored as the dense ones, and never become dense as a whole."""
+"""Sparse tables give the same models and scores as dense ones, and are never made dense."""
 
 import tracemalloc
 import warnings
@@ -64,7 +64,7 @@ def table(seed=0, n=80, d=6, missing=0.0):
 
 
 def scattered(X):
-    """Return a matrix that lists zeros, cells in two parts, and cells in no order."""
+    """Return a matrix with stored zeros, cells in two parts, and unsorted cells."""
     rng = np.random.default_rng(0)
     rows, columns = np.nonzero(X)
     values = X[rows, columns]
@@ -89,7 +89,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("model", LEARNERS, ids=str)
-def test_sparse_is_dense(model):
+def test_sparse_and_dense_tables_give_the_same_model(model):
     X, y = table(missing=0.05)
     weight = np.random.default_rng(1).integers(0, 3, len(y))
     kinds = (
@@ -113,7 +113,7 @@ def test_sparse_is_dense(model):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64, np.uint8, bool])
-def test_other_numbers(dtype):
+def test_other_dtypes(dtype):
     X, y = table()
     X = np.round(X * 3).clip(0, 2).astype(dtype)
     scores = StumpSVC().fit(X, y).decision_function(X)
@@ -121,7 +121,7 @@ def test_other_numbers(dtype):
     np.testing.assert_array_equal(StumpSVC().fit(rows, y).decision_function(rows), scores)
 
 
-def test_three_classes_and_going_on():
+def test_three_classes_and_warm_start():
     X, _ = table(n=90)
     y = np.arange(90) % 3
     rows = sparse.csc_array(X)
@@ -134,7 +134,7 @@ def test_three_classes_and_going_on():
     np.testing.assert_allclose(on.decision_function(rows), whole.decision_function(X), atol=1e-9)
 
 
-def test_votes_of_who_takes_sparse_tables():
+def test_votes_of_estimators_that_accept_sparse_tables():
     X, y = table()
     vote = WeightedVoteClassifier(
         [("a", StumpSVC()), ("b", DecisionStumpClassifier())], random_state=0
@@ -144,7 +144,7 @@ def test_votes_of_who_takes_sparse_tables():
     np.testing.assert_array_equal(clone(vote).fit(rows, y).decision_function(rows), scores)
 
 
-def test_a_scorer_of_the_user_gets_a_sparse_matrix():
+def test_a_custom_scorer_gets_a_sparse_matrix():
     X, y = table()
     seen = []
 
@@ -157,7 +157,7 @@ def test_a_scorer_of_the_user_gets_a_sparse_matrix():
     assert all(seen)
 
 
-def test_the_users_matrix_stays_as_it_is():
+def test_the_users_matrix_is_not_changed():
     X, y = table()
     rows = scattered(X)
     before = rows.copy()
@@ -167,7 +167,7 @@ def test_the_users_matrix_stays_as_it_is():
 
 
 def test_memory_stays_far_below_the_dense_table():
-    """A byte per code, and what the solver needs beside; a dense table takes 8 per value more."""
+    """One byte per code, plus what the solver needs; a dense table would add 8 bytes per value."""
     rng = np.random.default_rng(0)
     n, d = 20_000, 400
     n_cells = n * d // 100
@@ -220,7 +220,7 @@ BAD = {
 
 @pytest.mark.parametrize(("value", "model", "match"), BAD.values(), ids=BAD)
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])
-def test_bad_cells_are_named(make, value, model, match):
+def test_messages_name_the_invalid_cell(make, value, model, match):
     X, y = table()
     fitted = clone(model).fit(X, y)
     X[3, 2] = X[5, 0] = value
@@ -229,7 +229,7 @@ def test_bad_cells_are_named(make, value, model, match):
 
 
 @pytest.mark.parametrize("model", DENSE_ONLY, ids=lambda model: type(model).__name__)
-def test_who_takes_dense_tables_only(model):
+def test_estimators_that_need_dense_tables(model):
     X, y = table()
     sentence = r"(?i)sparse data was passed for X, but dense data is required"
     assert_refused(lambda: clone(model).fit(sparse.csr_array(X), y), sentence)
@@ -245,7 +245,7 @@ def test_categories_are_dense():
     assert_refused(lambda: StumpSVC().fit(rows, y).predict(rows[:, :4]), r"X has 4 features")
 
 
-def test_integers_that_floats_cannot_tell_apart():
+def test_integers_that_floats_cannot_distinguish():
     X = sparse.csr_array(np.array([[0, 2**53 + 1], [1, 0], [0, 5], [2, 0]]))
     with pytest.warns(UserWarning, match=r"X: column 1 has integers beyond 2\*\*53") as told:
         model = StumpSVC().fit(X, [0, 1, 0, 1])

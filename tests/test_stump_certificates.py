@@ -1,4 +1,4 @@
-"""Certificates of stump ensembles against sixty digits, from the public fitted attributes."""
+"""Certificates of stump ensembles against 60-digit arithmetic, from public attributes."""
 
 from decimal import Decimal, localcontext
 from functools import cache
@@ -17,7 +17,7 @@ def digits(values):
 
 
 def balanced(coef):
-    """Make the heavier side a little lighter, so that both balance exactly."""
+    """Scale the larger class down so that both balance exactly."""
     sides = sum(c for c in coef if c > 0), -sum(c for c in coef if c < 0)
     return [c * min(sides) / (sides[0] if c > 0 else sides[1]) if c else c for c in coef]
 
@@ -32,8 +32,8 @@ def entropy(q):
     return -sum(p * p.ln() for p in (q, 1 - q) if p > 0)
 
 
-def losses_and_gains(loss, cost, margin, a):
-    """Return the loss of each margin and the dual part of each dual variable."""
+def loss_and_dual_terms(loss, cost, margin, a):
+    """Return the loss of each margin and the dual term of each dual variable."""
     short = [1 - m for m in margin]
     if loss == "hinge":
         return [c * max(0, d) for c, d in zip(cost, short, strict=True)], a
@@ -65,7 +65,7 @@ def values(model, X, y, cost, loss):
             reach += mass * (beyond - half) ** 2
     margin = [s * f for s, f in zip(sign, score, strict=True)]
     a = [s * c for s, c in zip(sign, coef, strict=True)]
-    lost, gain = losses_and_gains(loss, digits(cost), margin, a)
+    lost, gain = loss_and_dual_terms(loss, digits(cost), margin, a)
     return norm / 2 + sum(lost), sum(gain) - reach / 2
 
 
@@ -86,7 +86,7 @@ def check(loss, X, y, weight, C, bias, tol):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("seed", seeds(3))
-def test_claims_are_those_of_the_curves_and_dual_variables(loss, bias, seed):
+def test_certificates_hold_for_the_curves_and_dual_variables(loss, bias, seed):
     rng = np.random.default_rng(seed)
     n_rows = int(rng.choice([6, 12, 30]))
     places = np.cumsum(rng.choice([2.0, 8.0, 0.5, 18.0], 6))
@@ -97,8 +97,8 @@ def test_claims_are_those_of_the_curves_and_dual_variables(loss, bias, seed):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_claims_hold_for_rows_repeated_thousands_of_times(loss):
-    """Equal terms round alike, so their errors add up instead of cancelling."""
+def test_certificates_hold_for_rows_repeated_thousands_of_times(loss):
+    """Equal terms are rounded alike, so their errors add up instead of canceling."""
     X = np.repeat([[0.0, 2.0], [2.0, 0.0], [4.0, 2.0], [2.0, 4.0]], 3000, axis=0)
     y = np.repeat([0, 1, 1, 0], 3000)
     y[::10] = 1 - y[::10]
@@ -107,7 +107,7 @@ def test_claims_hold_for_rows_repeated_thousands_of_times(loss):
 
 @pytest.mark.parametrize("gap", [0.5, 2.0, 3.0])
 @pytest.mark.parametrize("bias", [True, False])
-def test_hard_margins_are_met_by_the_curves_themselves(gap, bias):
+def test_the_curves_attain_the_hard_margin(gap, bias):
     X, y = np.array([[0.0], [gap]]), [0, 1]
     model = StumpSVC(C=np.inf, measure="lebesgue", fit_intercept=bias).fit(X, y)
     assert model.certificate_.primal == pytest.approx(1 / gap, rel=1e-12)

@@ -32,8 +32,8 @@ def named(measure):
     return density if measure == "density" else measure
 
 
-def package_gram(X, measure, *, centered, limits=None):
-    """Return the kernel matrix as the package's chains have it."""
+def package_kernel_matrix(X, measure, *, centered, limits=None):
+    """Return the kernel matrix of the package's chains."""
     measure = as_measure(measure)
     columns = make_columns(X, max_bins=len(X), thresholds=measure.thresholds)
     wide = columns.columns
@@ -42,7 +42,7 @@ def package_gram(X, measure, *, centered, limits=None):
     masses = [measure.masses(column, d) for d, column in enumerate(wide)]
     chains = Chains.of(columns.columns, masses, centered=centered)
     rows = columns.codes.T + chains.starts[:-1]
-    return chains.gram(rows)
+    return chains.kernel_matrix(rows)
 
 
 class TestTheorem1:
@@ -52,15 +52,15 @@ class TestTheorem1:
     @pytest.mark.parametrize("centered", [True, False])
     def test_gram_is_positive_semidefinite(self, table, measure, centered):
         """No eigenvalue is below -1e-12 of the largest, with and without a bias."""
-        K = package_gram(table[0], named(measure), centered=centered)
+        K = package_kernel_matrix(table[0], named(measure), centered=centered)
         eigenvalues = np.linalg.eigvalsh(K)
         assert eigenvalues[0] >= -1e-12 * eigenvalues[-1]
 
     @pytest.mark.parametrize("measure", NAMED)
     def test_gram_is_the_closed_form(self, table, measure):
-        """Half the total mass less the mass between two rows, to 1e-12."""
+        """Half the total mass minus the mass between two rows, to 1e-12."""
         X, _ = table
-        K = package_gram(X, named(measure), centered=True)
+        K = package_kernel_matrix(X, named(measure), centered=True)
         axes = [axis(x, measure) for x in X.T]
         np.testing.assert_allclose(K, gram(axes), rtol=0, atol=1e-12 * K.max())
 
@@ -68,15 +68,15 @@ class TestTheorem1:
     def test_with_a_bias_only_constants_differ(self, table, measure):
         """Both matrices are the same to 1e-12 once rows and columns are centered."""
         X, _ = table
-        free, pinned = (package_gram(X, named(measure), centered=c) for c in (False, True))
+        free, pinned = (package_kernel_matrix(X, named(measure), centered=c) for c in (False, True))
         H = np.eye(len(X)) - 1 / len(X)
         np.testing.assert_allclose(H @ free @ H, H @ pinned @ H, rtol=0, atol=1e-12 * pinned.max())
 
     @pytest.mark.parametrize("measure", ["lebesgue", "density"])
     def test_gram_is_the_integral_over_stumps(self, table, measure):
-        """The sum of 200,000 stumps a feature on an even grid is the kernel, to 1e-4."""
+        """The sum of 200,000 stumps per feature on an even grid is the kernel, to 1e-4."""
         X, _ = table
-        K = package_gram(X, named(measure), centered=True)
+        K = package_kernel_matrix(X, named(measure), centered=True)
         integral = np.zeros_like(K)
         for x in X.T:
             edges = np.linspace(x.min(), x.max(), 200_001)
@@ -89,18 +89,18 @@ class TestTheorem1:
         np.testing.assert_allclose(integral, K, rtol=0, atol=1e-4 * K.max())
 
     def test_chosen_stumps_are_their_own_features(self, table):
-        """The matrix is ``sum of s(x) s(x')`` over the given stumps, one listed twice, to 1e-12."""
+        """The matrix is ``sum of s(x) s(x')`` over the given stumps, one given twice, to 1e-12."""
         X, _ = table
-        K = package_gram(X, ChosenStumps(THRESHOLDS), centered=True)
+        K = package_kernel_matrix(X, ChosenStumps(THRESHOLDS), centered=True)
         votes = [np.where(x[:, None] >= t, 1.0, -1.0) for x, t in zip(X.T, THRESHOLDS, strict=True)]
         np.testing.assert_allclose(K, sum(v @ v.T for v in votes), atol=1e-12)
         axes = [chosen_axis(x, t) for x, t in zip(X.T, THRESHOLDS, strict=True)]
         np.testing.assert_allclose(K, gram(axes), atol=1e-12)
 
     def test_a_feature_without_chosen_stumps_is_silent(self, table):
-        """An empty list of thresholds leaves the feature out of the kernel."""
+        """An empty list of thresholds excludes the feature from the kernel."""
         X, _ = table
-        K = package_gram(X, ChosenStumps([THRESHOLDS[0], [], []]), centered=True)
+        K = package_kernel_matrix(X, ChosenStumps([THRESHOLDS[0], [], []]), centered=True)
         votes = np.where(X[:, :1] >= THRESHOLDS[0], 1.0, -1.0)
         np.testing.assert_allclose(K, votes @ votes.T, atol=1e-12)
 
@@ -147,16 +147,16 @@ class TestTheorem3:
         """
         rng = np.random.default_rng(0)
         X = np.column_stack([rng.permutation(12) + 0.5, np.zeros(12), rng.integers(0, 2, 12)])
-        K = package_gram(X, named(measure), centered=True, limits=(-3.0, 15.0))
+        K = package_kernel_matrix(X, named(measure), centered=True, limits=(-3.0, 15.0))
         own = axis(X[:, 0], measure, limits=(-3.0, 15.0))
         smallest = min(own.inside.min(), own.outside)
         assert np.linalg.eigvalsh(K)[0] >= smallest / 2
 
     @pytest.mark.parametrize("measure", ["rank", "middle"])
     def test_gram_is_conditionally_positive_definite(self, measure):
-        """Measures without mass outside the data are so on vectors of sum 0, as a bias has it."""
+        """Without mass outside the data it is definite on vectors of sum 0, as with a bias."""
         X = np.random.default_rng(0).permutation(12)[:, None] + 0.5
-        K = package_gram(X, measure, centered=False)
+        K = package_kernel_matrix(X, measure, centered=False)
         basis = np.linalg.qr(np.column_stack([np.ones(12), np.eye(12)[:, 1:]]))[0][:, 1:]
         smallest = axis(X[:, 0], measure).inside.min()
         assert np.linalg.eigvalsh(basis.T @ K @ basis)[0] >= smallest / 2
@@ -164,11 +164,13 @@ class TestTheorem3:
     def test_a_tie_in_every_feature_may_be_singular(self):
         """Without the premise the conclusion fails: two equal rows give a zero eigenvalue."""
         X = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 3.0]])
-        assert abs(np.linalg.eigvalsh(package_gram(X, "lebesgue", centered=True))[0]) <= 1e-12
+        assert (
+            abs(np.linalg.eigvalsh(package_kernel_matrix(X, "lebesgue", centered=True))[0]) <= 1e-12
+        )
 
 
 class TestTheorem4:
-    """Infinite V-C dimension: the hard margin separates every labelling."""
+    """Infinite V-C dimension: the hard margin separates every labeling."""
 
     @pytest.mark.parametrize("measure", NAMED)
     @pytest.mark.parametrize("n", [2, 10, 200])
@@ -183,7 +185,7 @@ class TestTheorem4:
         assert model.certificate_.converged
 
     def test_without_a_bias(self):
-        """The same without a bias when the range is wider than the data, as Theorem 3 asks."""
+        """The same without a bias if the range is wider than the data, as Theorem 3 requires."""
         rng = np.random.default_rng(5)
         X, y = rng.permutation(60)[:, None] / 60, rng.choice([-1, 1], size=60)
         model = StumpSVC(
@@ -192,7 +194,7 @@ class TestTheorem4:
         assert np.min(y * model.decision_function(X)) >= 1 - 1e-9
 
     def test_wide_columns_keep_every_value(self):
-        """More distinct values than max_bins are no excuse: the hard margin is about rows."""
+        """With more distinct values than max_bins, the hard margin still separates the rows."""
         rng = np.random.default_rng(6)
         X, y = rng.normal(size=(600, 1)), rng.choice([-1, 1], size=600)
         model = StumpSVC(np.inf, max_bins=16, n_jobs=1).fit(X, y)
@@ -209,7 +211,7 @@ class TestTheorem4:
 
 
 class TestTheorem5:
-    """Smooth stumps add up to K_S, and the fitted machine is a vote of them."""
+    """Smooth stumps add up to K_S, and the fitted model is a vote of them."""
 
     @pytest.mark.parametrize("measure", NAMED)
     def test_smooth_stumps_sum_to_the_kernel(self, table, measure):

@@ -1,4 +1,4 @@
-"""How many threads work, and that sharing changes nothing."""
+"""The number of threads, and the thread pool."""
 
 import os
 import threading
@@ -43,7 +43,7 @@ def test_given_numbers(monkeypatch, n_jobs, expected):
     assert count_threads(n_jobs) == expected
 
 
-def test_zero_is_refused():
+def test_zero_jobs_raise():
     with pytest.raises(ValueError, match="n_jobs=0 has no meaning; pass a positive number"):
         count_threads(0)
 
@@ -58,14 +58,14 @@ def test_results_keep_their_order(n_threads, n_items):
     assert thread_map(work, iter(range(n_items)), n_threads) == [i * i for i in range(n_items)]
 
 
-def test_threads_work_at_the_same_time():
-    """Three items that wait for each other can only finish in three threads."""
+def test_threads_work_concurrently():
+    """Three items that wait for each other can finish only in three threads."""
     barrier = threading.Barrier(3, timeout=10)
     names = thread_map(lambda _: (barrier.wait(), threading.current_thread().name)[1], range(3), 3)
     assert len(set(names)) == 3
 
 
-def test_one_thread_is_the_callers():
+def test_a_single_thread_is_the_callers():
     here = threading.current_thread()
     assert thread_map(lambda _: threading.current_thread(), range(3), 1) == [here] * 3
 
@@ -83,7 +83,7 @@ def test_exceptions_reach_the_caller(bad, n_threads):
     assert thread_map(abs, [-1, -2, -3], n_threads) == [1, 2, 3]
 
 
-def test_blas_is_kept_to_one_thread_for_a_while():
+def test_blas_is_limited_to_one_thread():
     def threads():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
@@ -93,7 +93,7 @@ def test_blas_is_kept_to_one_thread_for_a_while():
     assert threads() == before
 
 
-def test_sharing_within_sharing():
+def test_nested_calls():
     def outer(i):
         return sum(thread_map(lambda j: i * j, range(4), 3))
 
@@ -101,7 +101,7 @@ def test_sharing_within_sharing():
 
 
 def test_calls_with_other_numbers_of_threads_share_one_pool():
-    """Threads are neither ended nor started because the next call asks for another number."""
+    """No thread ends or starts because the next call uses another number."""
 
     def workers(n):
         barrier = threading.Barrier(n, timeout=10)
@@ -117,7 +117,7 @@ def test_calls_with_other_numbers_of_threads_share_one_pool():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_has_threads_of_its_own():
+def test_a_forked_child_has_its_own_threads():
     thread_map(abs, range(10), 2)
     child = os.fork()
     if child == 0:
@@ -128,8 +128,8 @@ def test_a_forked_child_has_threads_of_its_own():
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-def test_blas_comes_back_when_the_last_fit_ends():
-    """Overlapping holders in several threads leave BLAS as they found it."""
+def test_blas_is_restored_when_the_last_fit_ends():
+    """Overlapping limits in several threads restore the initial number of threads."""
     before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
     def hold(seconds):

@@ -1,4 +1,4 @@
-"""Columns of given forms: a path of numbers, the same with something missing, and a category."""
+"""Columns: numbers, numbers with missing values, and categories."""
 
 import numpy as np
 
@@ -22,5 +22,5 @@ def category(n_levels, missing=0.0):
 
 
 def paths(masses):
-    """Return columns of numbers whose gaps these masses are of."""
+    """Return columns of numbers with so many gaps as there are masses."""
     return [numbers(len(mass.inside) + 1) for mass in masses]

@@ -1,4 +1,4 @@
-"""Curves that may only rise or only fall: right by other solvers, proven by their certificates."""
+"""Monotone curves against other solvers, and their certificates."""
 
 from dataclasses import dataclass, replace
 
@@ -87,7 +87,7 @@ class Dense:
         return self.loss(self.cost).dual(a).sum() - v @ v / 2
 
     def weights_of(self, model):
-        """Return what the fitted curves rise by at every edge, as weights."""
+        """Return the increments of the fitted curves at every edge, as weights."""
         rises = np.concatenate([np.diff(shape.values) for shape in model.shapes_.shapes])
         jumps = self.V.max(axis=0)
         return np.where(np.abs(rises) < 1e-13 * np.abs(rises).max(initial=1.0), 0.0, rises / jumps)
@@ -98,7 +98,7 @@ class Dense:
         return [*(limits[int(s)] for s in self.signs), (None, None)]
 
     def optimum_of_smooth(self):
-        """Minimise by L-BFGS-B with bounds."""
+        """Minimize by L-BFGS-B with bounds."""
         record = self.loss(self.cost)
 
         def value(x):
@@ -113,7 +113,7 @@ class Dense:
         return found.fun
 
     def optimum_of_hinge(self):
-        """Minimise ``|w|^2 / 2 + cost' slack`` under linear constraints by SLSQP."""
+        """Minimize ``|w|^2 / 2 + cost' slack`` under linear constraints by SLSQP."""
         n, p = self.V.shape
         yV = self.y[:, None] * np.hstack([self.V, np.ones((n, 1))])
         rows = np.hstack([yV, np.eye(n)])
@@ -132,8 +132,8 @@ class Dense:
         return self.cost @ slack + found.x[:p] @ found.x[:p] / 2
 
 
-def check_proof(model, dense, tol):
-    """Check both values of the certificate in plain NumPy, and that curves keep their signs."""
+def check_certificate(model, dense, tol):
+    """Check both values of the certificate in plain NumPy, and the signs of the curves."""
     certificate = model.certificate_
     assert certificate.converged
     primal = dense.primal(dense.weights_of(model), _bias(model))
@@ -145,12 +145,12 @@ def check_proof(model, dense, tol):
 
 
 def _bias(model):
-    """Return the score where all curves stand at their first value."""
+    """Return the score where all curves are at their first value."""
     return float(model.shapes_.intercept + sum(s.values[0] for s in model.shapes_.shapes))
 
 
 def turns(model):
-    """Return the steepest fall and the steepest rise of each curve."""
+    """Return the largest decrease and the largest increase of each curve."""
     rises = [np.diff(shape.values) for shape in model.shapes_.shapes]
     return np.array([(r.min(initial=0.0), r.max(initial=0.0)) for r in rises])
 
@@ -184,7 +184,7 @@ def test_certificates_hold_in_plain_numpy(machine, loss, log2_C):
     X, y = wavy(150, seed=1)
     constraint = [1, 0, -1]
     model = clone(machine).set_params(C=2.0**log2_C, monotonic_cst=constraint, tol=1e-5).fit(X, y)
-    check_proof(model, Dense.of(X, y, constraint, 2.0**log2_C, loss), 1e-5)
+    check_certificate(model, Dense.of(X, y, constraint, 2.0**log2_C, loss), 1e-5)
     falls, rises = turns(model).T
     assert falls[0] == 0.0 < rises[0]
     assert rises[2] == 0.0 > falls[2]
@@ -204,7 +204,7 @@ def test_a_constraint_that_holds_anyway_changes_nothing(machine, loss):
 
 
 @ALL
-def test_zeros_are_no_constraint_at_all(machine, loss):
+def test_zeros_are_no_constraint(machine, loss):
     X, y = wavy(100)
     free = clone(machine).fit(X, y)
     zeros = clone(machine).set_params(monotonic_cst=[0, 0, 0]).fit(X, y)
@@ -212,16 +212,16 @@ def test_zeros_are_no_constraint_at_all(machine, loss):
 
 
 @ALL
-def test_a_curve_that_wants_the_other_way_is_flat(machine, loss):
+def test_a_constraint_against_the_data_makes_the_curve_flat(machine, loss):
     X, y = wavy(200, n_features=1)
     y = np.where(X[:, 0] > 0, 1, -1)
     model = clone(machine).set_params(monotonic_cst=["decreasing"]).fit(X, y)
     np.testing.assert_allclose(model.shapes_.shapes[0].values, 0.0, atol=1e-6)
-    check_proof(model, Dense.of(X, y, [-1], 1.0, loss), 1e-8)
+    check_certificate(model, Dense.of(X, y, [-1], 1.0, loss), 1e-8)
 
 
 @ALL
-def test_turned_features_turn_the_constraint(machine, loss):
+def test_negated_features_negate_the_constraint(machine, loss):
     X, y = wavy(120, seed=5)
     up = clone(machine).set_params(monotonic_cst=[1, 1, 0], measure="rank").fit(X, y)
     down = clone(up).set_params(monotonic_cst=[-1, -1, 0]).fit(-X, y)
@@ -265,17 +265,17 @@ def test_joint_columns_keep_their_signs(machine, loss):
     model = clone(machine).set_params(monotonic_cst=constraint, C=4.0).fit(X, y)
     dense = Dense.of(X, y, constraint, 4.0, loss)
     assert model.certificate_.primal == pytest.approx(dense.optimum_of_smooth(), rel=1e-6)
-    check_proof(model, dense, 1e-8)
+    check_certificate(model, dense, 1e-8)
     assert 3 < np.sum(dense.weights_of(model)[constraint != 0] == 0.0) < 20
 
 
-def test_the_hinge_on_joint_columns_is_proven():
+def test_the_certificate_of_the_hinge_on_joint_columns():
     rng = np.random.default_rng(1)
     X = (rng.random((300, 40)) < 0.3).astype(float)
     y = np.where(X @ rng.normal(size=40) + 0.3 * rng.normal(size=300) > 0, 1, -1)
     constraint = rng.choice([-1, 1], size=40)
     model = StumpSVC(2.0, monotonic_cst=constraint, tol=1e-7, n_jobs=1).fit(X, y)
-    check_proof(model, Dense.of(X, y, constraint, 2.0, Hinge), 1e-7)
+    check_certificate(model, Dense.of(X, y, constraint, 2.0, Hinge), 1e-7)
 
 
 def separable(n=120):
@@ -296,7 +296,7 @@ def test_the_hard_margin_is_monotone_and_the_limit_of_soft_ones():
     assert hard.certificate_.primal > 1.01 * free.certificate_.primal
 
 
-def test_no_hard_margin_with_curves_that_go_the_wrong_way():
+def test_constraints_against_the_data_have_no_hard_margin():
     X, y = separable()
     with pytest.raises(InseparableError, match=r"no ensemble with these monotone curves"):
         StumpSVC(np.inf, monotonic_cst=[-1, -1, 1], n_jobs=1).fit(X, y)
@@ -326,11 +326,11 @@ def tables(draw):
 @ALL
 @search(40)
 @given(tables())
-def test_random_tables_are_proven(machine, loss, case):
+def test_certificates_of_random_tables(machine, loss, case):
     X, y, weight, constraint, C = case
     model = clone(machine).set_params(C=C, monotonic_cst=constraint, tol=1e-5)
     model.fit(X, y, sample_weight=weight)
-    check_proof(model, Dense.of(X, y, constraint, C, loss, weight), 1e-5)
+    check_certificate(model, Dense.of(X, y, constraint, C, loss, weight), 1e-5)
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -388,7 +388,7 @@ def test_the_slope_and_curvature_of_smoothed_signs():
 
 
 @pytest.mark.parametrize("machine", [StumpSVCCV, StumpLogisticRegressionCV])
-def test_the_path_is_constrained_and_ends_in_the_single_machine(machine):
+def test_the_path_is_constrained_and_gives_the_single_model(machine):
     X, y = wavy(150)
     Cs = [2.0**-6, 2.0**-2, 4.0, 64.0]
     model = machine(Cs=Cs, cv=3, monotonic_cst=[1, -1, 0], n_jobs=1, tol=1e-6).fit(X, y)
@@ -400,7 +400,7 @@ def test_the_path_is_constrained_and_ends_in_the_single_machine(machine):
     assert np.all(turns(model)[[0, 1], [0, 1]] == 0.0)
 
 
-def test_names_and_words():
+def test_names_and_directions_in_words():
     X, y = wavy(80)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     by_name = StumpSVC(monotonic_cst={"c": "decreasing", "a": 1}, n_jobs=1).fit(frame, y)
@@ -409,7 +409,7 @@ def test_names_and_words():
     assert turns(by_position)[0, 0] == 0.0 == turns(by_position)[2, 1]
 
 
-def test_a_series_goes_by_its_index():
+def test_a_series_is_matched_by_its_index():
     X, y = wavy(80)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     by_index = StumpSVC(monotonic_cst=pd.Series({"c": -1, "a": 1}), n_jobs=1).fit(frame, y)
@@ -419,7 +419,7 @@ def test_a_series_goes_by_its_index():
     np.testing.assert_array_equal(in_order.dual_coef_, by_name.dual_coef_)
 
 
-def test_the_signs_of_edges():
+def test_edge_signs():
     columns = [numbers(3), numbers(1), numbers(2, missing=1.0)]
     masses = [Masses(np.ones(column.n_bins - 1)) for column in columns]
     chains = Chains.of(columns, masses, centered=False)
@@ -431,8 +431,8 @@ def test_the_signs_of_edges():
 
 
 @pytest.mark.parametrize("machine", [StumpSVC(), StumpLogisticRegression()])
-def test_what_is_missing_stays_free(machine):
-    """The curve rises against the data; rows without a value are the positive ones."""
+def test_missing_values_are_not_constrained(machine):
+    """The curve must increase against the data; rows without a value are the positive ones."""
     X, y = wavy(200)
     X[:, 0] = np.arange(200.0)
     y = np.where(X[:, 0] < 100, 1, -1)
@@ -464,12 +464,12 @@ BAD = {
 
 @pytest.mark.parametrize("machine", [StumpSVC, StumpLogisticRegressionCV])
 @pytest.mark.parametrize("constraint, message", BAD.values(), ids=BAD)
-def test_bad_constraints_are_refused(machine, constraint, message):
+def test_invalid_constraints_raise(machine, constraint, message):
     with pytest.raises(ValueError, match=message):
         machine(monotonic_cst=constraint).fit(*wavy(20))
 
 
-def test_a_name_that_is_not_there_is_refused():
+def test_an_unknown_name_raises():
     X, y = wavy(20)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     message = r"monotonic_cst names the feature 'd', .* \['a', 'b', 'c'\]"
@@ -477,12 +477,14 @@ def test_a_name_that_is_not_there_is_refused():
         StumpSVC(monotonic_cst={"d": 1}).fit(frame, y)
 
 
-def test_without_a_bias_constraints_are_refused():
-    with pytest.raises(ValueError, match=r"fit_intercept=False does not go with monotonic_cst"):
+def test_constraints_need_an_intercept():
+    with pytest.raises(
+        ValueError, match=r"fit_intercept=False cannot be combined with monotonic_cst"
+    ):
         StumpSVC(fit_intercept=False, monotonic_cst=[1, 0, 0]).fit(*wavy(20))
 
 
-def test_bounds_are_refused():
+def test_bounds_do_not_apply():
     X, y = wavy(30)
     model = StumpSVC(monotonic_cst=[1, 0, 0], n_jobs=1).fit(X, y)
     with pytest.raises(ValueError, match=r"monotonic_cst=\[1, 0, 0\]: the bounds are for kernel"):
