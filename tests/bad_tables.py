@@ -1,4 +1,4 @@
-"""Tables that every estimator must refuse, and in which words."""
+"""Invalid tables, and the error messages of every estimator."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ BAD_TABLES = {
     ),
     "weights in two columns": (X0, Y0, np.ones((90, 2)), r"sample_weight has shape \(90, 2\)"),
 }
-# What stump learners take and others do not.
+# Valid for stump ensembles, but not for other estimators.
 NUMBERS_ONLY = {
     "nan": (
         with_one(np.nan),
@@ -69,8 +69,8 @@ NUMBERS_ONLY = {
 }
 
 
-def assert_refused(fit, match):
-    """Check that a call raises one clear sentence and not a traceback from below."""
+def assert_invalid(fit, match):
+    """Check that a call raises one clear sentence, not an error from a lower level."""
     with pytest.raises((ValueError, TypeError), match=match) as caught:
         fit()
     assert "\n\n" not in str(caught.value)

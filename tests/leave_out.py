@@ -1,4 +1,4 @@
-"""Small random tables, votes on them, and margins of machines trained again without a row."""
+"""Small random tables, votes on them, and margins of machines refitted without a row."""
 
 import numpy as np
 from sklearn.base import clone
@@ -25,7 +25,7 @@ def vote(X, y, estimator=PLAIN, **parameters):
 
 
 def refit_margin(machine, X, y, row):
-    """Return a row's margin for a machine trained again on the others; one class says itself."""
+    """Return a row's margin for a machine trained on the other rows; one class predicts itself."""
     rest = np.arange(len(y)) != row
     if len(set(y[rest])) == 1:
         return 1.0 if y[row] == y[rest][0] else -1.0
@@ -38,12 +38,12 @@ def margins_by_hand(machine, X, y):
 
 
 def vote_margins_by_hand(model, X, y):
-    """Return ``y_i F_i(x_i)``, every machine of which is trained again without row i."""
+    """Return ``y_i F_i(x_i)``, with every machine trained again without row i."""
     scores = np.array([machine.decision_function(X) for machine in model.estimators_])
     parts = zip(model.estimators_, model.estimators_samples_, strict=True)
     for t, (machine, own) in enumerate(parts):
-        for place, i in enumerate(own):
-            scores[t, i] = as_signs(y)[i] * refit_margin(machine, X[own], y[own], place)
+        for position, i in enumerate(own):
+            scores[t, i] = as_signs(y)[i] * refit_margin(machine, X[own], y[own], position)
     if model.outputs == "votes":
         scores = np.where(scores > 0, 1.0, -1.0)
     return as_signs(y) * (model.weights_ @ scores)

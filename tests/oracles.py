@@ -31,7 +31,7 @@ def search(default):
 
 
 def seeds(n):
-    """Return seeds for ``parametrize``: the first 30% of ``n``, two at least; the rest is slow."""
+    """Return seeds for ``parametrize``: the first 30% of ``n``, at least 2; the rest are slow."""
     quick = max(2, -(-3 * n // 10))
     return [*range(quick), *(pytest.param(s, marks=pytest.mark.slow) for s in range(quick, n))]
 
@@ -255,7 +255,7 @@ def widest_margin(axes, y, *, bias):
 def every_stump(X):
     """Return features, thresholds and votes (one column per stump) of all stumps and constants.
 
-    Each feature has its constant vote, minus infinity, and one threshold a gap.
+    Each feature has a constant vote, threshold minus infinity, and one threshold per gap.
     """
     cuts = [np.append(-np.inf, (v[1:] + v[:-1]) / 2) for v in map(np.unique, X.T)]
     feature = np.repeat(np.arange(X.shape[1]), [len(c) for c in cuts])

@@ -58,7 +58,7 @@ CASES = [(name, 2) for name in TWO] + [(name, 3) for name in THREE]
 
 @cache
 def table(n_classes):
-    """A table of 4 features; three classes have words for labels."""
+    """A table of 4 features; three classes have text labels."""
     if n_classes == 2:
         X, y = make_twonorm(120, random_state=0)
         return X[:, :4], y

@@ -1,4 +1,4 @@
-"""The shape of the code: imports go one way, files and functions stay readable."""
+"""The layout of the code: imports go downwards, files and functions stay short."""
 
 import ast
 import os
@@ -21,7 +21,7 @@ def relative(path):
 
 
 def functions(path):
-    """Yield the name and the number of lines of each function, its docstring not counted."""
+    """Yield the name and the number of lines of each function, without its docstring."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             documented = ast.get_docstring(node, clean=False) is not None
@@ -29,7 +29,7 @@ def functions(path):
             yield node.name, node.end_lineno - node.lineno + 1 - docstring
 
 
-def test_rooms_import_downwards_only():
+def test_imports_go_downwards_only():
     paths = [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     run = subprocess.run(
         [sys.executable, "-c", LINT_IMPORTS, "--no-cache"],

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from bad_tables import assert_refused
+from bad_tables import assert_invalid
 from leave_out import (
     PLAIN,
     as_signs,
@@ -214,7 +214,7 @@ def test_a_vote_with_learned_weights_knows_its_training_rows():
 )
 def test_weights_of_a_bound_are_checked(weight):
     model = clone(PLAIN).fit(X0, Y0)
-    assert_refused(
+    assert_invalid(
         lambda: loo_bound(model, X0, Y0, sample_weight=weight), "sample_weight.* must be one number"
     )
 
@@ -239,7 +239,7 @@ def test_stability_asks_for_a_bounded_kernel():
 def test_stability_is_refused_for_squared_losses(loss):
     model = clone(PLAIN).set_params(loss=loss).fit(X0, Y0)
     for ask in (uniform_stability, stability_bound):
-        assert_refused(partial(ask, model, X0, Y0), "squared loss .* hinge or the logistic loss")
+        assert_invalid(partial(ask, model, X0, Y0), "squared loss .* hinge or the logistic loss")
 
 
 def test_a_kernel_without_gamma_is_known_before_the_rows():
@@ -261,7 +261,7 @@ def test_stumps_in_a_given_range_are_known_before_the_rows():
 
 @pytest.mark.parametrize("bound", [*BOUNDS, uniform_stability])
 def test_other_models_are_refused_and_the_right_ones_named(bound):
-    assert_refused(
+    assert_invalid(
         lambda: bound(LogisticRegression().fit(X0, Y0), X0, Y0),
         rf"is not a kernel machine; {bound.__name__} is for a fitted KernelSVC or StumpSVC, or a "
         r"SubsampleVotingClassifier of them",
@@ -275,12 +275,12 @@ def test_other_models_are_refused_and_the_right_ones_named(bound):
         ),
     ):
         model = vote(X0, Y0, **parameters)
-        assert_refused(lambda model=model: bound(model, X0, Y0), match)
+        assert_invalid(lambda model=model: bound(model, X0, Y0), match)
 
 
 def test_a_bound_of_one_machine_points_votes_elsewhere():
-    assert_refused(lambda: loo_bound(vote(X0, Y0), X0, Y0), r"single machine.* use det_loo_bound")
-    assert_refused(
+    assert_invalid(lambda: loo_bound(vote(X0, Y0), X0, Y0), r"single machine.* use det_loo_bound")
+    assert_invalid(
         lambda: det_loo_error(clone(PLAIN).fit(X0, Y0), X0, Y0),
         r"an ensemble with fixed weights; det_loo_error is for .*, loo_error for any classifier",
     )
@@ -291,7 +291,7 @@ def test_a_bound_of_one_machine_points_votes_elsewhere():
 )
 def test_two_classes_are_asked_for(bound):
     X, y = rows(0, n_classes=3)
-    assert_refused(
+    assert_invalid(
         lambda: bound(clone(PLAIN).fit(X, y), X, y), rf"has 3 classes, but {bound.__name__} is for"
     )
 
@@ -300,11 +300,11 @@ def test_two_classes_are_asked_for(bound):
 @pytest.mark.parametrize("kind", FITTED)
 def test_other_tables_are_refused(bound, kind):
     for X, y in ((X0 + 0.1, Y0), (X0[::-1], Y0[::-1]), (X0[:-1], Y0[:-1]), (X0, 1 - Y0)):
-        assert_refused(lambda X=X, y=y: bound(FITTED[kind], X, y), r"must be the data that")
+        assert_invalid(lambda X=X, y=y: bound(FITTED[kind], X, y), r"must be the data that")
 
 
 def test_a_table_of_too_few_rows_is_refused_by_the_true_error():
-    assert_refused(lambda: det_loo_error(vote(X0, Y0), X0[:9], Y0[:9]), r"must be the data that")
+    assert_invalid(lambda: det_loo_error(vote(X0, Y0), X0[:9], Y0[:9]), r"must be the data that")
 
 
 def test_weights_of_rows_count_in_the_bound():
@@ -342,7 +342,7 @@ BAD = {
 @pytest.mark.parametrize(("call", "match"), BAD.values(), ids=BAD)
 def test_bad_input(call, match):
     model = clone(PLAIN).fit(X0, Y0)
-    assert_refused(lambda: call(model), match)
+    assert_invalid(lambda: call(model), match)
 
 
 # What the paper found

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from mixed_tables import all_votes, mixed_table, one_hot, smallest_error
 from oracles import seeds
-from questions import mixed_table, one_hot, smallest_error, votes_of_all
 from sklearn.base import clone
 from sklearn.svm import SVC
 from test_bagging import draws
@@ -189,7 +189,7 @@ def test_no_stump_beats_the_best(seed, weighted):
     X, y = mixed_table(seed, n=30)
     weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)
     model = DecisionStumpClassifier().fit(colours(X), y, weight)
-    votes = votes_of_all(X, [2], weight)
+    votes = all_votes(X, [2], weight)
     expected = smallest_error(votes, 2 * y - 1, weight)
     assert model.error_ == pytest.approx(expected, abs=1e-12)
     wrong = model.predict(colours(X)) != y
@@ -202,7 +202,7 @@ def test_each_round_takes_the_best_of_all_stumps(loss, seed):
     X, y = mixed_table(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = StumpBoostingClassifier(loss, n_estimators=25).fit(colours(X), y, weight)
-    votes, side = votes_of_all(X, [2], weight), 2 * y - 1
+    votes, side = all_votes(X, [2], weight), 2 * y - 1
     scores = [np.zeros(len(y)), *model.staged_decision_function(colours(X))]
     cast = model.stumps_.votes(X)
     for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
@@ -219,7 +219,7 @@ def test_each_bag_takes_the_best_of_all_stumps(seed):
     y = np.where(np.arange(len(y)) % 3 == 0, y, X[:, 2] == 2)
     model = StumpBaggingClassifier(40, random_state=seed, categorical_features=[2]).fit(X, y)
     assert np.any(model.stumps_.level >= 0)
-    votes, side = votes_of_all(X, [2]), 2 * y - 1
+    votes, side = all_votes(X, [2]), 2 * y - 1
     for j, (rows, _) in enumerate(draws(X, y, seed, 40, n_levels=[0, 0, 4, 0])):
         times = np.bincount(rows, minlength=len(y))
         expected = smallest_error(votes, side, times)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table, with_one
+from bad_tables import BAD_TABLES, X0, Y0, assert_invalid, table, with_one
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -125,19 +125,19 @@ BAD_PARAMETERS = {
 @pytest.mark.parametrize(("estimator", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
 def test_bad_parameters(estimator, match):
     estimator = clone(estimator)
-    assert_refused(lambda: estimator.fit(*table()), match)
+    assert_invalid(lambda: estimator.fit(*table()), match)
     assert not hasattr(estimator, "shapes_")
 
 
 @pytest.mark.parametrize(("X", "y", "weight", "match"), BAD_TABLES.values(), ids=BAD_TABLES)
 def test_bad_tables(model, X, y, weight, match):
-    assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)
+    assert_invalid(lambda: model.fit(X, y, sample_weight=weight), match)
     assert not hasattr(model, "shapes_")
 
 
 def test_bad_values_are_named_by_their_column():
     X = pd.DataFrame(with_one(np.inf), columns=["age", "height", "weight"])
-    assert_refused(
+    assert_invalid(
         lambda: StumpSVC().fit(X, Y0),
         r"X contains infinity in row 4, feature 'height'; .* a large number or NaN",
     )
@@ -151,14 +151,14 @@ def test_large_numbers_are_not_taken_for_infinity(single):
 
 def test_prediction_checks_its_rows(single):
     single.fit(X0, Y0)
-    assert_refused(lambda: single.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
+    assert_invalid(lambda: single.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
     infinite = with_one(np.inf)
-    assert_refused(lambda: single.predict(infinite), r"X contains infinity in row 4, feature 1")
-    assert_refused(lambda: single.predict(X0[0]), r"Expected 2D array")
+    assert_invalid(lambda: single.predict(infinite), r"X contains infinity in row 4, feature 1")
+    assert_invalid(lambda: single.predict(X0[0]), r"Expected 2D array")
     frame = pd.DataFrame(X0, columns=["a", "b", "c"])
     single.fit(frame, Y0)
     other = frame.rename(columns={"b": "z"})
-    assert_refused(lambda: single.predict(other), r"feature names should match")
+    assert_invalid(lambda: single.predict(other), r"feature names should match")
     np.testing.assert_array_equal(
         single.decision_function(frame[["b", "a", "c"]]), single.decision_function(frame)
     )
@@ -177,8 +177,8 @@ def test_an_unfitted_model_says_so(model):
 def test_hard_margin_that_cannot_be(kind):
     model = clone(KINDS[kind]).set_params(C=np.inf)
     X = np.array([[0.0], [0.0], [1.0], [2.0]])
-    assert_refused(lambda: model.fit(X, [0, 1, 0, 1]), r"C=inf asks for a hard margin")
-    assert_refused(lambda: model.fit(0 * X, [0, 1, 0, 1]), r"C=inf asks for a hard margin")
+    assert_invalid(lambda: model.fit(X, [0, 1, 0, 1]), r"C=inf asks for a hard margin")
+    assert_invalid(lambda: model.fit(0 * X, [0, 1, 0, 1]), r"C=inf asks for a hard margin")
 
 
 # Good input

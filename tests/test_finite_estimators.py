@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from bad_tables import BAD_TABLES, X0, Y0, assert_refused, table, with_one
+from bad_tables import BAD_TABLES, X0, Y0, assert_invalid, table, with_one
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -86,19 +86,19 @@ BAD_PARAMETERS = {
 @pytest.mark.parametrize(("estimator", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
 def test_bad_parameters(estimator, match):
     estimator = clone(estimator)
-    assert_refused(lambda: estimator.fit(*table()), match)
+    assert_invalid(lambda: estimator.fit(*table()), match)
     assert not hasattr(estimator, "classes_")
 
 
 @pytest.mark.parametrize(("X", "y", "weight", "match"), BAD_TABLES.values(), ids=BAD_TABLES)
 def test_bad_tables(model, X, y, weight, match):
-    assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)
+    assert_invalid(lambda: model.fit(X, y, sample_weight=weight), match)
     assert not hasattr(model, "shapes_")
 
 
 def test_weights_too_far_apart(model):
     weight = np.where(np.arange(90) < 45, 1e-13, 1e13)
-    assert_refused(
+    assert_invalid(
         lambda: model.fit(X0, Y0, sample_weight=weight),
         r"sample_weight times class_weight ranges from 1e-13 to 1e\+13; keep it within",
     )
@@ -106,9 +106,9 @@ def test_weights_too_far_apart(model):
 
 def test_prediction_checks_its_rows(model):
     model.fit(X0, Y0)
-    assert_refused(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
+    assert_invalid(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
     infinite = with_one(np.inf)
-    assert_refused(lambda: model.predict(infinite), r"X contains infinity in row 4, feature 1")
+    assert_invalid(lambda: model.predict(infinite), r"X contains infinity in row 4, feature 1")
 
 
 def test_an_unfitted_model_says_so(model):
@@ -121,14 +121,14 @@ def test_an_unfitted_model_says_so(model):
 
 
 def test_huge_weights_are_refused(model):
-    assert_refused(
+    assert_invalid(
         lambda: model.fit(X0, Y0, sample_weight=np.full(90, 1e306)), r"ranges from 1e\+306 .* below"
     )
 
 
 def test_one_stump_is_for_two_classes():
     X, y = table(3)
-    assert_refused(
+    assert_invalid(
         lambda: DecisionStumpClassifier().fit(X, y),
         r"y has 3 classes; use StumpBoostingClassifier, or wrap .* OneVsRestClassifier",
     )

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from bad_tables import assert_refused
+from bad_tables import assert_invalid
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import search
@@ -496,7 +496,7 @@ REFUSED = {
 @pytest.mark.parametrize(("columns", "given", "match"), REFUSED.values(), ids=REFUSED)
 def test_bad_columns(make, columns, given, match):
     model = StumpSVC(**given)
-    assert_refused(lambda: model.fit(make(columns), Y), match)
+    assert_invalid(lambda: model.fit(make(columns), Y), match)
     assert not hasattr(model, "shapes_")
 
 
@@ -508,7 +508,7 @@ def test_levels_that_are_not_named(dtype, chosen):
         frame = frame.astype({"c": "category"})
     else:
         frame = frame.cast({"c": pl.Categorical})
-    assert_refused(
+    assert_invalid(
         lambda: StumpSVC(categorical_features=chosen).fit(frame, Y),
         r"categorical_features does not name column 'c'",
     )
@@ -564,7 +564,7 @@ PANDAS_REFUSED = {
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize(("X", "match"), PANDAS_REFUSED.values(), ids=PANDAS_REFUSED)
 def test_bad_pandas_frames(X, match):
-    assert_refused(lambda: StumpSVC().fit(X, Y), match)
+    assert_invalid(lambda: StumpSVC().fit(X, Y), match)
 
 
 ARRAYS_REFUSED = {
@@ -602,7 +602,7 @@ ARRAYS_REFUSED = {
 
 @pytest.mark.parametrize(("X", "given", "match"), ARRAYS_REFUSED.values(), ids=ARRAYS_REFUSED)
 def test_bad_arrays(X, given, match):
-    assert_refused(lambda: StumpSVC(**given).fit(X, Y), match)
+    assert_invalid(lambda: StumpSVC(**given).fit(X, Y), match)
 
 
 AT_PREDICTION = {
@@ -631,33 +631,33 @@ AT_PREDICTION = {
 @pytest.mark.parametrize(("columns", "match"), AT_PREDICTION.values(), ids=AT_PREDICTION)
 def test_bad_columns_at_prediction(make, columns, match):
     model = StumpSVC().fit(make(GOOD), Y)
-    assert_refused(lambda: model.predict(make(columns)), match)
+    assert_invalid(lambda: model.predict(make(columns)), match)
 
 
 @pytest.mark.filterwarnings("ignore::polars.exceptions.PerformanceWarning")
 def test_a_lazy_frame_is_to_be_collected():
     lazy = pl.DataFrame(GOOD).lazy()
-    assert_refused(lambda: StumpSVC().fit(lazy, Y), r"X.*collect")
+    assert_invalid(lambda: StumpSVC().fit(lazy, Y), r"X.*collect")
     model = StumpSVC().fit(pl.DataFrame(GOOD), Y)
-    assert_refused(lambda: model.predict(lazy), r"X.*collect")
+    assert_invalid(lambda: model.predict(lazy), r"X.*collect")
 
 
 def test_equal_names_at_prediction():
     model = StumpSVC().fit(pd.DataFrame(GOOD), Y)
     twice = pd.DataFrame([[1.0, "x", 2.0]], columns=["a", "c", "a"])
-    assert_refused(lambda: model.predict(twice), r"X has two columns named 'a'")
+    assert_invalid(lambda: model.predict(twice), r"X has two columns named 'a'")
 
 
 def test_levels_of_numbers_and_text_at_prediction():
     X = np.array([[0.0], [1.0]] * 3)
     model = StumpSVC(categorical_features=[0]).fit(X, Y)
-    assert_refused(
+    assert_invalid(
         lambda: model.predict([["0"], ["1"]]),
         r"X: the levels of column 0 were numbers in training, and now it has '0'; pass numbers",
     )
-    assert_refused(lambda: model.predict(sparse.csr_array(X)), r"(?i)sparse .*dense")
-    assert_refused(lambda: model.predict(X[:, [0, 0]]), r"X has 2 features, .* expecting 1")
-    assert_refused(lambda: model.predict(X[:, 0]), r"Expected 2D array")
+    assert_invalid(lambda: model.predict(sparse.csr_array(X)), r"(?i)sparse .*dense")
+    assert_invalid(lambda: model.predict(X[:, [0, 0]]), r"X has 2 features, .* expecting 1")
+    assert_invalid(lambda: model.predict(X[:, 0]), r"Expected 2D array")
 
 
 def test_a_table_without_names_after_one_with():
@@ -672,16 +672,16 @@ def test_a_table_without_names_after_one_with():
 @BOTH
 def test_who_takes_numbers_only_names_a_remedy(model, make):
     name, model = type(model).__name__, clone(model)
-    assert_refused(
+    assert_invalid(
         lambda: model.fit(make(GOOD), Y),
         rf"X has 'x' in column 'c', which is not a number, and {name} .* OneHotEncoder",
     )
     holes = make({"a": [1.0, None, 3.0, 4.0, 5.0, 6.0]})
     missing = rf"X contains NaN in row 1, feature 'a'; {name} .* SimpleImputer, or use StumpSVC"
-    assert_refused(lambda: model.fit(holes, Y), missing)
+    assert_invalid(lambda: model.fit(holes, Y), missing)
     model.fit(make({"a": GOOD["a"]}), Y)
-    assert_refused(lambda: model.predict(holes), missing)
-    assert_refused(lambda: model.predict(make({"a": GOOD["c"]})), r"X has 'x' in column 'a'")
+    assert_invalid(lambda: model.predict(holes), missing)
+    assert_invalid(lambda: model.predict(make({"a": GOOD["c"]})), r"X has 'x' in column 'a'")
 
 
 def test_a_table_of_pyarrow_is_a_frame():
@@ -755,7 +755,7 @@ def test_missing_labels(y):
     X = np.arange(6.0)[:, None]
     vote = WeightedVoteClassifier([("one", StumpSVC())])
     for model in (StumpSVC(), KernelSVC(), vote):
-        assert_refused(lambda model=model: model.fit(X, y), sentence)
+        assert_invalid(lambda model=model: model.fit(X, y), sentence)
 
 
 @pytest.mark.parametrize(
@@ -827,13 +827,13 @@ def test_one_row_of_a_frame_is_refused_without_a_warning_about_names():
     X = pd.DataFrame({"a": Y, "b": Y})
     model = StumpSVC().fit(X, Y)
     for row in (X.iloc[0], X.to_numpy()[0], X.to_numpy()[0].tolist()):
-        assert_refused(lambda row=row: model.explain_local(row), r"Expected 2D.*X\.iloc\[\[0\]\]")
+        assert_invalid(lambda row=row: model.explain_local(row), r"Expected 2D.*X\.iloc\[\[0\]\]")
 
 
 @pytest.mark.parametrize("wrap", [np.array, pd.Series, list])
 def test_a_float_label_that_is_missing_is_named(wrap):
     y = wrap([0.0, 1.0, np.nan, 1.0, 0.0, 1.0])
-    assert_refused(lambda: StumpSVC().fit(pd.DataFrame(GOOD), y), r"the label of row 2 is missing")
+    assert_invalid(lambda: StumpSVC().fit(pd.DataFrame(GOOD), y), r"the label of row 2 is missing")
 
 
 def test_long_arguments_are_cut_short_in_errors():

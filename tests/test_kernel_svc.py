@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table, with_one
+from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_invalid, table, with_one
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -280,7 +280,7 @@ def test_little_memory_gives_the_same_machine(loss, bias):
 )
 def test_what_needs_the_whole_matrix_is_refused_with_a_remedy(needs_all):
     model = KernelSVC("laplacian", memory_limit=SOME_OF_IT)
-    assert_refused(
+    assert_invalid(
         lambda: clone(model).set_params(**needs_all).fit(*wide_table()),
         r"memory_limit=\S+ gigabytes is too little .* 250 rows, which needs \S+; raise it, use "
         r"StumpSVC or PerceptronSVC.*SubsampleVotingClassifier",
@@ -291,7 +291,7 @@ def test_what_needs_the_whole_matrix_is_refused_with_a_remedy(needs_all):
 @pytest.mark.parametrize("bias", [False, True])
 def test_no_memory_at_all_is_refused(bias):
     model = KernelSVC("laplacian", fit_intercept=bias, memory_limit=1e-3)
-    assert_refused(lambda: model.fit(*wide_table()), r"memory_limit=0\.001 gigabytes is too little")
+    assert_invalid(lambda: model.fit(*wide_table()), r"memory_limit=0\.001 gigabytes is too little")
 
 
 def test_the_memory_that_the_refusal_asks_for_is_enough():
@@ -318,7 +318,7 @@ def indefinite(smallest):
 @pytest.mark.parametrize("bias", [False, True])
 def test_a_matrix_that_is_no_kernel_is_refused_by_its_eigenvalue(bias):
     model = KernelSVC("precomputed", fit_intercept=bias)
-    assert_refused(
+    assert_invalid(
         lambda: model.fit(indefinite(-0.25), Y0),
         r"smallest of the 90 eigenvalues of the .*kernel matrix is -0\.25, .*0\.25 added to",
     )
@@ -330,7 +330,7 @@ def test_a_matrix_that_is_no_kernel_is_refused_by_its_eigenvalue(bias):
 def test_squared_losses_refuse_a_kernel_that_is_one_only_with_a_bias(loss):
     for kernel in (simplified_stump_kernel, perceptron_kernel):
         model = KernelSVC(kernel, loss=loss)
-        assert_refused(lambda m=model: m.fit(X0, Y0), "eigenvalues of the kernel matrix is -")
+        assert_invalid(lambda m=model: m.fit(X0, Y0), "eigenvalues of the kernel matrix is -")
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -348,7 +348,7 @@ def test_a_bias_asks_for_positive_weights_that_sum_to_0_only():
     K = -np.abs(X0[:, None] - X0[None]).sum(axis=2)
     KernelSVC("precomputed").fit(K, Y0)
     smallest = np.linalg.eigvalsh(K)[0]
-    assert_refused(
+    assert_invalid(
         lambda: KernelSVC("precomputed", fit_intercept=False).fit(K, Y0),
         rf"eigenvalues of the kernel matrix is {smallest:.4g}",
     )
@@ -357,7 +357,7 @@ def test_a_bias_asks_for_positive_weights_that_sum_to_0_only():
 def test_an_asymmetric_matrix_is_refused_by_its_entries():
     K = np.eye(90)
     K[3, 7] = 0.5
-    assert_refused(
+    assert_invalid(
         lambda: KernelSVC("precomputed").fit(K, Y0),
         r"symmetric products, but those of rows 3 and 7 are 0\.5 and, .* round, 0; take the mean",
     )
@@ -374,7 +374,7 @@ BAD_KERNELS = {
 @pytest.mark.parametrize(("kernel", "match"), BAD_KERNELS.values(), ids=BAD_KERNELS)
 @pytest.mark.parametrize("bias", [False, True])
 def test_bad_kernels_are_refused(kernel, match, bias):
-    assert_refused(lambda: KernelSVC(kernel, fit_intercept=bias).fit(X0, Y0), "kernel=.*" + match)
+    assert_invalid(lambda: KernelSVC(kernel, fit_intercept=bias).fit(X0, Y0), "kernel=.*" + match)
 
 
 BAD_PARAMETERS = {
@@ -395,7 +395,7 @@ BAD_PARAMETERS = {
 
 @pytest.mark.parametrize(("estimator", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
 def test_bad_parameters(estimator, match):
-    assert_refused(lambda: clone(estimator).fit(X0, Y0), match)
+    assert_invalid(lambda: clone(estimator).fit(X0, Y0), match)
 
 
 BAD = BAD_TABLES | NUMBERS_ONLY
@@ -404,15 +404,15 @@ BAD = BAD_TABLES | NUMBERS_ONLY
 @pytest.mark.parametrize(("X", "y", "weight", "match"), BAD.values(), ids=BAD)
 def test_bad_tables(X, y, weight, match):
     model = KernelSVC(fit_intercept=False)
-    assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)
+    assert_invalid(lambda: model.fit(X, y, sample_weight=weight), match)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         model.predict(X0)
 
 
 def test_prediction_checks_its_rows():
     model = KernelSVC().fit(X0, Y0)
-    assert_refused(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
-    assert_refused(lambda: model.predict(with_one(np.nan)), r"X contains NaN in row 4, feature 1")
+    assert_invalid(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
+    assert_invalid(lambda: model.predict(with_one(np.nan)), r"X contains NaN in row 4, feature 1")
 
 
 # Good manners

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from bad_tables import X0, Y0, assert_refused, table
+from bad_tables import X0, Y0, assert_invalid, table
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -145,14 +145,14 @@ BAD = {
 
 @pytest.mark.parametrize(("search", "match"), BAD.values(), ids=BAD)
 def test_bad_input(search, match):
-    assert_refused(lambda: search.fit(X0, Y0), match)
+    assert_invalid(lambda: search.fit(X0, Y0), match)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         search.predict(X0)
 
 
 def test_what_is_no_estimator_is_refused():
     search = LooBoundSearch(3, {"C": [1]})
-    assert_refused(lambda: search.fit(X0, Y0), r"'estimator' parameter of LooBoundSearch .* Got 3")
+    assert_invalid(lambda: search.fit(X0, Y0), r"'estimator' parameter of LooBoundSearch .* Got 3")
 
 
 # StumpSVCCV(selection="loo-bound")
@@ -218,5 +218,5 @@ def test_the_picture_shows_the_best_of_several_parameters():
 def test_pictures_that_cannot_be_drawn_are_refused():
     search = LooBoundSearch(MACHINE, {"kernel": ["gaussian", "laplacian"]}).fit(X0, Y0)
     draw = BoundSearchDisplay.from_search
-    assert_refused(lambda: draw(search, X0, Y0), "param='kernel' is not a numeric parameter")
-    assert_refused(lambda: draw(MACHINE, X0, Y0), "has no bounds; pass a fitted LooBoundSearch")
+    assert_invalid(lambda: draw(search, X0, Y0), "param='kernel' is not a numeric parameter")
+    assert_invalid(lambda: draw(MACHINE, X0, Y0), "has no bounds; pass a fitted LooBoundSearch")

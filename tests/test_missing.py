@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from mixed_tables import all_votes, filled, mixed_table, smallest_error
 from oracles import seeds
-from questions import filled, mixed_table, smallest_error, votes_of_all
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.svm import SVC
@@ -166,7 +166,7 @@ def test_no_stump_beats_the_best(seed, weighted):
     weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)
     model = DecisionStumpClassifier().fit(X, y, weight)
     side = 2 * y - 1
-    expected = smallest_error(votes_of_all(X, weight=weight), side, weight)
+    expected = smallest_error(all_votes(X, weight=weight), side, weight)
     assert model.error_ == pytest.approx(expected, abs=1e-12)
     wrong = model.predict(X) != y
     assert weight[wrong].sum() / weight.sum() == pytest.approx(expected, abs=1e-12)
@@ -186,7 +186,7 @@ def test_each_round_takes_the_best_of_all_stumps(loss, seed):
     X, y = numbers_with_holes(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = StumpBoostingClassifier(loss, n_estimators=25).fit(X, y, weight)
-    votes, side = votes_of_all(X, weight=weight), 2 * y - 1
+    votes, side = all_votes(X, weight=weight), 2 * y - 1
     scores = [np.zeros(len(y)), *model.staged_decision_function(X)]
     cast = model.stumps_.votes(X)
     for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
@@ -202,7 +202,7 @@ def test_each_bag_takes_the_best_of_all_stumps(seed):
     """A hole lies at the median of all rows, whichever of them were drawn."""
     X, y = numbers_with_holes(seed)
     model = StumpBaggingClassifier(40, random_state=seed).fit(X, y)
-    votes, side = votes_of_all(X), 2 * y - 1
+    votes, side = all_votes(X), 2 * y - 1
     for j, (rows, _) in enumerate(draws(X, y, seed, 40)):
         times = np.bincount(rows, minlength=len(y))
         expected = smallest_error(votes, side, times)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table
+from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_invalid, table
 from oracles import seeds
 from scipy.stats import special_ortho_group
 from sklearn.base import clone
@@ -281,7 +281,7 @@ BAD_PARAMETERS = {
 @pytest.mark.parametrize(("estimator", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
 def test_bad_parameters(estimator, match):
     estimator = clone(estimator)
-    assert_refused(lambda: estimator.fit(X0, Y0), match)
+    assert_invalid(lambda: estimator.fit(X0, Y0), match)
     assert not hasattr(estimator, "machine_")
 
 
@@ -290,4 +290,4 @@ BAD = BAD_TABLES | NUMBERS_ONLY
 
 @pytest.mark.parametrize(("X", "y", "weight", "match"), BAD.values(), ids=BAD)
 def test_bad_tables(model, X, y, weight, match):
-    assert_refused(lambda: model.fit(X, y, sample_weight=weight), match)
+    assert_invalid(lambda: model.fit(X, y, sample_weight=weight), match)

@@ -48,7 +48,7 @@ print(*StumpSVC(verbose=1).fit([[0.0], [1.0]], [0, 1]).predict([[0.0], [1.0]]))
 """
 
 
-def test_the_public_names():
+def test_public_names():
     assert everystump.__all__ == NAMES
     assert everystump.estimators.__all__ == sorted(ESTIMATORS)
 
@@ -65,7 +65,7 @@ def test_names_are_importable(name):
     assert space[name] is value
 
 
-def test_a_star_import_brings_the_public_names():
+def test_star_import():
     space = {}
     exec("from everystump import *", space)
     assert set(space) - {"__builtins__"} == set(NAMES)
@@ -78,7 +78,7 @@ def test_dir_lists_every_name_once():
     assert listed == sorted(set(listed))
 
 
-def test_an_unknown_name():
+def test_unknown_name():
     with pytest.raises(AttributeError, match="module 'everystump' has no attribute 'StumpSVM'"):
         everystump.StumpSVM  # noqa: B018
 
@@ -108,12 +108,12 @@ def test_importing_imports_nothing_heavy(code):
 
 
 def test_packages_are_attributes():
-    """They need no import of their own, and are imported when they are first used."""
+    """They are imported on first use."""
     code = f"import everystump; print(*(getattr(everystump, name).__name__ for name in {PACKAGES}))"
     assert run(code) == [f"everystump.{name}" for name in PACKAGES]
 
 
-def test_the_module_is_the_command():
+def test_module_runs_the_command():
     done = subprocess.run(
         [sys.executable, "-m", "everystump", "--help"],
         env=os.environ | {"PYTHONPATH": SOURCES},
@@ -125,7 +125,7 @@ def test_the_module_is_the_command():
 
 
 def test_estimators_do_not_need_the_extras():
-    """Frames and pictures are optional: without their packages everything else works."""
+    """Data frames and plots are optional."""
     assert run(WITHOUT_EXTRAS) == ["0", "1"]
 
 

@@ -7,7 +7,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from bad_tables import assert_refused
+from bad_tables import assert_invalid
 from scipy import sparse
 from sklearn.base import clone
 
@@ -224,25 +224,25 @@ def test_messages_name_the_invalid_cell(make, value, model, match):
     X, y = table()
     fitted = clone(model).fit(X, y)
     X[3, 2] = X[5, 0] = value
-    assert_refused(lambda: clone(model).fit(make(X), y), match)
-    assert_refused(lambda: fitted.predict(make(X)), match)
+    assert_invalid(lambda: clone(model).fit(make(X), y), match)
+    assert_invalid(lambda: fitted.predict(make(X)), match)
 
 
 @pytest.mark.parametrize("model", DENSE_ONLY, ids=lambda model: type(model).__name__)
 def test_estimators_that_need_dense_tables(model):
     X, y = table()
     sentence = r"(?i)sparse data was passed for X, but dense data is required"
-    assert_refused(lambda: clone(model).fit(sparse.csr_array(X), y), sentence)
+    assert_invalid(lambda: clone(model).fit(sparse.csr_array(X), y), sentence)
 
 
 def test_categories_are_dense():
     X, y = table()
     rows = sparse.csr_array(X)
     sentence = r"(?i)sparse .* dense data is required for categories"
-    assert_refused(lambda: StumpSVC(categorical_features=[0]).fit(rows, y), sentence)
+    assert_invalid(lambda: StumpSVC(categorical_features=[0]).fit(rows, y), sentence)
     model = StumpSVC(categorical_features=[0]).fit(X, y)
-    assert_refused(lambda: model.predict(rows), sentence)
-    assert_refused(lambda: StumpSVC().fit(rows, y).predict(rows[:, :4]), r"X has 4 features")
+    assert_invalid(lambda: model.predict(rows), sentence)
+    assert_invalid(lambda: StumpSVC().fit(rows, y).predict(rows[:, :4]), r"X has 4 features")
 
 
 def test_integers_that_floats_cannot_distinguish():

@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_refused, table
+from bad_tables import BAD_TABLES, NUMBERS_ONLY, X0, Y0, assert_invalid, table
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -408,7 +408,7 @@ BAD_PARAMETERS = {
 @pytest.mark.parametrize(("parameters", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
 def test_bad_parameters(parameters, match):
     parameters = {"estimator": PLAIN, "n_estimators": 5, **parameters}
-    assert_refused(lambda: SubsampleVotingClassifier(**parameters).fit(X0, Y0), match)
+    assert_invalid(lambda: SubsampleVotingClassifier(**parameters).fit(X0, Y0), match)
 
 
 @pytest.mark.parametrize("n", [30, 70, 90])
@@ -428,7 +428,7 @@ def test_a_share_of_rows_is_not_rounded_away():
 def test_classes_too_rare_to_be_drawn():
     X, y = np.tile(X0, (60, 1)), np.zeros(5400, dtype=int)
     y[3] = 1
-    assert_refused(
+    assert_invalid(
         lambda: vote(X=X, y=y, subsample=2),
         r"subsample: none of 1000 draws of 2 samples contained .* 1 of the 5400 samples; raise",
     )
@@ -436,7 +436,7 @@ def test_classes_too_rare_to_be_drawn():
 
 def test_products_have_no_features_to_choose_from():
     model = SubsampleVotingClassifier(KernelSVC("precomputed"), feature_subsets=0.5)
-    assert_refused(
+    assert_invalid(
         lambda: model.fit(np.eye(90), Y0), r"feature_subsets=0\.5 .* precomputed kernel; use"
     )
 
@@ -446,7 +446,7 @@ BAD = (BAD_TABLES | NUMBERS_ONLY).values()
 
 @pytest.mark.parametrize(("X", "y", "match"), [(t[0], t[1], t[3]) for t in BAD if t[2] is None])
 def test_bad_tables(X, y, match):
-    assert_refused(lambda: SubsampleVotingClassifier(PLAIN).fit(X, y), match)
+    assert_invalid(lambda: SubsampleVotingClassifier(PLAIN).fit(X, y), match)
 
 
 def test_constraints_by_name_reach_the_machines():
@@ -462,7 +462,7 @@ def test_constraints_by_name_reach_the_machines():
 def test_machines_that_disagree_on_categories_are_refused():
     X, y = make_twonorm(60, random_state=0)
     machines = [StumpSVC(categorical_features=[0]), StumpSVC()]
-    assert_refused(
+    assert_invalid(
         lambda: SubsampleVotingClassifier(machines).fit(X, y),
         r"categorical_features is \[0\] in one estimator and 'from_dtype' in another",
     )

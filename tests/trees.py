@@ -22,5 +22,5 @@ def category(n_levels, missing=0.0):
 
 
 def paths(masses):
-    """Return columns of numbers with so many gaps as there are masses."""
+    """Return columns of numbers with as many gaps as there are masses."""
     return [numbers(len(mass.inside) + 1) for mass in masses]
