@@ -195,6 +195,7 @@ class CurvesDisplay:
         axis.axvline(0.0, color=TEXT, linewidth=0.6)
         axis.set_yticks(positions, [escape(bar.label) for bar in bars])
         axis.set_xlim(*limits)
+        axis.locator_params(axis="x", nbins=5)
         axis.set_ylim(positions[0] - 0.6, max(positions[-1] + 0.6, positions[0] + _MIN_BARS))
         self._finish(axis, k)
         axis.tick_params(axis="y", labelsize=7, length=0)
