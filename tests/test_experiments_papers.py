@@ -217,6 +217,7 @@ def test_adaboost_100_is_100_rounds_of_boosting(lin_li_run):
     assert result["adaboost_100"] == np.mean(boosted.predict(split.X_test) != split.y_test)
 
 
+@pytest.mark.slow
 def test_table_2_has_the_svm_of_table_1_and_ten_times_the_problems():
     first, second = (table.run_task(SEED, "heart", 0) for table in (table_1, table_2))
     assert second["svm_stump"] == first["svm_stump"]

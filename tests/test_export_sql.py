@@ -70,9 +70,10 @@ ENGINES = pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
 
 
 def queries():
-    """Return every model in both engines; thousands of directions are slow in DuckDB."""
+    """Return every model in both engines; long queries are slow in DuckDB."""
     for name in NAMES:
-        slow = [pytest.mark.slow] if name.startswith("PerceptronSVC") else []
+        long = name.startswith("PerceptronSVC") or "3 classes" in name
+        slow = [pytest.mark.slow] if long else []
         yield pytest.param(name, in_sqlite)
         yield pytest.param(name, in_duckdb, marks=slow)
 
