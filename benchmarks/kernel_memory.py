@@ -23,7 +23,7 @@ from everystump import KernelSVC
 
 C, GAMMA = 0.5, 0.02
 # Gigabytes: the default, and less.  A quick run computes a hundredth of the products.
-_LIMITS, _QUICK_LIMITS = (2.0, 0.5), (0.1, 0.02)
+_LIMITS, _QUICK_LIMITS = (2.0, 0.5), (0.1, 0.06)
 _GB = 1e9
 
 

@@ -23,6 +23,7 @@ from everystump._experiments.engine.statistics import mean_over_runs
 from everystump._experiments.lin_li import protocol as lin_li
 from everystump._experiments.lin_li.table_1 import COLUMNS
 from everystump._experiments.published import load_published
+from everystump._experiments.wang import RUNS as WANG_RUNS
 from everystump._experiments.wang import methods as wang
 from everystump._experiments.wang import tables as wang_tables
 from everystump.datasets import load_dataset
@@ -63,7 +64,7 @@ def open_choices(settings: Settings) -> StudyTable:
     title = (
         "Choices that the papers leave open: test errors (Lin & Li), 10-fold accuracies (Wang); "
         "means ± standard errors over runs of seeds 0, 1, ..., runs - 1; spread: the standard "
-        f"deviation of a mean of {wang.RUNS} runs"
+        f"deviation of a mean of {WANG_RUNS} runs"
     )
     return StudyTable(title, HEADER, rows, skipped)
 
@@ -96,7 +97,7 @@ def _rows(trial: Trial, settings: Settings) -> Iterator[tuple]:
         title = {**wang.METHODS, **COLUMNS}[method]
         title += f", T = {rounds}" if rounds else ""
         paper = trial.paper(trial.data, method, rounds)
-        spread = f"{mean.deviation / np.sqrt(wang.RUNS):.2f}" if runs > 1 else "-"
+        spread = f"{mean.deviation / np.sqrt(WANG_RUNS):.2f}" if runs > 1 else "-"
         yield trial.question, trial.data, title, variant, runs, mean.format(2), spread, paper
 
 

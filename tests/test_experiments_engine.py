@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Cell, Claim, Experiment, Plot, Report
 from everystump._experiments.engine.pages import (
     ExperimentResult,
@@ -240,9 +241,8 @@ CLAIMS = [Claim("A wins.", True, "by far."), Claim("B wins.", False, "it loses."
 
 
 def make_result(name="toy", missing=None, **report):
-    experiment = Experiment(
-        name, f"Title of {name}", "\nThe protocol.\n", 4, lambda runs: [], dict, lambda _: Report()
-    )
+    entry = Entry(name, f"Title of {name}", "", runs=4)
+    experiment = Experiment(entry, "\nThe protocol.\n", lambda runs: [], dict, lambda _: Report())
     return ExperimentResult(experiment, Report(**report), 4, 7, 90.0, missing or {})
 
 
@@ -363,7 +363,8 @@ def test_too_few_runs_are_reported_instead_of_claims(tmp_path):
 
 def test_one_run_is_enough_for_a_deterministic_experiment(tmp_path):
     once = make_result(claims=CLAIMS)
-    once = replace(once, runs=1, experiment=replace(once.experiment, runs=1))
+    entry = once.experiment.entry._replace(runs=1)
+    once = replace(once, runs=1, experiment=replace(once.experiment, entry=entry))
     assert summary(once) == "Claims that hold: 1 of 2."
 
 

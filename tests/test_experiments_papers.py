@@ -68,7 +68,7 @@ def test_more_runs_add_tasks(name):
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(tuple(PAPER_RUNS))])
 def test_number_of_runs_is_the_papers(name):
     (runs,) = (runs for paper, runs in PAPER_RUNS.items() if name.startswith(paper))
-    assert load_experiment(name).runs == runs
+    assert load_experiment(name).entry.runs == runs
     assert {task.arguments["run"] for task in load_experiment(name).tasks(runs)} == set(range(runs))
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from oracles import search
 
 import everystump
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Experiment, Report, Task
 from everystump._experiments.engine.journal import Journal, exclusive_lock
 from everystump._experiments.engine.runner import MissingDataError, run_experiment
@@ -340,10 +341,10 @@ def toy(tmp_path):
     calls = tmp_path / "calls"
     calls.mkdir()
 
-    def make(stop=None, **change):
+    def make(stop=None, *, tasks=toy_tasks, edition=1):
+        entry = Entry("toy", "Toy", "", runs=4, edition=edition)
         run_task = partial(toy_task, calls=str(calls), stop=stop)
-        experiment = Experiment("toy", "Toy", "Drawn.", 4, toy_tasks, run_task, toy_report)
-        return replace(experiment, **change)
+        return Experiment(entry, "The protocol.", tasks, run_task, toy_report)
 
     return make, calls
 

@@ -5,9 +5,10 @@ import time
 
 import numpy as np
 
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Experiment, Report, Task
 
-NAME = "toy"
+ENTRY = Entry("toy", "Toy", "toy_experiment", runs=4)
 SECONDS = 0.02
 PROGRAM = """
 import everystump.cli.reproduce
@@ -30,8 +31,8 @@ def report(records):
 
 def load_experiment(name):
     """Return the toy under its name, and the real experiments under theirs."""
-    if name != NAME:
+    if name != ENTRY.name:
         from everystump._experiments import load_experiment
 
         return load_experiment(name)
-    return Experiment(NAME, "Toy", "The protocol.", 4, Task.per_run, run_task, report)
+    return Experiment(ENTRY, "The protocol.", Task.per_run, run_task, report)

@@ -45,7 +45,7 @@ def load_experiment(name: str) -> Experiment:
     Examples
     --------
     >>> from everystump._experiments import load_experiment
-    >>> load_experiment("lin-li-table-1").runs
+    >>> load_experiment("lin-li-table-1").entry.runs
     100
     """
     if name not in ENTRIES:
@@ -54,5 +54,5 @@ def load_experiment(name: str) -> Experiment:
         )
     entry = ENTRIES[name]
     module = import_module(f"everystump._experiments.{entry.module}")
-    experiment: Experiment = module.make_experiment(name, entry.title, **entry.parameters)
+    experiment: Experiment = module.make_experiment(entry, **entry.parameters)
     return experiment

@@ -129,7 +129,7 @@ def _run(
         result = run_experiment(
             experiment,
             out,
-            runs=runs or experiment.runs,
+            runs=runs or experiment.entry.runs,
             seed=seed,
             jobs=jobs or cpu_count(),
             progress=progress,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Entry(NamedTuple):
-    """Name and title of an experiment, and how to make it.
+    """One experiment in the list of a paper.
 
     Attributes
     ----------
@@ -21,11 +21,17 @@ class Entry(NamedTuple):
         Paper, number and content of the table or figure.
     module : str
         Module below `everystump._experiments`, imported when the experiment is loaded.
+    runs : int
+        The paper's number of runs.
+    edition : int
+        Incremented when the same seed gives different numbers than before.
     parameters : mapping
-        Keyword arguments of the module's ``make_experiment``, besides name and title.
+        Keyword arguments of the module's ``make_experiment``, besides the entry.
     """
 
     name: str
     title: str
     module: str
+    runs: int
+    edition: int = 1
     parameters: Mapping[str, Any] = MappingProxyType({})

@@ -9,6 +9,8 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from everystump._experiments.engine import Entry
+
 Record: TypeAlias = dict[str, Any]
 """Arguments and results of one finished task; names of times end in ``seconds``."""
 
@@ -120,29 +122,30 @@ class Experiment:
 
     Attributes
     ----------
-    name : str
-        Name on the command line.
-    title : str
-        Paper, number and content.
+    entry : Entry
+        Name, title, number of runs and edition.
     protocol : str
         The steps, their repetitions, and each choice that the paper leaves open, in Markdown.
-    runs : int
-        The paper's number of runs.
     tasks : callable
         Number of runs -> list of `Task`.
     run_task : callable
         ``run_task(seed, **arguments)`` -> dict that JSON can represent.
     report : callable
         List of `Record` in the order of the tasks -> `Report`.
-    edition : int
-        Incremented when the same seed gives different numbers than before.
     """
 
-    name: str
-    title: str
+    entry: Entry
     protocol: str
-    runs: int
     tasks: Callable[[int], list[Task]]
     run_task: Callable[..., dict[str, Any]]
     report: Callable[[list[Record]], Report]
-    edition: int = 1
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return self.entry.name
+
+    @property
+    def title(self) -> str:
+        """Paper, number and content of the table or figure."""
+        return self.entry.title

@@ -44,7 +44,7 @@ class ExperimentResult:
     @property
     def tested(self) -> bool:
         """Whether there were enough runs to test a claim."""
-        return self.runs >= min(MIN_RUNS, self.experiment.runs)
+        return self.runs >= min(MIN_RUNS, self.experiment.entry.runs)
 
 
 def write_experiment(result: ExperimentResult, out: Path) -> list[Path]:

@@ -115,7 +115,7 @@ def open_journal(experiment: Experiment, out: Path, seed: int) -> Journal:
     """Open the journal of an experiment, or start one."""
     head = {
         "experiment": experiment.name,
-        "edition": experiment.edition,
+        "edition": experiment.entry.edition,
         "seed": seed,
         **{library: version(library) for library in LIBRARIES},
     }

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 
-from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report, Task
+from everystump._experiments.engine import Entry
+from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report
 from everystump._experiments.engine.records import column
 from everystump._experiments.engine.statistics import mean_over_runs, paired_t_test
 from everystump._experiments.evgeniou import protocol
@@ -142,18 +143,15 @@ def _draw(log_sigmas: np.ndarray, records: list[Record]) -> Any:
     return figure
 
 
-def make_experiment(name: str, title: str, *, dataset: str, C: float) -> Experiment:
+def make_experiment(entry: Entry, *, dataset: str, C: float) -> Experiment:
     """Return the experiment with the four panels on one data set for one C."""
     text = protocol.PROTOCOL.strip()
     if dataset == "usps":
         text = f"{text}\n{protocol.USPS_PROTOCOL.strip()}"
     return Experiment(
-        name=name,
-        title=title,
-        protocol=f"{text}\n\n{STEPS.strip()}",
-        runs=protocol.RUNS,
-        tasks=lambda runs: Task.per_dataset({dataset: protocol.FILES[dataset]}, runs),
-        run_task=partial(run_task, C=C),
-        report=partial(report, dataset=dataset, C=C),
-        edition=protocol.EDITION,
+        entry,
+        f"{text}\n\n{STEPS.strip()}",
+        protocol.make_tasks(dataset),
+        partial(run_task, C=C),
+        partial(report, dataset=dataset, C=C),
     )

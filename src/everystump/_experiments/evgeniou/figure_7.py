@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 
-from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report, Task
+from everystump._experiments.engine import Entry
+from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report
 from everystump._experiments.engine.records import column, dataset_names, select
 from everystump._experiments.engine.statistics import paired_t_test
 from everystump._experiments.evgeniou import protocol
@@ -88,15 +89,6 @@ def _draw(records: list[Record]) -> Any:
     return figure
 
 
-def make_experiment(name: str, title: str) -> Experiment:
+def make_experiment(entry: Entry) -> Experiment:
     """Return the experiment."""
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=PROTOCOL,
-        runs=protocol.RUNS,
-        tasks=lambda runs: Task.per_dataset({d: protocol.FILES[d] for d in DATASETS}, runs),
-        run_task=run_task,
-        report=report,
-        edition=protocol.EDITION,
-    )
+    return Experiment(entry, PROTOCOL, protocol.make_tasks(*DATASETS), run_task, report)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
 from sklearn.preprocessing import scale
 
-from everystump._experiments.engine.experiment import Record
+from everystump._experiments.engine.experiment import Record, Task
 from everystump._experiments.engine.records import column
 from everystump._experiments.engine.splits import Split, random_split
 from everystump._experiments.engine.statistics import mean_over_runs
@@ -18,8 +18,6 @@ from everystump.datasets import load_dataset
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.subsample_voting import SubsampleVotingClassifier
 
-RUNS = 50
-EDITION = 2
 VALIDATION_FRACTION = 0.3
 N_SVMS, SUBSAMPLE = 30, 0.4
 FILES: dict[str, tuple[str, ...]] = {
@@ -127,3 +125,8 @@ def rows_over_sigma(
             mean = mean_over_runs(values, scale=100)
             row |= {name: mean.value, f"{name}_deviation": mean.deviation}
     return rows
+
+
+def make_tasks(*datasets: str) -> Callable[[int], list[Task]]:
+    """Return a function from the number of runs to the tasks on the data sets."""
+    return partial(Task.per_dataset, {dataset: FILES[dataset] for dataset in datasets})

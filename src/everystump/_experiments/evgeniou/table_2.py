@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Record, Report
 from everystump._experiments.engine.records import dataset_names, select
 from everystump._experiments.engine.statistics import mean_over_runs
@@ -60,13 +63,8 @@ def _tuned_per_split(records: list[Record]) -> str:
     )
 
 
-def make_experiment(name: str, title: str) -> Experiment:
+def make_experiment(entry: Entry) -> Experiment:
     """Return the experiment."""
-    return tuning.make_tuned_experiment(
-        name,
-        title,
-        protocol_text=tuning.PROTOCOL,
-        datasets=DATASETS,
-        votes=(tuning.Vote("", protocol.N_SVMS, protocol.SUBSAMPLE),),
-        report=report,
-    )
+    votes = (tuning.Vote("", protocol.N_SVMS, protocol.SUBSAMPLE),)
+    run_task = partial(tuning.run_task, votes=votes)
+    return Experiment(entry, tuning.PROTOCOL, protocol.make_tasks(*DATASETS), run_task, report)

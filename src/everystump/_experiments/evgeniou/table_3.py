@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Cell, Claim, Experiment, Record, Report
 from everystump._experiments.engine.records import dataset_names, select
-from everystump._experiments.evgeniou import tuning
+from everystump._experiments.evgeniou import protocol, tuning
 from everystump._experiments.published import load_published, parse_number
 
 N_SVMS = 100
@@ -83,13 +86,8 @@ def _significant_loss(records: list[Record], dataset: str) -> Claim:
 FIXED_WEIGHTS = {"diabetes": _small_loss, "thyroid": _significant_loss}
 
 
-def make_experiment(name: str, title: str) -> Experiment:
+def make_experiment(entry: Entry) -> Experiment:
     """Return the experiment."""
-    return tuning.make_tuned_experiment(
-        name,
-        title,
-        protocol_text=PROTOCOL,
-        datasets=DATASETS,
-        votes=tuple(tuning.Vote(suffix, N_SVMS, part) for suffix, part in SUBSAMPLES.items()),
-        report=report,
-    )
+    votes = tuple(tuning.Vote(suffix, N_SVMS, part) for suffix, part in SUBSAMPLES.items())
+    run_task = partial(tuning.run_task, votes=votes)
+    return Experiment(entry, PROTOCOL, protocol.make_tasks(*DATASETS), run_task, report)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
 
-from everystump._experiments.engine.experiment import Cell, Experiment, Record, Report, Task
+from everystump._experiments.engine.experiment import Cell, Record
 from everystump._experiments.engine.records import NO_DATA, column, select
 from everystump._experiments.engine.splits import Split
 from everystump._experiments.engine.statistics import PairedTest, mean_over_runs, paired_t_test
-from everystump._experiments.evgeniou import protocol
+from everystump._experiments.evgeniou import RUNS, protocol
 
 CS = (0.1, 1.0, 10.0, 100.0)
 ONE_POINT = 1.0
@@ -97,33 +96,10 @@ def make_cell(
     deviation: float | None,
 ) -> Cell:
     """Compare a method's error with the printed one, which may have a standard deviation."""
-    error = None if deviation is None else deviation / math.sqrt(protocol.RUNS)
+    error = None if deviation is None else deviation / math.sqrt(RUNS)
     selected = select(records, dataset=dataset)
     if not selected:
         return Cell(dataset, title, None, None, paper, error, reason=NO_DATA)
     ours = mean_over_runs(tuned_errors(selected, method), scale=100)
     tolerance = max(ONE_POINT, deviation or 0.0)
     return Cell(dataset, title, ours.value, ours.error, paper, error, tolerance)
-
-
-def make_tuned_experiment(
-    name: str,
-    title: str,
-    *,
-    protocol_text: str,
-    datasets: Sequence[str],
-    votes: Sequence[Vote],
-    report: Callable[[list[Record]], Report],
-) -> Experiment:
-    """Return the experiment of a table of tuned methods."""
-    files = {dataset: protocol.FILES[dataset] for dataset in datasets}
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=protocol_text,
-        runs=protocol.RUNS,
-        tasks=partial(Task.per_dataset, files),
-        run_task=partial(run_task, votes=votes),
-        report=report,
-        edition=protocol.EDITION,
-    )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report, Task
 from everystump._experiments.engine.records import column
 from everystump._experiments.engine.statistics import paired_t_test
@@ -102,15 +103,6 @@ def _draw(seed: int) -> Any:
     return figure
 
 
-def make_experiment(name: str, title: str) -> Experiment:
+def make_experiment(entry: Entry) -> Experiment:
     """Return the experiment."""
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=PROTOCOL,
-        runs=protocol.RUNS,
-        tasks=Task.per_run,
-        run_task=run_task,
-        report=report,
-        edition=protocol.EDITION,
-    )
+    return Experiment(entry, PROTOCOL, Task.per_run, run_task, report)

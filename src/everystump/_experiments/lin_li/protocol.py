@@ -33,8 +33,6 @@ DATASETS: dict[str, tuple[str, ...]] = {
 }
 N_FOLDS = 5
 STUMP_GRID = 2.0 ** np.arange(-17, 4, 2)
-RUNS = 100
-EDITION = 2
 
 PROTOCOL = """
 Two-norm, three-norm and ring-norm in 20 dimensions: 300 training samples and 3,000 test samples,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
 
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Record, Report, Task
 from everystump._experiments.engine.records import compare_per_dataset, error_cells
 from everystump._experiments.lin_li import protocol
@@ -71,15 +73,7 @@ def _better(records: list[Record], first: str, second: str) -> Claim:
     )
 
 
-def make_experiment(name: str, title: str) -> Experiment:
+def make_experiment(entry: Entry) -> Experiment:
     """Return the experiment."""
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=PROTOCOL,
-        runs=protocol.RUNS,
-        tasks=lambda runs: Task.per_dataset(protocol.DATASETS, runs),
-        run_task=run_task,
-        report=report,
-        edition=protocol.EDITION,
-    )
+    tasks = partial(Task.per_dataset, protocol.DATASETS)
+    return Experiment(entry, PROTOCOL, tasks, run_task, report)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.random import RandomState
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Record, Report, Task
 from everystump._experiments.engine.records import column, compare_per_dataset, error_cells
 from everystump._experiments.lin_li import protocol
@@ -101,15 +103,7 @@ def _faster(records: list[Record]) -> Claim:
     )
 
 
-def make_experiment(name: str, title: str) -> Experiment:
+def make_experiment(entry: Entry) -> Experiment:
     """Return the experiment."""
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=PROTOCOL,
-        runs=protocol.RUNS,
-        tasks=lambda runs: Task.per_dataset(protocol.DATASETS, runs),
-        run_task=run_task,
-        report=report,
-        edition=protocol.EDITION,
-    )
+    tasks = partial(Task.per_dataset, protocol.DATASETS)
+    return Experiment(entry, PROTOCOL, tasks, run_task, report)

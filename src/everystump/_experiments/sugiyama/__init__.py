@@ -10,7 +10,8 @@ EXPERIMENTS = (
             f"sugiyama-figure-{number.replace('.', '-')}",
             f"Sugiyama (2015), Fig. {number}: {content}",
             "sugiyama.figures",
-            {"method": method},
+            100,
+            parameters={"method": method},
         )
         for number, content, method in (
             ("30.4", "decision stump classification", "stump"),
@@ -22,5 +23,6 @@ EXPERIMENTS = (
         "sugiyama-figure-30-12-13",
         "Sugiyama (2015), Figs. 30.12 and 30.13: loss functions for boosting",
         "sugiyama.losses",
+        1,
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report, Task
 from everystump._experiments.engine.records import column
 from everystump._experiments.engine.statistics import PairedTest, mean_over_runs, paired_t_test
@@ -103,14 +104,7 @@ def _report(
     return Report(claims=claims, plot=plot, notes=notes, data=data)
 
 
-def make_experiment(name: str, title: str, *, method: str) -> Experiment:
+def make_experiment(entry: Entry, *, method: str) -> Experiment:
     """Return the experiment of the figure that shows one method."""
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=simulation.PROTOCOL,
-        runs=simulation.RUNS,
-        tasks=partial(Task.per_run, methods=COMPARED[method]),
-        run_task=simulation.run_task,
-        report=REPORTS[method],
-    )
+    tasks = partial(Task.per_run, methods=COMPARED[method])
+    return Experiment(entry, simulation.PROTOCOL, tasks, simulation.run_task, REPORTS[method])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from everystump._core.boosting import BOOSTING_LOSSES
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report, Task
 from everystump.explain import LossesDisplay
 
@@ -101,14 +102,6 @@ def _draw() -> Any:
     return figure
 
 
-def make_experiment(name: str, title: str) -> Experiment:
+def make_experiment(entry: Entry) -> Experiment:
     """Return the experiment."""
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=PROTOCOL,
-        runs=1,
-        tasks=lambda runs: [Task("losses", {})],
-        run_task=run_task,
-        report=report,
-    )
+    return Experiment(entry, PROTOCOL, lambda runs: [Task("losses", {})], run_task, report)

@@ -19,7 +19,6 @@ N_TRAIN, N_TEST = 50, 10_000
 N_STUMPS = 5000
 N_SHOWN = 6
 AXIS = np.linspace(-3, 3, 50)
-RUNS = 100
 # A stump tests the sign of one feature at best, and is then wrong in two of eight sectors.
 MIN_STUMP_ERROR = 0.25
 METHODS = {

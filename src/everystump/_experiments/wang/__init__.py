@@ -8,6 +8,8 @@ DATASETS = {2: "fourclass", 3: "ionosphere", 4: "chess", 5: "monk1"}
 """The data of Tables II to V and of Figs. 2 to 5, by number."""
 NUMERALS = {2: "II", 3: "III", 4: "IV", 5: "V"}
 
+RUNS = 5
+
 EXPERIMENTS = (
     *(
         Entry(
@@ -15,7 +17,8 @@ EXPERIMENTS = (
             f"Wang et al. (2019), Table {NUMERALS[number]}: accuracy (%) and time against the "
             f"number of weak learners on {dataset}",
             "wang.tables",
-            {"dataset": dataset},
+            RUNS,
+            parameters={"dataset": dataset},
         )
         for number, dataset in DATASETS.items()
     ),
@@ -25,7 +28,8 @@ EXPERIMENTS = (
             f"Wang et al. (2019), Fig. {number}: accuracy (%) and time against the percentage of "
             f"labeled samples on {dataset}",
             "wang.figures",
-            {"dataset": dataset},
+            RUNS,
+            parameters={"dataset": dataset},
         )
         for number, dataset in DATASETS.items()
     ),

@@ -10,6 +10,7 @@ from numpy.random import RandomState
 from scipy import stats
 from sklearn.model_selection import train_test_split
 
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report, Task
 from everystump._experiments.engine.statistics import (
     SIGNIFICANCE_LEVEL,
@@ -129,14 +130,7 @@ def _close(accuracy: dict[str, np.ndarray]) -> Claim:
     )
 
 
-def make_experiment(name: str, title: str, *, dataset: str) -> Experiment:
+def make_experiment(entry: Entry, *, dataset: str) -> Experiment:
     """Return the experiment of the figure of one data set."""
-    return Experiment(
-        name=name,
-        title=title,
-        protocol=PROTOCOL,
-        runs=methods.RUNS,
-        tasks=partial(Task.per_dataset, {dataset: (dataset,)}),
-        run_task=run_task,
-        report=partial(report, dataset=dataset),
-    )
+    tasks = partial(Task.per_dataset, {dataset: (dataset,)})
+    return Experiment(entry, PROTOCOL, tasks, run_task, partial(report, dataset=dataset))

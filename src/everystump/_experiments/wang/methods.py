@@ -16,7 +16,6 @@ from everystump.estimators.boosted_svc import BoostedStumpSVC
 from everystump.estimators.boosting import StumpBoostingClassifier
 
 C = 1.0
-RUNS = 5
 N_TIMINGS = 3
 METHODS = {"adaboost": "AdaBoost", "adaboost_svm": "AdaBoost+SVM"}
 

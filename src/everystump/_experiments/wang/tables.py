@@ -11,6 +11,7 @@ from numpy.random import RandomState
 from sklearn.model_selection import StratifiedKFold
 
 from everystump._core.solvers import InseparableError
+from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Cell, Experiment, Plot, Record, Report, Task
 from everystump._experiments.engine.statistics import mean_over_runs
 from everystump._experiments.published import load_published
@@ -128,14 +129,12 @@ def _cells(
     return cells
 
 
-def make_experiment(name: str, title: str, *, dataset: str) -> Experiment:
+def make_experiment(entry: Entry, *, dataset: str) -> Experiment:
     """Return the experiment of the table of one data set."""
     return Experiment(
-        name=name,
-        title=title,
-        protocol=f"{PROTOCOL.strip()}\n\n{NOTES[dataset].strip()}",
-        runs=methods.RUNS,
-        tasks=partial(Task.per_dataset, {dataset: (dataset,)}),
-        run_task=run_task,
-        report=partial(report, dataset=dataset),
+        entry,
+        f"{PROTOCOL.strip()}\n\n{NOTES[dataset].strip()}",
+        partial(Task.per_dataset, {dataset: (dataset,)}),
+        run_task,
+        partial(report, dataset=dataset),
     )
