@@ -83,7 +83,7 @@ def test_no_bound_holds_on_rows_of_the_training(name):
     order = np.random.default_rng(0).permutation(40)
     bound = validation_bound(model, X0, Y0)
     assert not bound.holds
-    assert bound.violations == ("these are the rows that the model learned from",)
+    assert bound.violations == ("these are the training rows of the model",)
     shuffled = validation_bound(model, X0[order], Y0[order])
     assert not shuffled.holds and shuffled.violations == bound.violations
     some = validation_bound(model, X0[order[:20]], Y0[order[:20]])
@@ -144,7 +144,7 @@ def test_words_of_a_vote_of_anything_are_rows_too():
     frame = pd.DataFrame({"a": X0[:, 0], "job": np.where(X0[:, 1] > 0, "maid", "clerk")})
     model = WeightedVoteClassifier([("stumps", STUMPS)], random_state=0).fit(frame, Y0)
     assert model.training_overlap(frame[::-1], Y0[::-1]).same_rows
-    assert model.training_overlap(frame.assign(job="clerk"), Y0).share < 1
+    assert model.training_overlap(frame.assign(job="clerk"), Y0).match_rate < 1
 
 
 def test_rows_of_weight_0_had_no_part():
@@ -187,7 +187,7 @@ def test_fresh_rows_of_few_values_rarely_raise_a_doubt():
     for _ in range(60):
         X = np.floor(rng.exponential(60.0, size=(20_200, 2)))
         record = TrainingRecord.of(hash_rows(X[:200], label[:200]), 200, None, 0)
-        caveats += record.compare(hash_rows(X[200:], label)).doubt is not None
+        caveats += record.compare(hash_rows(X[200:], label)).leakage is not None
     assert caveats <= 1
 
 
@@ -206,7 +206,7 @@ def test_more_known_rows_than_chance_explains_do_not_pass():
     y = (wide[:, 0] > 30).astype(int)
     model = clone(STUMPS).fit(wide[:200], y[:200])
     overlap = model.training_overlap(wide[200:], y[200:])
-    assert 0 < overlap.chance < 0.3 and 0 < overlap.share < 0.3
+    assert 0 < overlap.duplicate_rate < 0.3 and 0 < overlap.match_rate < 0.3
     assert validation_bound(model, wide[200:], y[200:]).holds
     mixed = np.r_[wide[:60], wide[200:300]], np.r_[y[:60], y[200:300]]
     bound = validation_bound(model, *mixed)
@@ -221,12 +221,12 @@ def test_the_chance_of_a_known_row_is_that_of_good_and_turing():
     record = TrainingRecord.of(hashes, len(X), None, 0)
     _, place, count = np.unique(X, axis=0, return_inverse=True, return_counts=True)
     twins = int(np.sum(count[place.ravel()] > 1))
-    assert record.twins == record.sketch().twins == twins
+    assert record.duplicates == record.sketch().duplicates == twins
     fresh = hash_rows(rng.integers(0, 300, size=(9000, 2)).astype(float), label[:9000])
     for one in (record, record.sketch()):
         overlap = one.compare(fresh)
-        assert overlap.share == pytest.approx(overlap.chance, abs=0.02)
-        assert overlap.doubt is None
+        assert overlap.match_rate == pytest.approx(overlap.duplicate_rate, abs=0.02)
+        assert overlap.leakage is None
 
 
 # Large tables
@@ -265,10 +265,10 @@ def test_a_stored_model_keeps_a_sample_of_its_rows(tmp_path):
     for each in (model, loaded):
         assert each.training_overlap(X, y).same_table
         assert each.training_overlap(X[::-1], y[::-1]).same_rows
-        assert each.training_overlap(X[:9000], y[:9000]).share == 1
+        assert each.training_overlap(X[:9000], y[:9000]).match_rate == 1
         mixed = np.r_[X[:10_000], fresh[:30_000]], np.r_[y[:10_000], fresh_y[:30_000]]
-        assert each.training_overlap(*mixed).share == pytest.approx(0.25, abs=0.02)
-        assert each.training_overlap(fresh, fresh_y).doubt is None
+        assert each.training_overlap(*mixed).match_rate == pytest.approx(0.25, abs=0.02)
+        assert each.training_overlap(fresh, fresh_y).leakage is None
     everystump.save(loaded, tmp_path / "again.stump")
     assert (tmp_path / "again.stump").read_bytes() == (tmp_path / "m.stump").read_bytes()
 
@@ -333,7 +333,7 @@ def test_estimators_inside_others_are_asked(name, words):
     of = np.array(["no", "yes"]) if words else np.arange(2)
     model = clone(WRAPPED[name]).fit(X0, of[Y0])
     bound = validation_bound(model, X0[::-1], of[Y0[::-1]])
-    assert not bound.holds and "the model learned from" in bound.violations[0]
+    assert not bound.holds and "training rows" in bound.violations[0]
     fresh = validation_bound(model, FRESH, of[FRESH_Y])
     assert fresh.holds and any("nested estimators" in text for text in fresh.assumptions)
 
@@ -374,7 +374,7 @@ def test_rows_of_voters_that_were_fitted_before(frozen):
     model = WeightedVoteClassifier(pairs, prefit=not frozen, random_state=0).fit(NEW, NEW_Y)
     for X, y in ((X0, Y0), (FRESH, FRESH_Y), (NEW, NEW_Y)):
         bound = validation_bound(model, X, y)
-        assert not bound.holds and "rows that the model learned from" in bound.violations[0]
+        assert not bound.holds and "equal training rows" in bound.violations[0]
     assert validation_bound(model, *rows(3, n=40)).holds
 
 
@@ -385,7 +385,7 @@ def test_a_voter_of_which_nothing_is_known_leaves_a_doubt():
     bound = validation_bound(model, *rows(3, n=40))
     assert not bound.holds and "of other packages have none" in bound.violations[0]
     known = validation_bound(model, X0, Y0)
-    assert known.violations == ("these are the rows that the model learned from",)
+    assert known.violations == ("these are the training rows of the model",)
     anew = WeightedVoteClassifier(pairs, random_state=0).fit(NEW, NEW_Y)
     assert validation_bound(anew, *rows(3, n=40)).holds
 

@@ -278,7 +278,7 @@ def test_edited_votes_and_boosting_certify_nothing():
     with pytest.raises(EditedModelError, match=r"^stumps_: .* was edited"):
         edited.margins(X, Y)
     bound = validation_bound(edited, X, Y)  # it asks for predictions only
-    assert bound.violations == ("these are the rows that the model learned from",)
+    assert bound.violations == ("these are the training rows of the model",)
     fresh = X.assign(age=X["age"] + 0.25)
     assert validation_bound(edited, fresh, Y).holds
     machine = BoostedStumpSVC(5).fit(X, Y).remove_feature("age")

@@ -125,5 +125,5 @@ def test_the_given_kind_of_rows_takes_precedence():
 def test_saved_pipelines_have_no_training_record(tmp_path):
     X, y = make_twonorm(50, random_state=0)
     save(make_pipeline(StandardScaler(), DecisionStumpClassifier()).fit(X, y), tmp_path / "a.stump")
-    doubt = load(tmp_path / "a.stump").training_overlap(X, y).doubt
-    assert "those saved from pipelines that change columns" in doubt
+    doubt = load(tmp_path / "a.stump").training_overlap(X, y).leakage
+    assert "from pipelines that change columns" in doubt

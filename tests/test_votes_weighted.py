@@ -92,10 +92,10 @@ def test_other_weights_reach_the_machines():
 def test_other_weights_are_refused_where_machines_take_none():
     X, y, _, _ = table()
     weight = np.full(40, 0.5)
-    with pytest.raises(ValueError, match=r"sample_weight holds 0\.5, but KNeighborsClassifier"):
+    with pytest.raises(ValueError, match=r"sample_weight contains 0\.5, but KNeighborsClassifier"):
         vote(KNeighborsClassifier(), X, y, weight)
     voters = [("near", KNeighborsClassifier())]
-    with pytest.raises(ValueError, match=r"sample_weight holds 0\.5, but KNeighborsClassifier"):
+    with pytest.raises(ValueError, match=r"sample_weight contains 0\.5, but KNeighborsClassifier"):
         WeightedVoteClassifier(voters).fit(X, y, weight)
 
 
@@ -118,7 +118,7 @@ def test_many_copies_are_drawn_at_once(monkeypatch):
     X, y, weight, _ = table()
     weight = 100.0 * weight
     rows = WeightedRows.of(hash_rows(X, y), weight)
-    drawn = np.bincount(rows.draw(2000, np.random.RandomState(0)), minlength=40)
+    drawn = np.bincount(rows.sample(2000, np.random.RandomState(0)), minlength=40)
     assert drawn.sum() == 2000 and np.all(drawn <= weight)
     assert np.abs(drawn / 2000 - weight / weight.sum()).max() < 0.03
 

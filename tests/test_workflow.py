@@ -231,7 +231,7 @@ def test_training_rows_are_reported(tmp_path):
     share = 150 / 400  # learned from, of all
     found = float(re.search(r"about ([\d.]+)% of these rows equal", done.stderr)[1]) / 100
     assert found == pytest.approx(share, abs=0.01)
-    assert "learned from" in run("report", out, more, "-o", tmp_path / "page.html").stderr
+    assert "training rows" in run("report", out, more, "-o", tmp_path / "page.html").stderr
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Which curves may only rise or only fall: the argument ``monotonic_cst``."""
+"""The argument ``monotonic_cst``: which curves are constrained to increase or to decrease."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _WANTED = '-1, 0 or 1, or "decreasing" or "increasing"'
 
 
 def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarray | None:
-    """Return -1, 0 or 1 for each feature, or None where all of them are free.
+    """Return -1, 0 or 1 for each feature, or None if no feature is constrained.
 
     Parameters
     ----------
     monotonic_cst : array-like of shape (n_features,), dict or None
-        A constraint for each feature, or for some of them by name.
+        A constraint for each feature, or constraints for some of them by name.
     features : sequence of Feature
-        The features of the table.
+        The features of the training table.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.n
     if len(given) != n_features:
         raise ValueError(
             f"monotonic_cst={monotonic_cst!r} has {len(given)} entries, but X has {n_features} "
-            f"features; give one entry for each, 0 for a free one."
+            f"features; pass one entry for each, 0 for no constraint."
         )
     directions = np.array([_direction(value) for value in given])
     for d in np.flatnonzero(directions).tolist():
@@ -58,7 +58,7 @@ def _in_order(monotonic_cst: Any) -> list:
     if isinstance(monotonic_cst, str | set | frozenset) or np.ndim(monotonic_cst) != 1:
         raise ValueError(
             f"monotonic_cst={monotonic_cst!r} must be a list with one entry for each feature, or a "
-            f"dict by names."
+            f"dict by feature names."
         )
     return list(monotonic_cst)
 
@@ -66,14 +66,14 @@ def _in_order(monotonic_cst: Any) -> list:
 def _by_name(monotonic_cst: Mapping, names: list[str | None]) -> list:
     if None in names:
         raise ValueError(
-            f"monotonic_cst={dict(monotonic_cst)!r} goes by names, but the columns of X have none; "
-            f"pass a list of {len(names)} entries, or a frame with column names."
+            f"monotonic_cst={dict(monotonic_cst)!r} has feature names, but the columns of X have "
+            f"none; pass a list of {len(names)} entries, or a dataframe with column names."
         )
     unknown = [name for name in monotonic_cst if name not in set(names)]
     if unknown:
         raise ValueError(
-            f"monotonic_cst names the feature {unknown[0]!r}, which X does not have; use names out "
-            f"of {names!r}."
+            f"monotonic_cst names the feature {unknown[0]!r}, which X does not have; use names "
+            f"from {names!r}."
         )
     return [monotonic_cst.get(name, 0) for name in names]
 
@@ -87,5 +87,5 @@ def _direction(value: Any) -> int:
     except (TypeError, ValueError, OverflowError):
         known = False
     if not known:
-        raise ValueError(f"monotonic_cst holds {value!r}; use {_WANTED} for each feature.")
+        raise ValueError(f"monotonic_cst contains {value!r}; use {_WANTED} for each feature.")
     return direction

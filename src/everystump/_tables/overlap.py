@@ -1,4 +1,4 @@
-"""What a model remembers of its training rows, and which of other rows are among them."""
+"""The record that a model keeps of its training rows, and the overlap of other rows with them."""
 
 from __future__ import annotations
 
@@ -11,41 +11,39 @@ from scipy.stats import betabinom
 from everystump._tables.row_hashes import RowHashes
 from everystump._text import format_percent
 
-# So few hashes are kept in a model file: those of all rows of a small table, else a sample.
-_MOST_STORED = 16_384
-# More known rows than equal rows of the training table explain: by chance so rarely.
-_RARELY = 0.001
+# A model file stores at most this many hashes: those of all rows, or a sample of them.
+_MAX_STORED = 16_384
+# Rows are suspected to be training rows if chance explains the matches with a lower probability.
+_SIGNIFICANCE = 0.001
 NO_RECORD = (
-    "the model, or one that it was built from, has no record of the rows that it learned from, as "
-    "those saved by earlier versions, those saved from pipelines that change columns, and those of "
-    "other packages have none; fit it again with estimators of everystump, without such steps if "
-    "it is to be saved, to have rows compared"
+    "the model, or a model inside it, has no record of its training rows, like models saved by "
+    "earlier versions or from pipelines that change columns, and those of other packages; fit it "
+    "again with estimators of everystump, without such steps if it is to be saved"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRecord:
-    """What is remembered of the rows that a model learned from.
+    """What a model stores to recognize its training rows.
 
     Attributes
     ----------
     n_input_rows : int
-        How many rows the training table had.
+        Number of rows of the training table.
     kept : ndarray of int or None
-        Which of them had positive weights; None if all.
+        Indices of its rows with positive weights; None if all weights are positive.
     table_checksum : int or None
-        A number by which they are known in their order, bit by bit; None if they were the rows of
-        more than one table.
+        Checksum of these rows in order, with all digits; None for the rows of several tables.
     rows_checksum : int
-        One by which they are known in any order, their values rounded.
+        Checksum of these rows in any order, with rounded values.
     weights_checksum : int
-        One for their weights.
+        Checksum of their weights.
     hashes : ndarray of uint64
-        The hash of each row, or the smallest of all distinct ones.
+        The hash of each row, or the smallest distinct ones.
     complete : bool
-        Whether it is that of each row.
+        Whether there is a hash of each row.
     n_duplicates : int or None
-        How many rows have an equal one in the training table; None if the hashes tell.
+        Number of rows that equal another training row; None to count them in ``hashes``.
     """
 
     n_input_rows: int
@@ -61,14 +59,19 @@ class TrainingRecord:
     def of(
         cls, hashes: RowHashes, n_input_rows: int, kept: np.ndarray | None, weights: int
     ) -> TrainingRecord:
-        """Return the record of rows with positive weights."""
+        """Return the record of rows with positive weights, given their hashes."""
         return cls(
-            n_input_rows, kept, hashes.in_order(), hashes.unordered_checksum(), weights, hashes.rows
+            n_input_rows,
+            kept,
+            hashes.ordered_checksum(),
+            hashes.unordered_checksum(),
+            weights,
+            hashes.rows,
         )
 
     @property
     def n_rows(self) -> int:
-        """How many rows were learned from."""
+        """Number of training rows with positive weights."""
         return self.n_input_rows if self.kept is None else len(self.kept)
 
     @cached_property
@@ -76,20 +79,20 @@ class TrainingRecord:
         return np.sort(self.hashes)
 
     @property
-    def reach(self) -> int:
-        """The largest hash that would be among those kept, had a row had it."""
+    def max_hash(self) -> int:
+        """The largest hash that a training row can have without being left out of ``hashes``."""
         return int(np.iinfo(np.uint64).max if self.complete else self.hashes.max())
 
     @property
-    def twins(self) -> int:
-        """How many rows have an equal one in the training table."""
+    def duplicates(self) -> int:
+        """Number of training rows that equal another one."""
         if self.n_duplicates is not None:
             return self.n_duplicates
         same = self._sorted[1:] == self._sorted[:-1]
         return int(np.sum(np.append(same, False) | np.append(False, same)))
 
     def merge(self, other: TrainingRecord) -> TrainingRecord:
-        """Return the record of rows that were learned from after these."""
+        """Return the record of these training rows and those of a later fit."""
         if (self.table_checksum, self.weights_checksum) == (
             other.table_checksum,
             other.weights_checksum,
@@ -98,66 +101,66 @@ class TrainingRecord:
         hashes = np.concatenate([self.hashes, other.hashes])
         complete = self.complete and other.complete
         if not complete:
-            hashes = hashes[hashes <= min(one.reach for one in (self, other))]
-        n_rows, n_duplicates = self.n_rows + other.n_rows, self.twins + other.twins
+            hashes = hashes[hashes <= min(one.max_hash for one in (self, other))]
+        n_rows, n_duplicates = self.n_rows + other.n_rows, self.duplicates + other.duplicates
         return TrainingRecord(n_rows, None, None, 0, 0, hashes, complete, n_duplicates)
 
     def sketch(self) -> TrainingRecord:
-        """Return the record with few hashes, as a model file holds it."""
-        if len(self.hashes) <= _MOST_STORED:
+        """Return the record with a limited number of hashes, as model files store it."""
+        if len(self.hashes) <= _MAX_STORED:
             return self
-        smallest = np.unique(self.hashes)[:_MOST_STORED]
-        return replace(self, hashes=smallest, complete=False, n_duplicates=self.twins)
+        smallest = np.unique(self.hashes)[:_MAX_STORED]
+        return replace(self, hashes=smallest, complete=False, n_duplicates=self.duplicates)
 
     def is_same_table(self, given: RowHashes) -> bool:
-        """Tell whether rows are those of the training table, all of them in their order."""
+        """Whether rows are those of the training table, all of them and in order."""
         return (
             len(given) == self.n_input_rows
-            and given.take(self.kept).in_order() == self.table_checksum
+            and given.take(self.kept).ordered_checksum() == self.table_checksum
         )
 
     def has_same_rows(self, given: RowHashes) -> bool:
-        """Tell whether rows are those that were learned from, in any order."""
+        """Whether rows are the training rows, in any order."""
         return len(given) == self.n_rows and given.unordered_checksum() == self.rows_checksum
 
     def compare(self, given: RowHashes) -> Overlap:
-        """Return how many of some rows are among those that were learned from."""
+        """Return how many of the given rows are training rows."""
         same_table = self.is_same_table(given)
-        tried = given.rows[given.rows <= np.uint64(self.reach)]
-        place = np.minimum(np.searchsorted(self._sorted, tried), len(self._sorted) - 1)
+        compared = given.rows[given.rows <= np.uint64(self.max_hash)]
+        nearest = np.minimum(np.searchsorted(self._sorted, compared), len(self._sorted) - 1)
         return Overlap(
             recorded=True,
             same_table=same_table,
             same_rows=same_table or self.has_same_rows(given),
-            n_matched=int(np.sum(self._sorted[place] == tried)),
-            n_compared=len(tried),
-            chance=self.twins / self.n_rows,
+            n_matched=int(np.sum(self._sorted[nearest] == compared)),
+            n_compared=len(compared),
+            duplicate_rate=self.duplicates / self.n_rows,
             n_training_rows=self.n_rows,
         )
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How labelled rows compare with those that a model learned from.
+    """How many labeled rows are training rows of a model.
 
     Attributes
     ----------
     recorded : bool
-        Whether anything is known of these.
+        Whether the model has a record of its training rows.
     same_table : bool
-        Whether they are the whole training table, in its order.
+        Whether the rows are the whole training table, in order.
     same_rows : bool
-        Whether they are all rows that were learned from, in any order.
+        Whether the rows are all training rows, in any order.
     n_matched : int
-        How many of the rows that were compared equal one that was learned from: the same label, and
-        the same values as rounded to about 5 digits.
+        Number of compared rows that equal a training row: the same label, and the same values
+        rounded to about 5 digits.
     n_compared : int
-        How many were compared: all, or a sample if the model remembers a sample.
-    chance : float
-        The share of training rows that equal another one, which is about the share of fresh rows
-        that equal one by chance (Good & Turing).
+        Number of compared rows: all, or a sample if the model stores a sample of hashes.
+    duplicate_rate : float
+        The share of training rows that equal another one, which estimates the share of new rows
+        that equal a training row by chance (Good & Turing).
     n_training_rows : int
-        How many rows were learned from, which is what ``chance`` was estimated from.
+        Number of training rows, from which ``duplicate_rate`` was estimated.
     """
 
     recorded: bool
@@ -165,46 +168,43 @@ class Overlap:
     same_rows: bool = False
     n_matched: int = 0
     n_compared: int = 0
-    chance: float = 0.0
+    duplicate_rate: float = 0.0
     n_training_rows: int = 0
 
     @property
-    def share(self) -> float:
-        """About which share of the rows equals rows that were learned from."""
+    def match_rate(self) -> float:
+        """The estimated share of the rows that equal training rows."""
         return self.n_matched / self.n_compared if self.n_compared else 0.0
 
     @property
-    def doubt(self) -> str | None:
-        """Why the rows may have had a part in training, None if nothing says so."""
+    def excess_rate(self) -> float:
+        """The share of the rows that match beyond what duplicate training rows explain."""
+        return max(0.0, self.match_rate - self.duplicate_rate)
+
+    @property
+    def leakage(self) -> str | None:
+        """Why the rows may have been used in training; None if nothing suggests it."""
         if not self.recorded:
             return NO_RECORD
         if self.same_rows:
-            return "these are the rows that the model learned from"
-        if self.n_matched and self._probability_by_chance() < _RARELY:
-            by_chance = (
-                f", where {format_percent(self.chance)} would by chance" if self.chance else ""
-            )
-            return (
-                f"about {format_percent(self.share)} of these rows equal rows that the model "
-                f"learned from{by_chance}"
-            )
+            return "these are the training rows of the model"
+        if self.n_matched and self._probability_by_chance() < _SIGNIFICANCE:
+            found = f"about {format_percent(self.match_rate)} of these rows equal training rows"
+            expected = format_percent(self.duplicate_rate)
+            return f"{found}, where {expected} would by chance" if self.duplicate_rate else found
         return None
 
     @property
-    def caution(self) -> str | None:
-        """What the doubt means for an error on these rows; None if there is no doubt."""
-        if self.doubt is None:
+    def leakage_warning(self) -> str | None:
+        """What possible leakage means for an error on these rows; None without leakage."""
+        if self.leakage is None:
             return None
-        return f"{self.doubt}; the error may be too low, and bounds do not hold."
+        return f"{self.leakage}; the error may be too low, and bounds do not hold."
 
     def _probability_by_chance(self) -> float:
-        """Return how probable so many known rows are, given how many training rows had an equal."""
-        # Equal rows come in twos at least, so that they tell as much as half of them alone would.
-        n_told = self.n_training_rows / 2 if self.chance else self.n_training_rows
-        twins, others = self.chance * n_told, (1.0 - self.chance) * n_told
-        return float(betabinom.sf(self.n_matched - 1, self.n_compared, twins + 0.5, others + 0.5))
-
-    @property
-    def excess(self) -> float:
-        """The share of the rows that are known beyond what equal training rows explain."""
-        return max(0.0, self.share - self.chance)
+        """Return the probability of as many matches, given the duplicates among training rows."""
+        # Duplicates come in pairs at least, so they are worth half as many independent rows.
+        n_independent = self.n_training_rows / 2 if self.duplicate_rate else self.n_training_rows
+        a = self.duplicate_rate * n_independent + 0.5
+        b = (1.0 - self.duplicate_rate) * n_independent + 0.5
+        return float(betabinom.sf(self.n_matched - 1, self.n_compared, a, b))

@@ -1,11 +1,11 @@
-"""Rows known again by numbers of 64 bits, without keeping the rows.
+"""64-bit hashes of rows, which recognize rows without storing them.
 
-Each cell is mixed with a key of its column and added to its row's hash, a cell of 0 adding nothing,
-so that sparse tables hash as dense ones do.  The hash of a row sees a number as rounded to a float
-of 32 bits and then to 17 binary digits, about 5 decimal ones.  So tables of either kind of floats
-hash alike, and a number that a file wrote with fewer digits has another hash only if the lost ones
-decide how it is rounded: with 7 digits about 1 in 100, with 6 about 1 in 10.  What is below these
-digits goes into a checksum of its own, so that whole tables can be compared bit by bit.
+Each value is mixed with a key of its column and added to the hash of its row.  Zeros add nothing,
+so that sparse and dense tables have equal hashes.  Values are rounded to single precision and then
+to 17 binary digits, about 5 decimal ones.  So tables of single and double precision have equal
+hashes, and a number that was written to a file with fewer digits changes its hash only if the lost
+digits decide how it is rounded: with 7 digits about 1 in 100, with 6 about 1 in 10.  The remaining
+digits go into a separate checksum, so that whole tables can be compared bit by bit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GOLD = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S27, _S29, _S30, _S31, _S32 = (np.uint64(k) for k in (27, 29, 30, 31, 32))
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-# The bits of a number: its size without a sign, infinity, what the hash of a row does not see.
+# The bits of a number: all but its sign, infinity, NaN, and the masks that round it.
 _SIZE, _INFINITY = np.uint64(0x7FFFFFFFFFFFFFFF), np.uint64(0x7FF0000000000000)
 _NAN = np.uint64(0x7FF8000000000000)
 _HALF_SINGLE, _SINGLE = np.uint64(1 << 28), np.uint64(2**64 - (1 << 29))
@@ -35,14 +35,14 @@ _HALF, _COARSE, _FINE = np.uint64(1 << 35), np.uint64(2**64 - (1 << 36)), np.uin
 
 @dataclass(frozen=True, eq=False)
 class RowHashes:
-    """Hashes of labelled rows.
+    """Hashes of labeled rows.
 
     Attributes
     ----------
     rows : ndarray of uint64, shape (n_rows,)
-        A number for each row, the same for the same label and the same values as rounded.
+        The hash of each row; it is equal for equal labels and equal rounded values.
     fine : ndarray of uint64, shape (n_rows,)
-        A checksum of the other digits of each row.
+        A checksum of the remaining digits of each row.
     """
 
     rows: np.ndarray
@@ -52,29 +52,29 @@ class RowHashes:
         return len(self.rows)
 
     def take(self, index: np.ndarray | None) -> RowHashes:
-        """Return the hashes of some rows, of all for None."""
+        """Return the hashes of some rows; None for all of them."""
         return self if index is None else RowHashes(self.rows[index], self.fine[index])
 
-    def in_order(self) -> int:
-        """Return a number for the whole table: all digits of its rows, in their order."""
+    def ordered_checksum(self) -> int:
+        """Return a checksum of the whole table: all digits of its rows, in order."""
         return int(_sum_in_order(self.rows, self.fine))
 
     def unordered_checksum(self) -> int:
-        """Return a number for the rows in whatever order, their values rounded."""
+        """Return a checksum of the rows in any order, with rounded values."""
         return int(np.sum(self.rows, dtype=np.uint64))
 
 
 def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
-    """Hash the rows of a table of numbers, NaN among them, with the numbers of their labels.
+    """Return the hashes of labeled rows.
 
     Parameters
     ----------
     X : ndarray or sparse matrix of shape (n_rows, n_features)
-        The numbers.
+        Numbers, NaN where a value is missing.
     label : ndarray of int, shape (n_rows,)
-        The number of each row's class.
+        The class index of each row.
     n_threads : int, default=1
-        Threads over the rows.
+        Number of threads.
 
     Returns
     -------
@@ -109,14 +109,14 @@ def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
 
 
 def hash_numbers(values: np.ndarray) -> int:
-    """Return a number for some numbers in their order, bit by bit."""
+    """Return a checksum of some numbers in order, with all digits."""
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
     return int(_sum_in_order(bits, bits))
 
 
 @jit
 def _mix(value):
-    """Return a number each bit of which depends on all bits of the given one (SplitMix64)."""
+    """Mix the bits of a number, so that each result bit depends on all of them (SplitMix64)."""
     value = (value ^ (value >> _S30)) * _FIRST
     value = (value ^ (value >> _S27)) * _SECOND
     return value ^ (value >> _S31)
@@ -124,7 +124,7 @@ def _mix(value):
 
 @jit
 def _keys(n):
-    """Return the first numbers of SplitMix64's sequence."""
+    """Return the first ``n`` numbers of SplitMix64's sequence."""
     out = np.empty(n, dtype=np.uint64)
     key = _ZERO
     for k in range(n):
@@ -136,23 +136,23 @@ def _keys(n):
 @jit
 def _sum_in_order(rows, fine):
     """Return a sum over rows that depends on their order."""
-    total, place = _ZERO, _ZERO
+    total, position = _ZERO, _ZERO
     for i in range(len(rows)):
-        place += _GOLD
-        total += _mix(rows[i] ^ _mix(fine[i] + place))
+        position += _GOLD
+        total += _mix(rows[i] ^ _mix(fine[i] + position))
     return total
 
 
 @jit
 def _add_labels(label, rough):
-    """Mix the number of each row's label into the hash of its row."""
+    """Mix the class index of each row into its hash."""
     for i in range(len(rough)):
         rough[i] = _mix(rough[i] + _mix(np.uint64(label[i]) * _GOLD + _ONE))
 
 
 @jit
 def _add_cell(bits, key, fine_key):
-    """Return what a cell adds to the hash of its row, and to the checksum of its other digits."""
+    """Return what a value adds to the hash of its row and to the checksum of its other digits."""
     if bits & _SIZE == _ZERO:
         return _ZERO, _ZERO
     if bits & _SIZE > _INFINITY:
@@ -165,7 +165,7 @@ def _add_cell(bits, key, fine_key):
 
 @jit
 def _add(cells, keys, rough, fine):
-    """Add the cells of a dense block to the hashes of its rows."""
+    """Add the values of a dense block to the hashes of its rows."""
     for i in range(cells.shape[0]):
         high, low = _ZERO, _ZERO
         for d in range(cells.shape[1]):
@@ -178,7 +178,7 @@ def _add(cells, keys, rough, fine):
 
 @jit
 def _add_sparse(cells, indices, indptr, keys, rough, fine):
-    """Add the cells of a table by rows that lists those that are not 0."""
+    """Add the values of a sparse table in CSR format to the hashes of its rows."""
     for i in range(len(rough)):
         for k in range(indptr[i], indptr[i + 1]):
             d = indices[k]

@@ -237,7 +237,7 @@ def _compare_rows(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> 
             train = test = np.arange(0)
         if len(train) and model.training_overlap(X.iloc[train], y[train]).same_rows:
             return EvaluationRows(X.iloc[test], y[test], HELD_OUT)
-    return EvaluationRows(X, y, leakage_warning=overlap.caution)
+    return EvaluationRows(X, y, leakage_warning=overlap.leakage_warning)
 
 
 def _match_labels(model: Any, column: Any) -> np.ndarray:

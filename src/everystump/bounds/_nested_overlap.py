@@ -61,7 +61,7 @@ def largest_overlap(overlaps: Iterable[Overlap]) -> Overlap | None:
     """Return the overlap with the strongest evidence of training samples, None if empty."""
     return max(
         overlaps,
-        key=lambda one: (one.doubt is not None, one.same_rows, one.excess, one.share),
+        key=lambda one: (one.leakage is not None, one.same_rows, one.excess_rate, one.match_rate),
         default=None,
     )
 

@@ -96,8 +96,8 @@ def validation_bound(
         *_model_assumptions(fitted, overlap),
     )
     violations: tuple[str, ...] = ()
-    if overlap is not None and overlap.doubt is not None:
-        violations = (overlap.doubt,)
+    if overlap is not None and overlap.leakage is not None:
+        violations = (overlap.leakage,)
     elif overlap is not None and overlap.n_matched:
         assumptions += (_match_assumption(overlap, n_suspect),)
     return Bound.of(value, reference, assumptions, violations, float(np.mean(wrong)))
@@ -119,7 +119,7 @@ def _errors(fitted: Any, X: Any, y: Any) -> np.ndarray:
 
 def _count_suspect(overlap: Overlap, n_rows: int) -> int:
     """Return the number of samples that may be training samples, which count as errors."""
-    return int(np.ceil(overlap.excess * n_rows - _ROUNDING))
+    return int(np.ceil(overlap.excess_rate * n_rows - _ROUNDING))
 
 
 def _model_assumptions(fitted: Any, overlap: Overlap | None) -> tuple[str, ...]:
@@ -138,9 +138,9 @@ def _model_assumptions(fitted: Any, overlap: Overlap | None) -> tuple[str, ...]:
 def _match_assumption(overlap: Overlap, n_suspect: int) -> str:
     """Return the assumption about a few samples that equal training samples."""
     return (
-        f"of the {format_percent(overlap.share)} of the samples that equal training samples, "
+        f"of the {format_percent(overlap.match_rate)} of the samples that equal training samples, "
         f"{n_suspect} count as errors and the others match by chance, as "
-        f"{format_percent(overlap.chance)} of the training samples have duplicates"
+        f"{format_percent(overlap.duplicate_rate)} of the training samples have duplicates"
     )
 
 

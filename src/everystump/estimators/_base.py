@@ -142,7 +142,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         >>> model = StumpSVC().fit(X, y)
         >>> model.training_overlap(X, y).same_table
         True
-        >>> model.training_overlap([[3.0], [5.0]], [1, 1]).share
+        >>> model.training_overlap([[3.0], [5.0]], [1, 1]).match_rate
         0.5
         """
         check_is_fitted(self, self._fitted_attribute)

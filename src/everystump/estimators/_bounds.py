@@ -185,7 +185,7 @@ def check_is_training_data(fitted: Any, X: Any, y: Any, n_samples: int) -> tuple
             f"X and y must be the data that {type(fitted).__name__} was fitted to, with all "
             f"samples in the same order."
         )
-    return (overlap.doubt,)
+    return (overlap.leakage,)
 
 
 def training_signs(fitted: Any, y: Any, n_samples: int) -> np.ndarray:

@@ -274,7 +274,7 @@ def draw_rows(
     """Draw ``r`` samples without replacement, repeatedly until all classes are present."""
     n_classes = label.max() + 1
     for _ in range(_MAX_DRAWS):
-        drawn = rows.draw(r, rng)
+        drawn = rows.sample(r, rng)
         if len(np.unique(label[drawn])) == n_classes:
             return drawn
     rarest = np.bincount(label).min()

@@ -259,7 +259,7 @@ class SubsampleVotingClassifier(
             template = templates[t % len(templates)]
             rows, weight = draw_rows(population, table.label, r, rng), None
             if supports_sample_weight(template):
-                rows, weight = population.merged(rows)
+                rows, weight = population.merge_copies(rows)
             features = draw_features(self.feature_subsets, t, table.X.shape[1], names, rng)
             if get_tags(template).input_tags.pairwise:
                 features = table.kept[rows]

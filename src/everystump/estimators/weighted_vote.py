@@ -139,7 +139,7 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         else:
             seen, held_out = self._split(rows, label)
             self.estimators_ = [_fit_voter(voter, rows, seen, X, y) for voter in voters]
-            index, own = rows.merged(np.sort(held_out))
+            index, own = rows.merge_copies(np.sort(held_out))
         votes = self._votes(safe_indexing(X, index))
         self.weights_ = _normalized(_optimal_weights(votes, label[index], self.C, own))
 
@@ -221,7 +221,7 @@ def _fit_voter(voter: Any, rows: WeightedRows, seen: np.ndarray, X: Any, y: np.n
     rows.check_supports_weights(voter)
     index, weight = np.sort(seen), None
     if supports_sample_weight(voter):
-        index, weight = rows.merged(index)
+        index, weight = rows.merge_copies(index)
     return fit_weighted(clone(voter), safe_indexing(X, index), y[index], weight)
 
 

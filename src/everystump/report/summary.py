@@ -187,11 +187,11 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
 def _compare_with_training(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
     """Return entries of ``about`` on whether given rows were used in training."""
     overlap = training_overlap_of(fitted, X, y)
-    if overlap is None or overlap.doubt is None:
+    if overlap is None or overlap.leakage is None:
         return {}
     if overlap.same_rows or (overlap.recorded and overlap.n_matched == overlap.n_compared):
         return {"rows": "training"}
-    return {"leakage_warning": overlap.caution}
+    return {"leakage_warning": overlap.leakage_warning}
 
 
 def _metrics(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
