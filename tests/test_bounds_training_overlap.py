@@ -374,7 +374,7 @@ def test_rows_of_voters_that_were_fitted_before(frozen):
     model = WeightedVoteClassifier(pairs, prefit=not frozen, random_state=0).fit(NEW, NEW_Y)
     for X, y in ((X0, Y0), (FRESH, FRESH_Y), (NEW, NEW_Y)):
         bound = validation_bound(model, X, y)
-        assert not bound.holds and "equal training rows" in bound.violations[0]
+        assert not bound.holds and "training rows" in bound.violations[0]
     assert validation_bound(model, *rows(3, n=40)).holds
 
 
@@ -383,7 +383,7 @@ def test_a_voter_of_which_nothing_is_known_leaves_a_doubt():
     pairs = [("stumps", clone(STUMPS).fit(X0, Y0)), ("other", clone(OTHERS).fit(FRESH, FRESH_Y))]
     model = WeightedVoteClassifier(pairs, prefit=True).fit(NEW, NEW_Y)
     bound = validation_bound(model, *rows(3, n=40))
-    assert not bound.holds and "of other packages have none" in bound.violations[0]
+    assert not bound.holds and "those of other packages" in bound.violations[0]
     known = validation_bound(model, X0, Y0)
     assert known.violations == ("these are the training rows of the model",)
     anew = WeightedVoteClassifier(pairs, random_state=0).fit(NEW, NEW_Y)

@@ -320,7 +320,7 @@ def test_a_matrix_that_is_no_kernel_is_refused_by_its_eigenvalue(bias):
     model = KernelSVC("precomputed", fit_intercept=bias)
     assert_invalid(
         lambda: model.fit(indefinite(-0.25), Y0),
-        r"smallest of the 90 eigenvalues of the .*kernel matrix is -0\.25, .*0\.25 added to",
+        r"smallest of the 90 eigenvalues of the .*kernel matrix is -0\.25; .*0\.25 added to",
     )
     model.fit(indefinite(-0.25) + 0.25 * np.eye(90), Y0)
     model.fit(indefinite(-1e-12), Y0)
@@ -359,7 +359,7 @@ def test_an_asymmetric_matrix_is_refused_by_its_entries():
     K[3, 7] = 0.5
     assert_invalid(
         lambda: KernelSVC("precomputed").fit(K, Y0),
-        r"symmetric products, but those of rows 3 and 7 are 0\.5 and, .* round, 0; take the mean",
+        r"symmetric kernel matrix, but the entries of rows 3 and 7 are 0\.5 and 0; take the mean",
     )
 
 

@@ -451,14 +451,14 @@ def test_a_category_has_no_order():
 
 
 BAD = {
-    "short": ([1, 0], r"monotonic_cst=\[1, 0\] has 2 entries, but X has 3 features; give one"),
-    "two": ([2, 0, 0], r"monotonic_cst holds 2; use -1, 0 or 1"),
-    "half": ([0.5, 0, 0], r"monotonic_cst holds 0\.5; use"),
-    "nan": ([np.nan, 0, 0], r"monotonic_cst holds nan; use"),
-    "word": (["up", 0, 0], r"monotonic_cst holds 'up'; use .* \"increasing\""),
-    "none inside": ([None, 0, 0], r"monotonic_cst holds None; use"),
+    "short": ([1, 0], r"monotonic_cst=\[1, 0\] has 2 entries, but X has 3 features; pass one"),
+    "two": ([2, 0, 0], r"monotonic_cst contains 2; use -1, 0 or 1"),
+    "half": ([0.5, 0, 0], r"monotonic_cst contains 0\.5; use"),
+    "nan": ([np.nan, 0, 0], r"monotonic_cst contains nan; use"),
+    "word": (["up", 0, 0], r"monotonic_cst contains 'up'; use .* \"increasing\""),
+    "none inside": ([None, 0, 0], r"monotonic_cst contains None; use"),
     "rows": ([[1, 0, 0]], r"must be a list with one entry for each feature"),
-    "nameless": ({"a": 1}, r"monotonic_cst=\{'a': 1\} goes by names, .* list of 3 entries"),
+    "nameless": ({"a": 1}, r"monotonic_cst=\{'a': 1\} has feature names, .* list of 3 entries"),
 }
 
 

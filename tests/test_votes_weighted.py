@@ -114,7 +114,7 @@ def test_draws_do_not_depend_on_the_order_of_rows():
 
 
 def test_many_copies_are_drawn_at_once(monkeypatch):
-    monkeypatch.setattr(weighted_rows, "_MOST_COPIES", 0)
+    monkeypatch.setattr(weighted_rows, "_MAX_COPIES", 0)
     X, y, weight, _ = table()
     weight = 100.0 * weight
     rows = WeightedRows.of(hash_rows(X, y), weight)
