@@ -16,6 +16,7 @@ beyond the edge from the rest:
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -267,38 +268,48 @@ def make_columns(
     given_sizes = [len(cuts) + 2 for cuts in given if cuts is not None]
     most = max([min(max_bins, n_rows), *given_sizes, *(levels + 2)])
     codes = np.empty((n_features, n_rows), dtype=_code_type(most))
-
-    def encode_column(d: int, x: np.ndarray) -> Column:
-        if levels[d]:
-            return _encode_levels(x, int(levels[d]), sample_weight, codes[d])
-        cuts = given[d]
-        if cuts is None:
-            found = find_values(x, sample_weight, max_bins)
-            column = _binned_column(found, max_bins)
-            found.encode(x, column.cuts, len(column.values), codes[d])
-            return column
-        column = _cut_column(x, cuts)
-        encode(x, cuts, len(column.values), codes[d])
-        return _with_counts(column, codes[d], sample_weight)
-
+    encoder = _Encoder(levels, given, max_bins, sample_weight, codes)
     n_threads = n_threads if n_rows >= _MIN_ROWS_FOR_THREADS else 1
     step = _COLUMNS_PER_READ if n_features >= 2 * _COLUMNS_PER_READ * n_threads else 1
-
-    # Memory that was used before costs less than new memory.
-    buffers: list[np.ndarray] = []
+    workspace = threading.local()
 
     def encode_some(first: int) -> list[Column]:
-        buffer = buffers.pop() if buffers else np.empty((step, n_rows))
-        numbers = buffer[: n_features - first]
+        # Each thread reuses one buffer: new memory is slower at first.
+        if not hasattr(workspace, "buffer"):
+            workspace.buffer = np.empty((step, n_rows))
+        numbers = workspace.buffer[: n_features - first]
         table.read(first, numbers)
-        columns = [encode_column(first + k, x) for k, x in enumerate(numbers)]
-        buffers.append(buffer)
-        return columns
+        return [encoder.encode(first + k, x) for k, x in enumerate(numbers)]
 
     parts = thread_map(encode_some, range(0, n_features, step), n_threads)
     columns = tuple(column for part in parts for column in part)
     smallest = _code_type(max(column.n_bins for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
+
+
+@dataclass(frozen=True)
+class _Encoder:
+    """Finds the bins of one feature at a time and writes the codes of its rows."""
+
+    levels: np.ndarray
+    cuts: list[np.ndarray | None]
+    max_bins: int
+    weight: np.ndarray | None
+    codes: np.ndarray
+
+    def encode(self, d: int, x: np.ndarray) -> Column:
+        """Return the column of feature ``d`` with values ``x``."""
+        codes, cuts = self.codes[d], self.cuts[d]
+        if self.levels[d]:
+            return _encode_levels(x, int(self.levels[d]), self.weight, codes)
+        if cuts is None:
+            found = find_values(x, self.weight, self.max_bins)
+            column = _binned_column(found, self.max_bins)
+            found.encode(x, column.cuts, len(column.values), codes)
+            return column
+        column = _cut_column(x, cuts)
+        encode(x, cuts, len(column.values), codes)
+        return _with_counts(column, codes, self.weight)
 
 
 def _density(column: Column) -> RowDensity:

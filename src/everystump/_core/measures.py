@@ -2,7 +2,7 @@
 
 The weight function ``r`` of Definition 1 (Lin & Li) is a measure over thresholds.  A solver needs
 only the mass ``m[k]`` between neighboring bins and, for models without a bias, the mass outside the
-data.  A measure also defines the course of a feature's curve from one bin to the next, because it
+data.  A measure also determines how a feature's curve runs from one bin to the next, because it
 distributes the stumps within the gap.
 
 The stumps "is this level" and "is missing" have the mass of the single gap of an indicator column

@@ -1,6 +1,6 @@
 """Columns of few bins joined into one, so that the row loops have fewer codes to read.
 
-For example, 44 one-hot columns of which few combinations occur become one column of at most 256
+For example, 44 one-hot columns with few distinct combinations become one column of at most 256
 joint bins.  A joint bin stands for one bin of each member, so the table of a joint column is the
 sum of its members' entries: a product with a sparse matrix of zeros and ones.  The sums over rows
 stay exactly the same.

@@ -14,7 +14,7 @@ class SparseTable:
     """A SciPy sparse matrix that returns dense columns and dense blocks of rows.
 
     ``table[2:5]`` are rows and ``table[:, 3]`` is a column, both dense; ``table[index]`` is the
-    sparse table of some rows.  Only what is asked for is ever dense.
+    sparse table of some rows.  Only the requested part is ever dense.
 
     Attributes
     ----------

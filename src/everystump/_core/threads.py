@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Idle threads cost next to nothing, and start only when they are first needed.
+# Threads start when they are first needed, and idle ones cost almost nothing.
 _MIN_POOL_SIZE = 8
 
 

@@ -34,8 +34,8 @@ from everystump._core.solvers.table_kernel import Effort
 _FIRST_PENALTY, _MIN_DISTANCE = 0.3, 1e-3
 # Beyond this multiple of the first penalty there is only rounding.
 _MAX_GROWTH = 1e15
-# The first box is at most so many typical dual variables large, whatever C is.  A wide problem, of
-# more than _WIDE bins per row, separates its rows and leaves few at the limit: it gets a small box.
+# The first box is at most this multiple of a typical dual variable, for any C.  In a wide problem,
+# with more than _WIDE bins per row, few dual variables end at their limit: the first box is small.
 _FIRST_BOX, _FIRST_BOX_WIDE, _WIDE = 400.0, 20.0, 4
 # A warm start from another C uses this fraction of its last penalty.
 _RESUMED_PENALTY = 0.05

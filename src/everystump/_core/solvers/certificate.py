@@ -1,9 +1,9 @@
 """The optimality certificate (duality gap) of every solution, evaluated from the solution itself.
 
-`certify` is the one place where certificates are made.  A solver returns coefficients; the values
-of both problems are computed from these alone, never taken from the iterations that found them,
-together with a bound on the rounding error of the sums, which holds for any order of summation
-(Higham, 2002, Accuracy and Stability of Numerical Algorithms, chapters 3 and 4).
+All certificates are made by `certify`.  A solver returns coefficients; the values of both problems
+are computed from these alone, never taken from the iterations that found them, together with a
+bound on the rounding error of the sums, which holds for any order of summation (Higham, 2002,
+Accuracy and Stability of Numerical Algorithms, chapters 3 and 4).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The certified solution of a stump ensemble: both problems evaluated at what is returned.
 
-Weights, bias and dual variables are scaled as `primal_dual` says; then both problems are evaluated
-at the scaled numbers, each with a bound on the rounding error of its sums.
+Weights, bias and dual variables are scaled by the factors that `primal_dual` found; then both
+problems are evaluated at the scaled numbers, each with a bound on the rounding error of its sums.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 from everystump._core.jit import jit
 from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF, sum_rounding
 
-_RUN = 64  # terms that are summed by themselves
+_RUN = 64  # number of terms in a run
 _SPLITTER = 2.0**27 + 1.0  # splits a number into two halves of its digits
 
 

@@ -1,10 +1,10 @@
 """The rows of a problem, as solvers see them.
 
-A solver holds nothing of the length of the rows.  It sends tables, with one number per bin, and
-gets back tables and a few sums; the rows keep their margins, dual variables and losses.  So the
-rows can be in blocks: here blocks of one array, shared by threads; elsewhere they could be chunks
-on a disk or on the machines of a cluster.  Sums are taken block by block in a fixed order, so that
-the number of threads changes results by rounding at most.
+A solver holds no array with one entry per row.  It sends tables, with one number per bin, and gets
+back tables and a few sums; the rows keep their margins, dual variables and losses.  So the rows can
+be in blocks: here blocks of one array, shared by threads; elsewhere they could be chunks on a disk
+or on the machines of a cluster, with the public methods of `Rows` as the interface.  Sums are taken
+block by block in a fixed order, so that the number of threads changes results by rounding at most.
 """
 
 from __future__ import annotations
@@ -358,7 +358,7 @@ class Rows(Blocks[SolverBlock]):
     def smooth_at_box_center(self, penalty: float, fraction: float) -> None:
         """Smooth the hinge around ``fraction`` times the middle of each row's box.
 
-        The box of a hard margin is infinite; the row's weight takes the place of its middle.
+        The box of a hard margin is infinite; the row's weight is used instead of its middle.
         """
         for block in self.blocks:
             middle = block.row_weight if np.isinf(self.C) else block.cost / 2

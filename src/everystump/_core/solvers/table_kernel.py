@@ -10,9 +10,8 @@ import numpy as np
 from everystump._core.chains import Chains
 from everystump._core.packing import Packing
 
-# Estimated seconds (only ratios matter): of a kernel value per feature; of an entry of a
-# matrix that is multiplied; of an entry, per row, of one that is factored; of a code; of a bin; of
-# a call.
+# Estimated seconds (only ratios matter) per: kernel value and feature; entry of a matrix that is
+# multiplied; entry and row of a matrix that is factored; code; bin; call.
 _KERNEL_VALUE, _ENTRY, _FACTOR, _CODE, _BIN, _CALL = 5e-11, 5e-9, 2e-11, 1.5e-9, 1.5e-8, 5e-5
 _MAX_ROWS = 4000
 # A problem of more than so many bins per row, with C times a kernel value this large, takes many
