@@ -65,13 +65,13 @@ def evaluate(
     answer = int(np.argmax(prior))
     constant = np.full(len(rows.actual), answer)
     by_class = [_class_metrics(rows.actual, rows.predicted, k) for k in range(n_classes)]
-    figures = {
+    metrics = {
         "accuracy": _accuracy(rows, constant),
         "balanced_accuracy": _balanced_accuracy(rows, constant, by_class),
         "auc": _auc(rows),
         "log_loss": _log_loss(rows, prior),
     }
-    figures |= (
+    metrics |= (
         _positive_metrics(rows, constant, by_class, positive)
         if positive is not None
         else {"precision": _macro_precision(rows, constant, n_classes)}
@@ -86,7 +86,7 @@ def evaluate(
         "better": _better(rows, constant),
         "approximate": len(rows.folds) > 1,
         "positive": None if positive is None else classes[positive],
-        "figures": {name: one for name, one in figures.items() if one is not None},
+        "figures": {name: one for name, one in metrics.items() if one is not None},
         "classes": [{"class": label} | one for label, one in zip(classes, by_class, strict=True)],
     }
 
@@ -98,7 +98,7 @@ def evaluate_model(
     *,
     positive: Any = None,
     counts: Sequence[int] | None = None,
-    fresh: bool = True,
+    unseen: bool = True,
 ) -> dict[str, Any]:
     """Return the metrics of a fitted classifier on labeled rows; see `evaluate`.
 
@@ -114,21 +114,21 @@ def evaluate_model(
         Label of the positive class, of two; the second by default.
     counts : sequence of int, optional
         Number of training rows of each class.
-    fresh : bool, default=True
+    unseen : bool, default=True
         Whether the samples were not used for training; otherwise there are no intervals.
 
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> X, y = [[0], [1], [2]], ["no", "yes", "yes"]
-    >>> found = evaluate_model(DummyClassifier().fit(X, y), X, y, fresh=False)
+    >>> found = evaluate_model(DummyClassifier().fit(X, y), X, y, unseen=False)
     >>> found["n_wrong"], found["positive"], found["figures"]["accuracy"]["low"]
     (1, 'yes', None)
     """
     labels = model.classes_.tolist()
     index = positive_index(labels, positive)
     found = evaluate(LabeledPredictions.of(model, X, y), labels, index, counts)
-    return found if fresh else _without_intervals(found)
+    return found if unseen else _without_intervals(found)
 
 
 def _without_intervals(found: dict[str, Any]) -> dict[str, Any]:
@@ -138,8 +138,8 @@ def _without_intervals(found: dict[str, Any]) -> dict[str, Any]:
         one | {name: one[name] | none for name in ("precision", "recall")}
         for one in found["classes"]
     ]
-    figures = {name: one | none for name, one in found["figures"].items()}
-    return found | {"figures": figures, "classes": classes}
+    metrics = {name: one | none for name, one in found["figures"].items()}
+    return found | {"figures": metrics, "classes": classes}
 
 
 def _metric(

@@ -20,7 +20,7 @@ from everystump.estimators._base import as_class_list
 
 _PARAMETERS = re.compile(r"\b(tol|max_iter)\b")
 _LOO_ERROR = "the leave-one-out error on the training rows"
-_FRESH = {"validation_bound": "with 95% confidence, the error on new rows"}
+_UNSEEN = {"validation_bound": "with 95% confidence, the error on new rows"}
 _TRAINING = {
     "loo_bound": _LOO_ERROR,
     "det_loo_bound": _LOO_ERROR,
@@ -36,22 +36,22 @@ def count_classes(model: Any, y: np.ndarray) -> list[int]:
     return np.bincount(numbers, minlength=len(model.classes_)).tolist()
 
 
-def model_metrics(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> dict[str, Any]:
+def model_metrics(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> dict[str, Any]:
     """Return the metrics of a model on labeled rows; see `everystump._evaluation.evaluate`.
 
-    Intervals are omitted unless the rows are ``fresh``, that is, not used for training.
+    Intervals are omitted unless the rows are ``unseen``, that is, not used for training.
     """
     about = getattr(model, "about_", {})
     positive, counts = about.get("positive"), about.get("class_counts")
     with input_errors():
-        return evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh)
+        return evaluate_model(model, X, y, positive=positive, counts=counts, unseen=unseen)
 
 
-def error_rate(figures: dict[str, Any], how: str) -> dict[str, Any]:
+def error_rate(metrics: dict[str, Any], how: str) -> dict[str, Any]:
     """Return the error rate with Wilson's interval, which is approximate for cross-validation."""
-    n_wrong, n_rows = figures["n_wrong"], figures["n_rows"]
+    n_wrong, n_rows = metrics["n_wrong"], metrics["n_rows"]
     low, high = wilson(n_wrong, n_rows) or (None, None)
-    interval = {"low": low, "high": high, "approximate": figures["approximate"]}
+    interval = {"low": low, "high": high, "approximate": metrics["approximate"]}
     return {"value": n_wrong / n_rows, **interval, "how": how}
 
 
@@ -69,15 +69,15 @@ def score_importances(model: Any, X: Any) -> dict[str, Any] | None:
     return {"n_rows": len(X), "values": importances(as_class_list(model.shapes_), density)}
 
 
-def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, fresh: bool) -> list[dict[str, Any]]:
-    """Return the bounds that fresh rows, or the training rows, give for a model.
+def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[dict[str, Any]]:
+    """Return the bounds that unseen rows, or the training rows, give for a model.
 
     Bounds whose assumptions are violated are included if their value is an estimate.
     """
-    names = _FRESH if fresh else _TRAINING
+    names = _UNSEEN if unseen else _TRAINING
     found = [_bound(name, bounded, model, X, y) for name, bounded in names.items()]
     kept = [one for one in found if one and (one["holds"] or one["name"] in _ESTIMATES)]
-    # A single machine is also a vote of one: of two bounds on the same error, keep the first.
+    # A single model is also a vote of one: of two bounds on the same error, keep the first.
     return list({one["bounded"]: one for one in reversed(kept)}.values())[::-1]
 
 

@@ -145,18 +145,18 @@ def _evaluate(
         X, y = data.X.iloc[test], data.y[test]
         predictions = LabeledPredictions.of(model, X, y)
         how = f"{pluralize(len(test), 'held-out row')}, 95% interval"
-        results["bounds"] = evaluate_bounds(model, X, y, fresh=True) + results["bounds"]
+        results["bounds"] = evaluate_bounds(model, X, y, unseen=True) + results["bounds"]
         results["importances"] = score_importances(model, X)
     classes = model.classes_.tolist()
     counts = count_classes(model, data.y[train])
-    figures = evaluate(predictions, classes, positive_index(classes, data.positive), counts)
-    return results | {"error": error_rate(figures, how), "figures": figures}
+    metrics = evaluate(predictions, classes, positive_index(classes, data.positive), counts)
+    return results | {"error": error_rate(metrics, how), "figures": metrics}
 
 
 def _training_results(model: Any, data: TrainingData, train: np.ndarray) -> dict[str, Any]:
     """Return bounds that use the training rows, the certificate, and the path of C."""
     X, y = data.X.iloc[train], data.y[train]
-    return {"bounds": evaluate_bounds(model, X, y, fresh=False), **certificate_and_path(model)}
+    return {"bounds": evaluate_bounds(model, X, y, unseen=False), **certificate_and_path(model)}
 
 
 def _cross_validate(

@@ -55,7 +55,7 @@ class EvaluationRows:
         return self.kind == TRAINING
 
     @property
-    def is_fresh(self) -> bool:
+    def is_unseen(self) -> bool:
         """Whether nothing suggests that rows were used for training."""
         return not self.is_training and self.leakage_warning is None
 

@@ -100,7 +100,7 @@ class Plan:
 def split_rows(labels: np.ndarray, holdout: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices of training rows and of held-out rows.
 
-    The split is stratified as far as possible; the only row of a class is a training row.
+    The split is stratified where possible; the only row of a class is a training row.
     """
     _, number, counts = np.unique(labels, return_inverse=True, return_counts=True)
     rows = np.flatnonzero(counts[number] > 1)

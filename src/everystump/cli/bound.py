@@ -48,15 +48,15 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
             raise InvalidInputError(
                 f"The data lack the labels, column {target!r}, which a bound needs; add them."
             )
-        figures = model_metrics(fitted, rows.X, rows.y, fresh=rows.is_fresh)
-        error = figures["n_wrong"] / figures["n_rows"]
-        bounds = evaluate_bounds(fitted, rows.X, rows.y, fresh=not rows.is_training)
+        metrics = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
+        error = metrics["n_wrong"] / metrics["n_rows"]
+        bounds = evaluate_bounds(fitted, rows.X, rows.y, unseen=not rows.is_training)
     print_notes(*notes, rows.leakage_warning)
     n_rows = pluralize(len(rows.y), f"{rows.kind} row".strip())
-    parts = [f"Error on {n_rows}: {format_percents(error)[0]}.", metrics_text(figures)]
+    parts = [f"Error on {n_rows}: {format_percents(error)[0]}.", metrics_text(metrics)]
     record = {"error": error, "rows": len(rows.y), "kind": rows.kind or "given"}
     record |= {"violations": [rows.leakage_warning] if rows.leakage_warning else []}
-    record |= {"figures": figures, "bounds": bounds}
+    record |= {"figures": metrics, "bounds": bounds}
     print_result(record, "\n\n".join([*parts, *map(_bound_text, bounds)]), as_json)
 
 

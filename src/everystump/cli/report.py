@@ -66,11 +66,11 @@ def report(
             rows = match_labeled_rows(fitted, frame)
         about = {"rows": rows.kind, "leakage_warning": rows.leakage_warning}
         write_report(fitted, out, rows.X, rows.y, about=about)
-        figures = None
+        metrics = None
         if rows.y is not None:
-            figures = model_metrics(fitted, rows.X, rows.y, fresh=rows.is_fresh)
+            metrics = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
         # The same table as on the page.
-        shown, title = select_metrics({**getattr(fitted, "about_", {}), **about}, figures)
+        shown, title = select_metrics({**getattr(fitted, "about_", {}), **about}, metrics)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
             notes.append(f"the page has {size:.0f} MB, as there are many features or classes.")

@@ -198,9 +198,9 @@ def _metrics(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, 
     """Return the metrics of given rows, without intervals on training rows."""
     labels, plain = model.classes_.tolist(), about.get("positive")
     positive = next((label for label in labels if to_plain(label) == plain), None)
-    fresh = about.get("rows") != "training" and not about.get("leakage_warning")
+    unseen = about.get("rows") != "training" and not about.get("leakage_warning")
     counts = about.get("class_counts") or None
-    return to_plain(evaluate_model(model, X, y, positive=positive, counts=counts, fresh=fresh))
+    return to_plain(evaluate_model(model, X, y, positive=positive, counts=counts, unseen=unseen))
 
 
 def _title(target: Any, estimator: str) -> str:
