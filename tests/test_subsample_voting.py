@@ -275,13 +275,13 @@ def test_a_seed_is_a_vote():
 # Who does the work
 
 
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("machine", [PLAIN, StumpSVC()])
-def test_workers_change_nothing(machine):
+def test_workers_change_nothing(machine, backend):
     alone = vote(machine, n_jobs=1).decision_function(X0)
     np.testing.assert_allclose(vote(machine, n_jobs=2).decision_function(X0), alone, atol=1e-9)
-    for backend in ("threading", "loky"):
-        with joblib.parallel_config(backend=backend, n_jobs=2):
-            np.testing.assert_allclose(vote(machine).decision_function(X0), alone, atol=1e-9)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        np.testing.assert_allclose(vote(machine).decision_function(X0), alone, atol=1e-9)
 
 
 # Theorems
