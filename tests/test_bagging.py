@@ -34,7 +34,7 @@ def draws(X, y, random_state, n_estimators, n_levels=None):
 
 
 def refitted(X, y):
-    """Return feature, threshold and direction of the best stump of some rows; 0 for a coin.
+    """Return feature, threshold and direction of the best stump of some rows; 0 at chance level.
 
     A constant vote comes first if it is as good as any, else the first feature's lowest cut.
     """
@@ -82,15 +82,15 @@ def test_out_of_bag_votes_are_those_of_stumps_that_did_not_see_the_row(table):
         assert model.oob_error_ == pytest.approx(1 - right.mean())
 
 
-def test_each_stump_is_that_of_the_sample_alone(table):
+def test_each_stump_is_fitted_to_its_bag(table):
     X, y, _ = table
     model = StumpBaggingClassifier(50, criterion="gini", random_state=2).fit(X, y)
     for j, (rows, _) in enumerate(draws(X, y, 2, 50)):
-        alone = DecisionStumpClassifier(criterion="gini").fit(X[rows], y[rows])
+        separate = DecisionStumpClassifier(criterion="gini").fit(X[rows], y[rows])
         feature, threshold, level, direction, _, _, error = (a[j] for a in model.stumps_)
-        assert (feature, level, direction) == (alone.feature_, -1, alone.direction_)
-        assert threshold == pytest.approx(alone.threshold_)
-        assert error == pytest.approx(alone.error_, abs=1e-14)
+        assert (feature, level, direction) == (separate.feature_, -1, separate.direction_)
+        assert threshold == pytest.approx(separate.threshold_)
+        assert error == pytest.approx(separate.error_, abs=1e-14)
 
 
 def test_a_random_feature_for_each_sample(table):
@@ -133,7 +133,7 @@ def test_threads_and_the_order_of_rows_do_not_matter(table, features, max_bins):
 
 @pytest.mark.parametrize("features", ["best", "random"])
 @pytest.mark.parametrize("max_bins", ["auto", 8])
-def test_whole_weights_count_rows(table, features, max_bins):
+def test_integer_weights_count_copies(table, features, max_bins):
     X, y, _ = table
     times = np.random.default_rng(2).integers(0, 4, size=60)
     given = {"features": features, "max_bins": max_bins, "random_state": 0}
@@ -145,7 +145,7 @@ def test_whole_weights_count_rows(table, features, max_bins):
     np.testing.assert_array_equal(np.isnan(weighted.oob_decision_function_), times == 0)
 
 
-def test_rows_of_next_to_no_weight_are_never_drawn(table):
+def test_tiny_weights_are_never_drawn(table):
     X, y, _ = table
     weight = np.where(np.arange(60) < 5, 1e-12, np.random.default_rng(3).uniform(0.5, 2, 60))
     model = StumpBaggingClassifier(300, random_state=0).fit(X, y, weight)
@@ -156,8 +156,8 @@ def test_rows_of_next_to_no_weight_are_never_drawn(table):
     np.testing.assert_array_equal(scaled.stumps_.threshold, model.stumps_.threshold)
 
 
-def test_weights_say_how_often_rows_are_drawn():
-    """A row in a share p of all draws is missing from (1 - p)^60 of the samples, 5 sigmas off."""
+def test_weights_are_draw_probabilities():
+    """A sample with draw probability p is missing from (1 - p)^60 of the bags, within 5 sigma."""
     X = np.arange(60.0)[:, None]
     y = (X[:, 0] == 59).astype(int)
     weight = np.where(y == 1, 1.5, 0.7)
@@ -167,7 +167,7 @@ def test_weights_say_how_often_rows_are_drawn():
     assert missing == pytest.approx((1 - p) ** 60, abs=5 * 0.5 / np.sqrt(4000))
 
 
-def test_samples_that_are_a_coin_do_not_vote():
+def test_bags_at_chance_level_do_not_vote():
     X, y = np.ones((4, 2)), np.array([0, 0, 1, 1])
     model = StumpBaggingClassifier(200, random_state=0).fit(X, y)
     sides = [int(np.sign((2 * y - 1)[rows].sum())) for rows, _ in draws(X, y, 0, 200)]
@@ -175,13 +175,13 @@ def test_samples_that_are_a_coin_do_not_vote():
     np.testing.assert_allclose(model.decision_function([[7.0, 7.0]]), [np.mean(sides)], atol=1e-12)
 
 
-def test_one_row_a_class():
+def test_one_sample_per_class():
     model = StumpBaggingClassifier(50, random_state=0).fit([[3.0], [5.0]], ["no", "yes"])
     assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
 
 
 @pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no sample was left out")
-def test_no_row_out_of_bag_is_no_score():
+def test_no_out_of_bag_samples_give_no_score():
     X, y = np.array([[3.0], [5.0]]), np.array([0, 1])
     unheard = []
     for seed in range(20):
@@ -193,8 +193,8 @@ def test_no_row_out_of_bag_is_no_score():
     assert 0 < sum(unheard) < 20
 
 
-def test_large_whole_weights_leave_nobody_out_and_say_so():
-    """A weight of 1000 is a thousand rows, of which a sample of as many hardly misses one class."""
+def test_large_integer_weights_leave_no_sample_out_and_warn():
+    """A weight of 1000 is 1000 copies, and a bag of as many draws contains every sample."""
     X, y = make_twonorm(40, random_state=0)
     with pytest.warns(
         UserWarning, match=r"no sample was left out .* divide sample_weight by its mean"
@@ -205,23 +205,23 @@ def test_large_whole_weights_leave_nobody_out_and_say_so():
     assert model.oob_score_ > 0.5
 
 
-def test_large_whole_weights_are_drawn_as_often_as_they_say():
-    """Of two rows the one of a hundredfold weight is drawn a hundred times as often."""
+def test_large_integer_weights_are_draw_frequencies():
+    """Of two samples, the one with 100 times the weight is drawn 100 times as often."""
     draw = _sampler(2, np.array([1000.0, 10.0]))
     counts = np.array([draw(np.random.default_rng(seed)) for seed in range(300)])
     np.testing.assert_array_equal(counts.sum(axis=1), 1010)
     assert counts[:, 1].mean() == pytest.approx(10, abs=4 * np.sqrt(10 / 300))
 
 
-def test_several_classes_are_one_against_the_rest():
+def test_multiclass_is_one_vs_rest():
     X, y = load_iris(return_X_y=True)
     model = StumpBaggingClassifier(100, random_state=0).fit(X, y)
     scores = model.decision_function(X)
     for k in range(3):
-        alone = StumpBaggingClassifier(100, random_state=0).fit(X, y == k)
-        np.testing.assert_allclose(scores[:, k], alone.decision_function(X), atol=1e-12)
+        separate = StumpBaggingClassifier(100, random_state=0).fit(X, y == k)
+        np.testing.assert_allclose(scores[:, k], separate.decision_function(X), atol=1e-12)
         oob = model.oob_decision_function_[:, k]
-        np.testing.assert_allclose(oob, alone.oob_decision_function_, atol=1e-12)
+        np.testing.assert_allclose(oob, separate.oob_decision_function_, atol=1e-12)
     right = model.oob_decision_function_.argmax(axis=1) == y
     assert model.oob_score_ == pytest.approx(right.mean())
 

@@ -72,7 +72,7 @@ def test_the_hard_margin_does_not_shrink(seed):
 
 
 def test_the_soft_objective_does_not_rise():
-    """The same theorem for a finite C: what fewer stumps reach, more stumps reach as well."""
+    """The same theorem for a finite C: more stumps do not raise the objective."""
     heart = load_dataset("heart")
     model = BoostedStumpSVC(200, C=0.1, stages=range(10, 200, 10), tol=1e-6)
     model.fit(heart.data, heart.target)
@@ -87,9 +87,9 @@ def test_a_stage_is_a_fit_with_fewer_rounds():
     scores = list(model.staged_decision_function(X))
     labels = list(model.staged_predict(X))
     for n, score, label in zip([20, 40, 60], scores, labels, strict=True):
-        alone = BoostedStumpSVC(n, C=0.1).fit(X, y)
-        np.testing.assert_allclose(score, alone.decision_function(X), atol=1e-12)
-        np.testing.assert_array_equal(label, alone.predict(X))
+        separate = BoostedStumpSVC(n, C=0.1).fit(X, y)
+        np.testing.assert_allclose(score, separate.decision_function(X), atol=1e-12)
+        np.testing.assert_array_equal(label, separate.predict(X))
 
 
 def test_stages_without_a_hard_margin_are_left_out():
@@ -108,7 +108,7 @@ def test_too_few_stumps_for_a_hard_margin():
         BoostedStumpSVC(9, C=np.inf).fit(np.zeros((5, 1)), [0, 0, 1, 1, 0])
 
 
-def test_several_classes_have_a_machine_each():
+def test_multiclass_has_one_svm_per_class():
     X = TWO_NORM[0]
     three = np.searchsorted([-1.0, 1.0], X[:, 0])
     model = BoostedStumpSVC(30, stages=[10]).fit(X, three)
@@ -117,8 +117,8 @@ def test_several_classes_have_a_machine_each():
     assert [score.shape for score in model.staged_decision_function(X)] == [(150, 3)] * 2
 
 
-def test_nothing_but_constant_votes():
-    """Two equal columns of zeros: AdaBoost finds the majority, and the bias says the same."""
+def test_only_constant_stumps():
+    """Two equal columns of zeros: AdaBoost finds the majority, as does the intercept."""
     y = np.arange(9) < 3
     with pytest.warns(UserWarning, match="stopped after 1 of n_estimators=5 rounds") as caught:
         model = BoostedStumpSVC(5, stages=[2]).fit(np.zeros((9, 2)), y)

@@ -1,4 +1,4 @@
-"""One stump and boosted stumps: against scikit-learn, plain twins, closed forms and edge cases."""
+"""One stump and boosted stumps: against scikit-learn, NumPy references and closed forms."""
 
 import warnings
 
@@ -36,7 +36,7 @@ SEEDS = seeds(5)
 
 
 def quietly(fit, *given, **more):
-    """Fit, and let it say that every stump has an error of one half."""
+    """Fit, and ignore the warning that every stump has an error of one half."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "StumpBoostingClassifier stopped after .* one half")
         return fit(*given, **more)
@@ -121,7 +121,7 @@ def test_a_stump_of_a_random_feature_is_the_best_of_that_feature():
     assert seen == {0, 1, 2, 3}
 
 
-def test_weights_of_a_stump_count_rows():
+def test_weights_of_a_stump_count_copies():
     X, y, _ = noisy_table(1)
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
     weighted = DecisionStumpClassifier().fit(X, y, times)
@@ -129,7 +129,7 @@ def test_weights_of_a_stump_count_rows():
     assert_same_stumps(weighted.stumps_, repeated.stumps_)
 
 
-def test_one_stump_refuses_three_classes():
+def test_one_stump_rejects_three_classes():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"3 classes.*use StumpBoostingClassifier"):
         DecisionStumpClassifier().fit(X, y)
@@ -210,7 +210,7 @@ def test_probabilities_are_those_of_half_log_odds(loss):
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, rtol=1e-12)
 
 
-def test_margins_are_shares_of_the_vote():
+def test_margins_are_fractions_of_the_vote():
     X, y, _ = noisy_table(2)
     model = StumpBoostingClassifier(n_estimators=25).fit(X, y)
     stumps = model.stumps_
@@ -224,7 +224,7 @@ def test_margins_are_shares_of_the_vote():
 
 @pytest.mark.parametrize("features", ["best", "random"])
 @pytest.mark.parametrize("max_bins", ["auto", 8])
-def test_weights_count_rows_in_any_order(features, max_bins):
+def test_weights_count_copies_in_any_order(features, max_bins):
     X, y, _ = noisy_table(1)
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), times))
@@ -248,7 +248,7 @@ def test_threads_share_the_rows_of_large_tables(loss):
     assert_same_stumps(one.fit(X, y).stumps_, three.fit(X, y).stumps_, rtol=1e-7)
 
 
-def test_several_classes_are_one_against_the_rest():
+def test_multiclass_is_one_vs_rest():
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "b", "c"])[y]
     model = StumpBoostingClassifier(n_estimators=15).fit(X, names)
@@ -258,15 +258,15 @@ def test_several_classes_are_one_against_the_rest():
     np.testing.assert_array_equal(model.predict(X), model.classes_[scores.argmax(axis=1)])
     margins = model.margins(X, names)
     for k in range(3):
-        alone = StumpBoostingClassifier(n_estimators=15).fit(X, y == k)
+        separate = StumpBoostingClassifier(n_estimators=15).fit(X, y == k)
         # A perfect stump outweighs all other classes together.
-        scale = model.stumps_[k].weight[0] / alone.stumps_.weight[0]
+        scale = model.stumps_[k].weight[0] / separate.stumps_.weight[0]
         assert scale == 1 if k else scale > max(model.stumps_[j].weight.sum() for j in (1, 2))
-        weight = scale * alone.stumps_.weight
-        assert_same_stumps(model.stumps_[k], alone.stumps_._replace(weight=weight))
-        np.testing.assert_allclose(scores[:, k], scale * alone.decision_function(X), atol=1e-12)
+        weight = scale * separate.stumps_.weight
+        assert_same_stumps(model.stumps_[k], separate.stumps_._replace(weight=weight))
+        np.testing.assert_allclose(scores[:, k], scale * separate.decision_function(X), atol=1e-12)
         own = y == k
-        np.testing.assert_allclose(margins[own], alone.margins(X, own)[own], atol=1e-12)
+        np.testing.assert_allclose(margins[own], separate.margins(X, own)[own], atol=1e-12)
 
 
 def test_too_few_rows_to_hold_out():
@@ -275,7 +275,7 @@ def test_too_few_rows_to_hold_out():
 
 
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
-def test_a_perfect_stump_is_kept_alone_however_late_it_is_found(loss):
+def test_only_a_perfect_stump_is_kept_in_any_round(loss):
     X, y, weight = noisy_table(0)
     X[:, 2] = y
     perfect, late = [[2], [0.5], [-1], [1], [0], [1.0], [0.0]], 0
@@ -290,7 +290,7 @@ def test_a_perfect_stump_is_kept_alone_however_late_it_is_found(loss):
 
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
-def test_nothing_to_learn_is_said(loss, features):
+def test_warns_if_no_stump_is_better_than_chance(loss, features):
     model = StumpBoostingClassifier(loss, features=features)
     with pytest.warns(UserWarning, match=r"stopped after 0 of n_estimators=100 .* one half"):
         model.fit([[1.0, 2.0]] * 4, [0, 1, 1, 0])
@@ -321,7 +321,7 @@ def test_identical_rows_with_opposite_labels_get_their_log_odds(loss, features):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("criterion", ["error", "gini"])
-def test_boosting_stops_only_where_every_stump_is_a_coin(seed, criterion):
+def test_boosting_stops_only_if_every_stump_is_at_chance(seed, criterion):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 4, size=(40, 2)).astype(float), rng.integers(0, 2, size=40)
     model = StumpBoostingClassifier(criterion=criterion, n_estimators=20_000)
@@ -358,7 +358,7 @@ def test_many_rounds(loss, table, n_rounds):
 @pytest.mark.parametrize("features", ["best", "random"])
 @pytest.mark.parametrize("decades", [0, 4, 12])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_stump_just_used_is_a_coin(loss, features, decades, seed):
+def test_the_last_stump_is_at_chance_under_new_weights(loss, features, decades, seed):
     """The step ends where both sides weigh the same, also for weights of 24 orders of magnitude."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 3, size=(12, 3)).astype(float), np.arange(12) % 2
@@ -372,7 +372,7 @@ def test_a_stump_just_used_is_a_coin(loss, features, decades, seed):
         assert pull[right[:, j]].sum() == pytest.approx(pull[~right[:, j]].sum(), rel=1e-6)
 
 
-def test_one_row_a_class():
+def test_one_sample_per_class():
     model = StumpBoostingClassifier("mada").fit([[3.0], [5.0]], ["no", "yes"])
     assert [array.tolist() for array in model.stumps_] == [[0], [4.0], [-1], [1], [0], [1.0], [0.0]]
     assert model.predict([[0.0], [9.0]]).tolist() == ["no", "yes"]
@@ -387,7 +387,7 @@ def test_weights_are_finite_up_to_twice_the_step(loss, learning_rate):
     assert np.all(np.isfinite(model.estimator_weights_))
 
 
-def test_a_tie_within_a_side_is_no_matter_of_rounding():
+def test_ties_within_a_side_do_not_depend_on_rounding():
     """Weights count rows, also where a side of a split holds equal weights of both classes."""
     rng = np.random.default_rng(10)
     n = int(rng.integers(8, 60))
@@ -404,7 +404,7 @@ def test_a_tie_within_a_side_is_no_matter_of_rounding():
 
 
 @pytest.mark.parametrize("criterion", ["error", "gini"])
-def test_a_side_with_just_the_least_weight_is_no_matter_of_rounding(criterion):
+def test_minimum_side_weights_do_not_depend_on_rounding(criterion):
     """3 of 12 rows are a quarter of them, as weights and as copies."""
     X = np.array([[2.0], [3.0], [4.0], [3.0], [4.0]])
     y, weight = np.array([0, 1, 0, 1, 1]), np.array([3, 2, 1, 3, 3])

@@ -1,4 +1,4 @@
-"""Boosting that goes on from known stumps, and boosting that stops early."""
+"""Warm starts and early stopping of boosting."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ from everystump._core import blocks
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
 @pytest.mark.parametrize("max_bins", ["auto", 8])
-def test_warm_start_goes_on_where_it_stood(loss, features, max_bins):
-    """Weights are weighed anew by the margins, so rounds differ by rounding."""
+def test_warm_start_continues_the_fit(loss, features, max_bins):
+    """Weights are recomputed from the margins, so rounds differ by rounding."""
     X, y, weight = noisy_table(3)
     given = {"features": features, "random_state": 7, "max_bins": max_bins, "learning_rate": 0.8}
     warm = StumpBoostingClassifier(loss, n_estimators=20, warm_start=True, **given)
@@ -22,7 +22,7 @@ def test_warm_start_goes_on_where_it_stood(loss, features, max_bins):
     assert_same_stumps(warm.stumps_, at_once.stumps_, rtol=1e-6)
 
 
-def test_warm_start_refuses_what_does_not_fit():
+def test_warm_start_rejects_incompatible_fits():
     X, y, _ = noisy_table(3)
     model = StumpBoostingClassifier(n_estimators=20, warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="n_estimators=10 is less than the 20"):
@@ -38,8 +38,8 @@ def test_warm_start_refuses_what_does_not_fit():
 
 
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
-def test_going_on_after_early_stopping_makes_nothing_worse(loss):
-    """The held-out losses of known stumps count as well, so the best round stays the best."""
+def test_warm_start_after_early_stopping_does_not_raise_the_loss(loss):
+    """The held-out losses of the first fit count too, so the best round stays the best."""
     X, y, _ = noisy_table(5)
     model = StumpBoostingClassifier(
         loss,
@@ -58,8 +58,8 @@ def test_going_on_after_early_stopping_makes_nothing_worse(loss):
 
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("n_rows_per_block", [65536, pytest.param(50, marks=pytest.mark.slow)])
-def test_going_on_with_other_labels(monkeypatch, loss, n_rows_per_block):
-    """Margins far below 0 are weighed as well as those above: the loss falls."""
+def test_warm_start_with_other_labels(monkeypatch, loss, n_rows_per_block):
+    """Large negative margins get correct weights: the loss decreases."""
     monkeypatch.setattr(blocks, "_BLOCK_ROWS", n_rows_per_block)
     monkeypatch.setattr(blocks, "_BLOCK_ROWS_SINGLE", n_rows_per_block)
     X, y, _ = noisy_table(3)
@@ -106,8 +106,8 @@ def test_validation_losses_are_those_of_the_held_out_rows():
     model = StumpBoostingClassifier(validation_fraction=0.25, **given).fit(X, y, weight)
     rows = np.arange(len(y))
     train, test = train_test_split(rows, test_size=0.25, stratify=y, random_state=model._fit_seed)
-    alone = StumpBoostingClassifier(**given).fit(X[train], y[train], weight[train])
-    staged = list(alone.staged_decision_function(X[test]))
+    separate = StumpBoostingClassifier(**given).fit(X[train], y[train], weight[train])
+    staged = list(separate.staged_decision_function(X[test]))
     losses = np.exp(-(2 * y[test] - 1) * np.array(staged))
     expected = np.average(losses, axis=1, weights=weight[test])
     np.testing.assert_allclose(model.validation_losses_, expected, rtol=1e-10)

@@ -103,7 +103,7 @@ def test_a_hard_margin(measure, fit_intercept):
     assert ((2 * y - 1) * model.decision_function(colours(X))).min() >= 1 - 1e-4
 
 
-def test_a_hard_margin_that_cannot_be():
+def test_inseparable_hard_margin():
     X = pd.DataFrame({"a": ["x", "x", "y"]})
     with pytest.raises(ValueError, match=r"rows with equal features have different labels"):
         StumpSVC(np.inf).fit(X, [0, 1, 1])
@@ -283,7 +283,7 @@ def separable(X):
     return X + np.where(np.arange(4) == 2, 0, np.arange(len(X))[:, None] / 1e4)
 
 
-def test_an_unknown_level_adds_exactly_nothing(learner):
+def test_unknown_levels_contribute_nothing(learner):
     X, y = mixed_table(10)
     frame = colours(separable(X))
     learner.fit(frame, y)
@@ -296,7 +296,7 @@ def test_an_unknown_level_adds_exactly_nothing(learner):
     np.testing.assert_allclose(learner.decision_function(new), rest, atol=1e-12)
 
 
-def test_stages_know_nothing_of_unknown_levels():
+def test_unknown_levels_contribute_nothing_at_any_stage():
     X, y = mixed_table(11)
     y = np.where(np.arange(len(y)) % 3 == 0, y, np.isnan(X[:, 2]))
     frame = colours(X)
@@ -309,14 +309,14 @@ def test_stages_know_nothing_of_unknown_levels():
         np.testing.assert_allclose(last, model.decision_function(new), atol=1e-12)
 
 
-def test_a_hole_that_training_did_not_see_adds_exactly_nothing(learner):
+def test_unseen_missing_values_contribute_nothing(learner):
     X, y = mixed_table(12)
     X[:, 2] = np.where(np.isnan(X[:, 2]), 1, X[:, 2])
     frame = colours(separable(X))
     learner.fit(frame, y)
     rest = learner.decision_function(frame) - learner.shapes_[2](X[:, 2])
-    holes = learner.decision_function(with_colour(frame, None))
-    np.testing.assert_allclose(holes, rest, atol=1e-12)
+    missing = learner.decision_function(with_colour(frame, None))
+    np.testing.assert_allclose(missing, rest, atol=1e-12)
     assert learner.shapes_[2].missing is None
 
 
@@ -329,9 +329,9 @@ def test_levels_of_no_weight_are_unknown(learner):
     learner.fit(frame, y, sample_weight=weight)
     assert learner.feature_info_[2].levels.tolist() == ["blue", "green", "red"]
     kept = weight > 0
-    alone = clone(learner).fit(frame[kept], y[kept])
+    separate = clone(learner).fit(frame[kept], y[kept])
     np.testing.assert_allclose(
-        learner.decision_function(frame), alone.decision_function(frame), atol=1e-12
+        learner.decision_function(frame), separate.decision_function(frame), atol=1e-12
     )
     np.testing.assert_array_equal(
         learner.decision_function(with_colour(frame, "white")),
@@ -352,7 +352,7 @@ def test_unused_categories_of_pandas_are_unknown(learner):
 
 
 @pytest.mark.parametrize("ordered", [False, True])
-def test_the_order_of_levels_says_nothing(machine, ordered):
+def test_the_order_of_levels_does_not_matter(machine, ordered):
     X, y = mixed_table(15)
     frame = colours(X)
     turned = frame.astype({"c": pd.CategoricalDtype(NAMES[::-1], ordered=ordered)})
@@ -367,14 +367,14 @@ def test_a_single_level(learner):
     X, y = mixed_table(16)
     X = separable(X)
     X[:, 2] = 1.0
-    alone = clone(learner).fit(X[:, [0, 1, 3]], y).decision_function(X[:, [0, 1, 3]])
+    separate = clone(learner).fit(X[:, [0, 1, 3]], y).decision_function(X[:, [0, 1, 3]])
     scores = learner.fit(colours(X), y).decision_function(colours(X))
     assert np.all(np.isfinite(scores))
     if not getattr(learner, "fit_intercept", True):
         return
     assert learner.shapes_[2].levels == pytest.approx([0.0])
     if not hasattr(learner, "estimators_samples_") and not hasattr(learner, "oob_score_"):
-        np.testing.assert_allclose(scores, alone, atol=5e-2)
+        np.testing.assert_allclose(scores, separate, atol=5e-2)
 
 
 @pytest.mark.parametrize(
@@ -419,15 +419,15 @@ def test_none_takes_numbers_as_numbers():
 @pytest.mark.parametrize("subsample", [0.2, 0.5])
 @pytest.mark.parametrize("combine", ["mean", "svm"])
 def test_votes_of_machines_that_did_not_see_every_level(subsample, combine):
-    """A level that a machine did not see adds nothing to what it says, alone or collapsed."""
+    """A level that a member did not see contributes nothing, before and after merging."""
     x, y = many_levels(200, 40)
     frame = pd.DataFrame({"x": x.astype(str), "z": np.random.default_rng(2).random(200)})
     model = SubsampleVotingClassifier(
         StumpSVC(), n_estimators=6, subsample=subsample, combine=combine, random_state=0
     ).fit(frame, y)
     assert any(len(machine.feature_info_[0].levels) < 40 for machine in model.estimators_)
-    said = model.machine_scores(frame) @ model.weights_ + model.intercept_
-    np.testing.assert_allclose(model.decision_function(frame), said, atol=1e-12)
+    outputs = model.machine_scores(frame) @ model.weights_ + model.intercept_
+    np.testing.assert_allclose(model.decision_function(frame), outputs, atol=1e-12)
 
 
 def test_densities_count_levels(learner):

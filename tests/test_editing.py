@@ -1,4 +1,4 @@
-"""Curves changed by hand: what an edit changes, what it keeps, what it may no longer claim."""
+"""Edits of curves: what they change, keep and remove."""
 
 import pickle
 
@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-from test_explain_reading import LEARNERS, shown, strange_rows, table
+from test_explanations import LEARNERS, shown, strange_rows, table
 
 from everystump import (
     BoostedStumpSVC,
@@ -66,7 +66,7 @@ def test_set_between(learner):
 )
 @pytest.mark.parametrize("measure", ["middle", "mixed"])
 def test_set_at_jumps_and_ends(part, words, measure):
-    """Edits at knots, between them and beyond, over an edit already there."""
+    """Edits at knots, between them and beyond, after another edit."""
     model = StumpSVC(measure=measure).fit(X, Y).set_curve("age", 9.0, low=30, high=40)
     edited = model.set_curve("age", -1.0, **part)
     at = np.array([-1e9, 20, 29.999, 30, 35, 39.999, 40, 40.4, 40.5, 44, 1e9])
@@ -101,7 +101,7 @@ def test_set_where_none_was_missing():
     np.testing.assert_array_equal(edited.decision_function(X), model.decision_function(X))
 
 
-def test_set_all_levels_leaves_what_is_missing():
+def test_set_all_levels_keeps_missing_values():
     model = StumpSVC().fit(X, Y)
     edited = model.set_curve("job", 1.0)
     assert set(edited.shapes_[2].levels) == {1.0}
@@ -143,7 +143,7 @@ def test_flat_curves_keep_the_mean_score(learner, feature, part):
     assert after.mean() == pytest.approx(before.mean(), abs=1e-12)
 
 
-def test_flat_means_flat():
+def test_flattened_regions_are_constant():
     model = StumpSVC().fit(X, Y)
     edited = model.flatten_curve("age", low=40, high=55)
     inside = (X["age"] >= 40) & (X["age"] < 55)
@@ -179,7 +179,7 @@ def test_flat_for_all_classes_or_one():
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=shown)
 @pytest.mark.parametrize("feature", ["age", "income", "job"])
-def test_removed_features_add_nothing(learner, feature):
+def test_removed_features_contribute_nothing(learner, feature):
     """The score is the old one without the feature, and has the same mean."""
     model = clone(learner).fit(X, Y)
     edited = model.remove_feature(feature)
@@ -215,7 +215,7 @@ def test_the_model_itself_stays_as_it_was():
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=shown)
-def test_edited_models_say_so_until_they_are_fitted_again(learner):
+def test_edits_are_shown_until_the_next_fit(learner):
     model = clone(learner).fit(X, Y)
     assert "edited" not in repr(model)
     edited = model.set_curve("age", 0.0).remove_feature("income")
@@ -232,14 +232,14 @@ def test_edited_models_say_so_until_they_are_fitted_again(learner):
     assert set(vars(model)) <= set(vars(edited))
 
 
-def test_warm_starts_do_not_go_on_from_edits():
+def test_warm_starts_do_not_continue_edited_models():
     model = StumpBoostingClassifier(n_estimators=5, warm_start=True).fit(X, Y)
     edited = model.set_curve("age", 50.0).set_params(n_estimators=8).fit(X, Y)
     fresh = StumpBoostingClassifier(n_estimators=8).fit(X, Y)
     np.testing.assert_array_equal(edited.decision_function(X), fresh.decision_function(X))
 
 
-def test_edited_models_certify_nothing():
+def test_edited_models_have_no_certificate():
     model = StumpSVC(fit_intercept=False).fit(X, Y)
     edited = model.set_curve("age", 0.0, low=40, high=45)
     assert model.certificate_ is not None and edited.certificate_ is None
@@ -264,7 +264,7 @@ def test_edited_models_certify_nothing():
         loo_bound(again, X, Y)
 
 
-def test_edited_votes_and_boosting_certify_nothing():
+def test_edited_votes_and_boosting_have_no_certificate():
     machine = StumpSVC(fit_intercept=False)
     vote = SubsampleVotingClassifier(machine, n_estimators=3, random_state=0).fit(X, Y)
     det_loo_bound(vote, X, Y)
@@ -285,7 +285,7 @@ def test_edited_votes_and_boosting_certify_nothing():
     assert machine.certificate_ is None and not hasattr(machine, "margin_")
 
 
-def test_attributes_that_never_were():
+def test_unknown_attributes():
     model = StumpSVC().fit(X, Y)
     for each in (model, model.remove_feature("age")):
         with pytest.raises(AttributeError, match="'StumpSVC' object has no attribute 'nothing_'"):
@@ -322,14 +322,14 @@ def test_attributes_that_never_were():
         ),
     ],
 )
-def test_refusals(call, sentence):
+def test_invalid_arguments(call, sentence):
     model = StumpSVC().fit(X, Y)
     with pytest.raises(ValueError, match=sentence) as raised:
         call(model)
     assert "\n" not in str(raised.value)
 
 
-def test_nothing_to_edit_yet():
+def test_editing_requires_a_fit():
     for call in (lambda m: m.set_curve(0, 0.0), lambda m: m.remove_feature(0)):
         with pytest.raises(NotFittedError):
             call(StumpSVC())

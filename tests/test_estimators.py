@@ -1,4 +1,4 @@
-"""The estimators as scikit-learn sees them, and what they say to bad input."""
+"""The infinite ensembles as scikit-learn estimators, and their errors for bad input."""
 
 import pickle
 import warnings
@@ -149,7 +149,7 @@ def test_large_numbers_are_not_taken_for_infinity(single):
     assert np.all(np.isfinite(single.decision_function(X)))
 
 
-def test_prediction_checks_its_rows(single):
+def test_prediction_validates_its_samples(single):
     single.fit(X0, Y0)
     assert_invalid(lambda: single.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
     infinite = with_one(np.inf)
@@ -164,7 +164,7 @@ def test_prediction_checks_its_rows(single):
     )
 
 
-def test_an_unfitted_model_says_so(model):
+def test_unfitted_models_raise(model):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         model.predict(X0)
     with pytest.raises(ValueError, match="infinity"):
@@ -174,7 +174,7 @@ def test_an_unfitted_model_says_so(model):
 
 
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "no bias"])
-def test_hard_margin_that_cannot_be(kind):
+def test_inseparable_hard_margin(kind):
     model = clone(KINDS[kind]).set_params(C=np.inf)
     X = np.array([[0.0], [0.0], [1.0], [2.0]])
     assert_invalid(lambda: model.fit(X, [0, 1, 0, 1]), r"C=inf asks for a hard margin")
@@ -184,7 +184,7 @@ def test_hard_margin_that_cannot_be(kind):
 # Good input
 
 
-def test_a_constant_feature_is_no_error(single):
+def test_constant_features_are_accepted(single):
     X = np.column_stack([X0, np.full(90, 7.0)])
     single.fit(X, Y0)
     assert single.certificate_.converged
@@ -192,7 +192,7 @@ def test_a_constant_feature_is_no_error(single):
         np.testing.assert_array_equal(single.shapes_[3](np.array([0.0, 7.0, 9.0])), 0.0)
 
 
-def test_only_constant_features_leave_the_majority():
+def test_constant_features_predict_the_majority():
     X, y = np.ones((9, 2)), np.arange(9) < 3
     for estimator in (StumpSVC(), StumpLogisticRegression()):
         np.testing.assert_array_equal(estimator.fit(X, y).predict(X), False)
@@ -235,7 +235,7 @@ def test_attributes_of_two_classes(model):
     assert np.all(np.sign(model.dual_coef_) * (2 * Y0 - 1) >= 0)
 
 
-def test_attributes_of_several_classes(model):
+def test_attributes_of_multiclass_fits(model):
     X, y = table(n_classes=4)
     names = np.array(["north", "east", "south", "west"])
     model.fit(X, names[y])
@@ -249,13 +249,13 @@ def test_attributes_of_several_classes(model):
     assert model.score(X, names[y]) > 0.5
 
 
-def test_several_classes_are_each_against_the_rest(single):
+def test_multiclass_is_one_vs_rest(single):
     X, y = table(n_classes=3)
     single.set_params(tol=1e-8).fit(X, y)
     for k in range(3):
-        alone = clone(single).fit(X, y == k)
+        separate = clone(single).fit(X, y == k)
         scores = single.decision_function(X)[:, k]
-        np.testing.assert_allclose(scores, alone.decision_function(X), atol=1e-6)
+        np.testing.assert_allclose(scores, separate.decision_function(X), atol=1e-6)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -270,15 +270,15 @@ def test_probabilities(kind, n_classes):
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), p)
     np.testing.assert_array_equal(model.predict(X), p.argmax(axis=1))
     score = model.decision_function(X)
-    alone = 1 / (1 + np.exp(-score))
+    separate = 1 / (1 + np.exp(-score))
     if n_classes == 2:
-        np.testing.assert_allclose(p[:, 1], alone)
+        np.testing.assert_allclose(p[:, 1], separate)
     else:
-        np.testing.assert_allclose(p, alone / alone.sum(axis=1, keepdims=True))
+        np.testing.assert_allclose(p, separate / separate.sum(axis=1, keepdims=True))
 
 
-def test_probabilities_far_out_are_finite():
-    """Three classes whose scores are all hugely negative still share a whole."""
+def test_extreme_probabilities_are_finite():
+    """Probabilities sum to 1 even if all three scores are very negative."""
     model = StumpLogisticRegression().fit(*table(3))
     model.shapes_ = [ShapeModel((0.0 * model.shapes_[0]).shapes, -1e4)] * 3
     np.testing.assert_allclose(model.predict_proba(X0), 1 / 3)
@@ -290,7 +290,7 @@ def test_curves_have_mean_zero_over_the_training_rows():
     np.testing.assert_allclose(means, 0.0, atol=1e-12)
 
 
-def test_sample_weights_are_repetitions(single):
+def test_sample_weights_repeat_samples(single):
     """A gap of ``tol * primal`` allows weights a distance of ``sqrt(2 tol primal)``: 1e-4 here."""
     times = np.random.default_rng(1).integers(0, 4, size=90)
     single.set_params(tol=1e-10)
@@ -300,7 +300,7 @@ def test_sample_weights_are_repetitions(single):
     np.testing.assert_allclose(a, b, atol=2e-4)
 
 
-def test_rows_of_weight_zero_keep_their_place(model):
+def test_samples_of_weight_zero_keep_their_index(model):
     weight = np.where(np.arange(90) % 3 == 0, 0.0, 1.5)
     model.fit(X0, Y0, sample_weight=weight)
     assert model.dual_coef_.shape == (90,)
@@ -331,7 +331,7 @@ def test_class_weights_and_sample_weights_multiply(single):
     np.testing.assert_allclose(*scores, atol=2e-4)
 
 
-def test_class_weights_multiply_c_but_do_not_move_the_places():
+def test_class_weights_multiply_c_but_do_not_move_the_bins():
     """``mixed`` counts rows by their sample weights only."""
     plain = StumpSVC(tol=1e-9).fit(X0, Y0)
     doubled = StumpSVC(C=0.5, class_weight={0: 2.0, 1: 2.0}, tol=1e-9).fit(X0, Y0)
@@ -359,13 +359,13 @@ def test_both_losses_have_one_hard_margin():
 
 
 @pytest.mark.parametrize("measure", ["lebesgue", "uniform", "rank", "mixed", np.ones_like])
-def test_measures_that_run_straight(measure):
+def test_piecewise_linear_measures(measure):
     model = StumpSVC(measure=measure).fit(X0, Y0)
     assert not model.shapes_[0].is_step
 
 
 @pytest.mark.parametrize("measure", ["middle", ChosenStumps([[0.0, 1.0], [], [0.5]])])
-def test_measures_that_jump(measure):
+def test_step_measures(measure):
     model = StumpSVC(measure=measure).fit(X0, Y0)
     assert all(shape.is_step for shape in model.shapes_)
     assert not np.all(model.shapes_[0].values == 0)
@@ -400,7 +400,7 @@ def test_without_a_bias_scores_are_the_kernel_expansion(where):
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-4)
 
 
-def test_exact_tells_whether_a_feature_was_binned():
+def test_exact_is_whether_no_feature_was_binned():
     assert StumpSVC(max_bins=90).fit(X0, Y0).exact_ is True
     assert StumpSVC(max_bins=89).fit(X0, Y0).exact_ is False
 
@@ -463,7 +463,7 @@ def test_verbose_path_counts_its_fits(capsys):
     assert "StumpSVCCV: fits 6 of 6" in err
 
 
-def test_fitting_again_forgets_the_first_table(single):
+def test_a_second_fit_resets_the_first(single):
     single.fit(X0[:, :2], Y0)
     single.fit(X0, Y0)
     fresh = clone(single).fit(X0, Y0)
@@ -476,8 +476,8 @@ def test_no_warning_of_any_kind_on_plain_data(model):
         model.fit(X0, Y0).predict(X0)
 
 
-def test_a_hard_margin_that_runs_out_of_steps_says_so():
-    """Too few steps are no proof that the classes cannot be separated."""
+def test_a_hard_margin_warns_if_it_runs_out_of_steps():
+    """Too few steps do not prove that the classes are inseparable."""
     x = np.arange(40.0)[:, None]
     with pytest.raises(ValueError, match=r"not separated within max_iter=1 Newton steps"):
         StumpSVC(np.inf, max_iter=1).fit(x, np.arange(40) % 2)
@@ -485,7 +485,7 @@ def test_a_hard_margin_that_runs_out_of_steps_says_so():
 
 @pytest.mark.parametrize("C", [1e100, 1e-200])
 @pytest.mark.parametrize("machine", [StumpSVC, lambda C: StumpSVCCV(Cs=[C])])
-def test_a_cost_beyond_numbers_is_refused(machine, C):
+def test_extreme_costs_are_rejected(machine, C):
     with pytest.raises(ValueError, match=r"times the sample weights .* keep it between"):
         machine(C).fit(X0, Y0)
 

@@ -10,7 +10,7 @@ from matplotlib.cbook import is_math_text
 from matplotlib.text import Text
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from test_explain_reading import strange_rows, table
+from test_explanations import strange_rows, table
 
 from everystump import (
     BoostedStumpSVC,

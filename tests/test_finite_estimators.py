@@ -1,4 +1,4 @@
-"""The finite ensembles as scikit-learn sees them, and what they say to bad input."""
+"""The finite ensembles as scikit-learn estimators, and their errors for bad input."""
 
 import pickle
 import warnings
@@ -96,7 +96,7 @@ def test_bad_tables(model, X, y, weight, match):
     assert not hasattr(model, "shapes_")
 
 
-def test_weights_too_far_apart(model):
+def test_extreme_weight_ratios_are_rejected(model):
     weight = np.where(np.arange(90) < 45, 1e-13, 1e13)
     assert_invalid(
         lambda: model.fit(X0, Y0, sample_weight=weight),
@@ -104,14 +104,14 @@ def test_weights_too_far_apart(model):
     )
 
 
-def test_prediction_checks_its_rows(model):
+def test_prediction_validates_its_samples(model):
     model.fit(X0, Y0)
     assert_invalid(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
     infinite = with_one(np.inf)
     assert_invalid(lambda: model.predict(infinite), r"X contains infinity in row 4, feature 1")
 
 
-def test_an_unfitted_model_says_so(model):
+def test_unfitted_models_raise(model):
     for _ in range(2):
         for ask in (lambda: model.predict(X0), lambda: model.estimator_weights_):
             with pytest.raises(NotFittedError, match="not fitted yet"):
@@ -120,13 +120,13 @@ def test_an_unfitted_model_says_so(model):
             model.fit(with_one(np.inf), Y0)
 
 
-def test_huge_weights_are_refused(model):
+def test_huge_weights_are_rejected(model):
     assert_invalid(
         lambda: model.fit(X0, Y0, sample_weight=np.full(90, 1e306)), r"ranges from 1e\+306 .* below"
     )
 
 
-def test_one_stump_is_for_two_classes():
+def test_one_stump_supports_two_classes():
     X, y = table(3)
     assert_invalid(
         lambda: DecisionStumpClassifier().fit(X, y),
@@ -143,7 +143,7 @@ def test_frames_keep_their_names(model, frame):
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X0))
 
 
-def test_several_classes_are_each_against_the_rest(ensemble):
+def test_multiclass_is_one_vs_rest(ensemble):
     X, y = table(3)
     names = np.array(["a", "b", "c"])
     ensemble.fit(X, names[y])
@@ -151,8 +151,8 @@ def test_several_classes_are_each_against_the_rest(ensemble):
     score = ensemble.decision_function(X)
     np.testing.assert_array_equal(ensemble.predict(X), names[score.argmax(axis=1)])
     for k in range(3):
-        alone = clone(ensemble).fit(X, y == k)
-        np.testing.assert_allclose(alone.decision_function(X), score[:, k], atol=1e-9)
+        separate = clone(ensemble).fit(X, y == k)
+        np.testing.assert_allclose(separate.decision_function(X), score[:, k], atol=1e-9)
 
 
 def test_scores_are_the_vote_of_the_stumps(model):
@@ -174,8 +174,8 @@ def test_pickles(model):
     np.testing.assert_array_equal(again.decision_function(X0), model.decision_function(X0))
 
 
-def test_sides_hold_their_share_of_the_weight():
-    """Otherwise the best stump sets three rows of 90 apart."""
+def test_sides_have_the_minimum_weight():
+    """Without the constraint, the best stump separates three of 90 samples."""
     y = X0[:, 0] >= np.sort(X0[:, 0])[-3]
     thin = DecisionStumpClassifier().fit(X0, y)
     stout = DecisionStumpClassifier(min_weight_fraction_leaf=0.1).fit(X0, y)
@@ -196,7 +196,7 @@ def test_verbose_counts_stumps(ensemble, capsys):
     assert f"stump {n} of {n}" in capsys.readouterr().err
 
 
-def test_large_tables_are_binned_and_say_so():
+def test_large_training_sets_are_binned():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10_001, 2)), rng.random(10_001) > 0.5
     model = StumpBoostingClassifier(n_estimators=2)
@@ -205,13 +205,13 @@ def test_large_tables_are_binned_and_say_so():
     assert model.set_params(max_bins=20_000).fit(X, y).exact_ is True
 
 
-def test_stumps_print_in_one_line():
+def test_stumps_have_a_one_line_repr():
     model = StumpBoostingClassifier(n_estimators=50).fit(X0, Y0)
     assert repr(model.stumps_) == "<Stumps: 50 stumps on 3 features>"
     assert repr(model.shapes_.ensemble()).startswith("<Ensemble: ")
 
 
-def test_verbose_is_sparing_in_a_pipe(capsys):
+def test_verbose_prints_few_lines_to_a_pipe(capsys):
     BoostedStumpSVC(30, stages=range(5, 30, 5), verbose=1).fit(X0, Y0)
     lines = capsys.readouterr().err.splitlines()
     assert 6 * 2 <= len(lines) < 40

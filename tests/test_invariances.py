@@ -40,7 +40,7 @@ def scores(machine, X, y, new, weight=None, **given):
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("max_bins", [16, 256])
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_weight_is_that_many_rows(table, new, machine, measure, max_bins, bias):
+def test_integer_weights_repeat_samples(table, new, machine, measure, max_bins, bias):
     """Weights 0, 1, 2, 3 give the scores of absent, single, double, triple rows.
 
     Both are within a relative gap of 1e-10 of one optimum, so scores agree to its root.
@@ -54,7 +54,7 @@ def test_a_weight_is_that_many_rows(table, new, machine, measure, max_bins, bias
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_a_weight_is_that_many_rows_at_the_default_tolerance(table, machine):
+def test_integer_weights_repeat_samples_at_the_default_tolerance(table, machine):
     """The intervals around the optimum from weights and from repeated rows overlap."""
     X, y = table
     times = np.random.default_rng(1).integers(0, 4, size=len(y))
@@ -64,7 +64,7 @@ def test_a_weight_is_that_many_rows_at_the_default_tolerance(table, machine):
     assert max(weighted.dual, repeated.dual) <= min(weighted.primal, repeated.primal)
 
 
-def test_a_weight_is_that_many_rows_under_balanced_classes(table, new):
+def test_integer_weights_repeat_samples_with_balanced_classes(table, new):
     """Balanced class weights depend on total weights, not on rows, to 1e-8."""
     X, y = table
     times = np.random.default_rng(2).integers(0, 4, size=len(y))
@@ -184,7 +184,7 @@ def test_swapping_labels_negates_the_scores(table, new, machine):
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("bias", [True, False])
-def test_several_classes_are_one_against_the_rest(table, new, machine, bias):
+def test_multiclass_is_one_vs_rest(table, new, machine, bias):
     """Each column of scores, its duals and its certificate are those of the class by itself."""
     X, _ = table
     y = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
@@ -192,8 +192,8 @@ def test_several_classes_are_one_against_the_rest(table, new, machine, bias):
     together = MACHINES[machine](**given).fit(X, y)
     score = together.decision_function(new)
     for k in range(3):
-        alone = MACHINES[machine](**given).fit(X, y == k)
-        np.testing.assert_allclose(score[:, k], alone.decision_function(new), atol=1e-12)
-        np.testing.assert_allclose(together.dual_coef_[k], alone.dual_coef_, atol=1e-12)
-        assert together.certificate_[k] == alone.certificate_
+        separate = MACHINES[machine](**given).fit(X, y == k)
+        np.testing.assert_allclose(score[:, k], separate.decision_function(new), atol=1e-12)
+        np.testing.assert_allclose(together.dual_coef_[k], separate.dual_coef_, atol=1e-12)
+        assert together.certificate_[k] == separate.certificate_
     assert np.array_equal(together.predict(new), score.argmax(axis=1))

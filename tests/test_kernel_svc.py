@@ -1,4 +1,4 @@
-"""KernelSVC against LIBSVM, SciPy, closed forms and the chain solver; and what it refuses."""
+"""KernelSVC against LIBSVM, SciPy, closed forms and the chain solver, and its errors."""
 
 import pickle
 from fractions import Fraction
@@ -134,7 +134,7 @@ def test_all_stumps_by_the_kernel_and_by_the_chain_agree(C, loss):
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_certificate_is_the_value_of_the_problem(loss, bias):
-    """Also where LIBSVM or SciPy is not asked: primal by hand, dual below it by the gap."""
+    """Primal computed by hand, and the dual below it by the gap."""
     model = KernelSVC("laplacian", C=2.0, gamma=0.3, loss=loss, fit_intercept=bias, tol=1e-6)
     model.fit(X0, Y0)
     own = model.dual_coef_
@@ -153,7 +153,7 @@ def test_the_certificate_is_the_value_of_the_problem(loss, bias):
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_sample_weights_are_repetitions(loss, bias):
+def test_sample_weights_repeat_samples(loss, bias):
     times = np.random.default_rng(1).integers(0, 4, size=90)
     model = KernelSVC(loss=loss, fit_intercept=bias, tol=1e-10)
     weighted = clone(model).fit(X0, Y0, sample_weight=times)
@@ -182,7 +182,7 @@ def test_balanced_weights_are_those_of_scikit_learn():
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_several_classes_are_each_against_the_rest(bias):
+def test_multiclass_is_one_vs_rest(bias):
     X, y = table(3)
     names = np.array(["a", "b", "c"])
     model = KernelSVC(gamma=0.4, fit_intercept=bias, tol=1e-9).fit(X, names[y])
@@ -191,8 +191,8 @@ def test_several_classes_are_each_against_the_rest(bias):
     assert model.dual_coef_.shape == model.training_scores_.shape == (3, 90)
     assert len(model.certificate_) == len(model.intercept_) == 3
     for k in range(3):
-        alone = clone(model).fit(X, y == k)
-        np.testing.assert_allclose(alone.decision_function(X), score[:, k], atol=1e-9)
+        separate = clone(model).fit(X, y == k)
+        np.testing.assert_allclose(separate.decision_function(X), score[:, k], atol=1e-9)
     np.testing.assert_allclose(model.training_scores_.T, score, atol=1e-8)
 
 
@@ -212,15 +212,15 @@ def test_precomputed_products_are_the_kernel_itself(bias):
     )
 
 
-def test_precomputed_rows_of_weight_zero_keep_their_columns():
+def test_precomputed_samples_of_weight_zero_keep_their_columns():
     K = rbf_kernel(X0, gamma=0.4)
     weight = np.where(np.arange(90) % 3 == 0, 0.0, 1.0)
     left = weight > 0
     model = KernelSVC("precomputed", fit_intercept=False, tol=1e-9).fit(K, Y0, weight)
-    alone = KernelSVC("precomputed", fit_intercept=False, tol=1e-9)
-    alone.fit(K[np.ix_(left, left)], Y0[left])
+    separate = KernelSVC("precomputed", fit_intercept=False, tol=1e-9)
+    separate.fit(K[np.ix_(left, left)], Y0[left])
     np.testing.assert_allclose(
-        model.decision_function(K), alone.decision_function(K[:, left]), atol=1e-6
+        model.decision_function(K), separate.decision_function(K[:, left]), atol=1e-6
     )
 
 
@@ -245,7 +245,7 @@ def wide_table():
 
 
 def gigabytes_for_some_rows(X):
-    """Return a memory that holds at least 64 rows of the kernel matrix and less than half."""
+    """Return a memory limit for at least 64 rows of the kernel matrix, but less than half."""
     low, high = 0.0, 1e9
     while True:
         middle = (low + high) / 2
@@ -278,7 +278,7 @@ def test_little_memory_gives_the_same_machine(loss, bias):
     [{}, {"loss": "least_squares"}, {"loss": "least_squares", "fit_intercept": False}],
     ids=["LIBSVM", "least squares", "least squares without a bias"],
 )
-def test_what_needs_the_whole_matrix_is_refused_with_a_remedy(needs_all):
+def test_losses_that_need_the_whole_matrix_are_rejected_with_a_remedy(needs_all):
     model = KernelSVC("laplacian", memory_limit=SOME_OF_IT)
     assert_invalid(
         lambda: clone(model).set_params(**needs_all).fit(*wide_table()),
@@ -289,12 +289,12 @@ def test_what_needs_the_whole_matrix_is_refused_with_a_remedy(needs_all):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_no_memory_at_all_is_refused(bias):
+def test_too_little_memory_is_rejected(bias):
     model = KernelSVC("laplacian", fit_intercept=bias, memory_limit=1e-3)
     assert_invalid(lambda: model.fit(*wide_table()), r"memory_limit=0\.001 gigabytes is too little")
 
 
-def test_the_memory_that_the_refusal_asks_for_is_enough():
+def test_the_memory_that_the_error_suggests_is_enough():
     model = KernelSVC(fit_intercept=False, memory_limit=1e-3)
     with pytest.raises(ValueError, match="which needs") as caught:
         model.fit(*wide_table())
@@ -316,7 +316,7 @@ def indefinite(smallest):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_a_matrix_that_is_no_kernel_is_refused_by_its_eigenvalue(bias):
+def test_indefinite_matrices_are_rejected(bias):
     model = KernelSVC("precomputed", fit_intercept=bias)
     assert_invalid(
         lambda: model.fit(indefinite(-0.25), Y0),
@@ -327,7 +327,7 @@ def test_a_matrix_that_is_no_kernel_is_refused_by_its_eigenvalue(bias):
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares"])
-def test_squared_losses_refuse_a_kernel_that_is_one_only_with_a_bias(loss):
+def test_squared_losses_reject_conditionally_positive_kernels(loss):
     for kernel in (simplified_stump_kernel, perceptron_kernel):
         model = KernelSVC(kernel, loss=loss)
         assert_invalid(lambda m=model: m.fit(X0, Y0), "eigenvalues of the kernel matrix is -")
@@ -343,7 +343,7 @@ def test_an_offset_of_the_features_changes_little(offset, bias):
     np.testing.assert_allclose(far, score, atol=1e-2)
 
 
-def test_a_bias_asks_for_positive_weights_that_sum_to_0_only():
+def test_with_a_bias_conditionally_positive_kernels_suffice():
     """``-|x - y|_1`` is a kernel with a bias, and none without."""
     K = -np.abs(X0[:, None] - X0[None]).sum(axis=2)
     KernelSVC("precomputed").fit(K, Y0)
@@ -354,7 +354,7 @@ def test_a_bias_asks_for_positive_weights_that_sum_to_0_only():
     )
 
 
-def test_an_asymmetric_matrix_is_refused_by_its_entries():
+def test_asymmetric_matrices_are_rejected():
     K = np.eye(90)
     K[3, 7] = 0.5
     assert_invalid(
@@ -373,7 +373,7 @@ BAD_KERNELS = {
 
 @pytest.mark.parametrize(("kernel", "match"), BAD_KERNELS.values(), ids=BAD_KERNELS)
 @pytest.mark.parametrize("bias", [False, True])
-def test_bad_kernels_are_refused(kernel, match, bias):
+def test_bad_kernels_are_rejected(kernel, match, bias):
     assert_invalid(lambda: KernelSVC(kernel, fit_intercept=bias).fit(X0, Y0), "kernel=.*" + match)
 
 
@@ -409,7 +409,7 @@ def test_bad_tables(X, y, weight, match):
         model.predict(X0)
 
 
-def test_prediction_checks_its_rows():
+def test_prediction_validates_its_samples():
     model = KernelSVC().fit(X0, Y0)
     assert_invalid(lambda: model.predict(X0[:, :2]), r"X has 2 features, but .* is expecting 3")
     assert_invalid(lambda: model.predict(with_one(np.nan)), r"X contains NaN in row 4, feature 1")
@@ -434,7 +434,7 @@ def test_frames_keep_their_names(frame):
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X0), atol=1e-9)
 
 
-def test_silence_by_default_and_progress_on_demand(capsys):
+def test_progress_only_if_verbose(capsys):
     KernelSVC(fit_intercept=False).fit(X0, Y0)
     assert capsys.readouterr() == ("", "")
     KernelSVC(fit_intercept=False, verbose=1).fit(X0, Y0)
@@ -446,7 +446,7 @@ def test_silence_by_default_and_progress_on_demand(capsys):
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_linear_scores_keep_their_digits_beside_a_large_offset(offset, loss):
-    """A column of timestamps, say: scores are those of exact arithmetic to the digits they have."""
+    """For example a column of timestamps: scores agree with exact arithmetic."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2)).round(3)
     y = X.sum(axis=1) + 0.3 * rng.normal(size=40) > 0

@@ -20,7 +20,7 @@ GRID = {"C": [0.05, 0.3, 5.0], "gamma": [0.05, 0.5]}
 
 
 class Counting(KernelSVC):
-    """A machine that counts its fits."""
+    """A classifier that counts its fits."""
 
     n_fits = 0
 
@@ -50,13 +50,13 @@ def test_the_best_has_the_least_bound(n_classes):
     np.testing.assert_array_equal(search.predict(X), fitted[best].predict(X))
 
 
-def test_one_fit_for_each_candidate():
+def test_one_fit_per_candidate():
     Counting.n_fits = 0
     search = LooBoundSearch(Counting(fit_intercept=False), GRID).fit(X0, Y0)
     assert Counting.n_fits == len(search.candidates_) == 6
 
 
-def test_the_table_of_candidates_is_that_of_grid_search():
+def test_cv_results_have_the_format_of_grid_search():
     grid = [{"C": [0.1, 1.0]}, {"kernel": ["linear", "laplacian"], "C": [0.3]}]
     search = LooBoundSearch(clone(MACHINE).set_params(tol=1e-9), grid).fit(X0, Y0)
     results = search.cv_results_
@@ -73,7 +73,7 @@ def test_the_table_of_candidates_is_that_of_grid_search():
     pd.DataFrame(results)
 
 
-def test_among_equals_the_first_is_taken():
+def test_ties_select_the_first_candidate():
     search = LooBoundSearch(MACHINE, {"max_iter": [500, 1000, 2000]}).fit(X0, Y0)
     assert search.best_index_ == 0
     assert search.cv_results_["rank_test_score"].tolist() == [1, 1, 1]
@@ -150,7 +150,7 @@ def test_bad_input(search, match):
         search.predict(X0)
 
 
-def test_what_is_no_estimator_is_refused():
+def test_other_objects_are_rejected():
     search = LooBoundSearch(3, {"C": [1]})
     assert_invalid(lambda: search.fit(X0, Y0), r"'estimator' parameter of LooBoundSearch .* Got 3")
 
@@ -194,7 +194,7 @@ def test_the_path_is_extended_where_its_edge_is_best():
     assert len(Cs) > 3
 
 
-def test_the_picture_shows_bounds_beside_test_errors():
+def test_the_plot_shows_bounds_and_test_errors():
     search = LooBoundSearch(MACHINE, {"gamma": [1.0, 0.01, 0.1]}).fit(X0[:60], Y0[:60])
     display = BoundSearchDisplay.from_search(search, X0[60:], Y0[60:])
     bound, error, chosen = display.ax_.lines
@@ -206,7 +206,7 @@ def test_the_picture_shows_bounds_beside_test_errors():
     assert display.ax_.get_xscale() == "log"
 
 
-def test_the_picture_shows_the_best_of_several_parameters():
+def test_the_plot_shows_the_best_of_several_parameters():
     grid = {"gamma": [0.01, 1.0], "C": [0.1, 0.5, 1.0]}
     search = LooBoundSearch(MACHINE, grid).fit(X0, Y0)
     of_each = search.cv_results_["bound"].reshape(3, 2)  # the last name of the alphabet is fastest
@@ -215,7 +215,7 @@ def test_the_picture_shows_the_best_of_several_parameters():
     assert len(BoundSearchDisplay.from_search(search, X0, Y0).bounds) == 6
 
 
-def test_pictures_that_cannot_be_drawn_are_refused():
+def test_impossible_plots_are_rejected():
     search = LooBoundSearch(MACHINE, {"kernel": ["gaussian", "laplacian"]}).fit(X0, Y0)
     draw = BoundSearchDisplay.from_search
     assert_invalid(lambda: draw(search, X0, Y0), "param='kernel' is not a numeric parameter")

@@ -1,4 +1,4 @@
-"""Missing values: filled tables with a column more, every stump tried, LIBSVM, and edge cases."""
+"""Missing values: against imputed data with indicators, exhaustive search, LIBSVM; edge cases."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def learner(request):
     return clone(LEARNERS[request.param])
 
 
-def numbers_with_holes(seed, n_classes=2, n=80):
+def numbers_with_missing(seed, n_classes=2, n=80):
     return mixed_table(seed, n=n, n_classes=n_classes, categories=())
 
 
@@ -74,10 +74,10 @@ def numbers_with_holes(seed, n_classes=2, n=80):
 
 @MEASURES
 @INTERCEPT
-def test_a_hole_is_a_median_with_a_mark(machine, measure, fit_intercept):
+def test_a_missing_value_is_a_median_with_an_indicator(machine, measure, fit_intercept):
     """The same problem twice; a gap of 1e-9 leaves scores apart by about its root."""
-    X, y = numbers_with_holes(0)
-    new = numbers_with_holes(1)[0] * 1.5
+    X, y = numbers_with_missing(0)
+    new = numbers_with_missing(1)[0] * 1.5
     machine.set_params(measure=measure, fit_intercept=fit_intercept)
     plain = clone(machine).fit(filled(X, X), y)
     machine.fit(X, y)
@@ -91,8 +91,8 @@ def test_a_hole_is_a_median_with_a_mark(machine, measure, fit_intercept):
 
 
 @INTERCEPT
-def test_a_range_and_holes(machine, fit_intercept):
-    X, y = numbers_with_holes(2)
+def test_a_range_and_missing_values(machine, fit_intercept):
+    X, y = numbers_with_missing(2)
     limits = np.column_stack([np.nanmin(X, axis=0) - 1, np.nanmax(X, axis=0) + 2])
     machine.set_params(measure="uniform", fit_intercept=fit_intercept, feature_range=limits)
     plain = clone(machine).set_params(feature_range=[*limits, (0, 1), (0, 1), (0, 1)])
@@ -104,8 +104,8 @@ def test_a_range_and_holes(machine, fit_intercept):
 
 
 @MEASURES
-def test_holes_and_several_classes(machine, measure):
-    X, y = numbers_with_holes(3, n_classes=3)
+def test_missing_values_and_multiclass(machine, measure):
+    X, y = numbers_with_missing(3, n_classes=3)
     plain = clone(machine).set_params(measure=measure).fit(filled(X, X), y)
     machine.set_params(measure=measure).fit(X, y)
     np.testing.assert_allclose(
@@ -116,7 +116,7 @@ def test_holes_and_several_classes(machine, measure):
 @MEASURES
 @INTERCEPT
 def test_weights_move_the_median(machine, measure, fit_intercept):
-    X, y = numbers_with_holes(4)
+    X, y = numbers_with_missing(4)
     weight = np.where(X[:, 0] > 0, 3, 1) * np.where(np.isnan(X[:, 1]), 2, 1)
     machine.set_params(measure=measure, fit_intercept=fit_intercept)
     weighted = clone(machine).fit(X, y, weight).decision_function(X)
@@ -130,18 +130,18 @@ def test_weights_move_the_median(machine, measure, fit_intercept):
 
 
 @pytest.mark.parametrize("measure", ["mixed", "rank"])
-def test_what_is_there_alone_tells_where_the_rows_are(machine, measure):
-    """Unlike filled rows, holes put no mass beside the median: thresholds weigh as without them."""
-    X, y = numbers_with_holes(5)
+def test_missing_values_do_not_change_the_masses(machine, measure):
+    """Unlike imputed values, missing values add no mass at the median."""
+    X, y = numbers_with_missing(5)
     x = X[:, 0]
     whole = ~np.isnan(x)
-    alone = clone(machine).set_params(measure=measure).fit(x[whole, None], y[whole])
+    separate = clone(machine).set_params(measure=measure).fit(x[whole, None], y[whole])
     machine.set_params(measure=measure).fit(x[:, None], y)
-    assert machine.half_mass_ == pytest.approx(alone.half_mass_ + 1)
+    assert machine.half_mass_ == pytest.approx(separate.half_mass_ + 1)
 
 
-def test_a_hard_margin_with_holes():
-    X, y = numbers_with_holes(6, n=25)
+def test_a_hard_margin_with_missing_values():
+    X, y = numbers_with_missing(6, n=25)
     model = StumpSVC(np.inf, measure="uniform", tol=1e-9).fit(X, y)
     plain = StumpSVC(np.inf, measure="uniform", tol=1e-9).fit(filled(X, X), y)
     side = 2 * y - 1
@@ -151,7 +151,7 @@ def test_a_hard_margin_with_holes():
     )
 
 
-def test_equal_rows_with_holes_cannot_be_separated():
+def test_equal_samples_with_missing_values_are_inseparable():
     with pytest.raises(ValueError, match=r"rows with equal features have different labels \(1 of"):
         StumpSVC(np.inf).fit([[1.0], [np.nan], [np.nan], [2.0]], [0, 0, 1, 1])
 
@@ -162,7 +162,7 @@ def test_equal_rows_with_holes_cannot_be_separated():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", seeds(20))
 def test_no_stump_beats_the_best(seed, weighted):
-    X, y = numbers_with_holes(seed, n=30)
+    X, y = numbers_with_missing(seed, n=30)
     weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)
     model = DecisionStumpClassifier().fit(X, y, weight)
     side = 2 * y - 1
@@ -183,7 +183,7 @@ def test_is_it_missing():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_round_takes_the_best_of_all_stumps(loss, seed):
     """Errors and votes, under the weights that the rounds before leave; sums agree to 1e-9."""
-    X, y = numbers_with_holes(seed)
+    X, y = numbers_with_missing(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = StumpBoostingClassifier(loss, n_estimators=25).fit(X, y, weight)
     votes, side = all_votes(X, weight=weight), 2 * y - 1
@@ -199,8 +199,8 @@ def test_each_round_takes_the_best_of_all_stumps(loss, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_bag_takes_the_best_of_all_stumps(seed):
-    """A hole lies at the median of all rows, whichever of them were drawn."""
-    X, y = numbers_with_holes(seed)
+    """A missing value counts as the median of all samples, not of the drawn ones."""
+    X, y = numbers_with_missing(seed)
     model = StumpBaggingClassifier(40, random_state=seed).fit(X, y)
     votes, side = all_votes(X), 2 * y - 1
     for j, (rows, _) in enumerate(draws(X, y, seed, 40)):
@@ -214,7 +214,7 @@ def test_each_bag_takes_the_best_of_all_stumps(seed):
 @pytest.mark.parametrize("criterion", ["error", "gini"])
 @pytest.mark.parametrize("features", ["best", "random"])
 def test_stages_and_curves_are_the_votes_of_the_stumps(criterion, features):
-    X, y = numbers_with_holes(7)
+    X, y = numbers_with_missing(7)
     given = {"criterion": criterion, "features": features, "random_state": 0}
     for model in (
         StumpBoostingClassifier(n_estimators=30, **given),
@@ -234,7 +234,7 @@ def test_stages_and_curves_are_the_votes_of_the_stumps(criterion, features):
 @pytest.mark.parametrize("C", [0.05, 1.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_libsvm_on_the_votes(C, weighted):
-    X, y = numbers_with_holes(1)
+    X, y = numbers_with_missing(1)
     weight = np.random.default_rng(0).integers(1, 4, len(y)) if weighted else None
     model = BoostedStumpSVC(40, C=C, tol=1e-9).fit(X, y, weight)
     Z = np.array(list(model.stumps_.votes(X))).T
@@ -245,7 +245,7 @@ def test_libsvm_on_the_votes(C, weighted):
 
 
 def test_boosting_goes_on_with_holes():
-    X, y = numbers_with_holes(9)
+    X, y = numbers_with_missing(9)
     whole = StumpBoostingClassifier(n_estimators=30).fit(X, y)
     model = StumpBoostingClassifier(n_estimators=12, warm_start=True).fit(X, y)
     model.set_params(n_estimators=30).fit(X, y)
@@ -256,8 +256,8 @@ def test_boosting_goes_on_with_holes():
 # Every learner
 
 
-def test_holes_that_training_did_not_see_add_exactly_nothing(learner):
-    X, y = numbers_with_holes(10)
+def test_unseen_missing_values_contribute_nothing(learner):
+    X, y = numbers_with_missing(10)
     X = np.where(np.isnan(X), 0.5, X) + np.arange(len(X))[:, None] / 1e4
     learner.fit(X, y)
     new = X.copy()
@@ -274,8 +274,8 @@ def test_holes_that_training_did_not_see_add_exactly_nothing(learner):
     assert all(shape.missing is None for shape in learner.shapes_)
 
 
-def test_stages_know_nothing_of_unseen_holes():
-    X, y = numbers_with_holes(11)
+def test_unseen_missing_values_contribute_nothing_at_any_stage():
+    X, y = numbers_with_missing(11)
     whole = np.where(np.isnan(X), 0.5, X)
     for model in (StumpBoostingClassifier(n_estimators=20), BoostedStumpSVC(20)):
         model.fit(whole, y)
@@ -284,30 +284,30 @@ def test_stages_know_nothing_of_unseen_holes():
 
 
 def test_row_by_row(learner):
-    X, y = numbers_with_holes(12)
+    X, y = numbers_with_missing(12)
     learner.fit(X, y)
     one_by_one = np.concatenate([learner.decision_function(row[None]) for row in X])
     np.testing.assert_array_equal(one_by_one, learner.decision_function(X))
 
 
 def test_all_values_missing(learner):
-    """A feature without a value is of no use, and no error."""
-    X, y = numbers_with_holes(13)
+    """A feature without values is unused and no error."""
+    X, y = numbers_with_missing(13)
     if "subsample" in learner.get_params():
         learner.set_params(subsample=1.0)  # which rows are drawn depends on all that they hold
-    alone = clone(learner).fit(X[:, 1:], y)
+    separate = clone(learner).fit(X[:, 1:], y)
     X[:, 0] = np.nan
     learner.fit(X, y)
     if learner.get_params().get("fit_intercept", True):
         np.testing.assert_allclose(
-            learner.decision_function(X), alone.decision_function(X[:, 1:]), atol=2e-2
+            learner.decision_function(X), separate.decision_function(X[:, 1:]), atol=2e-2
         )
     assert np.all(np.isfinite(learner.decision_function(X)))
     assert np.all(np.isfinite(learner.decision_function(np.ones((3, 4)))))
 
 
-def test_one_value_there(learner):
-    X, y = numbers_with_holes(14)
+def test_one_value_present(learner):
+    X, y = numbers_with_missing(14)
     X[1:, 1] = np.nan
     X[0, 1] = 3.0
     learner.fit(X, y)
@@ -316,8 +316,8 @@ def test_one_value_there(learner):
 
 
 @pytest.mark.parametrize("measure", ["uniform", "lebesgue"])
-def test_one_value_there_is_its_mark(machine, measure):
-    X, y = numbers_with_holes(15)
+def test_one_value_present_is_its_indicator(machine, measure):
+    X, y = numbers_with_missing(15)
     X[:, 1] = np.where(np.arange(len(y)) == 7, 3.0, np.nan)
     machine.set_params(measure=measure)
     plain = clone(machine).fit(filled(X, X), y).decision_function(filled(X, X))
@@ -325,8 +325,8 @@ def test_one_value_there_is_its_mark(machine, measure):
 
 
 def test_missing_in_one_class_only(learner):
-    """What is missing is then all that need be asked."""
-    X, y = numbers_with_holes(16)
+    """Then a test for missing values separates the classes."""
+    X, y = numbers_with_missing(16)
     X[:, 0] = np.where(y == 1, np.nan, 1.0)
     learner.fit(X, y)
     assert learner.score(X, y) == 1
@@ -335,22 +335,22 @@ def test_missing_in_one_class_only(learner):
 
 
 def test_threads_change_nothing(learner):
-    X, y = numbers_with_holes(17)
+    X, y = numbers_with_missing(17)
     one = clone(learner).set_params(n_jobs=1).fit(X, y).decision_function(X)
     three = clone(learner).set_params(n_jobs=3).fit(X, y).decision_function(X)
     np.testing.assert_allclose(one, three, atol=1e-12)
 
 
 def test_shuffled_rows_change_nothing(machine):
-    X, y = numbers_with_holes(18)
+    X, y = numbers_with_missing(18)
     order = np.random.default_rng(0).permutation(len(y))
     expected = clone(machine).fit(X, y).decision_function(X)
     found = machine.fit(X[order], y[order]).decision_function(X)
     np.testing.assert_allclose(found, expected, atol=5e-5)
 
 
-def test_rows_of_no_weight_do_not_make_a_hole(learner):
-    X, y = numbers_with_holes(19)
+def test_samples_of_weight_zero_do_not_count_as_missing(learner):
+    X, y = numbers_with_missing(19)
     whole = np.where(np.isnan(X), 0.5, X)
     X, y = np.vstack([whole, X]), np.append(y, y)
     weight = np.repeat([1.0, 0.0], len(whole))
@@ -365,7 +365,7 @@ def test_rows_of_no_weight_do_not_make_a_hole(learner):
 
 @pytest.mark.parametrize("max_bins", [3, 16, 255, 256])
 @pytest.mark.parametrize("n_values", [2, 255, 256, 257, 3000])
-def test_bins_make_room_for_holes(max_bins, n_values):
+def test_missing_values_take_one_bin(max_bins, n_values):
     rng = np.random.default_rng(0)
     x = np.append(rng.permutation(n_values).astype(float), [np.nan] * 5)
     columns = make_columns(x[:, None], max_bins=max_bins)
@@ -379,7 +379,7 @@ def test_bins_make_room_for_holes(max_bins, n_values):
     assert abs(int(middle) - column.missing_parent) <= (0 if column.exact else 1)
 
 
-def test_holes_cost_no_wider_codes_in_a_fit():
+def test_missing_values_do_not_widen_the_codes():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(2000, 2)), rng.random(2000) > 0.5
     X[::3, 0] = np.nan

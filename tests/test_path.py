@@ -1,4 +1,4 @@
-"""The C path against GridSearchCV, its rules of choice, and its pictures."""
+"""The C path against GridSearchCV, its selection rules, and its plots."""
 
 import matplotlib
 
@@ -57,7 +57,7 @@ def no_figures_left():
 # The table of scores
 
 
-def test_cv_results_are_a_grid_searchs(path):
+def test_cv_results_have_the_format_of_grid_search(path):
     machine, single, extra = path
     model = machine(Cs=CS, cv=4, **extra).fit(X0, Y0)
     search = GridSearchCV(single(**extra), {"C": CS}, cv=4).fit(X0, Y0)
@@ -85,7 +85,7 @@ def test_means_deviations_and_ranks_follow_from_the_folds():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scores_are_those_of_a_grid_search(path, n_classes):
-    """Folds share the places of all rows; with lengths as masses and no bins they cannot tell.
+    """Folds share the bins of all samples, which makes no difference with exact lebesgue measures.
 
     A place without rows then splits a gap into two of the same total length, and the optimum runs
     straight through it.  So scores must agree as far as `tol` decides predictions.
@@ -105,7 +105,7 @@ def test_scores_are_those_of_a_grid_search(path, n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_smooth_scores_are_those_of_a_grid_search(n_classes):
-    """The same for the default of probabilities, the log-loss, which sees every digit."""
+    """The same for the log-loss, which is sensitive to every digit."""
     common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-11}
     X, y = table(n_classes=n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=3)
@@ -139,20 +139,22 @@ def test_without_a_bias_a_given_range_makes_folds_alike():
 def test_the_final_fit_is_the_single_machine(path):
     machine, single, extra = path
     model = machine(Cs=CS, tol=1e-9, **extra).fit(X0, Y0)
-    alone = single(model.C_, tol=1e-9, **extra).fit(X0, Y0)
-    np.testing.assert_allclose(model.decision_function(X0), alone.decision_function(X0), atol=1e-6)
-    assert model.certificate_.primal == pytest.approx(alone.certificate_.primal, rel=1e-8)
+    separate = single(model.C_, tol=1e-9, **extra).fit(X0, Y0)
+    np.testing.assert_allclose(
+        model.decision_function(X0), separate.decision_function(X0), atol=1e-6
+    )
+    assert model.certificate_.primal == pytest.approx(separate.certificate_.primal, rel=1e-8)
 
 
 # The grid
 
 
-def test_a_number_of_values_is_spread_evenly():
+def test_an_integer_is_a_logarithmic_grid():
     model = StumpLogisticRegressionCV(Cs=6, scoring=prefer(2.0**3), cv=2).fit(X0, Y0)
     np.testing.assert_allclose(model.cv_results_["param_C"], 2.0 ** np.linspace(-9, 6, 6))
 
 
-def test_the_path_ends_once_it_has_clearly_passed_its_best():
+def test_the_path_stops_after_its_best():
     """Two values of C, both worse in all folds, must follow the best; then no more are tried."""
     model = StumpLogisticRegressionCV(Cs=11, scoring=prefer(2.0**-6), cv=2).fit(X0, Y0)
     np.testing.assert_allclose(model.cv_results_["param_C"], 2.0 ** np.linspace(-9, 0, 7)[:6])
@@ -174,19 +176,19 @@ def test_what_is_clearly_past_the_best(scores, passed):
     assert is_past_best(np.array(scores)) is passed
 
 
-def test_gains_that_do_not_matter_do_not_grow_the_grid():
-    """A score that still rises at the edge, but by less than a thousandth of what it rose by."""
+def test_negligible_gains_do_not_extend_the_grid():
+    """A score that still increases at the edge, but by less than a thousandth of its range."""
     model = StumpSVCCV(Cs=5, scoring=lambda model, X, y: -0.001 / model.C, cv=2).fit(X0, Y0)
     assert len(model.cv_results_["param_C"]) == 5
 
 
 def prefer(C):
-    """Return a scorer that likes a model the more the nearer its C is."""
+    """Return a scorer that prefers models with C close to a value."""
     return lambda model, X, y: -abs(np.log2(model.C / C))
 
 
 @pytest.mark.parametrize("liked", [2.0**13, 2.0**-14])
-def test_the_grid_grows_beyond_an_edge_until_the_best_is_inside(liked):
+def test_the_grid_is_extended_until_the_best_is_inside(liked):
     model = StumpLogisticRegressionCV(Cs=6, scoring=prefer(liked), cv=2).fit(X0, Y0)
     Cs = model.cv_results_["param_C"]
     assert Cs[0] < model.C_ < Cs[-1]
@@ -196,15 +198,15 @@ def test_the_grid_grows_beyond_an_edge_until_the_best_is_inside(liked):
 
 
 @pytest.mark.parametrize("liked", [2.0**99, 2.0**-99])
-def test_the_grid_does_not_grow_for_ever(liked):
+def test_the_grid_extension_is_limited(liked):
     model = StumpLogisticRegressionCV(Cs=4, scoring=prefer(liked), cv=2).fit(X0, Y0)
     Cs = model.cv_results_["param_C"]
     assert np.all(np.abs(np.log2(Cs)) <= 21)
     assert np.log2(Cs).min() < -9 or np.log2(Cs).max() > 6
 
 
-def test_the_grid_grows_on_data_that_want_more():
-    """In thousandths, lengths are so short that the log-likelihood asks for a C beyond 2^6."""
+def test_the_grid_is_extended_if_the_data_require_it():
+    """In thousandths, lengths are so short that the best C is beyond 2^6."""
     x = np.linspace(0, 1e-3, 60)[:, None]
     y = x[:, 0] > 4e-4
     options = {"measure": "lebesgue", "scoring": "neg_log_loss"}
@@ -213,7 +215,7 @@ def test_the_grid_grows_on_data_that_want_more():
     assert StumpLogisticRegressionCV(Cs=[1.0, 64.0], cv=cv, **options).fit(x, y).C_ == 64.0
 
 
-def test_equally_good_edges_do_not_grow_the_grid():
+def test_equally_good_edges_do_not_extend_the_grid():
     model = StumpSVCCV(Cs=4, scoring=lambda model, X, y: 1.0, cv=2).fit(X0, Y0)
     assert len(model.cv_results_["param_C"]) == 4
     assert model.C_ == 2.0**-9
@@ -260,7 +262,7 @@ def test_the_best_mean():
     assert model.C_ == 10.0
 
 
-def test_among_equals_the_smallest_wins():
+def test_ties_select_the_smallest_c():
     model = StumpSVCCV(Cs=CS, scoring=lambda model, X, y: 0.5).fit(X0, Y0)
     assert min(CS) == model.C_
 
@@ -308,7 +310,7 @@ def test_a_callable_scorer_sees_a_fitted_model_and_the_rows_held_out():
     assert {s[0] for s in seen} == set(CS)
 
 
-def test_a_scorer_that_knows_no_weights():
+def test_a_scorer_without_sample_weights():
     """A callable of three arguments is all that scikit-learn asks for."""
     model = StumpSVCCV(Cs=CS, cv=3, scoring=lambda model, X, y: model.C)
     model.fit(X0, Y0, sample_weight=np.full(120, 2.0))
@@ -316,7 +318,7 @@ def test_a_scorer_that_knows_no_weights():
 
 
 def test_a_scorer_sees_the_parameters_of_the_machine():
-    """A scorer may ask the model it is given how it was fitted."""
+    """A scorer can read the parameters of the model."""
     seen = set()
 
     def score(model, X, y):
@@ -357,8 +359,8 @@ def test_weights_count_in_fitting_and_in_scoring(scoring):
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, atol=1e-5)
 
 
-def test_rows_of_weight_zero_stay_in_their_folds():
-    """They are neither learned from nor scored, and folds are numbered as the user's rows are."""
+def test_samples_of_weight_zero_stay_in_their_folds():
+    """They are not used, and the indices of folds refer to all samples."""
     weight = np.where(np.arange(120) % 4 == 0, 0.0, 1.0)
     kept = weight > 0
     splits = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]
@@ -373,7 +375,7 @@ def test_rows_of_weight_zero_stay_in_their_folds():
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
-    """Rows sorted by their class and not shuffled: each fold learns without one of them."""
+    """Samples sorted by class and not shuffled: each training fold lacks a class."""
     machine, _, extra = path
     X, y = table(n_classes=n_classes)
     order = np.argsort(y, kind="stable")
@@ -417,7 +419,7 @@ def test_random_state_draws_the_folds():
 
 
 def with_rare(*counts):
-    """Return a table whose further classes have so many rows."""
+    """Return data with more classes of these sizes."""
     X, y = X0.copy(), Y0.copy()
     first = 0
     for k, count in enumerate(counts):
@@ -436,7 +438,7 @@ def with_rare(*counts):
         ((1, 1), 5, "Classes 2, 3 in one row only"),
     ],
 )
-def test_rare_classes_get_fewer_folds_and_a_note(path, counts, n_folds, note):
+def test_rare_classes_reduce_the_folds_with_a_warning(path, counts, n_folds, note):
     machine, _, extra = path
     X, y = with_rare(*counts)
     with pytest.warns(UserWarning, match=note) as caught:
@@ -460,7 +462,7 @@ def test_a_rare_class_is_in_the_training_part_of_every_fold():
     np.testing.assert_array_equal(np.sort(held_out), np.flatnonzero(y != 3))
 
 
-def test_classes_of_one_row_each_leave_nothing_to_hold_out():
+def test_classes_of_one_sample_each_cannot_be_held_out():
     with pytest.raises(
         ValueError, match=r"cv=5: every class has one row.*; add rows, or use an estimator"
     ):
@@ -479,7 +481,7 @@ def test_a_start_from_another_cost_is_not_taken_for_the_solution():
     assert len(set(scores["mean_test_score"])) == 3
 
 
-def test_folds_that_stop_early_are_told():
+def test_folds_that_stop_early_warn():
     machine = StumpSVCCV(Cs=[1.0, 1e3], max_iter=3, tol=1e-6)
     with pytest.warns(ConvergenceWarning) as caught:
         machine.fit(X0, Y0)
@@ -491,19 +493,19 @@ def test_a_loose_tol_still_solves_the_folds():
     assert StumpSVCCV(Cs=CS, tol=0.01).fit(X0, Y0).cv_results_["max_gap"].max() <= 0.02
 
 
-def test_a_score_that_is_no_number_is_refused():
+def test_scores_must_be_finite():
     machine = StumpSVCCV(Cs=CS, scoring=lambda model, X, y: np.nan)
     with pytest.raises(ValueError, match=r"scoring gave nan on fold 0; use another scorer"):
         machine.fit(X0, Y0)
 
 
-def test_a_metric_that_knows_no_weights_can_score_a_weighted_fit():
+def test_a_metric_without_sample_weights_can_score_a_weighted_fit():
     scorer = make_scorer(lambda y, predicted: float(np.mean(y == predicted)))
     model = StumpSVCCV(Cs=CS, scoring=scorer).fit(X0, Y0, sample_weight=np.ones(len(Y0)))
     assert 0 < model.best_score_ <= 1
 
 
-def test_a_path_goes_on_from_a_solution_at_all_bounds():
+def test_a_path_continues_from_a_solution_at_all_bounds():
     """At 2^-9 every dual variable is at its bound; from there the path still reaches 2^6."""
     heart = load_dataset("heart")
     X, y = heart.data[:40], heart.target[:40]
@@ -529,7 +531,7 @@ def test_path_display():
     assert axis.get_xscale() == "log"
 
 
-def test_an_edited_model_has_no_path_to_show():
+def test_edited_models_have_no_path():
     model = StumpSVCCV(Cs=CS, cv=2).fit(X0, Y0).remove_feature(0)
     with pytest.raises(ValueError, match=r"edited \(x0 was removed\).* model before its edits"):
         PathDisplay.from_estimator(model)

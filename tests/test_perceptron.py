@@ -1,4 +1,4 @@
-"""Perceptrons by the kernel and by random directions, which tend to it."""
+"""Perceptrons by the exact kernel and by random directions, which converge to it."""
 
 import pickle
 
@@ -65,7 +65,7 @@ def test_scales_that_are_hard_to_square(exponent):
     assert np.all(np.isfinite(model.decision_function(X)))
 
 
-def test_scaling_is_what_wine_needs():
+def test_wine_requires_scaling():
     X, y = load_wine(return_X_y=True)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     errors = [
@@ -81,7 +81,7 @@ def test_projections_are_of_directions_only():
         PerceptronSVC(exact=True).fit(X0, Y0).projections()
 
 
-def test_small_tables_are_exact_unless_the_axes_are_asked_for():
+def test_small_data_are_exact_unless_axes_are_included():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2001, 2)), np.arange(2001) % 2
     model = PerceptronSVC(C=1e-3, n_directions=5, random_state=0)
@@ -125,7 +125,7 @@ def test_directions_are_seeded_unit_vectors():
     assert not np.allclose(a.decision_function(X0), c.decision_function(X0))
 
 
-def test_directions_favour_none():
+def test_directions_are_uniform():
     """The mean of ``u u'`` over unit vectors is ``I / D``."""
     model = PerceptronSVC(exact=False, n_directions=1500, random_state=0, C=1e-3, n_jobs=1)
     directions = model.fit(X0[:8], np.arange(8) % 2).directions_
@@ -214,7 +214,7 @@ def test_threads_change_nothing():
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_perceptrons_beat_axis_stumps_on_threenorm(exact):
-    """Its classes are told apart by sums of features, not by any one of them."""
+    """Its classes are separated by sums of features, not by single features."""
     X, y = make_threenorm(300, random_state=0)
     new, answer = make_threenorm(2000, random_state=1)
     perceptron = PerceptronSVC(exact=exact, n_directions=300, random_state=0).fit(X, y)
@@ -226,7 +226,7 @@ def test_perceptrons_beat_axis_stumps_on_threenorm(exact):
 # Weights, classes, manners
 
 
-def test_sample_weights_are_repetitions(model):
+def test_sample_weights_repeat_samples(model):
     times = np.random.default_rng(1).integers(0, 4, size=90)
     model.set_params(tol=1e-8)
     weighted = clone(model).fit(X0, Y0, sample_weight=times)
@@ -235,18 +235,18 @@ def test_sample_weights_are_repetitions(model):
     np.testing.assert_allclose(a, b, atol=2e-3)
 
 
-def test_several_classes_are_each_against_the_rest(model):
+def test_multiclass_is_one_vs_rest(model):
     X, y = table(3)
     names = np.array(["a", "b", "c"])
     model.fit(X, names[y])
     score = model.decision_function(X)
     np.testing.assert_array_equal(model.predict(X), names[score.argmax(axis=1)])
     for k in range(3):
-        alone = clone(model).fit(X, y == k)
-        np.testing.assert_allclose(alone.decision_function(X), score[:, k], atol=1e-9)
+        separate = clone(model).fit(X, y == k)
+        np.testing.assert_allclose(separate.decision_function(X), score[:, k], atol=1e-9)
 
 
-def test_what_the_machine_found_is_shown(model):
+def test_attributes_of_the_inner_estimator(model):
     model.fit(X0, Y0)
     for name in ("certificate_", "n_iter_"):
         assert getattr(model, name) == getattr(model.machine_, name)

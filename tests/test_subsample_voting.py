@@ -1,4 +1,4 @@
-"""Votes over subsamples: against machines fitted by hand, enumerated subsets, and bad input."""
+"""Votes over subsamples: against members fitted by hand, enumerated subsets, and bad input."""
 
 from itertools import combinations
 
@@ -29,14 +29,14 @@ def vote(estimator=PLAIN, X=X0, y=Y0, **parameters):
 
 
 def by_hand(model, X=X0, y=Y0, new=X0):
-    """Return the scores of machines trained one by one on the rows and features that were dealt."""
+    """Return the scores of estimators fitted one by one to their samples and features."""
     scores = []
     for machine, rows, features in zip(
         model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True
     ):
         columns = slice(None) if features is None else features
-        alone = clone(machine).fit(X[rows][:, columns], y[rows])
-        scores.append(alone.decision_function(new[:, columns]))
+        separate = clone(machine).fit(X[rows][:, columns], y[rows])
+        scores.append(separate.decision_function(new[:, columns]))
     return np.array(scores)
 
 
@@ -47,27 +47,27 @@ def by_hand(model, X=X0, y=Y0, new=X0):
 @pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
 def test_one_machine_on_all_rows_is_the_machine(machine, X, y):
     model = vote(machine, X, y, n_estimators=1, subsample=1.0)
-    alone = clone(machine).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-6)
-    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    separate = clone(machine).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), separate.decision_function(X), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), separate.predict(X))
 
 
 @pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, KernelSVC("laplacian", gamma=1.0, tol=1e-8)])
 @pytest.mark.parametrize("features", [None, 2])
 def test_the_vote_is_the_mean_of_machines_on_their_own_rows(machine, features):
-    """Trained in rooms of the vote, they are the same machines."""
+    """Members trained in shared buffers are the same estimators."""
     model = vote(machine, feature_subsets=features)
     np.testing.assert_allclose(model.decision_function(X0), by_hand(model).mean(axis=0), atol=1e-5)
 
 
-def test_machines_say_what_they_say_alone():
+def test_members_score_as_on_their_own():
     model = vote()
     for machine, scores in zip(model.estimators_, by_hand(model), strict=True):
         np.testing.assert_allclose(machine.decision_function(X0), scores, atol=1e-5)
         assert machine.certificate_.converged
 
 
-# What each machine says
+# Scores of each member
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_machines_say_what_they_say_alone():
     ids=["kernel", "stumps", "sklearn", "mixed", "features", "svm"],
 )
 @pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
-def test_machine_scores_are_what_each_machine_says(X, y, parameters):
+def test_machine_scores_are_the_scores_of_each_member(X, y, parameters):
     model = vote(X=X, y=y, **parameters)
     new = X[:7] + 0.01
     scores = model.machine_scores(new)
@@ -92,9 +92,9 @@ def test_machine_scores_are_what_each_machine_says(X, y, parameters):
     machines = zip(model.estimators_, model.estimators_features_, strict=True)
     for t, (machine, features) in enumerate(machines):
         columns = slice(None) if features is None else features
-        alone = machine.decision_function(new[:, columns]).reshape(7, n_outputs)
+        separate = machine.decision_function(new[:, columns]).reshape(7, n_outputs)
         own = scores[:, t * n_outputs : (t + 1) * n_outputs]
-        np.testing.assert_allclose(own, alone, atol=1e-9)
+        np.testing.assert_allclose(own, separate, atol=1e-9)
 
 
 @pytest.mark.parametrize("outputs", ["scores", "votes"])
@@ -107,7 +107,7 @@ def test_the_mean_of_machine_scores_is_the_vote(X, y, features, outputs):
     np.testing.assert_allclose(mean, score, atol=1e-9)
 
 
-def test_learned_weights_weigh_machine_scores():
+def test_learned_weights_combine_machine_scores():
     model = vote(combine="svm")
     score = model.machine_scores(X0) @ model.weights_ + model.intercept_
     np.testing.assert_allclose(score, model.decision_function(X0), atol=1e-9)
@@ -139,7 +139,7 @@ def test_machine_scores_of_another_table(n_columns):
         vote().machine_scores(other)
 
 
-def test_a_second_fit_forgets_the_first():
+def test_a_second_fit_resets_the_first():
     model = vote(StumpSVC(n_jobs=1))
     assert hasattr(model, "shapes_")
     model.set_params(estimator=PLAIN).fit(X0, Y0)
@@ -151,7 +151,7 @@ def test_a_second_fit_forgets_the_first():
 
 
 def test_any_classifier_may_vote():
-    """By its scores of classes, by chances, or by votes; scores of pairs of classes are none."""
+    """By class scores, probabilities or predictions; scores of pairs of classes are not used."""
     machines = [
         SVC(decision_function_shape="ovo"),
         RandomForestClassifier(5, random_state=0),
@@ -162,7 +162,7 @@ def test_any_classifier_may_vote():
         assert model.score(X0, y) > 0.75
 
 
-def test_given_weights_weigh():
+def test_given_weights_are_used():
     weights = [0.5, 0.0, 0.1, 0.1, 0.3]
     model = vote(weights=weights)
     np.testing.assert_allclose(model.decision_function(X0), weights @ by_hand(model), atol=1e-5)
@@ -208,7 +208,7 @@ def test_learned_weights_for_several_classes():
         )
 
 
-def test_a_list_of_machines_is_dealt_in_turn():
+def test_a_list_of_estimators_is_used_in_turn():
     kinds = [KernelSVC("linear"), KernelSVC("laplacian", C=3.0), LogisticRegression()]
     model = vote(kinds, n_estimators=7)
     assert [type(m) for m in model.estimators_] == [type(kinds[t % 3]) for t in range(7)]
@@ -223,10 +223,10 @@ def test_a_list_of_machines_is_dealt_in_turn():
     )
 
 
-def test_machines_with_chances_vote_from_minus_1_to_1():
+def test_members_with_probabilities_vote_from_minus_1_to_1():
     model = vote(RandomForestClassifier(5), n_estimators=3)
-    chances = np.mean([m.predict_proba(X0)[:, 1] for m in model.estimators_], axis=0)
-    np.testing.assert_allclose(model.decision_function(X0), 2 * chances - 1)
+    probabilities = np.mean([m.predict_proba(X0)[:, 1] for m in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.decision_function(X0), 2 * probabilities - 1)
     assert len({m.random_state for m in model.estimators_}) == 3
 
 
@@ -258,7 +258,7 @@ def test_features_are_drawn_without_replacement(subsets, n):
     assert len({tuple(f) for f in model.estimators_features_}) > 1 or n == 3
 
 
-def test_feature_lists_are_dealt_in_turn():
+def test_feature_lists_are_used_in_turn():
     model = vote(feature_subsets=[[0, 2], [1]])
     assert [f.tolist() for f in model.estimators_features_] == [[0, 2], [1], [0, 2], [1], [0, 2]]
     frame = pd.DataFrame(X0, columns=["a", "b", "c"])
@@ -266,7 +266,7 @@ def test_feature_lists_are_dealt_in_turn():
     np.testing.assert_array_equal(named.decision_function(frame), model.decision_function(X0))
 
 
-def test_a_seed_is_a_vote():
+def test_seeds_make_votes_repeatable():
     a, b, c = (vote(random_state=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(a.decision_function(X0), b.decision_function(X0))
     assert not np.allclose(a.decision_function(X0), c.decision_function(X0))
@@ -278,10 +278,10 @@ def test_a_seed_is_a_vote():
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("machine", [PLAIN, StumpSVC()])
 def test_workers_change_nothing(machine, backend):
-    alone = vote(machine, n_jobs=1).decision_function(X0)
-    np.testing.assert_allclose(vote(machine, n_jobs=2).decision_function(X0), alone, atol=1e-9)
+    separate = vote(machine, n_jobs=1).decision_function(X0)
+    np.testing.assert_allclose(vote(machine, n_jobs=2).decision_function(X0), separate, atol=1e-9)
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        np.testing.assert_allclose(vote(machine).decision_function(X0), alone, atol=1e-9)
+        np.testing.assert_allclose(vote(machine).decision_function(X0), separate, atol=1e-9)
 
 
 # Theorems
@@ -291,11 +291,11 @@ def test_workers_change_nothing(machine, backend):
 @pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
 def test_a_vote_of_stump_machines_is_one_shape_model(combine, X, y):
     model = vote(StumpSVC(), X, y, combine=combine)
-    said = [np.atleast_2d(m.decision_function(X).T) for m in model.estimators_]
+    outputs = [np.atleast_2d(m.decision_function(X).T) for m in model.estimators_]
     if combine == "mean":
-        expected = np.mean(said, axis=0)
+        expected = np.mean(outputs, axis=0)
     else:
-        expected = np.atleast_2d(model.weights_) @ np.concatenate(said)
+        expected = np.atleast_2d(model.weights_) @ np.concatenate(outputs)
         expected += model.intercept_[:, None]
     shapes = model.shapes_ if isinstance(model.shapes_, list) else [model.shapes_]
     np.testing.assert_allclose([s.evaluate(X) for s in shapes], expected, atol=1e-10)
@@ -412,14 +412,14 @@ def test_bad_parameters(parameters, match):
 
 
 @pytest.mark.parametrize("n", [30, 70, 90])
-def test_the_share_that_the_refusal_asks_for_is_enough(n):
+def test_the_fraction_that_the_error_suggests_is_enough(n):
     with pytest.raises(ValueError, match="raise it to") as caught:
         vote(X=X0[:n], y=Y0[:n], subsample=1e-6)
     share = float(str(caught.value).split("raise it to at least ")[1].rstrip("."))
     assert len(vote(X=X0[:n], y=Y0[:n], subsample=share).estimators_samples_[0]) == 2
 
 
-def test_a_share_of_rows_is_not_rounded_away():
+def test_fractions_are_not_rounded_down():
     """0.29 of 100 rows are 29, though ``0.29 * 100`` is a little less."""
     X, y = np.vstack([X0, X0[:10]]), np.append(Y0, Y0[:10])
     assert len(vote(X=X, y=y, subsample=0.29).estimators_samples_[0]) == 29
@@ -434,7 +434,7 @@ def test_classes_too_rare_to_be_drawn():
     )
 
 
-def test_products_have_no_features_to_choose_from():
+def test_feature_subsets_of_precomputed_kernels_are_rejected():
     model = SubsampleVotingClassifier(KernelSVC("precomputed"), feature_subsets=0.5)
     assert_invalid(
         lambda: model.fit(np.eye(90), Y0), r"feature_subsets=0\.5 .* precomputed kernel; use"
@@ -449,7 +449,7 @@ def test_bad_tables(X, y, match):
     assert_invalid(lambda: SubsampleVotingClassifier(PLAIN).fit(X, y), match)
 
 
-def test_constraints_by_name_reach_the_machines():
+def test_constraints_by_name_reach_the_members():
     X, y = make_twonorm(120, random_state=0)
     frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).assign(c=list("uvw") * 40)
     machine = StumpSVC(monotonic_cst={"a": "decreasing"})
@@ -459,7 +459,7 @@ def test_constraints_by_name_reach_the_machines():
     assert np.any(np.diff(free.shapes_[0].values) > 1e-3)
 
 
-def test_machines_that_disagree_on_categories_are_refused():
+def test_members_must_agree_on_categories():
     X, y = make_twonorm(60, random_state=0)
     machines = [StumpSVC(categorical_features=[0]), StumpSVC()]
     assert_invalid(

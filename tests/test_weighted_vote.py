@@ -1,4 +1,4 @@
-"""A vote of any classifiers with weights found on held-out rows."""
+"""Weighted votes of arbitrary classifiers."""
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ def _minimum(votes, side):
     return w
 
 
-def test_a_voter_worse_than_a_coin_gets_nothing():
+def test_voters_below_chance_have_weight_zero():
     liar = KNeighborsClassifier().fit(X, np.where(Y.max() == Y, Y.min(), Y.max()))
     model = WeightedVoteClassifier([*prefit_voters(), ("liar", liar)], prefit=True)
     model.fit(X_OTHER, Y_OTHER)
@@ -84,7 +84,7 @@ def test_perfect_voters_have_finite_weights():
 
 
 def test_frames_reach_the_voters_as_they_are():
-    """A pipeline over a column of words votes, and no voter misses its names."""
+    """A pipeline on a text column votes, and all voters get the column names."""
     frame = pd.DataFrame({"x": X[:, 0], "word": np.where(X[:, 1] > 0, "high", "low")})
     words = make_column_transformer((OneHotEncoder(), ["word"]), remainder="passthrough")
     voters = [("words", make_pipeline(words, LogisticRegression())), ("coin", DummyClassifier())]
@@ -93,7 +93,7 @@ def test_frames_reach_the_voters_as_they_are():
     assert model.feature_names_in_.tolist() == ["x", "word"]
 
 
-def test_voters_that_know_nothing_share_the_vote():
+def test_voters_at_chance_have_equal_weights():
     liars = [("liar", LogisticRegression().fit(X, np.where(Y.max() == Y, Y.min(), Y.max())))] * 1
     with pytest.warns(UserWarning, match="no classifier is better than chance"):
         model = WeightedVoteClassifier(liars, prefit=True).fit(X, Y)

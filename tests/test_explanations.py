@@ -1,4 +1,4 @@
-"""What a model of curves says of itself: features, rows, stumps, curves."""
+"""Explanations of shape models: features, samples, stumps and curves."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def table(n_classes=2, seed=0):
 
 
 def strange_rows():
-    """Rows with everything that training did not see."""
+    """Samples with values that were not in the training data."""
     return pd.DataFrame(
         {
             "age": [-1e6, 1e6, np.nan, 45.0],
@@ -85,7 +85,7 @@ def fitted(request):
 # Rows
 
 
-def test_contributions_add_up_to_the_score(fitted):
+def test_contributions_sum_to_the_score(fitted):
     model, X, _ = fitted
     for rows in (X, strange_rows()):
         frame = model.explain_local(rows)
@@ -99,7 +99,7 @@ def test_contributions_add_up_to_the_score(fitted):
             np.testing.assert_allclose(added, expected, rtol=0, atol=1e-12)
 
 
-def test_what_was_never_seen_adds_nothing(fitted):
+def test_unseen_values_contribute_nothing(fitted):
     model, _, _ = fitted
     frame = model.explain_local(strange_rows())
     job = frame.xs("job", axis=1, level="feature") if frame.columns.nlevels > 1 else frame["job"]
@@ -118,7 +118,7 @@ def test_columns_are_the_curves():
     assert set(frame["job"][X["job"].isna()]) == {model.shapes_[2].missing}
 
 
-def test_arrays_get_numbers_for_names():
+def test_features_of_arrays_are_named_by_index():
     X, y = table()
     model = StumpSVC().fit(X[["age"]].to_numpy(), y)
     frame = model.explain_local(X[["age"]].to_numpy()[:3])
@@ -137,7 +137,7 @@ def test_a_feature_named_score():
 
 
 def test_importance_is_the_standard_deviation_over_the_training_rows(fitted):
-    """Every value is a place of its own here, so the density is exact."""
+    """Every value has its own bin here, so the density is exact."""
     model, X, _ = fitted
     frame = model.explain_local(X)
     found = model.explain_global()
@@ -151,7 +151,7 @@ def test_importance_is_the_standard_deviation_over_the_training_rows(fitted):
         assert row["kind"] == ("category" if row["feature"] == "job" else "number")
 
 
-def test_feature_importances_are_shares_of_what_explain_global_says(fitted):
+def test_feature_importances_are_normalized_global_importances(fitted):
     model, _, _ = fitted
     by_name = model.explain_global().groupby("feature")["importance"].sum()
     expected = by_name[["age", "income", "job"]].to_numpy()
@@ -159,7 +159,7 @@ def test_feature_importances_are_shares_of_what_explain_global_says(fitted):
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0, rtol=1e-12)
 
 
-def test_feature_importances_serve_selectors():
+def test_feature_importances_work_with_selectors():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
     y = X[:, 1] + X[:, 3] > 0
@@ -174,7 +174,7 @@ def test_feature_importances_of_a_constant():
     np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])
 
 
-def test_who_has_no_feature_importances():
+def test_models_without_feature_importances():
     X, y = table()
     assert not hasattr(StumpSVC(), "feature_importances_")
     with pytest.raises(NotFittedError, match="not fitted"):
@@ -196,7 +196,7 @@ def test_importance_counts_sample_weights():
         assert row["importance"] == pytest.approx(repeated.std(), abs=1e-12)
 
 
-def test_importance_on_other_rows():
+def test_importance_on_other_samples():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     rows = strange_rows()
@@ -232,7 +232,7 @@ def test_a_model_without_its_density():
 
 
 def answers(row, X):
-    """The answer of a stump to its question, from the words and numbers of its record alone."""
+    """The answer of a stump to its question, computed from its record only."""
     if row["question"] == "always":
         return np.ones(len(X))
     x = X[row["feature"]]
@@ -248,7 +248,7 @@ def answers(row, X):
     return np.where(x.isna(), 0.0, side)
 
 
-def test_the_vote_of_all_stumps_is_the_score(fitted):
+def test_the_weighted_answers_of_all_stumps_are_the_score(fitted):
     model, X, _ = fitted
     frame = model.explain_ensemble()
     assert frame["weight"].is_monotonic_decreasing and np.all(frame["weight"] > 0)
@@ -264,7 +264,7 @@ def test_the_vote_of_all_stumps_is_the_score(fitted):
             np.testing.assert_allclose(vote, score[:, k], rtol=0, atol=1e-9)
 
 
-def test_questions_in_words():
+def test_questions():
     X, y = table()
     asked = set(StumpBoostingClassifier(n_estimators=60).fit(X, y).explain_ensemble()["question"])
     assert {"job is 'clerk'", "income is missing"} <= asked
@@ -276,7 +276,7 @@ def test_questions_in_words():
 # Curves
 
 
-def test_curves_in_points(fitted):
+def test_curves_are_points(fitted):
     model, _, _ = fitted
     for d, name in enumerate(["age", "income", "job"]):
         frame = model.curve(name)
@@ -294,7 +294,7 @@ def test_curves_in_points(fitted):
             assert rest == ([] if shape.missing is None else [shape.missing])
 
 
-def test_features_by_number_or_name():
+def test_features_by_index_or_name():
     X, y = table()
     model = StumpSVC().fit(X, y)
     pd.testing.assert_frame_equal(model.curve(1), model.curve("income"))

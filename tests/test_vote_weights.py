@@ -47,34 +47,34 @@ def vote(machine, X, y, sample_weight=None, **parameters):
 @pytest.mark.parametrize("combine", ["mean", "svm"])
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_whole_weights_are_copies(name, n_classes, combine):
+def test_integer_weights_are_copies(name, n_classes, combine):
     X, y, weight, new = table(n_classes)
     outputs = "scores" if combine == "mean" else "votes"
     options = {"combine": combine, "outputs": outputs}
-    weighed = vote(MACHINES[name], X, y, weight, **options)
+    weighted = vote(MACHINES[name], X, y, weight, **options)
     again = np.random.default_rng(1).permutation(np.repeat(np.arange(40), weight))
     copied = vote(MACHINES[name], X[again], y[again], **options)
     # Learned weights are those of an SVM up to its tolerance.
     np.testing.assert_allclose(
-        weighed.decision_function(new),
+        weighted.decision_function(new),
         copied.decision_function(new),
         atol=1e-4 if combine == "mean" else 2e-3,
     )
-    assert all(weight[rows].all() for rows in weighed.estimators_samples_)
+    assert all(weight[rows].all() for rows in weighted.estimators_samples_)
 
 
 def test_precomputed_products_with_weights_are_those_of_copies():
     X, y, weight, new = table()
     for machine in (KernelSVC("precomputed", tol=1e-10), KernelSVC("precomputed", loss="hinge")):
-        weighed = vote(machine, rbf_kernel(X), y, weight, subsample=1.0, n_estimators=1)
+        weighted = vote(machine, rbf_kernel(X), y, weight, subsample=1.0, n_estimators=1)
         again = np.repeat(np.arange(40), weight)
-        alone = KernelSVC("precomputed", tol=1e-10).fit(rbf_kernel(X[again]), y[again])
-        found = weighed.decision_function(rbf_kernel(new, X))
-        wanted = alone.decision_function(rbf_kernel(new, X[again]))
+        separate = KernelSVC("precomputed", tol=1e-10).fit(rbf_kernel(X[again]), y[again])
+        found = weighted.decision_function(rbf_kernel(new, X))
+        wanted = separate.decision_function(rbf_kernel(new, X[again]))
         np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 
-def test_other_weights_reach_the_machines():
+def test_other_weights_are_passed_to_the_members():
     X, y, _, new = table()
     weight = np.random.default_rng(0).random(40) + 0.1
     model = vote(MACHINES["kernel"], X, y, weight)
@@ -82,14 +82,14 @@ def test_other_weights_reach_the_machines():
     for machine, rows, same in zip(
         model.estimators_, model.estimators_samples_, plain.estimators_samples_, strict=True
     ):
-        alone = KernelSVC(gamma=0.4, tol=1e-10).fit(X[rows], y[rows], sample_weight=weight[rows])
+        separate = KernelSVC(gamma=0.4, tol=1e-10).fit(X[rows], y[rows], sample_weight=weight[rows])
         np.testing.assert_allclose(
-            machine.decision_function(new), alone.decision_function(new), atol=1e-5
+            machine.decision_function(new), separate.decision_function(new), atol=1e-5
         )
         np.testing.assert_array_equal(rows, same)
 
 
-def test_other_weights_are_refused_where_machines_take_none():
+def test_other_weights_require_support_by_the_members():
     X, y, _, _ = table()
     weight = np.full(40, 0.5)
     with pytest.raises(ValueError, match=r"sample_weight contains 0\.5, but KNeighborsClassifier"):
@@ -124,17 +124,17 @@ def test_many_copies_are_drawn_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize("prefit", [False, True])
-def test_whole_weights_of_a_weighted_vote_are_copies(prefit):
+def test_integer_weights_of_a_weighted_vote_are_copies(prefit):
     X, y, weight, new = table()
     voters = [("tree", DecisionTreeClassifier(max_depth=2)), ("near", KNeighborsClassifier(3))]
     if prefit:
         voters = [(name, voter.fit(X, y)) for name, voter in voters]
     again = np.random.default_rng(1).permutation(np.repeat(np.arange(40), weight))
     options = {"prefit": prefit, "random_state": 0}
-    weighed = WeightedVoteClassifier(voters, **options).fit(X, y, weight)
+    weighted = WeightedVoteClassifier(voters, **options).fit(X, y, weight)
     copied = WeightedVoteClassifier(voters, **options).fit(X[again], y[again])
-    np.testing.assert_allclose(weighed.weights_, copied.weights_, atol=1e-4)
-    np.testing.assert_array_equal(weighed.predict(new), copied.predict(new))
+    np.testing.assert_allclose(weighted.weights_, copied.weights_, atol=1e-4)
+    np.testing.assert_array_equal(weighted.predict(new), copied.predict(new))
 
 
 # Probabilities
@@ -149,7 +149,7 @@ def check_probabilities(model, X):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_probabilities_of_bags_are_shares_of_votes(n_classes):
+def test_probabilities_of_bagging_are_fractions_of_votes(n_classes):
     X, y, _, new = table(n_classes)
     model = StumpBaggingClassifier(20, random_state=0).fit(X, y)
     found = check_probabilities(model, new)
@@ -165,8 +165,8 @@ def test_probabilities_of_bags_are_shares_of_votes(n_classes):
 def test_probabilities_of_votes(n_classes):
     X, y, _, new = table(n_classes)
     counted = vote(MACHINES["kernel"], X, y, outputs="votes")
-    said = np.array([machine.predict(new) for machine in counted.estimators_])
-    shares = (said[:, :, None] == counted.classes_).mean(axis=0)
+    outputs = np.array([machine.predict(new) for machine in counted.estimators_])
+    shares = (outputs[:, :, None] == counted.classes_).mean(axis=0)
     np.testing.assert_allclose(check_probabilities(counted, new), shares)
     trees = vote(DecisionTreeClassifier(max_depth=2, random_state=0), X, y)
     mean = np.mean([tree.predict_proba(new) for tree in trees.estimators_], axis=0)
@@ -187,7 +187,7 @@ def test_probabilities_of_votes(n_classes):
         ([StumpLogisticRegression(), StumpSVC()], {}),
     ],
 )
-def test_other_scores_of_votes_are_no_probabilities(machine, options):
+def test_other_votes_have_no_probabilities(machine, options):
     assert not hasattr(SubsampleVotingClassifier(machine, **options), "predict_proba")
 
 
