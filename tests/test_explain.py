@@ -129,7 +129,7 @@ def test_large_data_is_subsampled():
     model = BoostedStumpSVC(5).fit(X, y)
     display = FeatureLearningDisplay.from_estimator(model, X, y)
     assert 1000 < len(display.X) <= 2000
-    with pytest.raises(ValueError, match="y must hold one of the classes"):
+    with pytest.raises(ValueError, match="y must have one of the classes"):
         FeatureLearningDisplay.from_estimator(model, X, y[:-1])
 
 
