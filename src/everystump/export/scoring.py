@@ -1,6 +1,6 @@
 """Scores rows with a JSON document: the reference for scorers in other languages.
 
-It knows nothing about the estimators and needs NumPy alone.
+It uses the document and the formulas of the kernels, but no estimator.
 """
 
 from __future__ import annotations
