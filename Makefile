@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(BENCH_VENV)/.installed
-# A file's tests share their fitted models, so they run in one process.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+# Tests of one file share fitted models, so they run in one process.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
