@@ -95,11 +95,11 @@ BAD_PARAMETERS = {
     "class_weight nan": (StumpLogisticRegression(class_weight={0: np.nan}), r"class_weight"),
     "range too narrow": (
         StumpSVC(feature_range=(-0.1, 9.0)),
-        r"feature_range: \[-0\.1, 9\] does not hold feature 0, .* widen the range",
+        r"feature_range: \[-0\.1, 9\] does not contain feature 0, .* widen the range",
     ),
     "range of one feature too narrow": (
         StumpSVC(feature_range=[(-9, 9), (-9, 9), (-9, 0)]),
-        r"feature_range: \[-9, 0\] does not hold feature 2",
+        r"feature_range: \[-9, 0\] does not contain feature 2",
     ),
     "range shape": (
         StumpSVC(feature_range=[(-9, 9)] * 2),
