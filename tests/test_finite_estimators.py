@@ -65,7 +65,7 @@ BAD_PARAMETERS = {
     ),
     "validation rows": (
         StumpBoostingClassifier(validation_fraction=0.005),
-        r"validation_fraction=0\.005 of 90 samples cannot be held out",
+        r"validation_fraction=0\.005: 90 rows of 2 classes are too few to hold out",
     ),
     "max_bins": (StumpBoostingClassifier(max_bins=1), r"'max_bins' parameter .* Got 1"),
     "max_bins word": (StumpBaggingClassifier(max_bins="all"), r"'max_bins' parameter .* Got 'all'"),

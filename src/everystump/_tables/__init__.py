@@ -20,7 +20,6 @@ from everystump._tables.frames import (
 )
 from everystump._tables.labels import read_labels
 from everystump._tables.rounding import warn_if_rounded
-from everystump._tables.values import is_missing
 
 __all__ = [
     "Feature",
@@ -31,7 +30,6 @@ __all__ = [
     "check_dense_2d",
     "drop_unused_levels",
     "is_frame",
-    "is_missing",
     "read_labels",
     "read_rows",
     "read_table",

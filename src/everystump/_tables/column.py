@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everystump._tables.column_errors import check_dtype, check_levels, not_numeric
-from everystump._tables.values import NUMBER, is_missing, value_kind
+from everystump._values import NUMBER, is_missing, value_kind
 
 _CATEGORICAL = ("category", "categorical", "enum", "dictionary")
 _TEXT = ("string", "large_string", "<u", ">u", "|u")

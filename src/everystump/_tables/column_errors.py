@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._tables.values import OTHER, TEXT, is_missing, value_kind
+from everystump._values import OTHER, TEXT, is_missing, value_kind
 
 _TIMES = ("date", "time", "duration", "timedelta", "<m8", ">m8")
 _UNSUPPORTED = (

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy.special import logsumexp
 
-from everystump._tables.values import is_missing
+from everystump._values import is_missing
 
 # Sorting is fast enough for fewer labels.
 _MANY_ROWS = 10_000

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from everystump._selection.folds import count_folds
+from everystump._selection.holdout import split_holdout
 from everystump._text import InvalidInputError, pluralize, truncate_list
 from everystump._workflow.presets import PRESETS
 from everystump._workflow.schema.columns import NUMBERS, column_kind
@@ -102,32 +102,10 @@ def split_rows(labels: np.ndarray, holdout: float, seed: int) -> tuple[np.ndarra
 
     The split is stratified where possible; the only row of a class is a training row.
     """
-    _, number, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    rows = np.flatnonzero(counts[number] > 1)
     try:
-        _, test = train_test_split(
-            rows, test_size=holdout, stratify=number[rows], random_state=seed
-        )
-    except ValueError:
-        test = _split_few_rows(number, rows, holdout, seed)
-    return np.setdiff1d(np.arange(len(labels)), test), np.sort(test)
-
-
-def _split_few_rows(number: np.ndarray, rows: np.ndarray, holdout: float, seed: int) -> np.ndarray:
-    """Return rows to hold out where there are too few to stratify.
-
-    One row of each class remains for training.
-    """
-    drawn = np.random.RandomState(seed).permutation(rows)
-    _, first = np.unique(number[drawn], return_index=True)
-    n_test = round(holdout * len(rows))
-    if not 0 < n_test <= len(drawn) - len(first):
-        raise InvalidInputError(
-            f"{pluralize(len(number), 'row')} of {int(number.max()) + 1} classes are too few to "
-            f"hold out a fraction of {holdout:g} and to train on every class; pass --cv, another "
-            f"--holdout, or more rows."
-        )
-    return np.delete(drawn, first)[:n_test]
+        return split_holdout(labels, holdout, seed)
+    except ValueError as error:
+        raise InvalidInputError(f"{error}; pass --cv, another --holdout, or more rows.") from None
 
 
 def _check_selection_of_c(labels: np.ndarray) -> None:

@@ -17,6 +17,7 @@ import click
 
 from everystump._files import replace_surrogates
 from everystump._text import InvalidInputError
+from everystump._values import is_missing
 
 BAD_INPUT = 2
 _PIPE_WIDTH, _MIN_WIDTH, _BAR_WIDTH = 160, 40, 24
@@ -154,7 +155,7 @@ def table(
 
 
 def _cell(value: Any) -> str:
-    if value is None or value != value:
+    if is_missing(value):
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 

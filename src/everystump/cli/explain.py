@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from everystump._text import format_percent
+from everystump._values import is_missing
 from everystump._workflow.options import Dialect
 from everystump.cli.common import (
     AS_JSON,
@@ -131,6 +132,6 @@ def _contribution_table(found: Any) -> str:
 
 
 def _as_text(value: Any) -> str:
-    if value is None or value != value:
+    if is_missing(value):
         return "missing"
     return f"{value:g}" if isinstance(value, float) else str(value)

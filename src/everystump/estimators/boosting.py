@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from everystump._core.boosting import (
     BOOSTING_LOSSES,
@@ -18,6 +17,7 @@ from everystump._core.boosting import (
     Stump,
     Stumps,
 )
+from everystump._selection.holdout import split_holdout
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import class_indices
 from everystump._tables.training_table import TrainingTable
@@ -197,17 +197,12 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
         """Return the samples to learn from and those held out for early stopping."""
         if self.validation_fraction is None:
             return table, None
+        fraction = self.validation_fraction
         try:
-            train, held_out = train_test_split(
-                np.arange(len(table.X)),
-                test_size=self.validation_fraction,
-                stratify=table.label,
-                random_state=self._fit_seed,
-            )
+            train, held_out = split_holdout(table.label, fraction, self._fit_seed)
         except ValueError as error:
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {len(table.X)} samples cannot "
-                f"be held out stratified by class ({error}); use more samples or "
+                f"validation_fraction={fraction}: {error}; use more samples or "
                 f"validation_fraction=None."
             ) from None
         return table.take(train), table.take(held_out)

@@ -12,11 +12,11 @@ from scipy.sparse import issparse
 from scipy.special import logsumexp, softmax
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from everystump._selection.holdout import split_holdout
 from everystump._sklearn_compat import (
     BaseHeterogeneousEnsemble,
     Interval,
@@ -146,16 +146,11 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
     def _sub_estimators(self) -> list:
         return [] if self.prefit else self.estimators_
 
-    def _split(self, rows: WeightedRows, label: np.ndarray) -> list[np.ndarray]:
+    def _split(self, rows: WeightedRows, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the copies of samples that the classifiers see, and the held-out ones."""
         copies = rows.copies()
-        by_class = label[copies]
-        return train_test_split(
-            copies,
-            test_size=self.validation_fraction,
-            stratify=by_class if np.bincount(by_class).min() > 1 else None,
-            random_state=self.random_state,
-        )
+        train, test = split_holdout(label[copies], self.validation_fraction, self.random_state)
+        return copies[train], copies[test]
 
     def _voters(self) -> list:
         if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from everystump._values import is_missing
+
 _TO_LIST = ("to_list", "tolist", "to_pylist")
 
 
@@ -113,7 +115,7 @@ def _to_numbers(feature: Mapping[str, Any], cells: Sequence) -> np.ndarray:
 
 def _value(cell: Any, k: int, name: str, accepted: tuple[type, ...]) -> Any:
     """Return a cell as text or as a number, NaN if it is missing or not finite."""
-    if _is_missing(cell):
+    if is_missing(cell):
         return np.nan
     if isinstance(cell, str) and str in accepted:
         return str(cell)
@@ -133,13 +135,3 @@ def _to_float(cell: Any) -> float:
         return float(cell)
     except OverflowError:
         return np.inf
-
-
-def _is_missing(cell: Any) -> bool:
-    """Whether a cell is None, NaN or a frame's missing value."""
-    if cell is None or isinstance(cell, str):
-        return cell is None
-    try:
-        return bool(cell != cell)
-    except (ArithmeticError, TypeError, ValueError):  # the truth value of pandas.NA is ambiguous
-        return not hasattr(cell, "__len__")

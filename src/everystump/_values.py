@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from numbers import Real
+from numbers import Complex, Number, Real
 from typing import Any
 
 NUMBER, TEXT, OTHER = "number", "text", "other"
@@ -32,4 +31,6 @@ def value_kind(value: Any) -> str:
     """Return whether a value is a number, text, or something else."""
     if isinstance(value, str):
         return TEXT
-    return NUMBER if isinstance(value, Real | Decimal) else OTHER
+    if isinstance(value, Real) or (isinstance(value, Number) and not isinstance(value, Complex)):
+        return NUMBER  # decimal.Decimal is a Number, but neither Real nor Complex
+    return OTHER
