@@ -270,7 +270,9 @@ def test_multiclass_is_one_vs_rest():
 
 
 def test_too_few_rows_to_hold_out():
-    with pytest.raises(ValueError, match=r"validation_fraction=0\.1: 4 rows of 2 classes are too few to hold out"):
+    with pytest.raises(
+        ValueError, match=r"validation_fraction=0\.1: 4 rows of 2 classes are too few"
+    ):
         StumpBoostingClassifier(validation_fraction=0.1).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
 
 
