@@ -207,6 +207,13 @@ def test_sentences_of_about():
     assert path == {"C": [0.1, 1.0], "mean": [0.7, 0.8], "std": [0.1, 0.1], "chosen": 1.0}
 
 
+def test_keys_of_earlier_releases_are_read():
+    model, _, _ = german()
+    about = summarize(model, about={"guesses": ["a"], "doubt": "known."})["about"]
+    assert about["schema"] == ["a"] and about["leakage_warning"] == "known."
+    assert not {"guesses", "doubt"} & {*about}
+
+
 def test_about_from_the_model():
     X, y = make_twonorm(120, random_state=0)
     model = es.StumpSVCCV(Cs=[0.1, 1.0], cv=2).fit(X, y)

@@ -74,7 +74,7 @@ def _count_stumps(model: Any) -> str:
 # Default C: the best of 0.001, 0.01, 0.03, ..., 10 by the mean error on held-out rows of 18 tables.
 PRESETS: dict[str, Preset] = {
     "stump-logistic": Preset(
-        "infinite ensemble of stumps, logistic loss (with probabilities)", _logistic, selects_C=True
+        "infinite ensemble of stumps, logistic loss", _logistic, selects_C=True
     ),
     "stump-svm": Preset("infinite ensemble of stumps, hinge loss", _svm, selects_C=True),
     "perceptron": Preset(
