@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from column_examples import category, numbers, paths
 from oracles import seeds
-from trees import category, numbers, paths
 
 from everystump._core.chainloops import factor, solve
 from everystump._core.chains import Chains

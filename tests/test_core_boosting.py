@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from column_examples import category, numbers
 from oracles import every_stump, least_error, seeds
 from scipy.optimize import minimize_scalar
-from trees import category, numbers
 
 from everystump._core.boosting import (
     BOOSTING_LOSSES,

@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import pytest
+from column_examples import numbers
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import axis, search
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import clone
-from test_solvers import EXACTLY, LOSSES, Small
-from trees import numbers
+from small_problem import ALL_LOSSES, Small
+from test_solvers import EXACTLY
 
 from everystump import (
     StumpLogisticRegression,
@@ -333,7 +334,7 @@ def test_certificates_of_random_tables(machine, loss, case):
     check_certificate(model, Dense.of(X, y, constraint, C, loss, weight), 1e-5)
 
 
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@ALL_LOSSES
 @pytest.mark.parametrize("ratio", [1 / 16, 0.5, 2.0, 16.0])
 def test_a_warm_start_leads_to_the_same_optimum(loss, ratio):
     cold, start = constrained(loss, C=2.0), constrained(loss, C=2.0 / ratio).solve()

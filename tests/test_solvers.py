@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from column_examples import paths
 from scipy.optimize import minimize
-from small import Small
-from trees import paths
+from small_problem import ALL_LOSSES, BIAS, Small
 
 from everystump._core import blocks
 from everystump._core.chains import Chains
 from everystump._core.columns import make_columns
-from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
+from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.packing import pack
 from everystump._core.solvers import Problem, Rows, SolverOptions, solve
@@ -19,9 +19,6 @@ from everystump._core.solvers.duality import primal_dual
 from everystump._core.solvers.newton_system import ChainNewtonSystem, line_search
 from everystump._core.solvers.preconditioner import BlockPreconditioner
 
-LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
-ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-BIAS = pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
 EXACTLY = StoppingRule(0.0, 1e-24, 1.0)
 
 
@@ -99,8 +96,7 @@ def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
 @ALL_LOSSES
 def test_preconditioner_is_symmetric_and_positive(loss, bias):
     small = Small(loss, bias=bias)
-    if loss is Hinge:
-        small.rows.smooth_at_box_center(0.8, 1.0)
+    small.smooth_loss()
     small.move_to(*random_point(small))
     precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
     inverse = np.column_stack([precondition(unit) for unit in np.eye(len(small.chains.jumps))])
@@ -116,14 +112,10 @@ def test_preconditioner_is_symmetric_and_positive(loss, bias):
 def test_newton_steps_are_the_dense_solution(loss, bias):
     """Iterative and exact steps agree with a dense solve to 1e-8."""
     small = Small(loss, bias=bias)
-    cost = small.C * small.weight
-    dense_loss = loss(cost)
-    if loss is Hinge:
-        small.rows.smooth_at_box_center(0.8, 1.0)
-        dense_loss = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
+    smooth_loss = small.smooth_loss()
     w, b = random_point(small)
     small.move_to(w, b)
-    A, rhs, e, h, k = small.newton(w, b, dense_loss)
+    A, rhs, e, h, k = small.newton(w, b, smooth_loss)
     dw = np.linalg.solve(A, rhs)
     db = (e - h @ dw) / k if bias else 0.0
     current = primal_dual(small.problem, w, small.rows.sums())
@@ -170,20 +162,17 @@ def test_without_curvature_the_step_is_the_residual():
 def test_line_search_finds_a_flat_point(loss, bias, length):
     """The derivative falls to at most 0.3 of its initial value for any length of the direction."""
     small = Small(loss, bias=bias)
-    record = loss(small.C * small.weight)
-    if loss is Hinge:
-        small.rows.smooth_at_box_center(0.8, 1.0)
-        record = SmoothedHinge(record.cost, record.cost / 2, 0.8 * small.weight)
+    smooth_loss = small.smooth_loss()
     w, b = random_point(small)
     small.move_to(w, b)
-    A, rhs, e, h, k = small.newton(w, b, record)
+    A, rhs, e, h, k = small.newton(w, b, smooth_loss)
     dw = length * np.linalg.solve(A, rhs)
     db = length * (e - h @ dw / length) / k if bias else 0.0
     V = small.votes
     margin, step = small.y * (V @ w + b), small.y * (V @ dw + db)
 
     def derivative(t):
-        return (w + t * dw) @ dw - record.slope(margin + t * step) @ step
+        return (w + t * dw) @ dw - smooth_loss.slope(margin + t * step) @ step
 
     small.rows.set_direction(small.chains.matvec(dw), db)
     t = line_search(small.rows, w, dw)
@@ -397,15 +386,12 @@ def test_sums_over_rows_match_the_dense_formulas(monkeypatch, loss):
     in_blocks(monkeypatch, 11)
     small = Small(loss)
     cost, y = small.C * small.weight, small.y
-    record = loss(cost)
-    if loss is Hinge:
-        small.rows.smooth_at_box_center(0.8, 1.0)
-        record = SmoothedHinge(cost, cost / 2, 0.8 * small.weight)
+    smooth_loss = small.smooth_loss()
     w, b = random_point(small)
     small.move_to(w, b)
     V = small.votes
     margin = y * (V @ w + b)
-    a, W = record.slope(margin), record.curvature(margin)
+    a, W = smooth_loss.slope(margin), smooth_loss.curvature(margin)
     sums = small.rows.sums()
     by_class = np.stack([small.chains.rmatvec(table) for table in sums.tables])
     np.testing.assert_allclose(by_class, np.stack([V.T @ (a * (y > 0)), V.T @ (a * (y < 0))]))

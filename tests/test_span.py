@@ -3,21 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from small import Small
+from small_problem import ALL_LOSSES, BIAS, Small
 
 from everystump import StumpLogisticRegression, StumpSVC, StumpSVCCV
 from everystump._core.chainloops import add_minima, mirror
 from everystump._core.chains import Chains
-from everystump._core.losses import Hinge, Logistic, SquaredHinge
+from everystump._core.losses import Hinge
 from everystump._core.solvers import TableKernelMatrix, augmented_lagrangian, newton
 from everystump._core.solvers.conjugate_gradients import StoppingRule
 from everystump._core.solvers.iterate import Iterate
 from everystump._core.solvers.newton_system import ChainNewtonSystem
 from everystump._core.solvers.span import SpanIterate, initial_iterate
-
-LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
-ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-BIAS = pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
 
 
 class Always(TableKernelMatrix):

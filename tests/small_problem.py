@@ -1,13 +1,19 @@
 """A small problem for the solvers, for which everything can be written out densely."""
 
 import numpy as np
-from trees import paths
+import pytest
+from column_examples import paths
 
 from everystump._core.chains import Chains
 from everystump._core.columns import make_columns
+from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
 from everystump._core.measures import Masses, Mixed
 from everystump._core.packing import pack
 from everystump._core.solvers import Problem, Rows, SolverOptions, solve
+
+LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
+ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+BIAS = pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
 
 
 class Small:
@@ -33,6 +39,14 @@ class Small:
         """The dense matrix ``V = gather S``: the votes of all weights on all rows."""
         S = np.column_stack([self.chains.matvec(unit) for unit in np.eye(len(self.chains.jumps))])
         return S[self.columns.codes.T + self.chains.starts[:-1]].sum(axis=1)
+
+    def smooth_loss(self):
+        """Return the loss of all rows; the hinge is smoothed, there and in the rows."""
+        cost = self.C * self.weight
+        if self.loss is not Hinge:
+            return self.loss(cost)
+        self.rows.smooth_at_box_center(0.8, 1.0)
+        return SmoothedHinge(cost, cost / 2, 0.8 * self.weight)
 
     def objective(self, w, b):
         margin = self.y * (self.votes @ w + b)
