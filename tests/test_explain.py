@@ -551,9 +551,9 @@ def test_samples_are_at_their_levels_or_apart():
     assert apart.sum() == rows["income"].isna().sum()
     assert marked.get_ticklabels()[-1].get_text() == "missing"
     lines = [line.get_xydata()[:, sides["job"][0]] for line in axis.lines]
-    asked = model.stumps_.level[model.stumps_.level >= 0]
+    levels = model.stumps_.level[model.stumps_.level >= 0]
     across = {ends[0] for ends in lines if ends[0] == ends[1]}
-    assert across >= {level + half for level in asked for half in (-0.5, 0.5)}
+    assert across >= {level + half for level in levels for half in (-0.5, 0.5)}
 
 
 # Edited models
@@ -613,8 +613,8 @@ def test_dollar_signs_do_not_start_formulas():
     model = StumpLogisticRegression().fit(X, y)
     assert_shown(CurvesDisplay.from_estimator(model), BAD_TEX, "$y$", MONEY, "$x$_{", "'_$^$'")
     assert_shown(ImportanceDisplay.from_estimator(model), BAD_TEX, "$y$")
-    way = ContributionsDisplay.from_estimator(model, X.iloc[[0]])
-    assert_shown(way, f"{BAD_TEX} = {X.iloc[0, 0]}", "'_$^$'")
+    display = ContributionsDisplay.from_estimator(model, X.iloc[[0]])
+    assert_shown(display, f"{BAD_TEX} = {X.iloc[0, 0]}", "'_$^$'")
     assert_shown(MarginsDisplay.from_estimator(model, X, y), "training rows")
     boosted = BoostedStumpSVC(10).fit(X, y)
     learned = FeatureLearningDisplay.from_estimator(boosted, X, y)
@@ -635,7 +635,7 @@ def test_dollars_on_boundaries_and_bounds():
 
 
 def test_names_that_are_numbers():
-    """Years are no text, so that scikit-learn does not keep them; the pictures do."""
+    """scikit-learn does not store column names that are numbers, but displays show them."""
     X, y = table()
     years = X[["age", "income"]].set_axis([2021, 2022], axis=1)
     model = StumpLogisticRegression().fit(years, y)

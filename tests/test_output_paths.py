@@ -1,4 +1,4 @@
-"""Where files may be written: `save` and `export.write` say the same in one sentence."""
+"""Output paths: `save` and `export.write` check them alike, with one-sentence errors."""
 
 import io
 import os
@@ -26,7 +26,7 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def refusal(write, path, error):
+def error_message(write, path, error):
     with pytest.raises(error) as caught:
         write(MODEL, path)
     text = str(caught.value)
@@ -36,14 +36,14 @@ def refusal(write, path, error):
 
 
 @WRITERS
-def test_new_files_have_the_permissions_that_the_umask_leaves(write, tmp_path, umask):
+def test_new_files_follow_the_umask(write, tmp_path, umask):
     write(MODEL, tmp_path / "model.json")
     assert mode(tmp_path / "model.json") == 0o640
     assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
 
 
 @WRITERS
-def test_a_file_that_is_there_keeps_its_permissions(write, tmp_path, umask):
+def test_existing_files_keep_their_permissions(write, tmp_path, umask):
     path = tmp_path / "model.json"
     path.write_text("old")
     path.chmod(0o604)
@@ -53,35 +53,37 @@ def test_a_file_that_is_there_keeps_its_permissions(write, tmp_path, umask):
 
 
 @WRITERS
-def test_a_link_stays_one(write, tmp_path):
+def test_links_are_followed(write, tmp_path):
     (tmp_path / "store").mkdir()
     real, link = tmp_path / "store" / "real.json", tmp_path / "link.json"
     link.symlink_to(real)
-    for _ in range(2):  # what the link points to is not there, then it is
+    for _ in range(2):  # a dangling link, then one to a file
         write(MODEL, link)
         assert link.is_symlink() and real.is_file() and not real.is_symlink()
     assert [file.name for file in real.parent.iterdir()] == ["real.json"]
 
 
 @WRITERS
-def test_links_in_a_circle(write, tmp_path):
+def test_circular_links(write, tmp_path):
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     one.symlink_to(two)
     two.symlink_to(one)
-    assert "is not a plain file" in refusal(write, one, ValueError)
+    assert "is not a plain file" in error_message(write, one, ValueError)
 
 
 @WRITERS
 def test_pipes_and_devices(write, tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
-    assert "is not a plain file but a pipe" in refusal(write, tmp_path / "pipe.json", ValueError)
+    assert "is not a plain file but a pipe" in error_message(
+        write, tmp_path / "pipe.json", ValueError
+    )
     device = tmp_path / "device.json"
     device.symlink_to("/dev/null")
-    assert "is not a plain file" in refusal(write, device, ValueError)
+    assert "is not a plain file" in error_message(write, device, ValueError)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_what_is_no_plain_file_is_never_replaced(tmp_path):
+def test_special_files_are_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="is not a plain file"):
         files.write_text(tmp_path / "pipe", "text")
@@ -93,26 +95,26 @@ def test_what_is_no_plain_file_is_never_replaced(tmp_path):
 def test_folders(write, tmp_path):
     folder = tmp_path / "model.json"
     folder.mkdir()
-    assert "is a folder; name a file in it" in refusal(write, folder, IsADirectoryError)
+    assert "is a folder; name a file in it" in error_message(write, folder, IsADirectoryError)
     path = f"{tmp_path}/new.json/"
-    assert "is a folder; name a file in it" in refusal(write, path, IsADirectoryError)
+    assert "is a folder; name a file in it" in error_message(write, path, IsADirectoryError)
     path = tmp_path / "no" / "model.json"
-    assert "folder that does not exist; make it" in refusal(write, path, FileNotFoundError)
-    assert str(path) in refusal(write, path, FileNotFoundError)
+    assert "folder that does not exist; make it" in error_message(write, path, FileNotFoundError)
+    assert str(path) in error_message(write, path, FileNotFoundError)
 
 
 @WRITERS
-def test_folders_that_may_not_be_written_to(write, tmp_path, monkeypatch):
+def test_folders_without_write_permission(write, tmp_path, monkeypatch):
     path = tmp_path / "model.json"
     with monkeypatch.context() as patch:
-        patch.setattr(os, "access", lambda place, how: False)
-        assert "may not be written to" in refusal(write, path, PermissionError)
+        patch.setattr(os, "access", lambda path, mode: False)
+        assert "may not be written to" in error_message(write, path, PermissionError)
 
-    def refuse(dir, prefix, suffix):
+    def fail(dir, prefix, suffix):
         raise OSError(30, "Read-only file system", f"{dir}/{prefix}x{suffix}")
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
-    text = refusal(write, path, OSError)
+    monkeypatch.setattr(files.tempfile, "mkstemp", fail)
+    text = error_message(write, path, OSError)
     assert (
         text
         == f"path={str(path)!r} cannot be written (Read-only file system); choose another place."
@@ -122,7 +124,7 @@ def test_folders_that_may_not_be_written_to(write, tmp_path, monkeypatch):
 @WRITERS
 def test_long_names(write, tmp_path):
     write(MODEL, tmp_path / f"{'x' * 245}.json")
-    assert "(File name too long)" in refusal(write, tmp_path / f"{'x' * 300}.json", OSError)
+    assert "(File name too long)" in error_message(write, tmp_path / f"{'x' * 300}.json", OSError)
 
 
 @WRITERS
@@ -137,24 +139,24 @@ def test_long_names(write, tmp_path):
         ("a\0.json", ValueError, "path='a\\x00.json' holds a zero character"),
     ],
 )
-def test_paths_that_are_none(write, path, error, message):
-    assert message in refusal(write, path, error)
+def test_invalid_paths(write, path, error, message):
+    assert message in error_message(write, path, error)
 
 
 @WRITERS
-def test_a_path_and_a_model_that_are_swapped(write, tmp_path):
+def test_swapped_model_and_path(write, tmp_path):
     with pytest.raises(TypeError, match=r"^path=Decision.*; pass the model first and then the"):
         write(str(tmp_path / "model.json"), MODEL)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("path", [None, 3, b"m", io.BytesIO(), MODEL, "", "a\0"])
-def test_paths_to_load_that_are_none(path):
+def test_invalid_paths_to_load(path):
     with pytest.raises((TypeError, ValueError), match=r"^path=") as caught:
         es.load(path)
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_file_that_is_not_there():
+def test_a_model_file_that_does_not_exist():
     with pytest.raises(FileNotFoundError, match=r"^path='no.stump' does not exist; pass"):
         es.load(Path("no.stump"))

@@ -112,8 +112,8 @@ def test_uncertain_rows_and_errors(make):
     found = [row["row"] for row in explained["least_certain"]]
     assert found == np.argsort(lead, kind="stable")[:10].tolist()
     margins, wrong = margins_of(model, X, y), np.flatnonzero(model.predict(X) != y)
-    worst = wrong[np.argsort(margins[wrong], kind="stable")][:10]
-    assert [row["row"] for row in explained["largest_errors"]] == worst.tolist()
+    largest = wrong[np.argsort(margins[wrong], kind="stable")][:10]
+    assert [row["row"] for row in explained["largest_errors"]] == largest.tolist()
     for row in explained["least_certain"] + explained["largest_errors"]:
         assert model.classes_[row["actual"]] == y[row["row"]]
         assert model.classes_[row["predicted"]] == model.predict(X.iloc[[row["row"]]])[0]
@@ -143,7 +143,7 @@ def test_densities_and_ranges():
         assert feature["low"] == seen.values.min() and feature["high"] == seen.values.max()
         assert feature["low"] <= feature["typical"] <= feature["high"]
     by_name = {feature["name"]: feature for feature in summary["features"]}
-    assert by_name["duration"]["whole"]
+    assert by_name["duration"]["is_integer"]
     del model.density_
     assert summarize(model)["measured_on"] is None
     assert summarize(model, X)["measured_on"] == "300 given rows"

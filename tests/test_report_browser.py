@@ -121,9 +121,9 @@ def put_on_cuts(model, rows, rng):
         if rows[name].dtype == object or len(knots) == 0:
             continue
         some = rng.choice(knots, 60)
-        beside = np.nextafter(some[:20], rng.choice([-np.inf, np.inf], 20))
+        next_to = np.nextafter(some[:20], rng.choice([-np.inf, np.inf], 20))
         far = [1e300, -1e300, 1e-300, -1e-300, 5e-324, 0.0, -0.0]
-        rows.loc[rng.permutation(len(rows))[:87], name] = [*some, *beside, *far]
+        rows.loc[rng.permutation(len(rows))[:87], name] = [*some, *next_to, *far]
     return rows
 
 

@@ -102,7 +102,7 @@ def favored_class(estimator: Any, models: list[ShapeModel], k: int) -> str:
 
 
 def edit_notes(estimator: Any) -> list[str]:
-    """Return what a caption says about the edits of a model; empty if there are none."""
+    """Return the caption for the edits of a model, as a list that is empty without edits."""
     edits = getattr(estimator, "edits_", ())
     if not edits:
         return []

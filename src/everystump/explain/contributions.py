@@ -37,7 +37,7 @@ class ContributionsDisplay(AxesDisplay):
     Attributes
     ----------
     labels : list of str
-        The features with the sample's values; the last one may stand for several.
+        The features with the sample's values; the last entry may combine several features.
     contributions : ndarray of shape (n_labels,)
         What each adds to the score.
     intercept, score : float
@@ -186,7 +186,7 @@ def _format(length: float) -> str:
 
 
 def _widest(lengths: np.ndarray) -> float:
-    """Return the width in points of the longest of some numbers beside a bar."""
+    """Return the width in points of the longest of some numbers next to a bar."""
     characters = [len(_format(length)) for length in lengths]
     return _OFFSET + 0.65 * _FONT_SIZE * max(characters) if characters else 0.0
 

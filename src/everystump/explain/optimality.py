@@ -30,11 +30,11 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
     given: Any = getattr(model, "certificate_", None)
     if given is not None:
         certificates = list(as_class_list(given))
-        worst = max(certificates, key=lambda own: own.gap)
+        weakest = max(certificates, key=lambda own: own.gap)
         over = getattr(model, "_optimum_over", "other solution")
-        found["certificate"] = asdict(worst) | {"over": over}
+        found["certificate"] = asdict(weakest) | {"over": over}
         if len(certificates) > 1:
-            found["certificate"]["class"] = model.classes_.tolist()[certificates.index(worst)]
+            found["certificate"]["class"] = model.classes_.tolist()[certificates.index(weakest)]
     results = getattr(model, "cv_results_", None)
     if results is not None and "param_C" in results and hasattr(model, "C_"):
         found["path"] = {

@@ -72,7 +72,7 @@ def _number(shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:
     return {
         "low": low,
         "high": high,
-        "whole": bool(len(rows) and np.all(rows == np.round(rows))),
+        "is_integer": bool(len(rows) and np.all(rows == np.round(rows))),
         "density": None if seen is None else _histogram(seen, low, high),
         "typical": _median(seen) if seen is not None else (low + high) / 2,
     }

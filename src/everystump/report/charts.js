@@ -148,7 +148,7 @@ function drawLine(feature, curve, limits, signs) {
   const label = `Curve of ${feature.name}, from ${least} to ${most}` +
     (hasMissing ? `, ${formatSigned(curve.missing)} if missing` : "");
   const plot = axes({ x: [low, high], y: limits, label, strip: hasMissing ? STRIP : 0,
-    xTicks: ticks(low, high, 5).filter((x) => (!feature.whole || Number.isInteger(x))
+    xTicks: ticks(low, high, 5).filter((x) => (!feature.is_integer || Number.isInteger(x))
       && !(hasMissing && x > high - 0.1 * width))
       .map((x) => [x, formatNumber(x)]) });
   const { chart, atX, atY, ground, frame } = plot;
@@ -269,7 +269,7 @@ function averageLevel(chosen, shares, values) {
   return { share: share || null, value: chosen.reduce((sum, k) => sum + weight(k) * values[k], 0) };
 }
 
-/** Return a line that stands for many, and these, which its button shows; print shows all. */
+/** Return a line for all collapsed levels, and their own lines, which its button shows. */
 function collapseLevels(lines, { share, value }, limits) {
   const button = html("button", { type: "button", class: "link", "aria-expanded": "false" },
     `${lines.length} more`);

@@ -124,8 +124,8 @@ function addProbe(feature, { chart, plot, probe, range: [low, high] }, curve, re
 }
 
 /** Return the value after a key, null for other keys; NaN, missing, follows the highest value. */
-function valueAfterKey(key, at, { low, high, whole }, hasMissing) {
-  const step = whole ? Math.max(1, Math.round((high - low) / 40)) : (high - low) / 40 || 1;
+function valueAfterKey(key, at, { low, high, is_integer: isInteger }, hasMissing) {
+  const step = isInteger ? Math.max(1, Math.round((high - low) / 40)) : (high - low) / 40 || 1;
   const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5,
     PageDown: -5 };
   if (key === "Home") return low;

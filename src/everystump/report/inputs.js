@@ -7,10 +7,10 @@
 function numberInput(id, feature, onChange) {
   const [low, high] = feature.high > feature.low ? [feature.low, feature.high]
     : [feature.low - 1, feature.high + 1];
-  const nDecimals = feature.whole ? 0
+  const nDecimals = feature.is_integer ? 0
     : Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(high - low))));
   const slider = html("input", { type: "range", min: low, max: high,
-    step: feature.whole ? 1 : "any", "aria-label": `${feature.name}, slider` });
+    step: feature.is_integer ? 1 : "any", "aria-label": `${feature.name}, slider` });
   const number = html("input", { type: "number", id, step: "any", inputmode: "decimal" });
   slider.addEventListener("input", () => {
     const value = Number(Number(slider.value).toFixed(nDecimals));

@@ -78,7 +78,7 @@ function drawAbout({ about, text, document: model }) {
   drawList(notes, "Dropped columns", about.dropped);
 }
 
-/** Show accuracy, AUC and other metrics beside those of the baseline. */
+/** Show accuracy, AUC and other metrics next to those of the baseline. */
 function drawMetrics(metrics) {
   if (!metrics) return;
   const hasIntervals = metrics.rows.some((row) => row.interval);
