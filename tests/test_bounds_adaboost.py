@@ -1,4 +1,4 @@
-"""Each bound on random data, against the closed form, and with its assumptions broken."""
+"""Bounds on AdaBoost: on random data, against closed forms, and with violated assumptions."""
 
 import warnings
 
@@ -48,7 +48,7 @@ def fitted(**parameters):
 
 
 def test_closed_forms():
-    """Products taken one by one, as eqs 13 and 15 have them."""
+    """Equations 13 and 15 as explicit products."""
     model = fitted()
     errors = model.estimator_errors_
     expected = np.exp(-2 * np.sum((0.5 - errors) ** 2))
@@ -60,7 +60,7 @@ def test_closed_forms():
 
 
 def test_many_rounds_do_not_overflow():
-    """``2^T`` alone is no number from T = 1024 on."""
+    """``2^T`` overflows from T = 1024 on."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)), rng.random(40) > 0.5
     model = StumpBoostingClassifier(n_estimators=3000).fit(X, y)
@@ -70,7 +70,7 @@ def test_many_rounds_do_not_overflow():
 
 @pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
 @pytest.mark.parametrize("parameters", [{"loss": "logistic"}, {"learning_rate": 0.5}])
-def test_other_weights_are_not_covered(bound, parameters):
+def test_weights_other_than_adaboosts_are_violations(bound, parameters):
     found = bound(fitted(**parameters))
     assert not found.holds
     assert any("AdaBoost's weight" in text for text in found.assumptions)
@@ -78,14 +78,14 @@ def test_other_weights_are_not_covered(bound, parameters):
 
 
 @pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
-def test_the_weights_of_a_machine_are_not_covered(bound):
+def test_the_weights_of_an_svm_are_violations(bound):
     X, y, _ = random_rows(1)
     assert not bound(BoostedStumpSVC(15).fit(X, y)).holds
 
 
 @pytest.mark.parametrize("seed", seeds(20))
 @pytest.mark.parametrize("class_weight", [{False: 1.0, True: 30.0}, "balanced"])
-def test_class_weights_count_in_the_observed_share(seed, class_weight):
+def test_class_weights_count_in_the_observed_error(seed, class_weight):
     X, y, rng = random_rows(seed)
     weight = rng.uniform(0.1, 2.0, size=len(y))
     model = StumpBoostingClassifier(n_estimators=5, class_weight=class_weight)
@@ -97,7 +97,7 @@ def test_class_weights_count_in_the_observed_share(seed, class_weight):
     assert bound.observed <= bound.value * (1 + 1e-9)
 
 
-def test_held_out_rows_are_not_covered():
+def test_held_out_rows_are_violations():
     X, y, _ = random_rows(1)
     model = StumpBoostingClassifier(validation_fraction=0.3, random_state=0).fit(X, y)
     assert boosting_training_bound(model).holds
@@ -105,31 +105,31 @@ def test_held_out_rows_are_not_covered():
 
 
 @pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
-def test_rows_and_labels_belong_together(bound):
+def test_rows_and_labels_must_be_given_together(bound):
     X, y, _ = random_rows(1)
     for rows in ((X,), (None, y)):
         with pytest.raises(ValueError, match="X and y must be given together"):
             bound(fitted(), *rows)
-    with pytest.raises(ValueError, match="y must hold one of the classes"):
+    with pytest.raises(ValueError, match="y must have one of the classes"):
         bound(fitted(), X, y[:-1])
-    with pytest.raises(ValueError, match=r"y must hold one of the classes .*; row 0 has 'x'"):
+    with pytest.raises(ValueError, match=r"y must have one of the classes .*; row 0 has 'x'"):
         bound(fitted(), X, np.full(len(y), "x"))
 
 
-def test_a_perfect_stump_bounds_everything():
+def test_the_bound_of_a_perfect_stump_is_zero():
     model = StumpBoostingClassifier().fit([[0.0], [1.0]], [0, 1])
     assert margin_distribution_bound(model, [[0.0], [1.0]], [0, 1], theta=0.9).value == 0.0
     assert boosting_training_bound(model).holds
     assert margin_distribution_bound(model, theta=1.0).vacuous
 
 
-def test_no_rows_no_observation():
+def test_without_rows_nothing_is_observed():
     assert boosting_training_bound(fitted()).observed is None
     assert margin_distribution_bound(fitted()).observed is None
 
 
 @pytest.mark.parametrize("bound", [boosting_training_bound, margin_distribution_bound])
-def test_what_is_no_boosting_is_refused(bound):
+def test_other_estimators_are_rejected(bound):
     X, y, _ = random_rows(1)
     with pytest.raises(ValueError, match=r"fitted=StumpSVC\(\) has no estimator_errors_"):
         bound(StumpSVC().fit(X, y))
@@ -139,20 +139,20 @@ def test_what_is_no_boosting_is_refused(bound):
 
 
 @pytest.mark.parametrize("theta", [1.5, "a", None, np.nan])
-def test_what_is_no_margin_is_refused(theta):
+def test_invalid_theta(theta):
     with pytest.raises(ValueError, match=r"theta=.* must be a margin"):
         margin_distribution_bound(fitted(), theta=theta)
 
 
 @pytest.mark.parametrize("weight", [np.ones(3), 0.0, -1.0])
-def test_bad_weights_are_refused(weight):
+def test_invalid_sample_weight(weight):
     X, y, _ = random_rows(1)
     weight = weight if np.ndim(weight) else np.full(len(y), weight)
     with pytest.raises(ValueError, match=r"sample_weight .* one number for each of the 30"):
         boosting_training_bound(fitted(), X, y, sample_weight=weight)
 
 
-def test_other_rows_that_break_the_bound_are_seen():
+def test_rows_that_exceed_the_bound_are_a_violation():
     X, y = make_twonorm(60, random_state=0)
     y = y > 0
     model = StumpBoostingClassifier(n_estimators=40).fit(X, y)

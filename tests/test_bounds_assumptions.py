@@ -1,4 +1,4 @@
-"""Where a bound says that it holds, it does; where it cannot know, it says why not."""
+"""Bounds that hold are above the true error; all others name a violated assumption."""
 
 import sys
 from contextlib import contextmanager
@@ -53,7 +53,7 @@ FOLLOWS = {
 
 @pytest.mark.parametrize("machine", [StumpSVC, StumpLogisticRegression])
 @pytest.mark.parametrize("case", FOLLOWS)
-def test_a_kernel_that_follows_the_rows_has_no_proof(machine, case):
+def test_a_kernel_that_depends_on_the_data_is_a_violation(machine, case):
     parameters, X, why = FOLLOWS[case]
     model = machine(0.01, **{"measure": "lebesgue", **KNOWN, **parameters})
     alone, many = clone(model).fit(X, Y0), vote(X, Y0, model, subsample=0.9)
@@ -62,7 +62,7 @@ def test_a_kernel_that_follows_the_rows_has_no_proof(machine, case):
         assert any(why in text for text in bound.violations)
 
 
-def test_features_that_follow_the_rows_are_named_together():
+def test_features_that_depend_on_the_data_are_listed_together():
     X = np.column_stack([WITH_LEVELS[:, [0, 0]], WITH_HOLES])
     model = StumpSVC(0.01, measure="lebesgue", categorical_features=[0, 1], **KNOWN).fit(X, Y0)
     assert loo_bound(model, X, Y0).violations == (
@@ -71,15 +71,15 @@ def test_features_that_follow_the_rows_are_named_together():
     )
 
 
-def test_what_is_known_beforehand_has_one():
+def test_a_kernel_that_is_fixed_beforehand_has_a_bound_that_holds():
     for measure in ("lebesgue", "uniform", Lebesgue()):
         model = StumpSVC(0.01, measure=measure, **KNOWN).fit(X0, Y0)
         bound = loo_bound(model, X0, Y0)
         assert bound.holds and bound.violations == ()
 
 
-def test_levels_and_medians_of_the_rows_that_broke_the_bound():
-    """Leave-one-out errors above the bound, as the kernel changes with the row."""
+def test_levels_that_depend_on_the_data_can_exceed_the_bound():
+    """The kernel changes with the row, so the leave-one-out error is above the bound."""
     X = np.array([[3.0, 1.3], [1.0, 0.9], [1.0, -0.6], [1.0, -0.3]])
     model = StumpSVC(0.2676, measure="uniform", categorical_features=[0], **KNOWN)
     model.set_params(feature_range=(-6, 6)).fit(X, [0, 1, 0, 1])
@@ -95,11 +95,11 @@ def test_a_class_of_one_row_cannot_be_left_out():
     assert loo_bound(clone(PLAIN).fit(X0, y), X0, y).holds
 
 
-# How near to its optimum a machine has to be
+# Duality gaps
 
 
-def test_a_gap_that_makes_a_difference_is_told():
-    """Of a rough fit no more is proven than what its duality gap leaves."""
+def test_a_gap_that_makes_a_difference_is_a_violation():
+    """The duality gap of a rough fit limits what is proven."""
     X, y = rows(3, n=60)
     rough = KernelSVC(C=0.5, gamma=0.5, fit_intercept=False, tol=0.3, max_iter=1).fit(X, y)
     bound = loo_bound(rough, X, y)
@@ -109,8 +109,8 @@ def test_a_gap_that_makes_a_difference_is_told():
 
 
 @pytest.mark.parametrize("seed", seeds(12))
-def test_within_its_gap_no_margin_falls_further_than_is_proven(seed):
-    """The lemma for machines short of their optimum, against refits that are at theirs."""
+def test_no_margin_falls_by_more_than_the_gap_allows(seed):
+    """The lemma for machines with a duality gap, against optimal refits."""
     X, y = rows(seed, n=14)
     tol = [0.3, 1e-1, 1e-2][seed % 3]
     for loss in ("hinge", "squared_hinge"):
@@ -126,8 +126,8 @@ def test_within_its_gap_no_margin_falls_further_than_is_proven(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(8))
-def test_no_bound_that_holds_is_below_what_it_bounds(seed):
-    """Machines of all kinds at all accuracies; refits are at their optimum."""
+def test_bounds_that_hold_are_above_the_error(seed):
+    """Machines of all kinds and tolerances, against optimal refits."""
     rng, n_holding = np.random.default_rng(seed), 0
     for _ in range(6):
         X, y = rows(int(rng.integers(10**6)), n=int(rng.integers(8, 14)))
@@ -150,7 +150,7 @@ def test_no_bound_that_holds_is_below_what_it_bounds(seed):
     assert n_holding >= 6  # a third of them: the others are fits too rough for a proof
 
 
-# Columns go by name
+# Columns are matched by name
 
 
 def frames(X):
@@ -163,7 +163,7 @@ def frames(X):
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_errors_on_left_out_rows_find_the_columns_by_name(kind):
+def test_leave_one_out_errors_match_columns_by_name(kind):
     X, y = rows(4, n=12)
     X = X * [1.0, 30.0]
     frame, backwards = frames(X)[kind]
@@ -188,7 +188,7 @@ def test_errors_on_left_out_rows_find_the_columns_by_name(kind):
     assert bound.value == stability_bound(linear, frame, y, error="loo").value
 
 
-def test_lists_will_do():
+def test_lists_are_accepted():
     model = clone(PLAIN).fit(X0.tolist(), Y0.tolist())
     assert loo_error(model, X0.tolist(), Y0.tolist()) == loo_error(model, X0, Y0)
     assert measured_stability(model, X0.tolist(), Y0.tolist()) == measured_stability(model, X0, Y0)
@@ -198,7 +198,7 @@ def test_lists_will_do():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_left_out_rows_and_machines_are_counted(n_jobs, capsys):
+def test_progress_counts_rows_and_machines(n_jobs, capsys):
     with parallel_config("threading", n_jobs=n_jobs):
         _check_progress(capsys)
 
@@ -215,16 +215,16 @@ def _check_progress(capsys):
     assert "det_loo_error: machines, 4 of 4\n" in capsys.readouterr().err
 
 
-def test_progress_of_processes_is_told_part_by_part(monkeypatch):
-    module, told = sys.modules["everystump.bounds._loo_error"], []
+def test_progress_of_processes_is_reported_part_by_part(monkeypatch):
+    module, events = sys.modules["everystump.bounds._loo_error"], []
 
     @contextmanager
     def count(verbose, title, total):
-        yield lambda: told.append("row")
+        yield lambda: events.append("row")
 
     def in_turn(work, items, n_jobs, done):
         for item in items:
-            told.append("part")
+            events.append("part")
             done(work(item))
 
     monkeypatch.setattr(module, "progress_counter", count)
@@ -232,4 +232,4 @@ def test_progress_of_processes_is_told_part_by_part(monkeypatch):
     monkeypatch.setattr(module, "effective_n_jobs", lambda n_jobs: 2)
     model = clone(PLAIN).fit(X0, Y0)
     loo_error(model, X0, Y0, n_jobs=2)
-    assert told == ["part", "row"] * int(np.count_nonzero(model.dual_coef_))
+    assert events == ["part", "row"] * int(np.count_nonzero(model.dual_coef_))

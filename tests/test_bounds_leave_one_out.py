@@ -1,4 +1,4 @@
-"""Leave-one-out bounds of machines and votes, against what they bound, found by brute force."""
+"""Leave-one-out bounds of machines and ensembles, against errors found by brute force."""
 
 import numpy as np
 import pandas as pd
@@ -40,8 +40,8 @@ KERNELS = ["gaussian", "laplacian", "linear"]
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("seed", seeds(3))
-def test_a_rows_margin_falls_by_its_own_part_at_most(loss, kernel, C, seed):
-    """Lemma 3.1; a row with a negative dual variable only gains by being left out."""
+def test_leaving_a_row_out_lowers_its_margin_by_at_most_its_influence(loss, kernel, C, seed):
+    """Lemma 3.1; the margin of a row with a negative dual variable rises when it is left out."""
     X, y = rows(seed)
     machine = KernelSVC(kernel, C=C, gamma=0.5, loss=loss, fit_intercept=False, tol=1e-11)
     model = clone(machine).fit(X, y)
@@ -80,8 +80,8 @@ def test_any_classifier_has_a_leave_one_out_error():
             assert found == pytest.approx(error_by_hand(margins, delta), abs=1e-9)
 
 
-def test_a_vote_draws_new_rows_for_each_row_left_out():
-    """Eq. 6: as many rows as before, from the others."""
+def test_an_ensemble_draws_new_subsamples_for_each_row_left_out():
+    """Eq. 6: subsamples of the same size, from the other rows."""
     X, y = rows(2)
     model = vote(X, y)
     again = clone(model).set_params(subsample=9)
@@ -132,8 +132,8 @@ def test_soft_margins_lie_between_errors_and_margins():
 
 
 @pytest.mark.parametrize("seed", seeds(10))
-def test_no_machine_is_worse_than_its_bound(seed):
-    """Two hundred machines and votes of all kernels, losses with ``a >= 0``, weights and costs."""
+def test_no_leave_one_out_error_exceeds_its_bound(seed):
+    """Machines and ensembles of all kernels, losses with ``a >= 0``, weights and costs."""
     rng = np.random.default_rng(seed)
     for _ in range(20):
         X, y = rows(rng.integers(10**6), n=int(rng.integers(6, 14)))
@@ -159,8 +159,8 @@ def test_no_machine_is_worse_than_its_bound(seed):
         assert loo_error(alone, X, y) <= loo_bound(alone, X, y).value
 
 
-def test_a_vote_of_least_squares_keeps_its_bound():
-    """A row beyond the margin has ``a < 0`` in one machine, which must not excuse the other."""
+def test_the_bound_holds_for_an_ensemble_of_least_squares():
+    """A row beyond the margin has ``a < 0`` in one machine, which must not offset the other."""
     X = np.array([[4.0, 0.0]] + [[1.0, 5.0]] * 10 + [[-1.0, 0.0]] * 10)
     y = np.array([1] * 11 + [0] * 10)
     common = {"gamma": 1.0, "loss": "least_squares", "fit_intercept": False, "tol": 1e-10}
@@ -172,8 +172,8 @@ def test_a_vote_of_least_squares_keeps_its_bound():
     assert bound.holds and bound.value >= 1 / 21
 
 
-def test_rows_that_do_not_interact_meet_lemma_and_bound():
-    """``K = I``: without itself a row scores 0, which is ``y f - a K``: all are in doubt."""
+def test_lemma_and_bound_are_tight_for_orthogonal_rows():
+    """``K = I``: the score of a row that is left out is 0, which is ``y f - a K``."""
     y = np.arange(6) % 2
     model = KernelSVC("precomputed", C=0.5, fit_intercept=False, tol=1e-12).fit(np.eye(6), y)
     np.testing.assert_allclose(as_signs(y) * model.training_scores_, 0.5)
@@ -182,7 +182,7 @@ def test_rows_that_do_not_interact_meet_lemma_and_bound():
     assert measured_stability(model, np.eye(6), y) == pytest.approx(0.5)
 
 
-def test_the_bound_is_the_share_of_doubtful_rows():
+def test_the_bound_is_the_fraction_of_rows_that_may_be_wrong():
     X, y = rows(5)
     model = vote(X, y)
     influence = np.zeros(16)
@@ -193,7 +193,7 @@ def test_the_bound_is_the_share_of_doubtful_rows():
 
 
 @pytest.mark.parametrize("n_classes", [3, 4])
-def test_of_several_classes_the_bound_is_above_the_true_error(n_classes):
+def test_with_several_classes_the_bound_is_above_the_error(n_classes):
     for seed in range(5):
         X, y = rows(seed, n=20, n_classes=n_classes)
         rest = [np.delete(np.arange(20), i) for i in range(20)]
@@ -209,7 +209,7 @@ def test_of_several_classes_the_bound_is_above_the_true_error(n_classes):
 
 
 @pytest.mark.parametrize("seed", seeds(8))
-def test_for_separating_machines_radius_over_margin_is_above(seed):
+def test_the_radius_margin_bound_is_above_the_others(seed):
     """Eq. 9: leave-one-out error, its bound, ``d^2 / (n rho^2)``."""
     X, y = rows(seed)
     model = KernelSVC(C=1e6, gamma=2.0, fit_intercept=False, tol=1e-9).fit(X, y)
@@ -223,7 +223,7 @@ def test_for_separating_machines_radius_over_margin_is_above(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(5))
-def test_separating_votes_have_the_mean_of_radius_over_margin(seed):
+def test_the_radius_margin_bound_of_an_ensemble_is_a_mean(seed):
     """Corollary 3.2."""
     X, y = rows(seed)
     model = vote(X, y, KernelSVC(C=1e6, gamma=2.0, fit_intercept=False, tol=1e-8))
@@ -236,7 +236,7 @@ def test_separating_votes_have_the_mean_of_radius_over_margin(seed):
     assert bound.holds and "Corollary 3.2" in bound.reference
 
 
-def test_machines_that_do_not_separate_have_no_radius_bound():
+def test_the_radius_margin_bound_needs_separating_machines():
     X, y = rows(0)
     assert not radius_margin_bound(clone(PLAIN).fit(X, y), X, y).holds
     squared = KernelSVC(C=1e6, gamma=2.0, loss="squared_hinge", fit_intercept=False).fit(X, y)
@@ -244,7 +244,7 @@ def test_machines_that_do_not_separate_have_no_radius_bound():
 
 
 def margin_bound_by_hand(model, X, y, delta):
-    """Eq. 11 as it is printed, for a Gaussian kernel: d = 1 if any support vector is left."""
+    """Eq. 11 as printed, for a Gaussian kernel: d = 1 if there is a support vector."""
     above = as_signs(y) * model.decision_function(X) >= delta
     total = 0.0
     for machine, own in zip(model.estimators_, model.estimators_samples_, strict=True):
@@ -253,8 +253,8 @@ def margin_bound_by_hand(model, X, y, delta):
 
 
 @pytest.mark.parametrize("seed", seeds(5))
-def test_the_margin_bound_of_every_delta_and_the_least(seed):
-    """Corollary 3.1: for each delta above Theorem 3.3's, the least at one of the margins."""
+def test_the_margin_bound_of_every_delta_and_its_minimum(seed):
+    """Corollary 3.1: above Theorem 3.3 for every delta, with its minimum at a margin."""
     X, y = rows(seed)
     model = vote(X, y)
     margins = as_signs(y) * model.decision_function(X)
@@ -268,7 +268,7 @@ def test_the_margin_bound_of_every_delta_and_the_least(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(20))
-def test_the_bounds_stand_at_the_default_accuracy(seed):
+def test_the_bounds_hold_at_the_default_tolerance(seed):
     X, y = rows(seed, n=40)
     machine = KernelSVC(C=0.5, gamma=0.5, fit_intercept=False)
     model = clone(machine).fit(X, y)
@@ -277,14 +277,14 @@ def test_the_bounds_stand_at_the_default_accuracy(seed):
     assert det_loo_error(many, X, y) <= det_loo_bound(many, X, y).value
 
 
-def test_processes_share_the_rows_that_are_left_out():
+def test_processes_compute_the_same_error():
     X, y = rows(3, n=40)
     model = clone(PLAIN).fit(X, y)
     for delta in (0.0, 0.5):
         assert loo_error(model, X, y, delta=delta, n_jobs=2) == loo_error(model, X, y, delta=delta)
 
 
-def test_a_vote_of_votes_is_refitted():
+def test_an_ensemble_of_ensembles_is_refitted():
     X, y = rows(0, n=20)
     inner = SubsampleVotingClassifier(PLAIN, n_estimators=3, subsample=0.8, random_state=0)
     model = vote(X, y, inner, n_estimators=2, subsample=0.9)
@@ -293,7 +293,7 @@ def test_a_vote_of_votes_is_refitted():
         assert det_loo_error(model, X, y, delta=delta) == pytest.approx(expected, abs=1e-6)
 
 
-def test_frames_keep_their_names_when_rows_are_left_out():
+def test_frames_keep_their_column_names_in_refits():
     X, y = rows(1)
     frame = pd.DataFrame(X, columns=["a", "b"])
     for machine in (PLAIN, StumpSVC(n_jobs=1)):
@@ -305,13 +305,13 @@ def test_frames_keep_their_names_when_rows_are_left_out():
     assert loo_error(by_names, frame, y) == loo_error(by_numbers, X, y)
 
 
-def test_a_vote_on_all_rows_can_lose_one():
+def test_subsamples_of_all_rows_lose_the_left_out_row():
     X, y = rows(2)
     model = vote(X, y, subsample=1.0)
     assert loo_error(model, X, y) == error_by_hand(margins_by_hand(PLAIN, X, y), 0.0)
 
 
-def test_only_votes_assume_fixed_weights_of_the_vote():
+def test_only_ensembles_assume_fixed_weights():
     X, y = np.arange(12.0)[:, None], np.repeat([0, 1], 6)
     machine = KernelSVC(C=1.0, gamma=0.1, fit_intercept=False)
     fixed = "fixed weights of the machines"

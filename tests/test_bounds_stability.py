@@ -50,7 +50,7 @@ X0, Y0 = rows(0)
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 @pytest.mark.parametrize("C", [0.02, 0.3, 5.0])
-def test_no_score_moves_by_more_than_the_stability(kernel, C):
+def test_no_score_changes_by_more_than_the_stability(kernel, C):
     for seed in range(5):
         X, y = rows(seed)
         model = KernelSVC(kernel, C=C, gamma=0.5, fit_intercept=False, tol=1e-9).fit(X, y)
@@ -62,13 +62,13 @@ def test_no_score_moves_by_more_than_the_stability(kernel, C):
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares"])
-def test_squared_losses_move_scores_by_more_than_c_kappa(loss):
+def test_squared_losses_change_scores_by_more_than_c_kappa(loss):
     X, y = np.array([[0.0], [9.0]]), np.array([0, 1])
     model = KernelSVC(C=0.1, gamma=1.0, loss=loss, fit_intercept=False).fit(X, y)
     assert measured_stability(model, X, y) == pytest.approx(0.2 / 1.2)  # more than 0.1
 
 
-def test_measured_is_the_largest_change_of_any_training_score():
+def test_measured_stability_is_the_largest_change_of_a_score():
     X, y = rows(6)
     model = clone(PLAIN).fit(X, y)
     before = model.decision_function(X)
@@ -78,8 +78,8 @@ def test_measured_is_the_largest_change_of_any_training_score():
     assert measured_stability(model, X, y) == pytest.approx(expected, abs=1e-4)
 
 
-def test_half_of_it_is_contradicted_by_two_rows():
-    """Far apart, each moves its own score by C when it leaves, twice the paper's beta."""
+def test_two_rows_contradict_the_papers_constant():
+    """Far apart, each changes its own score by C when it is left out, twice the paper's beta."""
     X, y = np.array([[0.0], [9.0]]), np.array([0, 1])
     model = KernelSVC(C=0.1, gamma=1.0, fit_intercept=False).fit(X, y)
     assert uniform_stability(model, X, y, constants="paper") == 0.05
@@ -125,7 +125,7 @@ def test_the_paper_s_form_of_theorem_5_2():
     assert "5.3" in stability_bound(mixed, X, y).reference
 
 
-def test_combining_helps_if_a_part_is_not_much_less_stable():
+def test_combining_helps_if_subsamples_are_not_much_less_stable():
     """Corollary 5.1."""
     assert combining_helps(0.5, 0.5, r=40, n_rows=100)
     assert not combining_helps(0.4, 1.0, r=40, n_rows=100)
@@ -145,12 +145,12 @@ FITTED = {
 
 
 @pytest.mark.parametrize("kind", FITTED)
-def test_the_validation_bound_holds_on_other_rows_than_those_of_training(kind):
+def test_the_validation_bound_holds_on_rows_other_than_training_rows(kind):
     assert not validation_bound(FITTED[kind], X0, Y0).holds
     assert validation_bound(FITTED[kind], X0 + 0.1, Y0).holds
 
 
-# Which models the bounds are for
+# Supported models and assumptions
 
 NOT_PROVEN = {
     "a bias": {"fit_intercept": True},
@@ -163,7 +163,7 @@ NOT_PROVEN = {
 
 @pytest.mark.parametrize("parameters", NOT_PROVEN.values(), ids=NOT_PROVEN)
 @pytest.mark.parametrize("bound", BOUNDS)
-def test_what_is_not_proven_is_said(parameters, bound):
+def test_violated_assumptions_are_reported(parameters, bound):
     machine = clone(PLAIN).set_params(C=1e5, **parameters)
     wanted = "no intercept" if "fit_intercept" in parameters else "kernels and costs that do not"
     models = [clone(machine).fit(X0, Y0)]
@@ -185,23 +185,23 @@ UNPROVEN = {
 
 
 @pytest.mark.parametrize("model", UNPROVEN.values(), ids=UNPROVEN)
-def test_machines_unlike_those_of_the_theorems_have_no_proof(model):
+def test_machines_outside_the_theorems_have_violations(model):
     assert not loo_bound(clone(model).fit(X0, Y0), X0, Y0).holds
 
 
-def test_a_machine_that_is_not_at_its_optimum_has_no_proof():
+def test_a_machine_that_has_not_converged_has_a_violation():
     model = clone(PLAIN).fit(X0, Y0)
     assert loo_bound(model, X0, Y0).holds
     model.certificate_ = replace(model.certificate_, converged=False)
     assert not loo_bound(model, X0, Y0).holds
 
 
-def test_a_stump_machine_with_all_known_beforehand_has_a_proof():
+def test_a_stump_ensemble_with_a_fixed_kernel_has_a_bound_that_holds():
     model = StumpSVC(0.01, measure="uniform", feature_range=(-9, 9), fit_intercept=False, n_jobs=1)
     assert loo_bound(model.fit(X0, Y0), X0, Y0).holds
 
 
-def test_a_vote_with_learned_weights_knows_its_training_rows():
+def test_an_ensemble_with_learned_weights_records_its_training_rows():
     model = vote(X0, Y0, combine="svm")
     assert not validation_bound(model, X0, Y0).holds
     assert validation_bound(model, X0 + 0.1, Y0).holds
@@ -212,14 +212,14 @@ def test_a_vote_with_learned_weights_knows_its_training_rows():
 @pytest.mark.parametrize(
     "weight", [[1.0, 2.0], -np.ones(90), np.zeros(90), np.full(90, np.nan), "a"]
 )
-def test_weights_of_a_bound_are_checked(weight):
+def test_invalid_sample_weight(weight):
     model = clone(PLAIN).fit(X0, Y0)
     assert_invalid(
         lambda: loo_bound(model, X0, Y0, sample_weight=weight), "sample_weight.* must be one number"
     )
 
 
-def test_a_finite_vote_is_not_the_expected_vote():
+def test_a_finite_ensemble_is_not_the_expected_one():
     found = stability_bound(vote(X0, Y0), X0, Y0)
     assert not found.holds
     assert any("is not known, and subsamples" in text for text in found.assumptions)
@@ -229,27 +229,27 @@ def test_a_finite_vote_is_not_the_expected_vote():
     ).holds
 
 
-def test_stability_asks_for_a_bounded_kernel():
+def test_stability_needs_a_bounded_kernel():
     model = clone(PLAIN).set_params(kernel="linear").fit(X0, Y0)
     assert loo_bound(model, X0, Y0).holds
     assert not stability_bound(model, X0, Y0).holds
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares"])
-def test_stability_is_refused_for_squared_losses(loss):
+def test_stability_rejects_squared_losses(loss):
     model = clone(PLAIN).set_params(loss=loss).fit(X0, Y0)
     for ask in (uniform_stability, stability_bound):
         assert_invalid(partial(ask, model, X0, Y0), "squared loss .* hinge or the logistic loss")
 
 
-def test_a_kernel_without_gamma_is_known_before_the_rows():
-    """Alone and in a vote, whatever its unused gamma says."""
+def test_a_kernel_without_gamma_does_not_depend_on_the_data():
+    """Alone and in an ensemble, whatever its unused gamma is."""
     machine = KernelSVC("linear", fit_intercept=False)
     assert loo_bound(clone(machine).fit(X0, Y0), X0, Y0).holds
     assert det_loo_bound(vote(X0, Y0, machine), X0, Y0).holds
 
 
-def test_stumps_in_a_given_range_are_known_before_the_rows():
+def test_stumps_in_a_given_range_do_not_depend_on_the_data():
     known = {"measure": "lebesgue", "feature_range": (-9, 9)}
     machine = StumpSVC(fit_intercept=False, tol=1e-8, **known)
     found = loo_bound(machine.fit(X0, Y0), X0, Y0)
@@ -260,7 +260,7 @@ def test_stumps_in_a_given_range_are_known_before_the_rows():
 
 
 @pytest.mark.parametrize("bound", [*BOUNDS, uniform_stability])
-def test_other_models_are_refused_and_the_right_ones_named(bound):
+def test_unsupported_models_are_rejected_with_the_supported_ones(bound):
     assert_invalid(
         lambda: bound(LogisticRegression().fit(X0, Y0), X0, Y0),
         rf"is not a kernel machine; {bound.__name__} is for a fitted KernelSVC or StumpSVC, or a "
@@ -278,7 +278,7 @@ def test_other_models_are_refused_and_the_right_ones_named(bound):
         assert_invalid(lambda model=model: bound(model, X0, Y0), match)
 
 
-def test_a_bound_of_one_machine_points_votes_elsewhere():
+def test_bounds_of_a_single_machine_point_to_those_of_ensembles():
     assert_invalid(lambda: loo_bound(vote(X0, Y0), X0, Y0), r"single machine.* use det_loo_bound")
     assert_invalid(
         lambda: det_loo_error(clone(PLAIN).fit(X0, Y0), X0, Y0),
@@ -289,7 +289,7 @@ def test_a_bound_of_one_machine_points_votes_elsewhere():
 @pytest.mark.parametrize(
     "bound", [ensemble_margin_bound, radius_margin_bound, stability_bound, uniform_stability]
 )
-def test_two_classes_are_asked_for(bound):
+def test_several_classes_are_rejected(bound):
     X, y = rows(0, n_classes=3)
     assert_invalid(
         lambda: bound(clone(PLAIN).fit(X, y), X, y), rf"has 3 classes, but {bound.__name__} is for"
@@ -298,16 +298,16 @@ def test_two_classes_are_asked_for(bound):
 
 @pytest.mark.parametrize("bound", [det_loo_bound, stability_bound, ensemble_margin_bound])
 @pytest.mark.parametrize("kind", FITTED)
-def test_other_tables_are_refused(bound, kind):
+def test_other_data_is_rejected(bound, kind):
     for X, y in ((X0 + 0.1, Y0), (X0[::-1], Y0[::-1]), (X0[:-1], Y0[:-1]), (X0, 1 - Y0)):
         assert_invalid(lambda X=X, y=y: bound(FITTED[kind], X, y), r"must be the data that")
 
 
-def test_a_table_of_too_few_rows_is_refused_by_the_true_error():
+def test_errors_reject_data_of_another_length():
     assert_invalid(lambda: det_loo_error(vote(X0, Y0), X0[:9], Y0[:9]), r"must be the data that")
 
 
-def test_weights_of_rows_count_in_the_bound():
+def test_sample_weights_count_in_the_bound():
     weight = np.where(np.arange(16) % 4 == 0, 0.0, 1.0 + np.arange(16) % 3)
     model = clone(PLAIN).fit(X0, Y0, sample_weight=weight)
     margin = as_signs(Y0) * model.decision_function(X0)
@@ -345,11 +345,11 @@ def test_bad_input(call, match):
     assert_invalid(lambda: call(model), match)
 
 
-# What the paper found
+# Results of the paper
 
 
 def test_bagging_tightens_the_bound_on_real_data():
-    """Section 4 on the heart data, C = 0.5, no bias: bound less test error, over splits and sigmas.
+    """Section 4 on the heart data, C = 0.5, no intercept: bound minus test error.
 
     The vote's bound is nearer to its test error at every sigma's mean and by a third in all.
     """

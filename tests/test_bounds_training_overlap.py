@@ -1,4 +1,4 @@
-"""Rows that a model learned from are known again, and no bound holds on them."""
+"""Models recognize their training rows, and no validation bound holds on them."""
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ FRESH, FRESH_Y = rows(1, n=40)
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore:estimators. no voter is better")
-def test_no_bound_holds_on_rows_of_the_training(name):
+def test_no_bound_holds_on_training_rows(name):
     model = clone(MODELS[name]).fit(X0, Y0)
     order = np.random.default_rng(0).permutation(40)
     bound = validation_bound(model, X0, Y0)
@@ -94,8 +94,8 @@ def test_no_bound_holds_on_rows_of_the_training(name):
     assert fresh.holds and fresh.violations == ()
 
 
-def test_a_few_rows_of_the_training_count_as_wrong():
-    """However they were judged: two more wrong rows, which bounds the error by the others."""
+def test_a_few_training_rows_count_as_errors():
+    """However they are classified, two training rows add two errors."""
     model = clone(STUMPS).fit(X0, Y0)
     alone = validation_bound(model, FRESH, FRESH_Y)
     mixed = validation_bound(model, np.r_[X0[:2], FRESH], np.r_[Y0[:2], FRESH_Y])
@@ -106,7 +106,7 @@ def test_a_few_rows_of_the_training_count_as_wrong():
     assert any("2 count as errors" in text for text in mixed.assumptions)
 
 
-def test_every_estimator_keeps_to_the_protocol():
+def test_every_estimator_implements_the_protocol():
     own = [getattr(everystump, name) for name in everystump.__all__]
     own = [cls for cls in own if isinstance(cls, type) and hasattr(cls, "fit")]
     assert len(own) >= 13
@@ -124,14 +124,14 @@ def test_every_estimator_keeps_to_the_protocol():
     assert not isinstance(STUMPS, SubsampleEnsemble)
 
 
-def test_of_other_classifiers_nothing_is_known():
+def test_other_classifiers_have_no_record():
     assert validation_bound(LogisticRegression().fit(X0, Y0), X0, Y0).holds
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, lambda d: pl.DataFrame(dict(d))])
 @pytest.mark.parametrize("name", ["StumpSVC", "KernelSVC", "WeightedVoteClassifier"])
 @pytest.mark.filterwarnings("ignore:estimators. no voter is better")
-def test_columns_of_frames_go_by_name(frame, name):
+def test_columns_of_frames_are_matched_by_name(frame, name):
     columns = {"a": X0[:, 0], "b": X0[:, 1]}
     model = clone(MODELS[name]).fit(frame(columns), Y0)
     backwards = frame({"b": X0[:, 1], "a": X0[:, 0]})
@@ -140,14 +140,14 @@ def test_columns_of_frames_go_by_name(frame, name):
     assert model.training_overlap(renamed, Y0).n_matched == 0
 
 
-def test_words_of_a_vote_of_anything_are_rows_too():
+def test_text_columns_of_a_vote_are_compared():
     frame = pd.DataFrame({"a": X0[:, 0], "job": np.where(X0[:, 1] > 0, "maid", "clerk")})
     model = WeightedVoteClassifier([("stumps", STUMPS)], random_state=0).fit(frame, Y0)
     assert model.training_overlap(frame[::-1], Y0[::-1]).same_rows
     assert model.training_overlap(frame.assign(job="clerk"), Y0).match_rate < 1
 
 
-def test_rows_of_weight_0_had_no_part():
+def test_rows_of_weight_0_are_not_training_rows():
     weight = np.repeat([1.0, 0.0], 20)
     for model in (clone(STUMPS), clone(PLAIN), everystump.DecisionStumpClassifier()):
         model.fit(X0, Y0, sample_weight=weight)
@@ -156,7 +156,7 @@ def test_rows_of_weight_0_had_no_part():
         assert not validation_bound(model, X0[:20], Y0[:20]).holds
 
 
-def test_another_label_makes_another_row():
+def test_rows_with_another_label_are_different():
     model = clone(STUMPS).fit(X0, Y0)
     assert model.training_overlap(X0, 1 - Y0).n_matched == 0
 
@@ -170,7 +170,7 @@ def few_values(seed, n):
     return X, (X[:, 0] + rng.integers(0, 2, n) > 1).astype(int)
 
 
-def test_fresh_rows_of_few_values_pass_and_the_bound_says_so():
+def test_new_rows_of_few_values_are_accepted_with_an_assumption():
     X, y = few_values(0, 400)
     model = clone(STUMPS).fit(X, y)
     for seed in range(1, 20):
@@ -180,8 +180,8 @@ def test_fresh_rows_of_few_values_pass_and_the_bound_says_so():
     assert not validation_bound(model, X[::-1], y[::-1]).holds
 
 
-def test_fresh_rows_of_few_values_rarely_raise_a_doubt():
-    """However many more there are than training rows, whose equals are the measure of chance."""
+def test_new_rows_of_few_values_are_rarely_rejected():
+    """However many there are: duplicates of training rows estimate the matches by chance."""
     rng, label = np.random.default_rng(5), np.zeros(20_000, dtype=int)
     caveats = 0
     for _ in range(60):
@@ -191,7 +191,7 @@ def test_fresh_rows_of_few_values_rarely_raise_a_doubt():
     assert caveats <= 1
 
 
-def test_training_rows_that_a_file_holds_with_seven_digits():
+def test_training_rows_rounded_to_seven_digits_are_recognized():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 20)), np.tile([0, 1], 30)
     model = clone(STUMPS).fit(X, y)
@@ -200,7 +200,7 @@ def test_training_rows_that_a_file_holds_with_seven_digits():
         assert not validation_bound(model, again, y).holds
 
 
-def test_more_known_rows_than_chance_explains_do_not_pass():
+def test_more_matches_than_by_chance_are_rejected():
     rng = np.random.default_rng(0)
     wide = rng.integers(0, 60, size=(400, 2)).astype(float)
     y = (wide[:, 0] > 30).astype(int)
@@ -213,8 +213,8 @@ def test_more_known_rows_than_chance_explains_do_not_pass():
     assert not bound.holds and "would by chance" in bound.violations[0]
 
 
-def test_the_chance_of_a_known_row_is_that_of_good_and_turing():
-    """A record of all rows and a sketch of some agree with a count of equal rows by hand."""
+def test_the_probability_of_a_match_is_that_of_good_and_turing():
+    """A record of all rows and a sketch of some agree with a direct count of duplicates."""
     rng = np.random.default_rng(3)
     X, label = rng.integers(0, 300, size=(40_000, 2)).astype(float), np.zeros(40_000, dtype=int)
     hashes = hash_rows(X, label)
@@ -238,7 +238,7 @@ def large(n=40_000):
     return X, (X[:, 0] > 0).astype(int)
 
 
-def test_one_bit_of_a_large_table_makes_it_another():
+def test_one_changed_bit_makes_another_table():
     X, y = large()
     model = StumpSVC(0.001, measure="lebesgue", feature_range=(-1, 1), fit_intercept=False)
     model.fit(X, y)
@@ -285,10 +285,10 @@ def test_a_model_of_earlier_versions_has_no_record():
         loo_bound(model, X0[:-1], Y0[:-1])
 
 
-# Boosting that goes on
+# Boosting with warm_start
 
 
-def test_stumps_found_on_two_tables_have_no_bound_of_either():
+def test_stumps_of_two_tables_have_no_bound():
     model = StumpBoostingClassifier(n_estimators=3, warm_start=True).fit(X0, Y0)
     model.set_params(n_estimators=6).fit(X0, Y0)
     assert boosting_training_bound(model, X0, Y0).holds
@@ -301,14 +301,14 @@ def test_stumps_found_on_two_tables_have_no_bound_of_either():
         assert not validation_bound(model, X, y).holds
 
 
-def test_the_bounds_of_boosting_are_for_the_boosted_rows():
+def test_the_bounds_of_boosting_need_the_training_rows():
     model = StumpBoostingClassifier(n_estimators=3).fit(X0, Y0)
     assert boosting_training_bound(model).holds
     bound = boosting_training_bound(model, FRESH, FRESH_Y)
     assert bound.violations[0] == "X and y are not the training data"
 
 
-# Estimators inside others
+# Nested estimators
 
 
 OTHERS = LogisticRegression()
@@ -329,7 +329,7 @@ WRAPPED = {
 
 @pytest.mark.parametrize("name", WRAPPED)
 @pytest.mark.parametrize("words", [False, True])
-def test_estimators_inside_others_are_asked(name, words):
+def test_nested_estimators_are_compared(name, words):
     of = np.array(["no", "yes"]) if words else np.arange(2)
     model = clone(WRAPPED[name]).fit(X0, of[Y0])
     bound = validation_bound(model, X0[::-1], of[Y0[::-1]])
@@ -339,21 +339,21 @@ def test_estimators_inside_others_are_asked(name, words):
 
 
 @pytest.mark.parametrize("wrapper", [OneVsRestClassifier, OneVsOneClassifier])
-def test_problems_of_two_classes_each_are_asked(wrapper):
+def test_one_vs_one_and_one_vs_rest_estimators_are_compared(wrapper):
     X, y = rows(4, n=60, n_classes=3)
     model = wrapper(clone(STUMPS)).fit(X, y)
     assert not validation_bound(model, X, y).holds
     assert validation_bound(model, *rows(5, n=60, n_classes=3)).holds
 
 
-def test_frames_reach_the_estimators_inside_others():
+def test_frames_reach_nested_estimators():
     frame = pd.DataFrame(X0, columns=["a", "b"])
     for name in ("votes", "bagging", "calibration", "a threshold"):
         model = clone(WRAPPED[name]).fit(frame, Y0)
         assert not validation_bound(model, frame, Y0).holds
 
 
-def test_of_a_forest_nothing_is_known_and_the_bound_says_so():
+def test_a_forest_without_a_record_adds_an_assumption():
     for model in (RandomForestClassifier(3, random_state=0), GradientBoostingClassifier()):
         bound = validation_bound(model.fit(X0, Y0), X0, Y0)
         assert bound.holds
@@ -366,7 +366,7 @@ NEW, NEW_Y = rows(2, n=40)
 
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.filterwarnings("ignore:estimators. no voter is better")
-def test_rows_of_voters_that_were_fitted_before(frozen):
+def test_training_rows_of_prefitted_voters(frozen):
     voter, other = clone(STUMPS).fit(X0, Y0), clone(PLAIN).fit(FRESH, FRESH_Y)
     pairs = [("stumps", voter), ("other", other)]
     if frozen:
@@ -379,7 +379,7 @@ def test_rows_of_voters_that_were_fitted_before(frozen):
 
 
 @pytest.mark.filterwarnings("ignore:estimators. no voter is better")
-def test_a_voter_of_which_nothing_is_known_leaves_a_doubt():
+def test_a_voter_without_a_record_is_a_violation():
     pairs = [("stumps", clone(STUMPS).fit(X0, Y0)), ("other", clone(OTHERS).fit(FRESH, FRESH_Y))]
     model = WeightedVoteClassifier(pairs, prefit=True).fit(NEW, NEW_Y)
     bound = validation_bound(model, *rows(3, n=40))
@@ -390,7 +390,7 @@ def test_a_voter_of_which_nothing_is_known_leaves_a_doubt():
     assert validation_bound(anew, *rows(3, n=40)).holds
 
 
-def test_machines_that_were_fitted_before_a_vote_over_subsamples():
+def test_prefitted_machines_of_a_subsample_ensemble():
     machine = FrozenEstimator(clone(STUMPS).fit(X0, Y0))
     model = SubsampleVotingClassifier(machine, n_estimators=2, random_state=0).fit(NEW, NEW_Y)
     for X, y in ((X0, Y0), (NEW, NEW_Y)):

@@ -1,4 +1,4 @@
-"""The bound by held-out rows, against sums of binomial probabilities."""
+"""The validation bound against sums of binomial probabilities."""
 
 import numpy as np
 import pytest
@@ -13,14 +13,14 @@ ETAS = [0.01, 0.05, 0.3]
 
 
 def bound_of(n_wrong, n_rows, **parameters):
-    """Return the bound of a classifier that always answers 0 on rows of which some are 1."""
+    """Return the bound of a classifier that predicts 0 for all rows, of which some are 1."""
     fixed = DummyClassifier(strategy="constant", constant=0).fit([[0.0], [0.0]], [0, 1])
     y = np.arange(n_rows) < n_wrong
     return validation_bound(fixed, np.zeros((n_rows, 1)), y.astype(int), **parameters)
 
 
-def test_two_wrong_of_143():
-    """What the tables of Clopper and Pearson's limits have, and what eq. 16 makes of it."""
+def test_two_errors_of_143():
+    """The published Clopper-Pearson limit, and that of eq. 16."""
     exact, paper = bound_of(2, 143), bound_of(2, 143, method="paper")
     assert exact.value == pytest.approx(0.0434, abs=5e-5)
     assert paper.value == pytest.approx(0.1890, abs=5e-5)
@@ -32,8 +32,8 @@ def test_two_wrong_of_143():
 @pytest.mark.parametrize("eta", ETAS)
 @pytest.mark.parametrize("n_rows", [1, 2, 7, 40])
 @pytest.mark.parametrize("n_candidates", [1, 6])
-def test_at_the_bound_so_few_wrong_rows_have_the_probability_asked_for(n_rows, eta, n_candidates):
-    """The definition, by the sum of binomial probabilities; all rows wrong bound nothing."""
+def test_at_the_bound_so_few_errors_have_probability_eta(n_rows, eta, n_candidates):
+    """The definition, by the sum of binomial probabilities; 1 if all rows are errors."""
     for n_wrong in range(n_rows):
         bound = bound_of(n_wrong, n_rows, eta=eta, n_candidates=n_candidates)
         tail = sum(binom.pmf(k, n_rows, bound.value) for k in range(n_wrong + 1))
@@ -46,16 +46,16 @@ def test_at_the_bound_so_few_wrong_rows_have_the_probability_asked_for(n_rows, e
 @pytest.mark.parametrize("eta", ETAS)
 @pytest.mark.parametrize("method", ["exact", "paper"])
 @pytest.mark.parametrize("n_rows", [1, 5, 30])
-def test_it_covers_every_true_error_as_often_as_it_says(n_rows, eta, method):
-    """The probability of a bound below the truth, summed over all numbers of wrong rows."""
+def test_the_bound_has_its_nominal_coverage(n_rows, eta, method):
+    """The probability of a bound below the true error, summed over all numbers of errors."""
     values = [bound_of(k, n_rows, eta=eta, method=method).value for k in range(n_rows + 1)]
-    # Just above a bound is where it fails most often.
+    # The coverage is lowest just above a bound.
     for truth in [*np.linspace(0, 1, 101), *(min(v * (1 + 1e-12), 1.0) for v in values)]:
         fails = sum(binom.pmf(k, n_rows, truth) for k in range(n_rows + 1) if values[k] < truth)
         assert fails <= eta * (1 + 1e-9)
 
 
-def test_no_wrong_row_has_a_closed_form():
+def test_no_errors_have_a_closed_form():
     for n_rows in (1, 10, 1000):
         assert bound_of(0, n_rows).value == pytest.approx(1 - 0.05 ** (1 / n_rows))
 
@@ -78,6 +78,6 @@ def test_equation_16_is_its_formula():
     assert any("no more than 7 models" in text for text in bound.assumptions)
 
 
-def test_what_is_no_method_is_refused():
+def test_invalid_method():
     with pytest.raises(ValueError, match=r"method='eq16' must be one of \['exact', 'paper'\]"):
         bound_of(0, 3, method="eq16")

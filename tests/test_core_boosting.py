@@ -1,4 +1,4 @@
-"""The stumps room against plain NumPy: every stump tried, every loss integrated by hand."""
+"""Stump search, boosting and its losses against plain NumPy and exhaustive search."""
 
 from itertools import pairwise
 
@@ -38,7 +38,7 @@ def error_of(stump, X, y, weight):
 
 
 def random_table(seed, n=40):
-    """Return rows with ties, a constant and a continuous feature, sides and weights, some 0."""
+    """Return rows with ties, a constant and a continuous feature, signs and weights, some 0."""
     rng = np.random.default_rng(seed)
     X = np.column_stack(
         [rng.integers(0, 5, n), rng.normal(size=n), np.full(n, 3.0), rng.integers(0, 30, n)]
@@ -49,7 +49,7 @@ def random_table(seed, n=40):
 
 
 def bincounts(codes, sizes, y, weight):
-    """Return the weights of both sides at each place of each feature, end to end."""
+    """Return the class-weight histograms of all features, end to end."""
     return np.array(
         [
             np.concatenate(
@@ -64,70 +64,72 @@ def bincounts(codes, sizes, y, weight):
 
 
 def searched(X, y, weight, max_bins=1000, **given):
-    """Return the columns, a search over them, and the tables of the rows."""
+    """Return the columns, a search over them, and the histograms of the rows."""
     columns = make_columns(X, max_bins=max_bins)
-    tables = bincounts(columns.codes, columns.sizes, y, weight)
-    return columns, StumpSearch(columns.columns, **given), tables
+    histograms = bincounts(columns.codes, columns.sizes, y, weight)
+    return columns, StumpSearch(columns.columns, **given), histograms
 
 
 @pytest.fixture(params=SEEDS)
 def flat(request):
-    """Return positive and negative weights of some features end to end, some places empty."""
+    """Return histograms of some features end to end, some bins empty."""
     rng = np.random.default_rng(request.param)
     columns = [numbers(1), numbers(7), numbers(6, missing=1.0), category(5), category(3, 1.0)]
     starts = np.concatenate([[0], np.cumsum([column.n_bins for column in columns])])
-    tables = rng.uniform(size=(2, starts[-1])) * (rng.random((2, starts[-1])) < 0.7)
+    histograms = rng.uniform(size=(2, starts[-1])) * (rng.random((2, starts[-1])) < 0.7)
     for a, b in pairwise(starts):
-        tables[:, a:b] *= 1 / (tables[:, a:b].sum() or 1)
-    return tables, starts, np.concatenate([column.parents for column in columns])
+        histograms[:, a:b] *= 1 / (histograms[:, a:b].sum() or 1)
+    return histograms, starts, np.concatenate([column.parents for column in columns])
 
 
 def is_beyond(parents, edge):
-    """Return which places have the edge on their way to the root."""
+    """Return which bins have the edge on their path to the root."""
     found = np.zeros(len(parents), dtype=bool)
-    for place in range(len(parents)):
-        found[place] = place == edge or (place > 0 and found[parents[place]])
+    for k in range(len(parents)):
+        found[k] = k == edge or (k > 0 and found[parents[k]])
     return found
 
 
 def sides(table, parents, edge):
     """Return positive minus negative weight, and all weight, before and beyond an edge."""
-    tilt, weight = table[0] - table[1], table.sum(axis=0)
+    imbalance, weight = table[0] - table[1], table.sum(axis=0)
     beyond = is_beyond(parents, edge)
-    return [[sums[part].sum() for part in (~beyond, beyond)] for sums in (tilt, weight)]
+    return [[sums[part].sum() for part in (~beyond, beyond)] for sums in (imbalance, weight)]
 
 
-def by_edge(tables, starts, parents, gain):
+def by_edge(histograms, starts, parents, gain):
     edges = [(a, b, k) for a, b in pairwise(starts) for k in range(b - a)]
-    return np.array([gain(*sides(tables[:, a:b], parents[a:b], k)) for a, b, k in edges])
+    return np.array([gain(*sides(histograms[:, a:b], parents[a:b], k)) for a, b, k in edges])
 
 
 def test_error_gains(flat):
-    tables, *tree = flat
-    out = np.full(tables.shape[1], np.nan)
-    error_gains(tables[0], tables[1], *tree, out)
-    expected = by_edge(tables, *tree, lambda tilt, weight: abs(tilt[1] - tilt[0]))
+    histograms, *tree = flat
+    out = np.full(histograms.shape[1], np.nan)
+    error_gains(histograms[0], histograms[1], *tree, out)
+    expected = by_edge(
+        histograms, *tree, lambda imbalance, weight: abs(imbalance[1] - imbalance[0])
+    )
     np.testing.assert_allclose(out, expected, atol=1e-13)
 
 
 def test_gini_gains(flat):
-    tables, *tree = flat
-    out = np.full(tables.shape[1], np.nan)
-    gini_gains(tables[0], tables[1], *tree, out)
+    histograms, *tree = flat
+    out = np.full(histograms.shape[1], np.nan)
+    gini_gains(histograms[0], histograms[1], *tree, out)
 
-    def gain(tilt, weight):
-        parts = (t**2 / w for t, w in zip(tilt, weight, strict=True) if w > 1e-15)
+    def gain(imbalance, weight):
+        parts = (t**2 / w for t, w in zip(imbalance, weight, strict=True) if w > 1e-15)
         return np.sqrt(sum(weight) * sum(parts))
 
-    np.testing.assert_allclose(out, by_edge(tables, *tree, gain), atol=1e-13)
+    np.testing.assert_allclose(out, by_edge(histograms, *tree, gain), atol=1e-13)
 
 
 @pytest.mark.parametrize("least", [0.0, 0.1, 0.4])
-def test_refuse_thin(flat, least):
-    tables, *tree = flat
-    gains = np.ones(tables.shape[1])
-    exclude_small_sides(tables[0], tables[1], *tree, least, gains)
-    thin = by_edge(tables, *tree, lambda tilt, weight: min(weight) < least)
+def test_exclude_small_sides(flat, least):
+    histograms, *tree = flat
+    gains = np.ones(histograms.shape[1])
+    exclude_small_sides(histograms[0], histograms[1], *tree, least, gains)
+    thin = by_edge(histograms, *tree, lambda imbalance, weight: min(weight) < least)
     thin[tree[0][:-1]] = False
     np.testing.assert_array_equal(gains, np.where(thin, -1.0, 1.0))
 
@@ -156,8 +158,8 @@ TWINS = {
 
 @pytest.mark.parametrize("name", TWINS)
 @pytest.mark.parametrize("scale", [1.0, 5.0, np.inf])
-def test_slopes_along_a_stump(name, scale):
-    """The summed weight after a step is exact, its fall that of central differences."""
+def test_derivatives_along_a_stump(name, scale):
+    """The slope after a step is exact, the curvature that of central differences."""
     rng = np.random.default_rng(1)
     odds, cost = rng.lognormal(size=(2, 500))
     vote = rng.choice([-1.0, 1.0], size=500)
@@ -175,17 +177,17 @@ def test_slopes_along_a_stump(name, scale):
 @pytest.mark.parametrize("seed", seeds(30))
 def test_no_stump_beats_the_best(seed):
     X, y, weight = random_table(seed)
-    _, search, tables = searched(X, y, weight)
-    stump = search.best(tables)
+    _, search, histograms = searched(X, y, weight)
+    stump = search.best(histograms)
     assert stump.error == pytest.approx(least_error(X, y, weight), abs=1e-12)
     assert stump.error == pytest.approx(error_of(stump, X, y, weight), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", seeds(30))
-def test_the_best_stump_cuts_in_the_middle_between_present_values(seed):
+def test_the_best_stump_cuts_at_the_midpoint_between_values(seed):
     X, y, weight = random_table(seed)
-    _, search, tables = searched(X, y, weight)
-    stump = search.best(tables)
+    _, search, histograms = searched(X, y, weight)
+    stump = search.best(histograms)
     feature, threshold, _ = every_stump(X[weight > 0])
     assert stump.threshold in threshold[feature == stump.feature]
     assert (stump.edge == 0) == np.isneginf(stump.threshold)
@@ -194,10 +196,10 @@ def test_the_best_stump_cuts_in_the_middle_between_present_values(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(20))
-def test_a_stump_of_bins_cuts_between_bins_and_knows_its_error(seed):
+def test_a_stump_of_bins_cuts_between_bins(seed):
     X, y, weight = random_table(seed, n=200)
-    columns, search, tables = searched(X, y, weight, max_bins=6)
-    stump = search.best(tables)
+    columns, search, histograms = searched(X, y, weight, max_bins=6)
+    stump = search.best(histograms)
     column = columns.columns[stump.feature]
     assert stump.threshold in np.append(column.cuts, -np.inf)
     assert stump.error == pytest.approx(error_of(stump, X, y, weight), abs=1e-12)
@@ -207,33 +209,33 @@ def test_a_stump_of_bins_cuts_between_bins_and_knows_its_error(seed):
 @pytest.mark.parametrize("seed", seeds(20))
 def test_gini_against_every_split(seed):
     X, y, weight = random_table(seed)
-    _, search, tables = searched(X, y, weight, criterion="gini")
-    stump = search.best(tables)
+    _, search, histograms = searched(X, y, weight, criterion="gini")
+    stump = search.best(histograms)
 
     X, y, weight = (a[weight > 0] for a in (X, y, weight))
 
-    def tilts(vote):
+    def imbalances(vote):
         return [(weight * y)[vote == s].sum() for s in np.unique(vote)]
 
     def gain(vote):
         weights = [weight[vote == s].sum() for s in np.unique(vote)]
-        return np.sum(np.square(tilts(vote)) / weights)
+        return np.sum(np.square(imbalances(vote)) / weights)
 
     votes = every_stump(X)[2].T
     best = next(v for v in votes if gain(v) > max(map(gain, votes)) - 1e-11)
     if np.isfinite(stump.threshold):
         assert gain(stump.vote(X)) == pytest.approx(gain(best), abs=1e-11)
-        assert tilts(stump.vote(X))[0] < 0 < tilts(stump.vote(X))[1]
+        assert imbalances(stump.vote(X))[0] < 0 < imbalances(stump.vote(X))[1]
     else:
-        assert np.all(np.sign(tilts(best)) == stump.direction)
+        assert np.all(np.sign(imbalances(best)) == stump.direction)
 
 
 @pytest.mark.parametrize("min_fraction", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_side_is_thin(seed, min_fraction):
+def test_each_side_has_the_minimum_weight(seed, min_fraction):
     X, y, weight = random_table(seed)
-    _, search, tables = searched(X, y, weight, min_fraction=min_fraction)
-    stump = search.best(tables)
+    _, search, histograms = searched(X, y, weight, min_fraction=min_fraction)
+    stump = search.best(histograms)
     _, threshold, votes = every_stump(X)
     share = (votes > 0).T @ weight / weight.sum()
     allowed = np.isneginf(threshold) | (np.minimum(share, 1 - share) >= min_fraction)
@@ -243,16 +245,16 @@ def test_no_side_is_thin(seed, min_fraction):
 
 def test_among_equals_the_first_feature_and_the_lowest_threshold():
     X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
-    _, search, tables = searched(X, np.array([-1, 1, -1, 1]), np.ones(4))
-    assert search.best(tables)[:5] == (0, 1, 0.5, -1, 1)
-    assert search.best_of_feature(1, tables[:, 4:])[:5] == (1, 1, 0.5, -1, 1)
+    _, search, histograms = searched(X, np.array([-1, 1, -1, 1]), np.ones(4))
+    assert search.best(histograms)[:5] == (0, 1, 0.5, -1, 1)
+    assert search.best_of_feature(1, histograms[:, 4:])[:5] == (1, 1, 0.5, -1, 1)
 
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_constant_vote_where_no_cut_is_better(side):
     X = np.array([[5.0], [5.0], [6.0]])
-    _, search, tables = searched(X, side * np.array([1, -1, 1]), np.array([2.0, 1.0, 4.0]))
-    stump = search.best(tables)
+    _, search, histograms = searched(X, side * np.array([1, -1, 1]), np.array([2.0, 1.0, 4.0]))
+    stump = search.best(histograms)
     assert stump[:5] == (0, 0, -np.inf, -1, side)
     np.testing.assert_array_equal(stump.vote(X), [side] * 3)
     assert (stump.right, stump.wrong) == (6.0, 1.0)
@@ -263,25 +265,25 @@ def cut(feature=0, threshold=0.0, direction=1, right=0.75, wrong=0.25):
     return Stump(feature, 0, threshold, -1, direction, missing, right, wrong)
 
 
-def test_error_and_coin():
+def test_error_and_chance():
     assert cut(right=3.0, wrong=1.0).error == 0.25
     assert cut(right=1.0, wrong=1.0 - 1e-13).is_chance
     assert not cut(right=1.0, wrong=1.0 - 1e-9).is_chance
     assert CHANCE.is_chance
 
 
-def test_a_vote_does_not_depend_on_the_type_of_the_rows():
-    """The middle of neighbouring numbers of 32 bits needs more of them."""
+def test_votes_do_not_depend_on_the_dtype():
+    """The midpoint of neighboring 32-bit floats needs more bits."""
     X = np.array([[1.0], [np.nextafter(np.float32(1), np.float32(2))]], dtype=np.float32)
-    _, search, tables = searched(X.astype(float), np.array([-1, 1]), np.ones(2))
-    np.testing.assert_array_equal(search.best(tables).vote(X), [-1, 1])
+    _, search, histograms = searched(X.astype(float), np.array([-1, 1]), np.ones(2))
+    np.testing.assert_array_equal(search.best(histograms).vote(X), [-1, 1])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_judge_and_place(seed):
+def test_reweighted_and_bin_of(seed):
     X, y, weight = random_table(seed)
-    _, search, tables = searched(X, y, weight)
-    stump = search.best(tables)
+    _, search, histograms = searched(X, y, weight)
+    stump = search.best(histograms)
     other = np.random.default_rng(seed).uniform(size=len(y))
     judged = search.reweighted(stump, searched(X, y, other)[2])
     assert judged[:6] == stump[:6]
@@ -336,8 +338,8 @@ def test_chosen_stumps_keep_multiplicities(ensemble):
         np.testing.assert_array_equal(measure.stump_masses(column, d).inside, 2 * times)
 
 
-def test_weights_from_steps(ensemble):
-    """Steps at the thresholds become weights whose vote takes just these steps."""
+def test_weights_from_jumps(ensemble):
+    """The vote of the stumps has the given jumps at their thresholds."""
     singles, weights, X = ensemble
     stumps = Stumps.of(singles, weights)
     columns = make_columns(X, max_bins=1000, thresholds=stumps.as_measure(3).thresholds).columns
@@ -371,7 +373,7 @@ def test_locations_and_sums_by_feature(sizes):
 
 @pytest.mark.parametrize("name", BOOSTING_LOSSES)
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e5])
-def test_weights_are_minus_the_slope_of_the_loss(name, scale):
+def test_weights_are_minus_the_derivative_of_the_loss(name, scale):
     """Up to a factor; central differences of 1e-6 are good to about 1e-9."""
     loss, margin = BOOSTING_LOSSES[name], np.linspace(-4, 4, 102)
     slope = (loss.value(margin + 1e-6) - loss.value(margin - 1e-6)) / 2e-6
@@ -388,7 +390,7 @@ def boosted_rows(X, y, weight, loss, *, joined=True):
 
 
 def _one_by_one(columns):
-    """Return a packing that joins nothing: every place is held to be one of many."""
+    """Return a packing without joint columns."""
     singles = [pack(columns.codes[d : d + 1], columns.sizes[d : d + 1]) for d in range(4)]
     whole = pack(np.zeros((4, 1), dtype=columns.codes.dtype), np.array([100] * 4))
     starts = np.concatenate([[0], np.cumsum(columns.sizes)])
@@ -404,8 +406,8 @@ def _one_by_one(columns):
 
 @pytest.mark.parametrize("name", BOOSTING_LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_steps_minimise_the_summed_loss(name, seed):
-    """Two rounds; SciPy's minimiser sees the loss only, so steps agree to its root precision."""
+def test_steps_minimize_the_summed_loss(name, seed):
+    """Two rounds; SciPy uses values of the loss only, so steps agree to its precision."""
     X, y, weight = random_table(seed)
     weight = weight + 0.1
     columns, rows = boosted_rows(X, y, weight, name)

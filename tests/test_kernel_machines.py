@@ -105,7 +105,7 @@ def test_max_iter_bounds_the_work_of_libsvm():
     check_claims(model, X, y, np.full(len(y), model.C))
 
 
-def test_a_gap_below_rounding_is_not_claimed():
+def test_no_gap_is_certified_below_rounding():
     X, y = integer_table(1345)
     message = r"rounding \(.e-.. of the objective\) prevents a proof of tol=1e-18; .* or scale"
     with pytest.warns(ConvergenceWarning, match=message):
@@ -189,7 +189,7 @@ def test_rounding_bounds_of_products(extended):
 
 @pytest.mark.parametrize("loss", [Hinge, SquaredHinge, LeastSquares])
 @pytest.mark.parametrize("seed", seeds(5))
-def test_the_best_bias_has_the_least_loss(loss, seed):
+def test_the_best_intercept_has_the_least_loss(loss, seed):
     rng = np.random.default_rng(seed)
     sign, scores = np.where(rng.random(30) < 0.4, 1.0, -1.0), 3 * rng.normal(size=30)
     charged = loss(rng.random(30) + 0.1)
@@ -201,7 +201,7 @@ def test_the_best_bias_has_the_least_loss(loss, seed):
     assert found <= minimize_scalar(total, bounds=(-20, 20), method="bounded").fun * (1 + 1e-9)
 
 
-def test_rows_on_the_corner_do_not_confuse_the_best_bias():
+def test_the_best_intercept_with_rows_on_the_corner():
     """Both classes lie on their corners; the rows of neither may be overlooked."""
     X = np.array([1.0, 2, 0, 2, 0, 0, 0, 0, 2, 2, 2, 0])[:, None]
     y = np.array([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0])
@@ -220,7 +220,7 @@ def test_dual_variables_are_balanced_exactly():
     a[1::2] *= a[::2].sum() / a[1::2].sum()
     left = abs(sum(exact(balance(problem, a) * sign)))
     assert left <= 1e-17 < abs(sum(exact(a * sign)))
-    # Without a row between its limits there is nothing to move.
+    # Without a row between its limits nothing changes.
     costs = np.append(np.full(10, 0.1), 1.0)
     problem = KernelProblem(np.append(np.ones(10), -1.0), Hinge(costs), True, 1e-6, 100)
     np.testing.assert_array_equal(balance(problem, costs), costs)
@@ -228,7 +228,7 @@ def test_dual_variables_are_balanced_exactly():
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("bias", [True, False])
-def test_the_path_through_the_interior_leads_to_the_optimum(loss, bias):
+def test_the_interior_point_method_converges(loss, bias):
     rng = np.random.default_rng(1)
     X, sign = rng.normal(size=(40, 2)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
     problem = KernelProblem(sign, LOSSES[loss](rng.random(40) + 1.0), bias, 1e-4, 100)

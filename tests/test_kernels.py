@@ -1,4 +1,4 @@
-"""Kernels against the hypotheses that they embody, one by one."""
+"""Kernels against explicit sums over their hypotheses."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_the_stump_kernel_is_an_integral_over_thresholds():
     np.testing.assert_allclose(stump_kernel(X, Y, feature_range=RANGE), total, atol=1e-3)
 
 
-def test_the_middle_stumps_one_by_one():
+def test_the_midpoint_stumps_are_summed():
     training = np.round(X, 1)
     kernel = np.zeros((25, 10))
     for d in range(3):
@@ -92,26 +92,26 @@ def test_the_chain_solver_is_libsvm_on_the_kernel():
 
 
 def mean_error(kernel_of, exact, n_hypotheses, repeats=40):
-    """Return the root mean square error of kernels of randomly drawn hypotheses."""
+    """Return the root mean square error of kernels of random hypotheses."""
     errors = [kernel_of(n_hypotheses, seed)(X, Y) - exact for seed in range(repeats)]
     return np.sqrt(np.mean(np.square(errors)))
 
 
 def assert_converges(kernel_of, exact):
-    """Sixteen times the hypotheses, a quarter of the error; 40 repeats know it to some 10 %."""
+    """Sixteen times the hypotheses have a quarter of the error, which 40 repeats give to 10%."""
     few, many = (mean_error(kernel_of, exact, n) for n in (200, 3200))
     assert few / many == pytest.approx(4.0, rel=0.25)
     assert many < 0.15
 
 
-def test_drawn_stumps_tend_to_the_stump_kernel():
+def test_random_stumps_converge_to_the_stump_kernel():
     assert_converges(
         lambda n, seed: EmbodiedKernel.of_stumps(RANGE, n, random_state=seed),
         stump_kernel(X, Y, feature_range=RANGE),
     )
 
 
-def test_drawn_perceptrons_tend_to_the_perceptron_kernel():
+def test_random_perceptrons_converge_to_the_perceptron_kernel():
     """E|cos| is Gamma(D/2) / (sqrt(pi) Gamma((D+1)/2)), 1/2 in three dimensions."""
     mean_cosine = np.exp(gammaln(1.5) - gammaln(2.0)) / np.sqrt(np.pi)
     assert mean_cosine == pytest.approx(0.5)
@@ -122,7 +122,7 @@ def test_drawn_perceptrons_tend_to_the_perceptron_kernel():
 
 
 def test_negations_and_the_constant_are_in_the_kernel():
-    """Two hypotheses with weights r, their negations, and the constant with its own."""
+    """Two hypotheses with weights r, their negations, and the constant."""
     votes = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     kernel = EmbodiedKernel(lambda rows: votes, r=[0.5, 2.0], constant=3.0)
     weighted = np.hstack([votes * [0.5, 2.0], -votes * [0.5, 2.0], [[3.0, -3.0]] * 3])
