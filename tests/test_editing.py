@@ -150,7 +150,7 @@ def test_flattened_regions_are_constant():
     values = edited.explain_local(X)["age"]
     assert values[inside].nunique() == 1 and values[~inside].nunique() > 5
     assert model.explain_local(X)["age"][inside].nunique() > 5
-    assert edited.edits_ == ("age was made flat from 40 up to 55",)
+    assert edited.edits_ == ("age was flattened from 40 up to 55",)
 
 
 def test_flat_curves_keep_the_weighted_mean():
@@ -298,7 +298,7 @@ def test_unknown_attributes():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda m: m.set_curve("aeg", 0.0), r"feature='aeg' is none .* use 'age'\."),
+        (lambda m: m.set_curve("aeg", 0.0), r"feature='aeg' is not among .* use 'age'\."),
         (lambda m: m.remove_feature(7), "feature=7: the model has 3 features"),
         (lambda m: m.set_curve("age", np.nan), "value=nan must be a finite number"),
         (lambda m: m.set_curve("age", "high"), "value='high' must be a finite number"),

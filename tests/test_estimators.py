@@ -523,3 +523,20 @@ def test_the_old_name_of_feature_info():
         assert model.features_ is model.feature_info_
     assert caught[0].filename == __file__
     assert not hasattr(StumpSVC(), "features_")
+
+
+def test_a_fit_deletes_the_attributes_of_the_last_one():
+    model = StumpSVC().fit(X0, Y0).remove_feature(0)
+    model.about_, model.note = {"target": "y"}, "kept"
+    model.fit(X0, Y0)
+    assert not hasattr(model, "about_") and model.edits_ == () and model.note == "kept"
+    assert set(vars(model)) == {*vars(StumpSVC().fit(X0, Y0)), "note"}
+
+
+def test_invalid_training_data_keep_the_last_fit():
+    model = StumpSVC().fit(X0, Y0).remove_feature(0)
+    scores = model.decision_function(X0)
+    with pytest.raises(ValueError, match="X contains infinity"):
+        model.fit(with_one(np.inf), Y0)
+    np.testing.assert_array_equal(model.decision_function(X0), scores)
+    assert model.edits_ == ("x0 was removed",)

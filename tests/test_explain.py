@@ -269,7 +269,7 @@ def test_curves_of_chosen_features():
     named = CurvesDisplay.from_estimator(model, features=["c"], feature_names=["a", "b", "c"])
     assert named.shapes == [model.shapes_[2]]
     for features, message in [
-        (["jobb"], "feature='jobb' is none of the 3 features; .*'job'"),
+        (["jobb"], "feature='jobb' is not among the 3 features; .*'job'"),
         ([3], "feature=3: the model has 3 features"),
         ([], r"features=\[\] leaves nothing to draw"),
         ("job", r"features='job' must be a list; pass \['job'\]"),
@@ -563,7 +563,7 @@ def test_captions_mention_edits():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     edited = model.remove_feature("job").flatten_curve("age", low=60)
-    words = "edited: age was made flat from 60 on after 1 more"
+    words = "edited: age was flattened from 60 on after 1 more"
     assert words in CurvesDisplay.from_estimator(edited).figure_._supxlabel.get_text()
     assert words in ImportanceDisplay.from_estimator(edited).ax_.get_xlabel()
     assert words in ContributionsDisplay.from_estimator(edited, X).ax_.get_xlabel()

@@ -298,7 +298,7 @@ def test_features_by_index_or_name():
     X, y = table()
     model = StumpSVC().fit(X, y)
     pd.testing.assert_frame_equal(model.curve(1), model.curve("income"))
-    with pytest.raises(ValueError, match=r"^feature='icome' is none of the 3 .* 'income'\.$"):
+    with pytest.raises(ValueError, match=r"^feature='icome' is not among the 3 .* 'income'\.$"):
         model.curve("icome")
     with pytest.raises(ValueError, match=r"feature=3: the model has 3 features; .* from 0 to 2"):
         model.curve(3)

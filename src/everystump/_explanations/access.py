@@ -64,7 +64,8 @@ def feature_index(features: Sequence[Feature], feature: Any) -> int:
             f"0 to {len(names) - 1}."
         )
     raise ValueError(
-        f"feature={feature!r} is none of the {len(names)} features; {suggest_name(feature, names)}."
+        f"feature={feature!r} is not among the {len(names)} features; "
+        f"{suggest_name(feature, names)}."
     )
 
 

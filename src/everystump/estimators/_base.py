@@ -155,7 +155,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 
     def _comparable_rows(self, X: Any) -> Any:
         """Return samples as the numbers that are hashed in training."""
-        return check_rows(self, X)
+        return self._check_samples(X)
 
     def _sub_estimators(self) -> Sequence[Any]:
         """Return the fitted classifiers inside this one that have the same classes."""

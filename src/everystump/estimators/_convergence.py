@@ -19,7 +19,7 @@ def warn_if_not_converged(estimator: Any) -> None:
     if worst.converged:
         return
     kernel = estimator.get_params(deep=False).get("kernel", "precomputed")
-    other = "lower C" if kernel == "precomputed" else "scale the features of X alike"
+    other = "lower C" if kernel == "precomputed" else "scale the features of X to similar ranges"
     reached = f"a relative duality gap of {worst.gap:.1e}"
     if worst.rounding > estimator.tol:
         message = (

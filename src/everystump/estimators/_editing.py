@@ -144,7 +144,7 @@ class EditingMixin:
         >>> from everystump import StumpSVC
         >>> model = StumpSVC().fit([[0], [1], [2], [3]], [0, 0, 1, 1])
         >>> model.flatten_curve("x0").edits_
-        ('x0 was made flat',)
+        ('x0 was flattened',)
         """
         models, d = shape_models(self), feature_index(self.feature_info_, feature)
         region, name = self._region(d, low, high, levels, missing)
@@ -153,7 +153,7 @@ class EditingMixin:
             mean = region.mean(models[k][d], density, name)
             models = replace_curve(models, k, d, region.set(models[k][d], mean))
         of_class = _of_class(models, class_label)
-        return self._edited(models, f"{name} was made flat{region.description}{of_class}")
+        return self._edited(models, f"{name} was flattened{region.description}{of_class}")
 
     def remove_feature(self, feature: str | int) -> Self:
         """Return a copy of the model without the contribution of a feature.

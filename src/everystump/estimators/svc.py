@@ -158,8 +158,8 @@ class StumpSVCCV(CPathEnsemble):
     cv : int, cross-validation generator or iterable, default=5
         Number of folds of ``StratifiedKFold(cv, shuffle=True, random_state=random_state)``, or a
         splitter, or an iterable of (train, test).  If a class has fewer samples than there are
-        folds, fewer folds are used, at least 3, with a warning; the sample of a class with only one
-        is in the training part of every fold.
+        folds, fewer folds are used, at least 3, with a warning; the only sample of a class is never
+        held out.
     scoring : str or callable, default=None
         A scikit-learn scorer; accuracy by default.
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"

@@ -44,8 +44,8 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
     """Weighted vote of arbitrary classifiers (Sugiyama, section 30.4).
 
     The non-negative weights minimize the logistic loss of the vote on held-out samples.  Integer
-    sample weights count copies of a sample, some of which may be held out and others not; other
-    weights are passed to the classifiers and to the loss.
+    sample weights count copies of a sample, of which some may be held out; other weights are passed
+    to the classifiers and to the loss.
 
     The probabilities are the total weights of the classifiers that predict each class.  They agree
     with ``predict``, but are not calibrated: where all classifiers agree, they are 0 and 1.  Use
