@@ -17,16 +17,16 @@ from everystump._core import binloops
 
 # The size of the lookup grid.
 _CELLS_PER_CUT, _MIN_CELLS, _MAX_CELLS = 16, 256, 65536
-# Sorting is faster for at most so many rows, or for more than so many bins.
+# Sorting is faster up to this number of rows, or beyond this number of bins.
 _MAX_SORTED_ROWS, _MAX_CELL_BINS = 40_000, 512
 _MAX_SAMPLE, _ROWS_PER_SAMPLE, _SAMPLES_PER_CELL = 16_384, 12, 2
-# With at most so many rows per cut, a lookup grid does not pay off.
+# Up to this number of rows per cut, building a lookup grid takes longer than it saves.
 _MIN_ROWS_PER_CUT = 4
 # A grid that leaves more bisections than this is too coarse: bisecting all cuts is faster.
 _MAX_BISECTIONS = 2.0
 # In bins: far more than the rounding of sums, far less than a row.
 _TOLERANCE = 1e-9
-# Cells that are still undecided after so many rounds are all sorted.
+# After this number of rounds all remaining cells are sorted.
 _MAX_ROUNDS = 4
 
 
@@ -155,7 +155,7 @@ def n_numeric_bins(max_bins: int, missing: float) -> int:
 def bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     """Return the first value of each bin.
 
-    A value that fills a bin by itself counts as at most one bin, and the other values share the
+    A value that fills a whole bin counts as at most one bin, and the other values share the
     remaining bins.  Only total weights matter: a row twice and a weight of 2 give the same bins.
     """
     return _CappedWeights.of(counts, max_bins).starts()
@@ -258,7 +258,7 @@ def _find_in_cells(
 
 
 def _cell_edges(x: np.ndarray) -> np.ndarray:
-    """Return edges of cells of about equal weight; a frequent value is a cell of its own."""
+    """Return edges of cells of about equal weight; a frequent value has its own cell."""
     size = min(_MAX_SAMPLE, len(x) // _ROWS_PER_SAMPLE)
     rows = np.random.default_rng(0).integers(len(x), size=size)
     sample = np.sort(x[rows])

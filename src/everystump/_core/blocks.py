@@ -21,7 +21,7 @@ _BLOCK_ROWS = 65536
 _BLOCK_ROWS_SINGLE = 2 * _BLOCK_ROWS
 # Threads cost about 50 microseconds per call: with fewer codes, one thread does all the work.
 _MIN_CODES_FOR_THREADS = 400_000
-# With fewer codes, rows stay in one block however many threads there are.
+# With fewer codes, rows stay in one block for any number of threads.
 _MIN_CODES_TO_SPLIT = 2_000_000
 
 
@@ -122,7 +122,7 @@ class ClassSortedBlock:
 
 
 def take_rows(codes: np.ndarray, index: np.ndarray, offset: int = 0) -> np.ndarray:
-    """Return ``codes[:, offset + index]``, quicker than NumPy does."""
+    """Return ``codes[:, offset + index]``, faster than NumPy does."""
     out = np.empty((len(codes), len(index)), dtype=codes.dtype)
     rowloops.take_rows(codes, index, out, offset)
     return out

@@ -6,7 +6,7 @@ import numpy as np
 
 from everystump._core.jit import jit
 
-# So many features and rows of a kernel matrix fit into the cache together.
+# The numbers of features and rows of a kernel matrix that fit into the cache together.
 _FEATURES_PER_TILE, _TILE = 32, 128
 
 

@@ -31,7 +31,7 @@ from everystump._core.columns import Column
 from everystump._core.measures import Masses
 from everystump._core.threads import thread_map
 
-# Kernel matrices are summed over so many features at a time.
+# The number of features that are added to a kernel matrix at a time.
 _FEATURES_AT_ONCE = 256
 
 

@@ -37,7 +37,7 @@ from everystump._core.threads import thread_map
 _COLUMNS_PER_READ, _ROWS_PER_READ = 2, 4096
 # Columns of fewer rows take mostly Python time, which threads cannot share.
 _MIN_ROWS_FOR_THREADS = 5000
-# Row densities have at most so many values, and histograms of them so many bars.
+# The largest number of values of a row density, and of bars of its histogram.
 _MAX_DENSITY_VALUES, _N_BARS = 256, 30
 
 

@@ -10,7 +10,7 @@ use these quantities, each an array with one entry per row unless it is a sum:
 - ``dual(a) = min over m of loss(m) + a m``, the row's term of the dual objective (minus the convex
   conjugate at ``-a``).
 
-Boosting has losses of its own, in `everystump._core.boosting`: they define a step size instead.
+The losses of boosting, which define a step size instead, are in `everystump._core.boosting`.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Packing:
 
     @cached_property
     def is_trivial(self) -> bool:
-        """Whether every feature is a column of its own."""
+        """Whether no columns are joined."""
         return len(self.members) == len(self.locations)
 
     def expand(self, table: np.ndarray) -> np.ndarray:

@@ -6,8 +6,8 @@ because ``sign(0) = 1``.  So smooth stumps, decision stumps and sums of both hav
 adding, scaling and averaging models is adding, scaling and averaging curves.
 
 The curve of a category is a step function over the codes of its levels and 0 beyond them: an
-unknown level adds nothing.  A missing value has a value of its own; if none was missing in
-training, it adds nothing.
+unknown level adds nothing.  A missing value has its own value; if none was missing in training,
+it adds nothing.
 """
 
 from __future__ import annotations

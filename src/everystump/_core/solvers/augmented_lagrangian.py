@@ -40,8 +40,8 @@ _FIRST_BOX, _FIRST_BOX_WIDE, _WIDE = 400.0, 20.0, 4
 # A warm start from another C uses this fraction of its last penalty.
 _RESUMED_PENALTY = 0.05
 # The growth of the penalty after a smoothed problem that took several Newton steps, one step, or
-# one step of at most _TRIVIAL_PRODUCTS products.  Wide problems are easy for long and then become
-# hard at once: a leap into the hard ones takes more steps than it saves.
+# one step of at most _TRIVIAL_PRODUCTS products.  Wide problems stay easy for many steps and then
+# suddenly become hard: a large increase of the penalty would cost more steps than it saves.
 _GROWTH_HARD, _GROWTH_EASY, _GROWTH_TRIVIAL, _GROWTH_TRIVIAL_WIDE = 1.5, 3.0, 10.0, 4.0
 _TRIVIAL_PRODUCTS = 3
 # A smoothed problem is solved when the residual is at most this multiple of the slack, and the two
@@ -51,8 +51,8 @@ _INNER, _BALANCE, _PRODUCT_TARGET = 3.0, 1e-3, 2.0
 # before the weights have adapted to the last centers.
 _SIGN_SLACK = 0.1
 _EFFORT = Effort(steps=10, products=150, max_products=1500)
-# With at least so many rows, one out of _SUBSAMPLING is solved first, to a multiple of the
-# tolerance, if there are enough rows of both classes among them.
+# From _MANY_ROWS rows on, one out of _SUBSAMPLING is solved first, to a multiple of the tolerance,
+# if there are enough rows of both classes among them.
 _MANY_ROWS, _SUBSAMPLING, _SUBSAMPLE_TOL, _MIN_CLASS_ROWS = 200_000, 8, 3.0, 200
 # A hard margin below this fraction of the kernel's diameter is numerically 0.
 _MIN_MARGIN = 1e-6
@@ -94,7 +94,7 @@ def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOpti
 
 
 def _solve_subsample(problem: Problem, rows: Rows, options: SolverOptions) -> Solution | None:
-    """Return the solution on a subsample of very many rows, from which few steps are left."""
+    """Return the solution on a subsample of very many rows, from which few steps remain."""
     if rows.n_rows < _MANY_ROWS or problem.hard or problem.signs is not None:
         return None
     some = rows.subsample(_SUBSAMPLING)
@@ -170,7 +170,7 @@ class _Search:
     def _growth(self) -> float:
         if self._steps > 1:
             return _GROWTH_HARD
-        # With sign constraints, few products mean little.
+        # With sign constraints, few products do not indicate an easy problem.
         trivial = self._products <= _TRIVIAL_PRODUCTS and not self.iterate.constraints
         if not trivial:
             return _GROWTH_EASY

@@ -32,7 +32,7 @@ _FIRST_ACCURACY, _MIN_ACCURACY = 0.1, 1e-14
 _GAP_REDUCTION = 0.9
 # The number of rows to fetch at a time: at least this many, or this fraction of all rows.
 _MIN_BATCH, _N_BATCHES = 256, 32
-# After so many steps per row a Newton step is more effective; the largest number of rounds.
+# After this number of steps per row a Newton step is more effective; the largest number of rounds.
 _STEPS_PER_ROW, _MAX_ROUNDS = 3, 20
 # With more rows than this, a Newton step is not worth its cubic cost.
 MAX_FREE_ROWS = 4000

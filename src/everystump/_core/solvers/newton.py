@@ -74,7 +74,7 @@ def _is_recentering_due(iterate: Iterate, current: PrimalDual, floor: float) -> 
 
 
 def _growth(steps: int) -> float:
-    """Return the growth of the penalty on the signs after so many Newton steps."""
+    """Return the growth of the penalty on the signs, given the Newton steps it took."""
     if steps > _FEW_STEPS:
         return _GROWTH_HARD
     return _GROWTH_FEW if steps > 1 else _GROWTH_EASY

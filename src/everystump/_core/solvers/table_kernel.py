@@ -14,8 +14,8 @@ from everystump._core.packing import Packing
 # multiplied; entry and row of a matrix that is factored; code; bin; call.
 _KERNEL_VALUE, _ENTRY, _FACTOR, _CODE, _BIN, _CALL = 5e-11, 5e-9, 2e-11, 1.5e-9, 1.5e-8, 5e-5
 _MAX_ROWS = 4000
-# A problem of more than so many bins per row, with C times a kernel value this large, takes many
-# products: its features separate the rows, and the solution comes close to that.
+# A problem with more bins per row than this, and with C times a kernel value above this, takes many
+# products: its features can separate the rows, and the solution almost does.
 _MANY_BINS, _LARGE_KERNEL = 12, 10.0
 
 
@@ -50,7 +50,7 @@ class TableKernelMatrix:
         self._matrix: np.ndarray | None = None
 
     def is_faster(self, n_rows: int, C: float, effort: Effort) -> bool:
-        """Whether a problem of so many rows is likely to be solved faster with the matrix."""
+        """Whether a problem of ``n_rows`` rows is likely to be solved faster with the matrix."""
         if n_rows > _MAX_ROWS:
             return False
         n_bins = len(self._chains.jumps)
