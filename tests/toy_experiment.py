@@ -1,12 +1,15 @@
-"""An experiment of milliseconds, also as a program that `everystump reproduce toy` runs in."""
+"""An experiment of milliseconds, and the command `everystump reproduce` with it."""
 
 import os
+import signal
+import sys
 import time
 
 import numpy as np
 
 from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Experiment, Report, Task
+from everystump.cli import main
 
 ENTRY = Entry("toy", "Toy", "toy_experiment", runs=4)
 SECONDS = 0.02
@@ -36,3 +39,33 @@ def load_experiment(name):
 
         return load_experiment(name)
     return Experiment(ENTRY, "The protocol.", Task.per_run, run_task, report)
+
+
+def in_process(monkeypatch, capsys):
+    """Yield a function that runs the command in this process, without network access."""
+
+    def no_network(**_):
+        raise AssertionError("unexpected network access")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["everystump", "reproduce", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    monkeypatch.setattr("everystump.cli.reproduce.load_experiment", load_experiment)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", no_network)
+    monkeypatch.delenv("EVERYSTUMP_DATA", raising=False)
+    handler = signal.getsignal(signal.SIGTERM)
+    yield call
+    signal.signal(signal.SIGTERM, handler)
+
+
+def is_one_sentence(errors):
+    """Return whether the errors are one line that starts with "Error: "."""
+    lines = [line for line in errors.splitlines() if line.strip()]
+    return len(lines) == 1 and lines[0].startswith("Error: ") and lines[0].endswith(".")
