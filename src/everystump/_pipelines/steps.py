@@ -34,7 +34,7 @@ class _UnsupportedOptionError(Exception):
 def unsupported(part: str, reason: str) -> ValueError:
     """Return the error for a part of a pipeline that cannot be folded into curves."""
     return ValueError(
-        f"model: {part} of the pipeline {reason}; supported are scalers of each column, "
+        f"model: {part} of the pipeline {reason}; supported steps are scalers of single columns, "
         f"SimpleImputer, column selections and passthrough. Transform the table first and pass the "
         f"last step alone, or keep the pipeline with skops or joblib."
     )

@@ -109,11 +109,22 @@ def _margins(estimator: Any, X: Any, y: Any) -> np.ndarray:
     label = class_indices(y, estimator.classes_, len(score))
     if score.ndim == 1:
         return np.where(label == 1, score, -score)
-    samples = np.arange(len(label))
-    own = score[samples, label]
-    others = score.copy()
-    others[samples, label] = -np.inf
-    return own - others.max(axis=1)
+    return class_margins(score, label)[0]
+
+
+def class_margins(scores: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the margin of one class per sample over the best other class, and that class.
+
+    Examples
+    --------
+    >>> class_margins(np.array([[3.0, 1.0, 2.0]]), np.array([0]))
+    (array([1.]), array([2]))
+    """
+    samples = np.arange(len(own))
+    others = scores.copy()
+    others[samples, own] = -np.inf
+    best_other = others.argmax(axis=1)
+    return scores[samples, own] - scores[samples, best_other], best_other
 
 
 @dataclass

@@ -155,7 +155,7 @@ class _Query:
         for column in self._keep:
             if column.lower() in own:
                 raise ValueError(
-                    f"keep contains {column!r}, which is a column of the result already; rename "
+                    f"keep contains {column!r}, which is already a column of the result; rename "
                     f"it in the table, or leave it out."
                 )
 

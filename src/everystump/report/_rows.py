@@ -12,6 +12,7 @@ import numpy as np
 from everystump._core.shapes import ShapeModel
 from everystump._tables import is_frame
 from everystump._tables.labels import class_indices
+from everystump.explain.margins import class_margins
 from everystump.report._plain import to_plain
 
 _MAX_EXPLAINED, _MAX_WHAT_IF, _N_BINS = 10, 200, 40
@@ -62,11 +63,7 @@ class ScoredRows:
 
     def margins(self, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the margin of one class per row over the best other class, and that class."""
-        rows = np.arange(len(own))
-        others = self.scores.copy()
-        others[rows, own] = -np.inf
-        best_other = others.argmax(axis=1)
-        margin = self.scores[rows, own] - self.scores[rows, best_other]
+        margin, best_other = class_margins(self.scores, own)
         return (margin / 2 if self.scores.shape[1] == 2 else margin), best_other
 
 

@@ -69,8 +69,8 @@ def _decision_rule(labels: list[str]) -> str:
             f"“{labels[1]}”, a score below zero “{labels[0]}”."
         )
     return (
-        f"Each of the {len(labels)} classes has a score, to which each feature adds or from which "
-        f"it subtracts; the class with the largest score is predicted."
+        f"Each of the {len(labels)} classes has a score, the sum of an intercept and the "
+        f"contributions of the features; the class with the largest score is predicted."
     )
 
 
