@@ -222,4 +222,4 @@ def test_standard_output_is_not_a_plain_file(fitted):
     command = [*PROGRAM, "export", str(fitted[1]), "--to", "sql", "-o", "/dev/stdout"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
-    assert "is not a plain file but a pipe" in " ".join(done.stderr.split())
+    assert "is not a regular file but a pipe" in " ".join(done.stderr.split())

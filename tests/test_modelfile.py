@@ -307,9 +307,9 @@ def test_models_that_are_none(path):
 
 def test_places_to_save_to(path, tmp_path):
     model = fitted("DecisionStumpClassifier")
-    with pytest.raises(IsADirectoryError, match=r"is a folder; name a file"):
+    with pytest.raises(IsADirectoryError, match=r"is a folder; pass the path of a file"):
         save(model, tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"in a folder that does not exist; make it"):
+    with pytest.raises(FileNotFoundError, match=r"in a folder that does not exist; create it"):
         save(model, tmp_path / "no" / "model")
     path.write_bytes(b"as it was")
     with pytest.raises(FileExistsError, match=r"exists; pass overwrite=True"):

@@ -68,24 +68,24 @@ def test_circular_links(write, tmp_path):
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     one.symlink_to(two)
     two.symlink_to(one)
-    assert "is not a plain file" in error_message(write, one, ValueError)
+    assert "is not a regular file" in error_message(write, one, ValueError)
 
 
 @WRITERS
 def test_pipes_and_devices(write, tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
-    assert "is not a plain file but a pipe" in error_message(
+    assert "is not a regular file but a pipe" in error_message(
         write, tmp_path / "pipe.json", ValueError
     )
     device = tmp_path / "device.json"
     device.symlink_to("/dev/null")
-    assert "is not a plain file" in error_message(write, device, ValueError)
+    assert "is not a regular file" in error_message(write, device, ValueError)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
 def test_special_files_are_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ValueError, match="is not a plain file"):
+    with pytest.raises(ValueError, match="is not a regular file"):
         files.write_text(tmp_path / "pipe", "text")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
@@ -95,11 +95,11 @@ def test_special_files_are_never_replaced(tmp_path):
 def test_folders(write, tmp_path):
     folder = tmp_path / "model.json"
     folder.mkdir()
-    assert "is a folder; name a file in it" in error_message(write, folder, IsADirectoryError)
+    assert "is a folder; pass the path of a file in it" in error_message(write, folder, IsADirectoryError)
     path = f"{tmp_path}/new.json/"
-    assert "is a folder; name a file in it" in error_message(write, path, IsADirectoryError)
+    assert "is a folder; pass the path of a file in it" in error_message(write, path, IsADirectoryError)
     path = tmp_path / "no" / "model.json"
-    assert "folder that does not exist; make it" in error_message(write, path, FileNotFoundError)
+    assert "folder that does not exist; create it" in error_message(write, path, FileNotFoundError)
     assert str(path) in error_message(write, path, FileNotFoundError)
 
 
@@ -108,7 +108,7 @@ def test_folders_without_write_permission(write, tmp_path, monkeypatch):
     path = tmp_path / "model.json"
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda path, mode: False)
-        assert "may not be written to" in error_message(write, path, PermissionError)
+        assert "without write permission" in error_message(write, path, PermissionError)
 
     def fail(dir, prefix, suffix):
         raise OSError(30, "Read-only file system", f"{dir}/{prefix}x{suffix}")
@@ -117,7 +117,7 @@ def test_folders_without_write_permission(write, tmp_path, monkeypatch):
     text = error_message(write, path, OSError)
     assert (
         text
-        == f"path={str(path)!r} cannot be written (Read-only file system); choose another place."
+        == f"path={str(path)!r} cannot be written (Read-only file system); choose another path."
     )
 
 
@@ -131,12 +131,12 @@ def test_long_names(write, tmp_path):
 @pytest.mark.parametrize(
     ("path", "error", "message"),
     [
-        (None, TypeError, "path=None is of the type NoneType; pass a str or a Path."),
-        (3, TypeError, "path=3 is of the type int; pass a str or a Path."),
-        (b"model.json", TypeError, "path=b'model.json' is of the type bytes; pass a str or a Path"),
-        (io.BytesIO(), TypeError, "is of the type BytesIO; pass a str or a Path."),
-        ("", ValueError, "path='' is empty; name a file."),
-        ("a\0.json", ValueError, "path='a\\x00.json' holds a zero character"),
+        (None, TypeError, "path=None is of type NoneType; pass a str or a Path."),
+        (3, TypeError, "path=3 is of type int; pass a str or a Path."),
+        (b"model.json", TypeError, "path=b'model.json' is of type bytes; pass a str or a Path"),
+        (io.BytesIO(), TypeError, "is of type BytesIO; pass a str or a Path."),
+        ("", ValueError, "path='' is empty; pass the path of a file."),
+        ("a\0.json", ValueError, "path='a\\x00.json' contains a null character"),
     ],
 )
 def test_invalid_paths(write, path, error, message):

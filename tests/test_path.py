@@ -20,7 +20,7 @@ from everystump import (
     StumpSVCCV,
 )
 from everystump._selection.folds import make_folds
-from everystump._selection.grid import choose, is_past_best
+from everystump._selection.grid import is_past_best, select_best
 from everystump._tables.validation import check_table
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import CurvesDisplay, PathDisplay
@@ -380,7 +380,7 @@ def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
     X, y = table(n_classes=n_classes)
     order = np.argsort(y, kind="stable")
     model = machine(Cs=CS, cv=KFold(n_classes), fit_intercept=fit_intercept, **extra)
-    with pytest.warns(UserWarning, match="training rows of fold 0 lack class"):
+    with pytest.warns(UserWarning, match="training rows of fold 0 have no class"):
         model.fit(X[order], y[order])
     scores = [model.cv_results_[f"split{k}_test_score"] for k in range(n_classes)]
     if fit_intercept and model.scoring_ == "accuracy":
@@ -431,11 +431,11 @@ def with_rare(*counts):
 @pytest.mark.parametrize(
     ("counts", "n_folds", "note"),
     [
-        ((4,), 4, "Class 2 has 4 rows only, so that C is chosen by 4 folds instead of 5"),
-        ((2,), 3, "Class 2 has 2 rows only, so that C is chosen by 3 folds instead of 5, one of"),
-        ((4, 2), 3, "Class 3 has 2 rows only, so that C is chosen by 3 folds instead of 5, one of"),
-        ((1,), 5, "Class 2 in one row only: learned from, but never held out"),
-        ((1, 1), 5, "Classes 2, 3 in one row only"),
+        ((4,), 4, "Class 2 has only 4 rows: C is chosen by 4 folds instead of 5"),
+        ((2,), 3, "Class 2 has only 2 rows: C is chosen by 3 folds instead of 5, and it is"),
+        ((4, 2), 3, "Class 3 has only 2 rows: C is chosen by 3 folds instead of 5, and it is"),
+        ((1,), 5, "Class 2 has a single row: used for training, but never held out"),
+        ((1, 1), 5, "Classes 2, 3 have a single row"),
     ],
 )
 def test_rare_classes_reduce_the_folds_with_a_warning(path, counts, n_folds, note):
@@ -597,4 +597,4 @@ def test_curves_display_of_steps_and_constants():
 
 def test_equal_scores_up_to_rounding_choose_the_simplest_model():
     mean = np.array([0.7, 0.7761904761904762, 0.75, 0.7761904761904763])
-    assert choose(mean, np.zeros(4), 5, "cv") == 1
+    assert select_best(mean, np.zeros(4), 5, "cv") == 1

@@ -22,15 +22,13 @@ def table_of(labels, tmp_path):
 def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
     fit = table_of([*"no" * 30, *["rare"] * 5], tmp_path)
     about = json.loads(run(*fit).stdout)
-    assert about["notes"] == [
-        "Class rare has 4 rows only, so that C is chosen by 4 folds instead of 5."
-    ]
+    assert about["notes"] == ["Class rare has only 4 rows: C is chosen by 4 folds instead of 5."]
     assert (about["n_rows"], about["n_held_out"]) == (48, 17)
     about = json.loads(run(*fit, "--force", "--cv", 6, "--C", 1).stdout)
     assert about["notes"] == ["Evaluated by 5 folds instead of 6: y = rare has only 5 rows."]
     assert about["error"]["how"] == "5 folds, approximate 95% interval"
     text = run(*fit[:-1], "--force").stdout
-    assert "Note         Class rare has 4 rows only" in text
+    assert "Note         Class rare has only 4 rows" in text
 
 
 @pytest.mark.parametrize(
@@ -40,7 +38,7 @@ def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
 def test_the_only_row_of_a_class_is_used_for_training(preset, measure, tmp_path):
     fit = table_of([*"no" * 20, "single"], tmp_path)
     about = json.loads(run(*fit, "--model", preset, *measure).stdout)
-    assert any(re.search(r"single .*one row", note) for note in about["notes"])
+    assert any(re.search(r"single .*(one|single) row", note) for note in about["notes"])
     assert "single" in load(tmp_path / "m.stump").classes_
     assert about["figures"]["n_rows"] == (40 if measure else 10)
 

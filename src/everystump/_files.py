@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and the paths that users name for them."""
+"""Atomic writing of files, and checks of the paths that users pass."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_LONGEST_SHOWN, _LONGEST_STEM, _LONGEST_SUFFIX = 80, 30, 10
+_MAX_REPR, _MAX_STEM, _MAX_SUFFIX = 80, 30, 10
 
 
 def write_atomic(out: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside ``out`` and move it there when it is complete.
+    """Write a temporary file next to ``out`` and rename it when it is complete.
 
-    A link stays one, and what it points to is written.  A file that is there keeps its permissions;
-    a new one gets those that the umask leaves.
+    Symbolic links are followed.  An existing file keeps its permissions; a new one gets those that
+    the umask allows.
     """
     target = Path(os.path.realpath(out))
-    _refuse_other_kinds(out, target)
-    prefix, suffix = f".{target.stem[:_LONGEST_STEM]}-", target.suffix[:_LONGEST_SUFFIX]
+    _check_regular_file(out, target)
+    prefix, suffix = f".{target.stem[:_MAX_STEM]}-", target.suffix[:_MAX_SUFFIX]
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
     except OSError as error:
-        raise _about(error, out) from error
+        raise _write_error(error, out) from error
     try:
         try:
             write(Path(name))
@@ -37,21 +37,21 @@ def write_atomic(out: Path, write: Callable[[Path], object]) -> None:
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename in (None, name):
-            raise _about(error, out) from error
+            raise _write_error(error, out) from error
         raise
 
 
 def write_text(out: Path, text: str) -> None:
-    """Write a text file whole, or leave what was there."""
+    """Write a text file atomically."""
     write_atomic(out, lambda path: path.write_text(text, encoding="utf-8", newline="\n"))
 
 
-def _mode(target: Path, beside: str) -> int:
-    """Return the permissions of a file, or those that a new one gets."""
+def _mode(target: Path, temporary: str) -> int:
+    """Return the permissions of an existing file, or those of a new one."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
-    # Asking for the umask would change it for all threads; a file tells.
-    probe = f"{beside}~"
+    # Reading the umask would change it for all threads, so a file is created instead.
+    probe = f"{temporary}~"
     handle = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         return stat.S_IMODE(os.fstat(handle).st_mode)
@@ -60,31 +60,31 @@ def _mode(target: Path, beside: str) -> int:
         os.unlink(probe)
 
 
-def _about(error: OSError, out: Path) -> OSError:
-    """Return an error that names the user's path instead of a file of ours."""
+def _write_error(error: OSError, out: Path) -> OSError:
+    """Return an error that names the user's path instead of the temporary file."""
     return type(error)(
-        f"path={str(out)!r} cannot be written ({error.strerror or error}); choose another place."
+        f"path={str(out)!r} cannot be written ({error.strerror or error}); choose another path."
     )
 
 
-def _refuse_other_kinds(out: Path, target: Path) -> None:
-    """Raise if something other than a plain file is there, which a move would replace."""
+def _check_regular_file(out: Path, target: Path) -> None:
+    """Check that a path is not that of a folder, pipe or device, which renaming would replace."""
     try:
-        # The user's own path: that of a pipe such as /dev/stdout leads to no name.
-        plain = out.is_file() or not (out.exists() or os.path.lexists(target))
+        # The user's own path: /dev/stdout may be a pipe, which has no real path.
+        is_regular = out.is_file() or not (out.exists() or os.path.lexists(target))
     except OSError as error:
-        raise _about(error, out) from error
+        raise _write_error(error, out) from error
     if target.is_dir():
-        raise IsADirectoryError(f"path={str(out)!r} is a folder; name a file in it.")
-    if not plain:
+        raise IsADirectoryError(f"path={str(out)!r} is a folder; pass the path of a file in it.")
+    if not is_regular:
         raise ValueError(
-            f"path={str(out)!r} is not a plain file but a pipe, a device or the like; name another "
-            f"path."
+            f"path={str(out)!r} is not a regular file but a pipe, a device or the like; pass "
+            f"another path."
         )
 
 
 def replace_surrogates(name: str) -> str:
-    r"""Return the name of a file as it can be printed and stored: bytes that are not UTF-8 are �.
+    r"""Return a file name that can be printed and stored, with � for bytes that are not UTF-8.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def replace_surrogates(name: str) -> str:
 
 
 def check_path(path: Any) -> Path:
-    """Return a user's path, or say that it is none.
+    """Return a user's path as a `Path`; raise if it is not a path.
 
     Examples
     --------
@@ -106,28 +106,28 @@ def check_path(path: Any) -> Path:
     if not isinstance(text, str):
         swapped = hasattr(path, "get_params")
         remedy = "pass the model first and then the path" if swapped else "pass a str or a Path"
-        shown = " ".join(repr(path)[:_LONGEST_SHOWN].split())
-        raise TypeError(f"path={shown} is of the type {type(path).__name__}; {remedy}.")
+        shown = " ".join(repr(path)[:_MAX_REPR].split())
+        raise TypeError(f"path={shown} is of type {type(path).__name__}; {remedy}.")
     if not text:
-        raise ValueError("path='' is empty; name a file.")
+        raise ValueError("path='' is empty; pass the path of a file.")
     if "\0" in text:
-        raise ValueError(f"path={text!r} holds a zero character, which no name can; remove it.")
+        raise ValueError(f"path={text!r} contains a null character; remove it.")
     return Path(text)
 
 
 def check_output_path(path: Any, *, overwrite: bool = True) -> Path:
-    """Return a user's path if a file can be written there, or say why not."""
+    """Return a user's path as a `Path`; raise if no file can be written there."""
     out = check_path(path)
     shown, target = f"path={str(out)!r}", Path(os.path.realpath(out))
     if os.fspath(path).endswith(os.sep):
-        raise IsADirectoryError(f"{shown} is a folder; name a file in it.")
-    _refuse_other_kinds(out, target)
+        raise IsADirectoryError(f"{shown} is a folder; pass the path of a file in it.")
+    _check_regular_file(out, target)
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{shown} is in a folder that does not exist; make it.")
+        raise FileNotFoundError(f"{shown} is in a folder that does not exist; create it.")
     if not overwrite and target.exists():
         raise FileExistsError(f"{shown} exists; pass overwrite=True to replace it.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise PermissionError(
-            f"{shown} is in a folder that may not be written to; choose another folder."
+            f"{shown} is in a folder without write permission; choose another folder."
         )
     return out

@@ -1,4 +1,4 @@
-"""Folds of a training table."""
+"""Cross-validation folds of a training table."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from everystump._tables.training_table import TrainingTable
 from everystump._text import pluralize, truncate_list
 from everystump._warnings import warn_user
 
-_DEFAULT = 5
-# Two folds learn from half of the rows, for which another C may be best.
-_FEWEST = 3
+_DEFAULT_FOLDS = 5
+# With two folds, models are trained on half of the rows, for which another C may be best.
+_MIN_FOLDS = 3
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Numbers of the rows to learn from, and of those to score."""
+    """Indices of training rows and of test rows."""
 
     train: np.ndarray
     test: np.ndarray
 
 
 def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
-    """Return the folds of a checked table, and warn of classes that they cannot do justice to.
+    """Return the folds of a training table, and warn of classes that are too rare for them.
 
-    A number of folds means shuffled and stratified ones; a splitter or an iterable is used as is.
+    If ``cv`` is a number, folds are shuffled and stratified; a splitter or an iterable is used as
+    it is.
     """
     if cv is None or isinstance(cv, Integral):
         return _stratified(cv, table, random_state)
@@ -40,33 +41,33 @@ def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
     else:
         position = np.full(table.n_input_rows, -1)
         position[table.kept] = np.arange(len(table.kept))
-        numbered = [(position[train], position[test]) for train, test in cv]
-        folds = [Fold(train[train >= 0], test[test >= 0]) for train, test in numbered]
+        pairs = [(position[train], position[test]) for train, test in cv]
+        folds = [Fold(train[train >= 0], test[test >= 0]) for train, test in pairs]
     if min((min(len(fold.train), len(fold.test)) for fold in folds), default=0) == 0:
         raise ValueError(
-            f"cv={cv!r} makes a fold without rows of positive sample_weight; use fewer folds or "
+            f"cv={cv!r} has a fold without rows of positive sample_weight; use fewer folds or "
             f"other splits."
         )
-    _warn_of_absent_classes(cv, table, folds)
+    _warn_of_missing_classes(cv, table, folds)
     return folds
 
 
 def _stratified(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
-    wanted = _DEFAULT if cv is None else int(cv)
+    wanted = _DEFAULT_FOLDS if cv is None else int(cv)
     counts = np.bincount(table.label, minlength=len(table.classes))
     folds = stratified_folds(wanted, table.label, random_state)
     if not folds:
         raise ValueError(
-            f"cv={cv!r}: every class has one row of positive weight, so that none can be held "
-            f"out; add rows, or use an estimator with a given C."
+            f"cv={cv!r}: every class has one row of positive weight, so no row can be held out; "
+            f"add rows, or use an estimator with a fixed C."
         )
-    for note in fold_warnings(wanted, table.classes, counts):
-        warn_user(note)
+    for message in fold_warnings(wanted, table.classes, counts):
+        warn_user(message)
     return folds
 
 
 def stratified_folds(wanted: int, label: np.ndarray, random_state: Any) -> list[Fold]:
-    """Return shuffled folds with the same share of each class, as many as `count_folds` says.
+    """Return shuffled and stratified folds, as many as `count_folds` returns.
 
     The only row of a class is never held out.
 
@@ -94,9 +95,10 @@ def _all_but(part: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def count_folds(wanted: int, counts: np.ndarray) -> int:
-    """Return how many folds to make of classes with so many rows; 0 if none can be made.
+    """Return the number of folds, given the number of rows of each class; 0 if impossible.
 
-    As many as the rarest class has rows, but 3 at least; classes of one row do not count.
+    It is at most the number of rows of the rarest class, but at least 3; classes with a single row
+    are ignored.
 
     Examples
     --------
@@ -106,49 +108,48 @@ def count_folds(wanted: int, counts: np.ndarray) -> int:
     several = counts[counts > 1]
     if len(several) == 0:
         return 0
-    return int(min(wanted, max(_FEWEST, several.min()), several.max()))
+    return int(min(wanted, max(_MIN_FOLDS, several.min()), several.max()))
 
 
 def fold_warnings(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
-    """Return what a user should know of rare classes, one sentence each.
+    """Return the warnings about rare classes.
 
     Examples
     --------
     >>> fold_warnings(5, ["a", "b"], np.array([100, 4]))
-    ['Class b has 4 rows only, so that C is chosen by 4 folds instead of 5.']
+    ['Class b has only 4 rows: C is chosen by 4 folds instead of 5.']
     >>> fold_warnings(5, ["a", "b"], np.array([100, 2]))
-    ['Class b has 2 rows only, so that C is chosen by 3 folds instead of 5, one of which has no row
-    of it to score.']
+    ['Class b has only 2 rows: C is chosen by 3 folds instead of 5, and it is missing from 1 test
+    fold.']
     """
-    notes, n_folds = [], count_folds(wanted, counts)
+    messages, n_folds = [], count_folds(wanted, counts)
     names = np.asarray(classes).tolist()
     rare = [k for k in np.argsort(counts, kind="stable").tolist() if 1 < counts[k] < wanted]
     if rare:
-        which = f"Class {names[rare[0]]} has {pluralize(int(counts[rare[0]]), 'row')} only"
+        n_rows = int(counts[rare[0]])
+        text = f"Class {names[rare[0]]} has only {pluralize(n_rows, 'row')}"
         if n_folds < wanted:
-            text = f"{which}, so that C is chosen by {n_folds} folds instead of {wanted}"
-            n_without = n_folds - int(counts[rare[0]])
-            if n_without > 0:
-                text += ", one of which has" if n_without == 1 else f", {n_without} of which have"
-                text += " no row of it to score"
-            notes.append(f"{text}.")
+            text += f": C is chosen by {n_folds} folds instead of {wanted}"
+            if n_folds > n_rows:
+                text += f", and it is missing from {pluralize(n_folds - n_rows, 'test fold')}"
         else:
-            notes.append(f"{which}, so that some of the {n_folds} folds hold none of it out.")
+            text += f": it is missing from some of the {n_folds} test folds"
+        messages.append(f"{text}.")
     single = [str(name) for name, count in zip(names, counts, strict=True) if count == 1]
     if single:
-        which = "Class" if len(single) == 1 else "Classes"
-        notes.append(
-            f"{which} {truncate_list(single, 5)} in one row only: learned from, but never held out."
-        )
-    return notes
+        verb = "Class {} has" if len(single) == 1 else "Classes {} have"
+        text = verb.format(truncate_list(single, 5))
+        messages.append(f"{text} a single row: used for training, but never held out.")
+    return messages
 
 
-def _warn_of_absent_classes(cv: Any, table: TrainingTable, folds: list[Fold]) -> None:
+def _warn_of_missing_classes(cv: Any, table: TrainingTable, folds: list[Fold]) -> None:
     for k, fold in enumerate(folds):
         absent = np.setdiff1d(np.arange(len(table.classes)), table.label[fold.train])
         if len(absent):
             warn_user(
-                f"cv={cv!r}: the training rows of fold {k} lack class {table.classes[absent[0]]}, "
-                f"so that its score says little; shuffle the rows or use stratified folds."
+                f"cv={cv!r}: the training rows of fold {k} have no class "
+                f"{table.classes[absent[0]]}, so its score is unreliable; shuffle the rows or use "
+                f"stratified folds."
             )
             return

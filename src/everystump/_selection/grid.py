@@ -1,4 +1,4 @@
-"""Which values of C a path tries, and which of them it takes."""
+"""The values of C that a path tries, and the selection of one of them."""
 
 from __future__ import annotations
 
@@ -9,53 +9,54 @@ import numpy as np
 
 from everystump._arguments import as_float_array
 
-_LOWEST_LOG2, _HIGHEST_LOG2 = -9.0, 6.0
-_MOST_LOG2 = 21.0
-# Of a number of values, this share is tried at first; then so many at a time.
-_FIRST, _AT_A_TIME = 0.45, 2
-# It goes on beyond an edge that beats its neighbor by more than this share of the range of scores.
-_WORTH = 1e-3
-# A path has passed its best when it is this many standard errors below it.
-_CLEARLY = 2.0
-# Mean scores nearer to each other than this share are equal but for rounding.
+# The default grid, and the limit of its extensions.
+_MIN_LOG2, _MAX_LOG2, _EXTENSION_LOG2 = -9.0, 6.0, 21.0
+# The fraction of a grid that is tried first, and how many values are tried at a time afterwards.
+_FIRST, _STEP = 0.45, 2
+# The grid is extended if its end beats all other values by more than this fraction of the range.
+_MIN_GAIN = 1e-3
+# A path is past its best value when scores are this many standard errors lower.
+_N_STANDARD_ERRORS = 2.0
+# Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
 
 
-class Grid:
-    """The values of C of a path, handed out a few at a time.
+class CGrid:
+    """The values of C that a path tries, a few at a time.
 
-    Given values are handed out all at once.  A number of values is handed out in ascending order
-    until the scores have clearly passed their best, and beyond an edge while that is the best.
+    Values that the user lists are tried all at once.  If only their number is given, they are
+    tried in ascending order until the scores are past their best, and beyond an end of the grid
+    while that is the best value.
     """
 
     def __init__(self, Cs: Any) -> None:
         self.fixed = not isinstance(Cs, Integral)
-        self._waiting = _given(Cs) if self.fixed else _spread(int(Cs))
+        self._remaining = _check_values(Cs) if self.fixed else _default_values(int(Cs))
 
     def first(self) -> list[float]:
-        """Return the values to begin with."""
-        n = len(self._waiting)
+        """Return the values to try first."""
+        n = len(self._remaining)
         return self._take(n if self.fixed else max(2, int(_FIRST * n)))
 
-    def after(self, Cs: np.ndarray, scores: np.ndarray) -> list[float]:
-        """Return the values to try next, none if the path is complete.
+    def next(self, Cs: np.ndarray, scores: np.ndarray) -> list[float]:
+        """Return the values to try next; none if the path is complete.
 
-        ``scores`` has one row for each fold and one column for each of ``Cs``, which ascend.
+        ``scores`` has one row per fold and one column per value in ``Cs``, which are ascending.
         """
         if self.fixed:
             return []
-        if self._waiting and not is_past_best(scores):
-            return self._take(_AT_A_TIME)
-        self._waiting = []
+        if self._remaining and not is_past_best(scores):
+            return self._take(_STEP)
+        self._remaining = []
         return _extension(Cs, scores.mean(axis=0))
 
     def _take(self, n: int) -> list[float]:
-        taken, self._waiting = self._waiting[:n], self._waiting[n:]
+        taken, self._remaining = self._remaining[:n], self._remaining[n:]
         return taken
 
 
 def is_past_best(scores: np.ndarray) -> bool:
-    """Tell whether the last two values of C are clearly worse than the best, fold by fold.
+    """Whether the last two values of C are significantly worse than the best, paired by folds.
 
     Examples
     --------
@@ -66,15 +67,15 @@ def is_past_best(scores: np.ndarray) -> bool:
     best = int(np.argmax(scores.mean(axis=0)))
     if n_folds < 2 or n_values - best < 3:
         return False
-    lost = scores[:, [best]] - scores[:, -2:]
-    error = lost.std(axis=0, ddof=1) / np.sqrt(n_folds)
-    return bool(np.all(lost.mean(axis=0) > _CLEARLY * error))
+    loss = scores[:, [best]] - scores[:, -2:]
+    error = loss.std(axis=0, ddof=1) / np.sqrt(n_folds)
+    return bool(np.all(loss.mean(axis=0) > _N_STANDARD_ERRORS * error))
 
 
-def choose(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> int:
-    """Return the number of the chosen C: the best, or the smallest within a standard error.
+def select_best(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> int:
+    """Return the index of the selected C: the best, or the smallest within one standard error.
 
-    Among equals up to rounding the smallest C wins, the simplest model.
+    Among values that are equal up to rounding, the smallest C is selected, the simplest model.
     """
     best = int(np.flatnonzero(mean >= mean.max() - _ROUNDING * np.abs(mean).max())[0])
     if selection != "cv-1se":
@@ -83,12 +84,12 @@ def choose(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> i
     return int(np.flatnonzero(mean >= mean[best] - error)[0])
 
 
-def _spread(n: int) -> list[float]:
-    return (2.0 ** np.linspace(_LOWEST_LOG2, _HIGHEST_LOG2, n)).tolist()
+def _default_values(n: int) -> list[float]:
+    return (2.0 ** np.linspace(_MIN_LOG2, _MAX_LOG2, n)).tolist()
 
 
-def _given(Cs: Any) -> list[float]:
-    wanted = "a whole number of values or a list of positive finite numbers"
+def _check_values(Cs: Any) -> list[float]:
+    wanted = "a number of values or a list of positive finite numbers"
     given = as_float_array(Cs, "Cs", wanted)
     grid = np.unique(given)
     if given.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
@@ -97,16 +98,16 @@ def _given(Cs: Any) -> list[float]:
 
 
 def _extension(Cs: np.ndarray, mean: np.ndarray) -> list[float]:
-    """Return more values of C beyond an edge that clearly beats all others, none otherwise."""
+    """Return values of C beyond an end of the grid that beats all others, none otherwise."""
     best = int(np.argmax(mean))
     runner_up = np.max(np.delete(mean, best))
-    if mean[best] - runner_up <= _WORTH * np.ptp(mean):
+    if mean[best] - runner_up <= _MIN_GAIN * np.ptp(mean):
         return []
-    steps = (Cs[1] / Cs[0]) ** np.arange(1, _AT_A_TIME + 1)
+    steps = (Cs[1] / Cs[0]) ** np.arange(1, _STEP + 1)
     if best == len(Cs) - 1:
         grid = Cs[-1] * steps
     elif best == 0:
         grid = Cs[0] / steps
     else:
         return []
-    return grid[np.abs(np.log2(grid)) <= _MOST_LOG2].tolist()
+    return grid[np.abs(np.log2(grid)) <= _EXTENSION_LOG2].tolist()

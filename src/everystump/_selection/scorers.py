@@ -1,4 +1,4 @@
-"""What scores the models of a path on the rows held out."""
+"""Scores of the models of a path on held-out rows."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class Candidate:
     Attributes
     ----------
     scores : callable
-        Returns the scores of rows of the training table, given by their numbers.
+        Maps indices of rows of the training table to their scores.
     model : callable
-        Returns the model as a fitted estimator, which takes longer.
+        Returns the model as a fitted estimator, which is slower.
     """
 
     scores: Callable[[np.ndarray], np.ndarray]
     model: Callable[[], Any]
 
 
-# Says how good a model is; more is better.
+# Returns the score of a model; higher is better.
 Score = Callable[[Candidate], float]
 
 
 def accuracy(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> float:
-    """Return the weighted share of rows whose class has the highest score."""
+    """Return the weighted fraction of rows whose class has the highest score."""
     n_classes = 2 if scores.ndim == 1 else scores.shape[1]
     return float(
         np.average(labels_from_scores(scores, np.arange(n_classes)) == label, weights=weight)
@@ -45,9 +45,9 @@ def accuracy(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -
 
 
 def neg_log_loss(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> float:
-    """Return the weighted mean log-probability of the rows' classes, the scores being log-odds.
+    """Return the weighted mean log-probability of the rows' classes; the scores are log-odds.
 
-    Classes without a row among these count as others do.
+    Unlike scikit-learn's scorer, it accepts rows that do not have all classes.
     """
     if scores.ndim == 1:
         log_p = -np.logaddexp(0.0, np.where(label == 1, -scores, scores))
@@ -56,30 +56,30 @@ def neg_log_loss(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | Non
     return float(np.average(log_p, weights=weight))
 
 
-_OF_SCORES = {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
+_BUILT_IN = {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
 
 
 def make_score(estimator: Any, scoring: Any, table: TrainingTable, test: np.ndarray) -> Score:
-    """Return what scores a model on the rows ``test`` of a table.
+    """Return the function that scores a model on the rows ``test`` of a table.
 
-    The usual scorers, which need no more than scores, are computed here: they know all classes,
-    even those that a fold lacks, and cost a fraction of scikit-learn's checks.
+    The usual scorers are computed here: they accept folds without some of the classes, and avoid
+    scikit-learn's checks, which take longer than the scores.
     """
     label = table.label[test]
     weight = None if table.sample_weight is None else table.sample_weight[test]
-    known = isinstance(scoring, str) and scoring in _OF_SCORES
-    if known and (scoring == "accuracy" or hasattr(estimator, "predict_proba")):
-        measure = _OF_SCORES[scoring]
-        return lambda candidate: measure(candidate.scores(test), label, weight)
+    is_built_in = isinstance(scoring, str) and scoring in _BUILT_IN
+    if is_built_in and (scoring == "accuracy" or hasattr(estimator, "predict_proba")):
+        metric = _BUILT_IN[scoring]
+        return lambda candidate: metric(candidate.scores(test), label, weight)
     scorer = check_scoring(estimator, scoring=scoring)
     X, y, weights = table.X[test], table.classes[label], {}
-    if weight is not None and _takes_weights(scorer):
+    if weight is not None and _accepts_weights(scorer):
         weights = {"sample_weight": weight}
-    rows = as_supported_table(X)  # of a sparse table what users know
+    rows = as_supported_table(X)  # a sparse table as the user's scorer expects it
     return lambda candidate: float(scorer(candidate.model(), rows, y, **weights))
 
 
-def _takes_weights(scorer: Callable) -> bool:
-    """Tell whether a scorer, perhaps a plain function of the user's, accepts sample weights."""
+def _accepts_weights(scorer: Callable) -> bool:
+    """Whether a scorer, possibly a plain function, accepts sample weights."""
     parameters = signature(score_function(scorer)).parameters.values()
     return any(p.name == "sample_weight" or p.kind == p.VAR_KEYWORD for p in parameters)

@@ -17,7 +17,7 @@ from everystump._core.progress import progress_counter
 from everystump._core.solvers import Solution
 from everystump._core.threads import count_threads, one_blas_thread, thread_map
 from everystump._selection.folds import Fold, make_folds
-from everystump._selection.grid import Grid, choose
+from everystump._selection.grid import CGrid, select_best
 from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables import Feature
@@ -107,7 +107,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         return self._fixed_C_class(**{name: params[name] for name in names})
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        grid = Grid(self.Cs)
+        grid = CGrid(self.Cs)
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             self._select(table, design, grid)
@@ -119,7 +119,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             return self.tol
         return max(self.tol, min(self._loss_class().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
-    def _select(self, table: TrainingTable, design: Design, grid: Grid) -> None:
+    def _select(self, table: TrainingTable, design: Design, grid: CGrid) -> None:
         """Fit and score the values of the grid until it is complete, then choose C."""
         paths = self._fold_paths(table)
         done: list[float] = []
@@ -127,10 +127,10 @@ class CPathEnsemble(BaseStumpEnsemble):
         while remaining:
             self._fit_folds(table, design, paths, remaining)
             done = sorted([*done, *remaining])
-            remaining = grid.after(np.array(done), _scores(done, paths))
+            remaining = grid.next(np.array(done), _scores(done, paths))
         results = _cv_results(done, paths)
         mean, std = results["mean_test_score"], results["std_test_score"]
-        best = choose(mean, std, len(paths), self.selection)
+        best = select_best(mean, std, len(paths), self.selection)
         self._warn_if_folds_not_converged(results)
         self.cv_results_ = results
         self.C_ = float(done[best])
