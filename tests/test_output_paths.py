@@ -95,9 +95,9 @@ def test_special_files_are_never_replaced(tmp_path):
 def test_folders(write, tmp_path):
     folder = tmp_path / "model.json"
     folder.mkdir()
-    assert "is a folder; pass the path of a file in it" in error_message(write, folder, IsADirectoryError)
+    assert "is a folder; pass the path of a file" in error_message(write, folder, IsADirectoryError)
     path = f"{tmp_path}/new.json/"
-    assert "is a folder; pass the path of a file in it" in error_message(write, path, IsADirectoryError)
+    assert "is a folder; pass the path of a file" in error_message(write, path, IsADirectoryError)
     path = tmp_path / "no" / "model.json"
     assert "folder that does not exist; create it" in error_message(write, path, FileNotFoundError)
     assert str(path) in error_message(write, path, FileNotFoundError)
