@@ -85,7 +85,7 @@ class Results:
     def __init__(self, settings: Settings, file: Path | None) -> None:
         self.settings, self.file = settings, file
         self.rows: dict[str, list[Row | Skipped]] = {}
-        self.grids: dict[str, StudyTable] = {}
+        self.tables: dict[str, StudyTable] = {}
         self.failed: list[str] = []
 
     def add(self, name: str) -> None:
@@ -93,7 +93,7 @@ class Results:
         log(name)
         try:
             if name in STUDIES:
-                self.grids[name] = STUDIES[name](self.settings)
+                self.tables[name] = STUDIES[name](self.settings)
             else:
                 for row in RATIOS[name](self.settings):
                     self.rows.setdefault(name, []).append(row)
@@ -113,7 +113,7 @@ class Results:
         parts = [format_table(HEADER, cells)] if cells else []
         if self.settings.quick:
             parts.append("A quick run: the targets are those of a full run.")
-        return "\n\n".join(parts + [grid.text() for grid in self.grids.values()])
+        return "\n\n".join(parts + [table.text() for table in self.tables.values()])
 
     def _write(self) -> None:
         if self.file is not None:
@@ -125,7 +125,7 @@ class Results:
             "ratios": [
                 {"name": name, **row.record()} for name, rows in self.rows.items() for row in rows
             ],
-            "studies": {name: grid.record() for name, grid in self.grids.items()},
+            "studies": {name: table.record() for name, table in self.tables.items()},
         }
 
 

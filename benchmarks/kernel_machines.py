@@ -43,14 +43,14 @@ def all_bounds(settings: Settings) -> Iterator[Row]:
 
 
 def _all_bounds(model: Any, data: Split) -> dict[str, float]:
-    table = model, data.X, data.y
+    fitted = model, data.X, data.y
     return {
-        "det-loo": bounds.det_loo_bound(*table).value,
-        "margins": bounds.ensemble_margin_bound(*table).value,
-        "radius": bounds.radius_margin_bound(*table).value,
-        "beta": bounds.uniform_stability(*table),
-        "stability": bounds.stability_bound(*table, error="loo-bound").value,
-        "empirical": bounds.stability_bound(*table, error="empirical").value,
+        "det-loo": bounds.det_loo_bound(*fitted).value,
+        "margins": bounds.ensemble_margin_bound(*fitted).value,
+        "radius": bounds.radius_margin_bound(*fitted).value,
+        "beta": bounds.uniform_stability(*fitted),
+        "stability": bounds.stability_bound(*fitted, error="loo-bound").value,
+        "empirical": bounds.stability_bound(*fitted, error="empirical").value,
     }
 
 

@@ -28,7 +28,7 @@ from everystump._experiments.wang import methods as wang
 from everystump._experiments.wang import tables as wang_tables
 from everystump.datasets import load_dataset
 
-HEADER = ("question", "data", "method", "variant", "runs", "ours (%)", "spread", "paper (%)")
+HEADER = ("question", "data", "method", "variant", "runs", "ours (%)", "deviation", "paper (%)")
 STARTS = (-17, -15, -13, -9, -5)
 SVMS = {"svm_stump": "lebesgue", "svm_mid": "middle"}
 FEW_AND_MANY = (100, 1000)
@@ -63,7 +63,7 @@ def open_choices(settings: Settings) -> StudyTable:
     rows = [row for trial in trials for row in _rows(trial, settings)]
     title = (
         "Choices that the papers leave open: test errors (Lin & Li), 10-fold accuracies (Wang); "
-        "means ± standard errors over runs of seeds 0, 1, ..., runs - 1; spread: the standard "
+        "means ± standard errors over runs of seeds 0, 1, ..., runs - 1; deviation: the standard "
         f"deviation of a mean of {WANG_RUNS} runs"
     )
     return StudyTable(title, HEADER, rows, skipped)
@@ -97,8 +97,8 @@ def _rows(trial: Trial, settings: Settings) -> Iterator[tuple]:
         title = {**wang.METHODS, **COLUMNS}[method]
         title += f", T = {rounds}" if rounds else ""
         paper = trial.paper(trial.data, method, rounds)
-        spread = f"{mean.deviation / np.sqrt(WANG_RUNS):.2f}" if runs > 1 else "-"
-        yield trial.question, trial.data, title, variant, runs, mean.format(2), spread, paper
+        deviation = f"{mean.deviation / np.sqrt(WANG_RUNS):.2f}" if runs > 1 else "-"
+        yield trial.question, trial.data, title, variant, runs, mean.format(2), deviation, paper
 
 
 def _lin_li_paper(data: str, method: str, rounds: int) -> str:

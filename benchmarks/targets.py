@@ -62,7 +62,7 @@ class AtMost:
 
 @dataclass(frozen=True)
 class Limit:
-    """At most a fixed amount, whatever the peer's result."""
+    """At most a fixed amount, independent of the peer's result."""
 
     amount: float
     unit: str

@@ -159,7 +159,7 @@ def check_that_all_end(process):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_killed_run_resumes(tmp_path, reference, run):
-    """It resumes at once, even if workers of the killed command are still running."""
+    """It resumes immediately, even if workers of the killed command are still running."""
     delay = DELAYS[0]
     process = start("toy", "--runs", 1000, "--jobs", 2, "--out", tmp_path)
     try:

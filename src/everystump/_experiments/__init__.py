@@ -2,7 +2,7 @@
 
 `engine` runs experiments and writes their pages; each of the other packages describes the
 experiments of one paper.  A paper's package lists its experiments without importing their code,
-so that the names are available at once.
+so that listing the names is quick.
 """
 
 from __future__ import annotations

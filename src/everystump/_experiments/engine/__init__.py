@@ -1,6 +1,6 @@
 """Run experiments, keep their finished tasks, and write their results.
 
-This module imports nothing, so that the experiments can be listed at once.
+This module imports only the standard library, so that experiments are listed quickly.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ within one point.
 Choices that the paper leaves open: whether one pair is chosen **for all splits or in each split**.
 The paper refers to the best SVMs, and its figures average validation errors over the splits before
 drawing conclusions, so we choose once; validation samples of one split are test samples of others,
-which favors all methods alike. The page of Table II also has the errors of the other way. **The
-grids**: ln σ = −0.5, 0, …, 3 covers the range of Figures 1–4, from an SVM that memorizes each
+which favors all methods alike. The page of Table II also has the errors with the other choice.
+**The grids**: ln σ = −0.5, 0, …, 3 covers the range of Figures 1–4, from an SVM that memorizes each
 sample to one that predicts only the larger class; C = 0.1, 1, 10, 100 ranges from below the C of
 those figures to what the paper calls large. **C of ACC's linear SVM** is 1, the default of LIBSVM.
 """
