@@ -55,6 +55,24 @@ def lines_of(shown):
     return ESCAPE.sub(b"", shown).decode().replace("\r\n", "\n").splitlines()
 
 
+def with_paths(command, credit_model):
+    """Return a command with the files of the credit table in place of their names."""
+    folder = credit_model.parent
+    return [folder / word if str(word).startswith("credit.") else word for word in command]
+
+
+# The first is quick as it does not import scikit-learn.
+PRINTING = pytest.mark.parametrize(
+    "command",
+    [
+        ("reproduce", "--list"),
+        pytest.param(("predict", "credit.stump", "credit.csv"), marks=pytest.mark.slow),
+        pytest.param(("explain", "credit.stump", "credit.csv", "--json"), marks=pytest.mark.slow),
+    ],
+    ids=lambda command: command[0],
+)
+
+
 def test_fit_in_a_terminal(credit, tmp_path):
     out = tmp_path / "m.stump"
     shown, code = in_a_terminal("fit", credit, "--target", "default", "--cv", 3, "-o", out)
@@ -75,7 +93,8 @@ def test_explanations_in_a_terminal_fit_it(credit_model, given):
     assert max(map(len, lines_of(shown))) <= COLUMNS
 
 
-@pytest.mark.parametrize("command", ["explain", pytest.param("bound", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["explain", "bound"])
 def test_a_pipe_gets_plain_text_and_no_errors(credit, credit_model, command):
     with start(command, credit_model, credit, stdout=subprocess.PIPE) as process:
         shown = process.stdout.read()
@@ -89,9 +108,17 @@ def test_explanations_outside_of_a_terminal_have_no_colours(credit_model):
     assert "\x1b" not in done.stdout and len(done.stdout) > 100
 
 
+@pytest.mark.slow
 def test_bad_input_in_a_terminal_is_one_sentence(credit, tmp_path):
     shown, code = in_a_terminal("fit", credit, "--target", "defalt", "-o", tmp_path / "m.stump")
     assert lines_of(shown) == ["Error: There is no column 'defalt'; use 'default'."]
+    assert code == 2
+
+
+def test_a_wrong_option_in_a_terminal_is_one_sentence():
+    shown, code = in_a_terminal("reproduce", "--colour", "red")
+    (line,) = lines_of(shown)
+    assert line.startswith("Error: No such option '--colour'") and line.endswith("--help'.")
     assert code == 2
 
 
@@ -112,12 +139,9 @@ def test_completion():
     assert b"plain,explain" in done.stdout and b"plain,export" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "command", [("predict",), pytest.param(("explain", "--json"), marks=pytest.mark.slow)]
-)
-def test_a_closed_pipe_is_not_reported(command, credit, credit_model):
-    name, *options = command
-    with start(name, credit_model, credit, *options, stdout=subprocess.PIPE) as process:
+@PRINTING
+def test_a_closed_pipe_is_not_reported(command, credit_model):
+    with start(*with_paths(command, credit_model), stdout=subprocess.PIPE) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait(60)) == (b"", 2)
 
@@ -130,9 +154,10 @@ def test_a_model_is_saved_though_the_output_is_closed(credit, tmp_path):
     assert (tmp_path / "m.stump").exists()
 
 
-def test_a_closed_output_is_reported(credit, credit_model):
+@PRINTING
+def test_a_closed_output_is_reported(command, credit_model):
     done = subprocess.run(
-        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "predict", credit_model, credit],
+        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, *with_paths(command, credit_model)],
         env=ENVIRONMENT,
         capture_output=True,
         check=False,
@@ -140,6 +165,7 @@ def test_a_closed_output_is_reported(credit, credit_model):
     assert (done.returncode, done.stderr) == (2, b"Error: standard output: it is closed.\n")
 
 
+@pytest.mark.slow
 def test_a_model_is_saved_though_standard_error_is_closed(credit, tmp_path):
     given = ["fit", credit, "--target", "default", "--C", "1", "-o", tmp_path / "m.stump"]
     done = subprocess.run(
@@ -151,12 +177,14 @@ def test_a_model_is_saved_though_standard_error_is_closed(credit, tmp_path):
     assert done.returncode == 0 and (tmp_path / "m.stump").exists()
 
 
-@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.slow)])
-def test_truncated_output_is_reported(unbuffered, credit, credit_model, tmp_path):
-    command = ["predict", credit_model, credit]
-    assert run(*command).exit_code == 0  # so that all code is compiled and cached
+@PRINTING
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_truncated_output_is_reported(command, unbuffered, credit_model, tmp_path):
+    words = with_paths(command, credit_model)
+    assert run(*words).exit_code == 0  # so that all code is compiled and cached
+    blocks = 0 if command[0] == "reproduce" else 8
     done = subprocess.run(
-        ["sh", "-c", 'ulimit -f 8; exec "$@" > out.csv', "sh", *PROGRAM, *command],
+        ["sh", "-c", f'ulimit -f {blocks}; exec "$@" > out', "sh", *PROGRAM, *words],
         env=ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered},
         cwd=tmp_path,
         capture_output=True,
@@ -165,13 +193,11 @@ def test_truncated_output_is_reported(unbuffered, credit, credit_model, tmp_path
     assert (done.returncode, done.stderr) == (2, b"Error: standard output: File too large.\n")
 
 
-@pytest.mark.slow
+@PRINTING
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
-def test_no_space_for_standard_output(credit, credit_model):
-    with (
-        open("/dev/full", "w") as full,
-        start("predict", credit_model, credit, stdout=full) as process,
-    ):
+def test_no_space_for_standard_output(command, credit_model):
+    words = with_paths(command, credit_model)
+    with open("/dev/full", "w") as full, start(*words, stdout=full) as process:
         errors = process.stderr.read()
         assert errors.count(b"\n") == 1 and b"No space left" in errors and process.wait(60) == 2
 
@@ -200,9 +226,7 @@ def files_of_at_most(n_bytes):
 def test_no_space_for_the_output(command, credit_model, tmp_path):
     """What was there stays, and nothing else."""
     out = tmp_path / "out"
-    words = [
-        str(credit_model.parent / word) if word.startswith("credit.") else word for word in command
-    ]
+    words = with_paths(command, credit_model)
     run(*words, "-o", out)  # so that all code is compiled and cached
     out.write_text("what was there")
     with files_of_at_most(4096):
