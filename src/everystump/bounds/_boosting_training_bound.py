@@ -27,7 +27,7 @@ def boosting_training_bound(
     Returns
     -------
     Bound
-        The bound.
+        The bound on the training error.
 
     Examples
     --------

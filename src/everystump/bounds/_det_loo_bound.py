@@ -23,7 +23,7 @@ def det_loo_bound(fitted: Any, X: Any, y: Any) -> Bound:
     Returns
     -------
     Bound
-        The fraction of these samples.
+        The bound on the det-leave-one-out error.
 
     Examples
     --------

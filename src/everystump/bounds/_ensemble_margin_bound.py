@@ -36,7 +36,7 @@ def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = 
     Returns
     -------
     Bound
-        The bound.
+        The bound on the det-leave-one-out error.
 
     Examples
     --------

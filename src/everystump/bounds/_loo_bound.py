@@ -24,7 +24,7 @@ def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Boun
     Returns
     -------
     Bound
-        The fraction of these samples.
+        The bound on the leave-one-out error.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def margin_distribution_bound(
     Returns
     -------
     Bound
-        The bound.
+        The bound on this fraction.
 
     Examples
     --------

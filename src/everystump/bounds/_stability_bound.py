@@ -63,7 +63,7 @@ def stability_bound(
     Returns
     -------
     Bound
-        The bound.
+        The bound on the error on new samples.
 
     Examples
     --------

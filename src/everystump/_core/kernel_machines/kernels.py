@@ -135,7 +135,7 @@ class CallableKernel(Kernel):
 
 @dataclass(frozen=True)
 class PrecomputedKernel(Kernel):
-    """The user's own kernel matrix, which takes the place of the rows."""
+    """The user's own kernel matrix, used instead of the rows."""
 
     def support_vectors(
         self, X: np.ndarray, index: np.ndarray, row_number: np.ndarray

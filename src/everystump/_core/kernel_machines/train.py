@@ -130,7 +130,7 @@ def _libsvm_tolerances(tol: float) -> list[float]:
 
 
 class _QuietSVC(SVC):
-    """LIBSVM without its convergence warning: the certificate says whether it converged."""
+    """LIBSVM without its convergence warning, which the certificate replaces."""
 
     def _warn_from_fit_status(self) -> None:
         pass
