@@ -101,6 +101,6 @@ PRESETS: dict[str, Preset] = {
         describe_fitted=lambda model: f"{_count_stumps(model)} from AdaBoost, weighted by an SVM",
     ),
     "vote": Preset(
-        "vote of 30 models, each trained on 40% of the rows", _vote, subsample=_VOTE_SUBSAMPLE
+        "mean of 30 SVMs, each trained on 40% of the rows", _vote, subsample=_VOTE_SUBSAMPLE
     ),
 }

@@ -32,7 +32,7 @@ _TEXT_OPTIONS = (
         "--missing",
         multiple=True,
         metavar="TEXT",
-        help="Cell that is a missing value; may be repeated.  [default: ?, NA, None, null, ...]",
+        help="Text that marks a missing value; may be repeated.  [default: ?, NA, None, ...]",
     ),
 )
 

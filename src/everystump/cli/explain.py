@@ -35,7 +35,7 @@ Examples:
 @MODEL
 @OPTIONAL_DATA
 @click.option("--row", type=click.IntRange(min=0), help="Row of DATA to explain, counting from 0.")
-@out_option("CSV file for the contributions to the scores of all rows of DATA.", required=False)
+@out_option("CSV file to write with the contributions for all rows of DATA.", required=False)
 @text_options
 @FORCE
 @AS_JSON
@@ -48,7 +48,7 @@ def explain(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show feature importances or, with DATA, the contributions of features to scores."""
+    """Show feature importances or, with DATA, explain the scores of rows."""
     with exit_on_input_error():
         from everystump._text import InvalidInputError
         from everystump._workflow.matching import match_features, read_table

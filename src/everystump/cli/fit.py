@@ -101,7 +101,7 @@ Examples:
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Random seed of the holdout, of all folds, and of the model.",
+    help="Random seed of the held-out rows, the folds and the model.",
 )
 @text_options
 @FORCE

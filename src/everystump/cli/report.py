@@ -45,8 +45,8 @@ def report(
 ) -> None:
     """Write a model as a single HTML page that works offline.
 
-    The model is evaluated on the labeled rows of DATA: if this is the table that it was fitted to,
-    on its held-out rows.
+    The model is evaluated on the labeled rows of DATA.  If DATA is the table that the model was
+    fitted to, its held-out rows are used.
     """
     with exit_on_input_error():
         check_out(out, force, model, data)
