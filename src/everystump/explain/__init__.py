@@ -1,23 +1,8 @@
-"""Plots of fitted models; needs the ``plot`` extra (matplotlib)."""
+"""Plots of fitted models; needs the ``plot`` extra (matplotlib).
 
-from everystump.explain.boundary import BoundaryDisplay
-from everystump.explain.contributions import ContributionsDisplay
-from everystump.explain.curves import CurvesDisplay
-from everystump.explain.feature_learning import FeatureLearningDisplay
-from everystump.explain.importances import ImportanceDisplay
-from everystump.explain.losses import LossesDisplay
-from everystump.explain.margins import MarginDisplay, MarginsDisplay
-from everystump.explain.selection import BoundSearchDisplay, PathDisplay
+Public names are imported on first use; ``__init__.pyi`` lists them.
+"""
 
-__all__ = [
-    "BoundSearchDisplay",
-    "BoundaryDisplay",
-    "ContributionsDisplay",
-    "CurvesDisplay",
-    "FeatureLearningDisplay",
-    "ImportanceDisplay",
-    "LossesDisplay",
-    "MarginDisplay",
-    "MarginsDisplay",
-    "PathDisplay",
-]
+from everystump._lazy import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__)

@@ -1,0 +1,12 @@
+from .boundary import BoundaryDisplay as BoundaryDisplay
+from .contributions import ContributionsDisplay as ContributionsDisplay
+from .curves import CurvesDisplay as CurvesDisplay
+from .feature_learning import FeatureLearningDisplay as FeatureLearningDisplay
+from .importances import ImportanceDisplay as ImportanceDisplay
+from .losses import LossesDisplay as LossesDisplay
+from .margins import MarginDisplay as MarginDisplay
+from .margins import MarginsDisplay as MarginsDisplay
+from .selection import BoundSearchDisplay as BoundSearchDisplay
+from .selection import PathDisplay as PathDisplay
+
+__all__: list[str]
