@@ -8,18 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.columns import RowDensity
 from everystump._core.losses import Hinge, Loss, SquaredHinge
 from everystump._core.measures import as_measure
 from everystump._core.solvers import Certificate
 from everystump._sklearn_compat import num_samples
-from everystump._tables import Feature
 from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.validation import check_rows
 from everystump._text import truncate_list
 from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.bounds._protocol import NotTrainingDataError, SupportsKernelMachines
-from everystump.estimators._base import as_class_list
+from everystump.estimators._base import TabularClassifier, as_class_list
 
 INTERCEPT = "fit_intercept=True: with an intercept outside the kernel the bound is not proven"
 BALANCED = 'class_weight="balanced": the class weights depend on the training samples'
@@ -49,7 +47,7 @@ class KernelEnsemblesMixin:
         raise NotImplementedError
 
 
-class StumpBoundsMixin(KernelEnsemblesMixin):
+class StumpKernelClassifier(TabularClassifier, KernelEnsemblesMixin):
     """An infinite ensemble of stumps as a kernel machine."""
 
     # Whether C was fixed before the training samples were seen.
@@ -60,8 +58,6 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
     fit_intercept: bool
     class_weight: Any
     tol: float
-    feature_info_: tuple[Feature, ...]
-    density_: tuple[RowDensity, ...]
     certificate_: Certificate | list[Certificate]
     dual_coef_: np.ndarray
     half_mass_: float
@@ -70,9 +66,6 @@ class StumpBoundsMixin(KernelEnsemblesMixin):
     _largest_cost: float
 
     def _loss_class(self) -> type[Loss]:
-        raise NotImplementedError
-
-    def _decision_function(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     def _monotonic_signs(self) -> np.ndarray | None:

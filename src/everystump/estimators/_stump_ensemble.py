@@ -18,12 +18,12 @@ from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
-from everystump.estimators._base import TabularClassifier, unwrap_binary
-from everystump.estimators._bounds import StumpBoundsMixin
+from everystump.estimators._base import unwrap_binary
+from everystump.estimators._bounds import StumpKernelClassifier
 from everystump.estimators._convergence import check_cost, warn_if_not_converged
 
 
-class BaseStumpEnsemble(TabularClassifier, StumpBoundsMixin):
+class BaseStumpEnsemble(StumpKernelClassifier):
     """An infinite ensemble of stumps; subclasses define the loss and the parameters."""
 
     _optimum_over: ClassVar[str] = "ensemble of stumps"

@@ -10,25 +10,24 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._tables.overlap import TrainingRecord
 from everystump._tables.validation import check_rows
 from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
 from everystump.bounds._protocol import EnsembleMember
+from everystump.estimators._base import ShapeClassifier
 from everystump.estimators._bounds import (
     KernelEnsemblesMixin,
     as_kernel_machines,
     check_is_training_data,
     training_signs,
 )
-from everystump.estimators._editing import EditedModelError, EditingMixin
+from everystump.estimators._editing import EditedModelError
 
 _SCALED = 'gamma="scale": the kernel depends on the training samples'
 
 
-class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
+class KernelVoteClassifier(ShapeClassifier, KernelEnsemblesMixin):
     """A vote over subsamples with the methods that bounds need."""
 
-    classes_: np.ndarray
     combine: str
     outputs: str
     n_rows_: int
@@ -37,11 +36,7 @@ class VoteBoundsMixin(KernelEnsemblesMixin, EditingMixin):
     estimators_features_: list[np.ndarray | None]
     weights_: np.ndarray
     _adaptive: bool
-    _training_record: TrainingRecord | None
     _problems: list[KernelEnsemble] | None
-
-    def _decision_function(self, X: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
 
     @property
     def has_fixed_weights(self) -> bool:

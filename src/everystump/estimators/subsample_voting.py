@@ -24,7 +24,7 @@ from everystump._tables.training_table import TrainingTable
 from everystump._tables.validation import check_rows
 from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
 from everystump.bounds._nested_overlap import with_prefit_members
-from everystump.estimators._base import ProbabilityClassifier, ShapeClassifier, unwrap_binary
+from everystump.estimators._base import ProbabilityClassifier, unwrap_binary
 from everystump.estimators._subsamples import (
     MemberTask,
     ThreadTrainer,
@@ -40,7 +40,7 @@ from everystump.estimators._subsamples import (
     subsample_size,
     take_features,
 )
-from everystump.estimators._vote_bounds import VoteBoundsMixin
+from everystump.estimators._vote_bounds import KernelVoteClassifier
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 
@@ -49,9 +49,7 @@ _FEW_SAMPLES = 3000
 _DENSITY_BINS = 256
 
 
-class SubsampleVotingClassifier(
-    MetaEstimatorMixin, ProbabilityClassifier, ShapeClassifier, VoteBoundsMixin
-):
+class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, KernelVoteClassifier):
     """Vote of estimators, each fitted to a subsample drawn without replacement.
 
     The voting (VCC) and adaptive (ACC) combinations of Evgeniou, Pontil & Elisseeff (2004), a
