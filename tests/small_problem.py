@@ -29,7 +29,9 @@ class Small:
         masses = [Masses(mass.inside, 0.7) for mass in masses]
         self.chains = Chains.of(paths(masses), masses, centered=not bias)
         self.packing = pack(self.columns.codes, self.columns.sizes)
-        self.problem = Problem(self.chains, self.packing, loss, bias=bias, hard=bool(np.isinf(C)))
+        self.problem = Problem(
+            self.chains, self.packing, loss, fit_intercept=bias, hard=bool(np.isinf(C))
+        )
         self.rows = Rows(
             self.packing, np.arange(n), self.y > 0, loss, self.weight, C, n_threads=n_threads
         )

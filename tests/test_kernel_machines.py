@@ -15,7 +15,7 @@ from everystump._core.kernel_machines.interior_point import solve_interior_point
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
 from everystump._core.solvers import DenseKernelMatrix
 from everystump._core.solvers.certificate import ObjectiveTerms, certify
-from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_bias
+from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_intercept
 from everystump._core.solvers.kernel_products import RowSum, linear_scores
 
 
@@ -159,7 +159,7 @@ def test_the_imbalance_is_rounded_to_the_safe_side(seed):
     rng = np.random.default_rng(seed)
     a, sign, b = rng.random(10), np.where(rng.random(10) < 0.5, 1.0, -1.0), 1e9 * rng.random()
     loss = Hinge(np.ones(10))
-    bias, matrix = fixed_bias(b, a * sign), DenseKernelMatrix(np.zeros((10, 10)))
+    bias, matrix = fixed_intercept(b, a * sign), DenseKernelMatrix(np.zeros((10, 10)))
     claimed = evaluate_expansion(matrix, sign, loss, a, 1e-3, bias).certificate
     exact_dual = sum(exact(a)) - Fraction(b) * sum(exact(a * sign))
     assert Fraction(claimed.dual) <= exact_dual
@@ -197,7 +197,7 @@ def test_the_best_intercept_has_the_least_loss(loss, seed):
     def total(b):
         return charged.total(sign * (scores + b))
 
-    found = total(charged.best_bias(sign, scores))
+    found = total(charged.best_intercept(sign, scores))
     assert found <= minimize_scalar(total, bounds=(-20, 20), method="bounded").fun * (1 + 1e-9)
 
 
@@ -207,7 +207,9 @@ def test_the_best_intercept_with_rows_on_the_corner():
     y = np.array([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0])
     model = KernelSVC("linear", C=147257.15, loss="squared_hinge", tol=1e-12).fit(X, y)
     assert model.certificate_.converged
-    separated = SquaredHinge(np.ones(4)).best_bias(np.array([1.0, 1, -1, -1]), np.r_[3, 4, -3, -5])
+    separated = SquaredHinge(np.ones(4)).best_intercept(
+        np.array([1.0, 1, -1, -1]), np.r_[3, 4, -3, -5]
+    )
     assert separated == 0.0
 
 

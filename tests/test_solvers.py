@@ -266,7 +266,7 @@ def test_solution_is_the_optimum_of_a_generic_optimizer(loss, bias):
         found = minimize(value, np.zeros(n_weights + 1), jac=gradient, options={"gtol": 1e-9})
         best = found.fun
     assert solution.certificate.primal == pytest.approx(best, rel=1e-6)
-    objective = small.objective(solution.weights, solution.bias)
+    objective = small.objective(solution.weights, solution.intercept)
     assert solution.certificate.primal == pytest.approx(objective, rel=1e-10)
 
 
@@ -340,7 +340,7 @@ def hard(n=40, seed=0, bias=True):
 def test_hard_margin_keeps_every_row(bias):
     small = hard(bias=bias)
     solution = small.solve(tol=1e-6)
-    margin = small.y * (small.votes @ solution.weights + solution.bias)
+    margin = small.y * (small.votes @ solution.weights + solution.intercept)
     assert solution.certificate.converged
     assert margin.min() >= 1 - 1e-9
     assert solution.certificate.primal == pytest.approx(solution.weights @ solution.weights / 2)
@@ -424,7 +424,7 @@ def test_a_subset_of_the_rows():
     left_out = np.setdiff1d(np.arange(60), index)
     np.testing.assert_array_equal(solution.dual_coef[left_out], 0.0)
     assert np.all(solution.dual_coef[index] != 0)
-    margin = y[index] * (small.votes[index] @ solution.weights + solution.bias)
+    margin = y[index] * (small.votes[index] @ solution.weights + solution.intercept)
     value = solution.weights @ solution.weights / 2 + Logistic(weight[index]).total(margin)
     assert solution.certificate.primal == pytest.approx(value, rel=1e-10)
     assert solution.certificate.converged

@@ -36,7 +36,7 @@ def test_the_span_of_the_rows_contains_the_optimum(loss, bias, C):
     plain = Small(loss, bias=bias, C=C).solve(tol=1e-8)
     assert found.certificate.converged
     assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-8)
-    objective = small.objective(found.weights, found.bias)
+    objective = small.objective(found.weights, found.intercept)
     assert found.certificate.primal == pytest.approx(objective, rel=1e-10)
     assert found.certificate.passes <= 5  # only to evaluate the solution
 
@@ -45,7 +45,7 @@ def test_the_span_of_the_rows_contains_the_optimum(loss, bias, C):
 def test_hard_margins_in_the_span(bias):
     small = Small(Hinge, bias=bias, C=np.inf, n=40)
     found = small.solve(tol=1e-6, kernel_matrix=always(small))
-    margin = small.y * (small.votes @ found.weights + found.bias)
+    margin = small.y * (small.votes @ found.weights + found.intercept)
     assert found.certificate.converged
     assert margin.min() >= 1 - 1e-9
     plain = small.solve(tol=1e-6)

@@ -6,13 +6,13 @@ weight ``g[k]``, and the norm of the kernel is ``|g|^2`` if the table is ::
 
     U[k] = U[parent[k]] + s[k] g[k],        s[k] = sqrt(2 m[k]).
 
-With a free bias, ``U[0] = 0`` loses nothing.  Without one, every stump votes +1 beyond its edge and
--1 on the side of the root, and the stumps outside the data are constant, so that ::
+With a free intercept, ``U[0] = 0`` loses nothing.  Without one, every stump votes +1 beyond its
+edge and -1 on the side of the root, and the stumps outside the data are constant, so that ::
 
     U[0] = s[0] g[0] / 2 - sum over j > 0 of s[j] g[j] / 2,  s[0] = sqrt(2 (mass outside)).
 
 The weights of all features are concatenated in a flat array with one entry per bin, and so are the
-tables.  ``U = S g``, where ``S`` is the linear operator of `Chains.matvec`.  With a bias,
+tables.  ``U = S g``, where ``S`` is the linear operator of `Chains.matvec`.  With an intercept,
 ``s[0] = 0`` and the first weight of each feature has no effect.
 """
 
@@ -50,7 +50,7 @@ class Chains:
     leaves : ndarray of bool, shape (n_bins,)
         Which bins are levels or missing values, not part of a path of numbers.
     centered : bool
-        Whether stumps vote -1 and +1 around their threshold (no bias) or 0 and 1 (bias).
+        Whether stumps vote -1 and +1 around their threshold (no intercept) or 0 and 1 (intercept).
     """
 
     starts: np.ndarray
@@ -130,8 +130,8 @@ class Chains:
     def kernel_matrix(self, bins: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Return the kernel matrix of rows, given their bins as indices in a flat table.
 
-        The kernel is that of `matvec`: with a bias, the mass that two rows share on their paths to
-        the roots; without one, half the total mass minus the mass between the rows.
+        The kernel is that of `matvec`: with an intercept, the mass that two rows share on their
+        paths to the roots; without one, half the total mass minus the mass between the rows.
         """
         shared = self._shared_mass(bins, n_threads)
         if np.where(self.leaves, self.jumps, 0.0)[bins].any():

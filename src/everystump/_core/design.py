@@ -135,7 +135,7 @@ class Design:
             self.chains,
             self.packing,
             loss,
-            bias=not self.chains.centered,
+            fit_intercept=not self.chains.centered,
             hard=bool(np.isinf(C)),
             signs=self.signs,
         )
@@ -159,15 +159,15 @@ class Design:
             )
 
     def _is_constant_optimal(self, positive: np.ndarray) -> bool:
-        """Whether all rows are in one class, as in a fold that lacks the other, with a bias."""
+        """Whether there is an intercept and only one class, as in a fold that lacks the other."""
         return not self.chains.centered and bool(positive.all() or not positive.any())
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
         """Return a constant of the right sign, with the certificate of its limit at infinity."""
-        bias = np.log(2 * len(positive) + 1) * (1 if positive.all() else -1)
+        intercept = np.log(2 * len(positive) + 1) * (1 if positive.all() else -1)
         return Solution(
             weights=self.chains.zeros(),
-            bias=float(bias),
+            intercept=float(intercept),
             dual_coef=np.zeros(self.packing.codes.shape[1]),
             certificate=Certificate(0.0, 0.0, 0.0, True, 0.0),
             n_iter=0,
@@ -183,16 +183,16 @@ class Design:
         table = self.packing.expand(self.chains.matvec(solution.weights))
         out = np.empty(len(index))
         rowloops.gather(codes, self.packing.starts, table, out)
-        return out + solution.bias
+        return out + solution.intercept
 
     def shape_model(self, solution: Solution) -> ShapeModel:
-        """Return the curves of a solution, each with weighted mean 0 if there is a bias.
+        """Return the curves of a solution, each with weighted mean 0 if there is an intercept.
 
-        A constant can be moved between a curve and the bias; centered curves are easiest to
-        interpret.  Without a bias curves are as the kernel defines them.
+        A constant can be moved between a curve and the intercept; centered curves are easiest to
+        interpret.  Without an intercept curves are as the kernel defines them.
         """
         tables = self.split_by_feature(self.chains.matvec(solution.weights))
-        intercept, shapes = solution.bias, []
+        intercept, shapes = solution.intercept, []
         for d, (column, values) in enumerate(zip(self.columns.columns, tables, strict=True)):
             if self.chains.centered:
                 shapes.append(self._extend_to_range(d, self._curve(d, values), solution.weights))

@@ -94,7 +94,7 @@ class Box(NamedTuple):
 
     @property
     def is_linear(self) -> bool:
-        """Whether there is no ridge, so that the optimal ``a`` is discontinuous in the bias."""
+        """Whether there is no ridge: then the optimal ``a`` is discontinuous in the intercept."""
         return not self.ridge.any()
 
     @property
@@ -144,11 +144,11 @@ class Hinge(QuadraticLoss):
         """Return the loss of each row."""
         return self.cost * _shortfall(margin)
 
-    def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
-        """Return the bias of least loss for given scores, the middle one if there are several.
+    def best_intercept(self, sign: np.ndarray, scores: np.ndarray) -> float:
+        """Return the intercept of least loss for given scores, the middle one if there are several.
 
-        The loss of a row has its corner at the bias ``y - score``, where the summed slope rises by
-        the row's cost; the best bias is where the summed slope crosses 0.
+        The loss of a row has its corner at the intercept ``y - score``, where the summed slope
+        rises by the row's cost; the best intercept is where the summed slope crosses 0.
         """
         corner = sign - scores
         order = np.argsort(corner, kind="stable")
@@ -224,8 +224,8 @@ class SquaredHinge(SmoothLoss, QuadraticLoss):
         """Return the loss of each row."""
         return self.cost * _shortfall(margin) ** 2
 
-    def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
-        """Return the bias of least loss for given scores, the middle one if there are several.
+    def best_intercept(self, sign: np.ndarray, scores: np.ndarray) -> float:
+        """Return the intercept of least loss for given scores, the middle one if there are several.
 
         It is the root of the summed slope, which is linear between neighboring corners
         ``y - score``.  A positive row contributes below its corner, a negative row above.
@@ -278,8 +278,8 @@ class LeastSquares(QuadraticLoss):
         """
         return np.minimum(margin, 2.0 - margin) - radius
 
-    def best_bias(self, sign: np.ndarray, scores: np.ndarray) -> float:
-        """Return the bias of least loss for given scores."""
+    def best_intercept(self, sign: np.ndarray, scores: np.ndarray) -> float:
+        """Return the intercept of least loss for given scores."""
         return float(np.average(sign - scores, weights=self.cost))
 
 

@@ -1,9 +1,9 @@
 """Which stumps vote: measures over the thresholds of each feature.
 
 The weight function ``r`` of Definition 1 (Lin & Li) is a measure over thresholds.  A solver needs
-only the mass ``m[k]`` between neighboring bins and, for models without a bias, the mass outside the
-data.  A measure also determines how a feature's curve runs from one bin to the next, because it
-distributes the stumps within the gap.
+only the mass ``m[k]`` between neighboring bins and, for models without an intercept, the mass
+outside the data.  A measure also determines how a feature's curve runs from one bin to the next,
+because it distributes the stumps within the gap.
 
 The stumps "is this level" and "is missing" have the mass of the single gap of an indicator column
 of zeros and ones (1 under a density), so that a category weighs as much as its one-hot columns.

@@ -252,7 +252,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         norm = float(np.linalg.norm(weighted.weight))
         return _StageSolution(
             weighted,
-            weighted.shape_model(table.n_levels, solution.bias + float(jumps.sum()) / 2),
+            weighted.shape_model(table.n_levels, solution.intercept + float(jumps.sum()) / 2),
             solution.certificate,
             1 / norm if norm else np.inf,
             solution.n_iter,

@@ -10,7 +10,11 @@ import numpy as np
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
 from everystump._core.solvers.certificate import SAFETY_FACTOR, UNIT_ROUNDOFF
-from everystump._core.solvers.kernel_certificate import Bias, evaluate_expansion, fixed_bias
+from everystump._core.solvers.kernel_certificate import (
+    Intercept,
+    evaluate_expansion,
+    fixed_intercept,
+)
 from everystump._core.solvers.kernel_products import Scores
 
 # An imbalance up to this fraction of the dual variables is rounding, and corrected.
@@ -27,11 +31,11 @@ def solution_from_duals(
 
     The intercept is the best one.  Where ``sum of y a`` is not 0, the certificate allows for it.
     """
-    bias = fixed_bias(0.0, a * problem.y)
+    intercept = fixed_intercept(0.0, a * problem.y)
     if problem.fit_intercept:
         a = balance(problem, a)
-        bias = partial(_best_bias, gram, problem, a)
-    found = evaluate_expansion(gram, problem.y, problem.loss, a, problem.tol, bias)
+        intercept = partial(_best_intercept, gram, problem, a)
+    found = evaluate_expansion(gram, problem.y, problem.loss, a, problem.tol, intercept)
     return KernelSolution(a, found.b, found.margin, found.certificate, 0)
 
 
@@ -55,20 +59,20 @@ def balance(problem: KernelProblem, a: np.ndarray) -> np.ndarray:
     return out
 
 
-def _best_bias(
+def _best_intercept(
     gram: LazyKernelMatrix, problem: KernelProblem, a: np.ndarray, scores: Scores
-) -> Bias:
+) -> Intercept:
     """Return the intercept of least loss, with a bound on the cost of making ``sum of y a`` 0.
 
     One row between its limits can absorb the whole imbalance.  Without such a row, the dual value
     is linear in the intercept, and the best intercept is bounded by 1 plus the largest score.
     """
     y, loss = problem.y, problem.loss
-    b = loss.best_bias(y, scores.value)
+    b = loss.best_intercept(y, scores.value)
     ridge, low, high = loss.box()
     excess = fsum(a * y)
     if excess == 0.0:
-        return Bias(b, 0.0, 0.0)
+        return Intercept(b, 0.0, 0.0)
     moved = a - SAFETY_FACTOR * excess * y
     able = np.flatnonzero((a > low) & (a < high) & (moved > low) & (moved < high))
     if len(able):
@@ -79,9 +83,9 @@ def _best_bias(
         size += excess**2 * curvature
         rounding = abs(excess) * scores.rounding + _MAX_OPERATIONS * UNIT_ROUNDOFF * size
         best = able[np.argmin((loss_of_value + rounding)[able])]
-        return Bias(b, float(loss_of_value[best]), SAFETY_FACTOR * float(rounding[best]))
+        return Intercept(b, float(loss_of_value[best]), SAFETY_FACTOR * float(rounding[best]))
     primal = 0.5 * float((a * y) @ scores.value + np.abs(a) @ scores.rounding)
     margin = y * (scores.value + b)
     primal += loss.total(loss.worst_within(margin, scores.rounding))
     bound = abs(excess) * (1.0 + float(np.sqrt(2.0 * max(primal, 0.0) * gram.diagonal_bound)))
-    return Bias(b, bound, (SAFETY_FACTOR - 1.0) * bound)
+    return Intercept(b, bound, (SAFETY_FACTOR - 1.0) * bound)

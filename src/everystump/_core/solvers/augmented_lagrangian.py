@@ -128,12 +128,12 @@ class _Search:
         # At weights of 0 the residual is v(a), whose wrong signs show where multipliers are needed.
         dual_weights = current.dual_scale.min() * current.residual
         self.iterate.constraints.warm_start(dual_weights, 0.0)
-        bias = 0.0
-        if self.problem.bias:
+        intercept = 0.0
+        if self.problem.fit_intercept:
             operator = self.problem.operator
             means = [operator.dot(current.dual_weights, operator.rmatvec(t)) for t in sums.tables]
-            bias = -float(np.mean(means / sums.totals))
-        self.iterate.move_to(current.dual_weights, bias)
+            intercept = -float(np.mean(means / sums.totals))
+        self.iterate.move_to(current.dual_weights, intercept)
         typical = float(current.dual_scale @ sums.totals) / rows.total_weight
         level = float(sums.totals.sum()) / rows.total_weight
         fraction = (_FIRST_BOX_WIDE if self._is_wide else _FIRST_BOX) * typical / level

@@ -1,4 +1,4 @@
-"""Kernel machines without a bias (Evgeniou et al., eq. 3), for losses with a quadratic dual.
+"""Kernel machines without an intercept (Evgeniou et al., eq. 3), for losses with a quadratic dual.
 
     max over a of   sum over i of dual_i(a_i) - 1/2 sum over i, j of a_i a_j y_i y_j K(x_i, x_j)
     subject to      low_i <= a_i <= high_i,      dual_i(a) = a - ridge_i a^2 / 2
@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dposv
 from everystump._core.jit import jit
 from everystump._core.losses import Box, QuadraticLoss
 from everystump._core.solvers.certificate import Certificate, relative_gap
-from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_bias
+from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_intercept
 from everystump._core.solvers.kernel_products import KernelProducts
 from everystump._core.solvers.problem import Progress, no_progress
 
@@ -144,7 +144,7 @@ def solve_box(
         progress(n_iter, primal, dual)
         last = not np.isfinite(primal) or n_iter == max_iter or accuracy < _MIN_ACCURACY
         if last or relative_gap(primal, dual) <= tol:
-            found = evaluate_expansion(products, sign, loss, a, tol, fixed_bias(b, a * sign))
+            found = evaluate_expansion(products, sign, loss, a, tol, fixed_intercept(b, a * sign))
             gap = found.certificate.gap
             if last or found.certificate.converged or not gap < _GAP_REDUCTION * best:
                 break

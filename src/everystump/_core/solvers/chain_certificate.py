@@ -1,6 +1,6 @@
 """The certified solution of a stump ensemble: both problems evaluated at what is returned.
 
-Weights, bias and dual variables are scaled by the factors that `primal_dual` found; then both
+Weights, intercept and dual variables are scaled by the factors that `primal_dual` found; then both
 problems are evaluated at the scaled numbers, each with a bound on the rounding error of its sums.
 """
 
@@ -25,27 +25,27 @@ _LOSS_ROUNDING, _DUAL_ROUNDING = 16, 64
 
 
 def certified_solution(
-    problem: Problem, rows: Rows, weights: np.ndarray, bias: float, tol: float, n_iter: int
+    problem: Problem, rows: Rows, weights: np.ndarray, intercept: float, tol: float, n_iter: int
 ) -> Solution:
     """Return the solution at the current iterate with its certificate.
 
     Margins are recomputed, free of the rounding of many steps; the dual variables are the rows'
     current ones, scaled.
     """
-    rows.set_margins(problem.chains.matvec(weights), bias)
+    rows.set_margins(problem.chains.matvec(weights), intercept)
     current = primal_dual(problem, weights, rows.sums(refit=False))
     dual_coef = rows.dual_coef(current.dual_scale)
     if problem.hard or current.primal_scale != 1.0:
         # No margin may be below 1, not even by a rounding error.
-        error = current.primal_scale * _margin_rounding(problem, weights, bias)
+        error = current.primal_scale * _margin_rounding(problem, weights, intercept)
         scale = current.primal_scale * (1.0 + 4.0 * error)
-        weights, bias = scale * weights, scale * bias
-        rows.set_margins(problem.chains.matvec(weights), bias)
+        weights, intercept = scale * weights, scale * intercept
+        rows.set_margins(problem.chains.matvec(weights), intercept)
     rows.set_duals(dual_coef)
-    terms = _objective_terms(problem, rows, weights, bias, rows.sums(refit=False))
+    terms = _objective_terms(problem, rows, weights, intercept, rows.sums(refit=False))
     return Solution(
         weights=weights,
-        bias=bias,
+        intercept=intercept,
         dual_coef=dual_coef,
         certificate=certify(terms, tol, rows.passes),
         n_iter=n_iter,
@@ -53,7 +53,7 @@ def certified_solution(
     )
 
 
-def _margin_rounding(problem: Problem, weights: np.ndarray, bias: float) -> float:
+def _margin_rounding(problem: Problem, weights: np.ndarray, intercept: float) -> float:
     """Return a bound on the rounding error of a margin.
 
     A weight goes through the sums of its feature, twice if votes are centered, then through the
@@ -61,14 +61,14 @@ def _margin_rounding(problem: Problem, weights: np.ndarray, bias: float) -> floa
     """
     chains = problem.chains
     n_operations = 2 * chains.longest + chains.n_features + 8
-    return sum_rounding(n_operations) * (2 * float(chains.jumps @ np.abs(weights)) + abs(bias))
+    return sum_rounding(n_operations) * (2 * float(chains.jumps @ np.abs(weights)) + abs(intercept))
 
 
 def _objective_terms(
-    problem: Problem, rows: Rows, weights: np.ndarray, bias: float, sums: RowSums
+    problem: Problem, rows: Rows, weights: np.ndarray, intercept: float, sums: RowSums
 ) -> ObjectiveTerms:
     """Return the terms of both objectives, given the sums over the rows at these margins."""
-    error = _margin_rounding(problem, weights, bias)
+    error = _margin_rounding(problem, weights, intercept)
     worst, norm = rows.loss_at_shift(-error), float(weights @ weights)
     increase = max(worst - sums.loss, 0.0) if worst < np.inf else np.inf
     own = sum_rounding(rows.n_additions + _LOSS_ROUNDING) * worst
@@ -104,7 +104,7 @@ def _dual_rounding(
     error += 2 * unit * total * float(jumps @ np.abs(dual_weights))
     error += sum_rounding(len(jumps) + 4) * square
     error += 2 * (unit * total) ** 2 * float(jumps @ jumps)
-    if not problem.bias:
+    if not problem.fit_intercept:
         return SAFETY_FACTOR * error
     excess = np.maximum(sums.totals - sums.totals[::-1], 0.0) + unit * total
     cuts = np.divide(excess, sums.totals, out=np.zeros(2), where=sums.totals > 0)

@@ -22,7 +22,7 @@ class PrimalDual:
     primal, dual : float
         The values.
     primal_scale : float
-        Factor of weights and bias that attains ``primal``.
+        Factor of weights and intercept that attains ``primal``.
     dual_scale : ndarray of shape (2,)
         Factors of the dual variables of positive and negative rows that attain ``dual``.
     dual_weights : ndarray
@@ -30,7 +30,7 @@ class PrimalDual:
     residual : ndarray
         ``v(a) - w`` without the scaling.
     imbalance : float
-        ``sum of y a`` without the scaling, 0 if there is no bias.
+        ``sum of y a`` without the scaling, 0 if there is no intercept.
     total : float
         ``sum of a`` without the scaling.
     """
@@ -61,7 +61,7 @@ def primal_dual(problem: Problem, weights: np.ndarray, sums: RowSums) -> PrimalD
     operator = problem.operator
     by_class = operator.rmatvec(sums.tables[0]), operator.rmatvec(sums.tables[1])
     scale = np.ones(2)
-    if problem.bias:
+    if problem.fit_intercept:
         smaller = sums.totals.min()
         scale = np.divide(smaller, sums.totals, out=np.zeros(2), where=sums.totals > 0)
     dual_weights = problem.project(scale[0] * by_class[0] - scale[1] * by_class[1])
@@ -83,6 +83,6 @@ def primal_dual(problem: Problem, weights: np.ndarray, sums: RowSums) -> PrimalD
         dual_scale=ray * scale,
         dual_weights=ray * dual_weights if square > 0 else dual_weights,
         residual=by_class[0] - by_class[1] - weights,
-        imbalance=float(sums.totals[0] - sums.totals[1]) if problem.bias else 0.0,
+        imbalance=float(sums.totals[0] - sums.totals[1]) if problem.fit_intercept else 0.0,
         total=float(sums.totals.sum()),
     )

@@ -27,11 +27,11 @@ class NewtonSystem(Protocol):
     def direction(
         self, current: PrimalDual, stop: StoppingRule, scale: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """Return the step of the weights and of the bias."""
+        """Return the step of the weights and of the intercept."""
 
 
 class Iterate:
-    """Weights and bias, the rows with their margins, and the sign constraints.
+    """Weights and intercept, the rows with their margins, and the sign constraints.
 
     Between steps weights may slightly violate their signs; values and solutions are those of the
     projected weights.
@@ -42,11 +42,11 @@ class Iterate:
         self.system = ChainNewtonSystem(problem, rows) if system is None else system
         self.constraints = SignConstraints(problem.signs)
         self.weights = problem.operator.zeros()
-        self.bias = 0.0
+        self.intercept = 0.0
 
     def warm_start(self, start: Solution) -> None:
         """Move to the solution for another C."""
-        self.move_to(start.weights, start.bias)
+        self.move_to(start.weights, start.intercept)
 
     def warm_start_constraints(self, start: Solution) -> None:
         """Center the smoothing of the signs at the multipliers for the rows' dual variables."""
@@ -55,10 +55,10 @@ class Iterate:
             penalty = _RESUMED_SIGN_PENALTY * self.rows.C / start.C * start.sign_penalty
             self.constraints.warm_start(current.residual + self.weights, penalty)
 
-    def move_to(self, weights: np.ndarray, bias: float) -> None:
-        """Move to given weights and bias."""
-        self.weights, self.bias = weights, bias
-        self.rows.set_margins(self.problem.operator.matvec(weights), bias)
+    def move_to(self, weights: np.ndarray, intercept: float) -> None:
+        """Move to given weights and intercept."""
+        self.weights, self.intercept = weights, intercept
+        self.rows.set_margins(self.problem.operator.matvec(weights), intercept)
 
     def evaluate(self) -> tuple[RowSums, PrimalDual]:
         """Return the sums over the rows, and the primal and dual values.
@@ -89,7 +89,7 @@ class Iterate:
         self.rows.set_direction(operator.matvec(dw), db)
         t = line_search(self.rows, self.weights, dw, self.constraints, operator.dot)
         self.weights = self.weights + t * dw
-        self.bias += t * db
+        self.intercept += t * db
         self.rows.take_step(t)
 
     def residual_gap(self, current: PrimalDual) -> float:
@@ -103,5 +103,5 @@ class Iterate:
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution."""
         weights = self.problem.project(self.weights)
-        found = certified_solution(self.problem, self.rows, weights, self.bias, tol, n_iter)
+        found = certified_solution(self.problem, self.rows, weights, self.intercept, tol, n_iter)
         return replace(found, sign_penalty=self.constraints.penalty)

@@ -1,6 +1,6 @@
 """Kernel machines evaluated from their coefficients: margins, and the certificate.
 
-For ``f = sum of a_j y_j K(x_j, .)`` and a bias ``b``,
+For ``f = sum of a_j y_j K(x_j, .)`` and an intercept ``b``,
 
     primal:  |f|^2 / 2 + sum over i of loss_i(y_i (f(x_i) + b))
     dual:    sum over i of dual_i(a_i) - |f|^2 / 2 - imbalance
@@ -34,8 +34,8 @@ _MAX_ROUNDING_OF_TOL, _MAX_ROUNDING = 0.1, 1e-10
 _FEW_UNITS = 4 * UNIT_ROUNDOFF
 
 
-class Bias(NamedTuple):
-    """The bias ``b``, the imbalance of the dual value, and a bound on its rounding."""
+class Intercept(NamedTuple):
+    """The intercept ``b``, the imbalance of the dual value, and a bound on its rounding."""
 
     value: float
     imbalance: float
@@ -44,18 +44,18 @@ class Bias(NamedTuple):
 
 @dataclass(frozen=True)
 class EvaluatedExpansion:
-    """The bias, the margins, and the certificate of a machine."""
+    """The intercept, the margins, and the certificate of a machine."""
 
     b: float
     margin: np.ndarray
     certificate: Certificate
 
 
-def fixed_bias(b: float, coef: np.ndarray) -> Callable[[Scores], Bias]:
-    """Return the function that gives a fixed bias to any scores, for coefficients ``y a``."""
+def fixed_intercept(b: float, coef: np.ndarray) -> Callable[[Scores], Intercept]:
+    """Return the function that gives a fixed intercept to any scores, for coefficients ``y a``."""
     shift = b * exact_sum(coef)
-    bias = Bias(b, shift, 2 * UNIT_ROUNDOFF * abs(shift))
-    return lambda scores: bias
+    intercept = Intercept(b, shift, 2 * UNIT_ROUNDOFF * abs(shift))
+    return lambda scores: intercept
 
 
 def evaluate_expansion(
@@ -64,15 +64,15 @@ def evaluate_expansion(
     loss: QuadraticLoss,
     a: np.ndarray,
     tol: float,
-    bias: Callable[[Scores], Bias],
+    intercept: Callable[[Scores], Intercept],
 ) -> EvaluatedExpansion:
-    """Evaluate the machine of ``a``, each within its limits, and of the bias for its scores.
+    """Evaluate the machine of ``a``, each within its limits, and of the intercept for its scores.
 
     Sums are taken in twice the precision if more digits would change the certificate.
     """
     for extended in (False, True):
         scores = products.scores(a * sign, extended)
-        found = _evaluate(scores, sign, loss, a, tol, bias(scores))
+        found = _evaluate(scores, sign, loss, a, tol, intercept(scores))
         if found.certificate.rounding <= min(_MAX_ROUNDING_OF_TOL * tol, _MAX_ROUNDING):
             break
     return found
@@ -84,7 +84,7 @@ def _evaluate(
     loss: QuadraticLoss,
     a: np.ndarray,
     tol: float,
-    bias: Bias,
+    intercept: Intercept,
 ) -> EvaluatedExpansion:
     """Evaluate a machine with given scores.
 
@@ -95,7 +95,7 @@ def _evaluate(
     norm = exact_sum(norm_terms)
     norm_rounding = float(np.abs(coef) @ scores.rounding)
     norm_rounding += _FEW_UNITS * float(np.abs(norm_terms).sum())
-    margin = sign * (scores.value + bias.value)
+    margin = sign * (scores.value + intercept.value)
     total = exact_sum(loss.per_row(margin))
     error = scores.rounding + _FEW_UNITS * np.abs(margin)
     worst = exact_sum(loss.per_row(loss.worst_within(margin, error)))
@@ -106,8 +106,8 @@ def _evaluate(
         loss=total,
         dual_loss=exact_sum(dual_terms),
         dual_norm=norm,
-        imbalance=bias.imbalance,
+        imbalance=intercept.imbalance,
         primal_rounding=SAFETY_FACTOR * (loss_rounding + norm_rounding / 2),
-        dual_rounding=SAFETY_FACTOR * (dual_rounding + norm_rounding / 2) + bias.rounding,
+        dual_rounding=SAFETY_FACTOR * (dual_rounding + norm_rounding / 2) + intercept.rounding,
     )
-    return EvaluatedExpansion(bias.value, margin, certify(terms, tol))
+    return EvaluatedExpansion(intercept.value, margin, certify(terms, tol))

@@ -1,4 +1,4 @@
-"""Newton directions for ``|w|^2 / 2 + sum of smooth losses``, with the bias eliminated.
+"""Newton directions for ``|w|^2 / 2 + sum of smooth losses``, with the intercept eliminated.
 
 With ``W`` the curvature of the losses, ``r = v(a) - w`` and ``e = sum of y a`` the step solves
 
@@ -107,7 +107,7 @@ class ChainNewtonSystem:
         """Solve by conjugate gradients, given the curvature by bin and by joint bin."""
         chains = self._chains(scale)
         k = float(joint[: self.problem.packing.starts[1]].sum())
-        h = chains.rmatvec(diagonal) if self.problem.bias else np.zeros_like(residual)
+        h = chains.rmatvec(diagonal) if self.problem.fit_intercept else np.zeros_like(residual)
 
         def product(v: np.ndarray) -> np.ndarray:
             out = chains.rmatvec(self.rows.product(chains.matvec(v)))
@@ -121,7 +121,7 @@ class ChainNewtonSystem:
             stop,
             max_products,
         )
-        db = (imbalance - float(h @ dw)) / k if self.problem.bias else 0.0
+        db = (imbalance - float(h @ dw)) / k if self.problem.fit_intercept else 0.0
         return dw, db
 
     def _solve_exactly(
@@ -131,13 +131,13 @@ class ChainNewtonSystem:
         chains, active = self._chains(scale), self.rows.active()
         matrix = chains.kernel_matrix(active.flat_bins(), self.rows.n_threads)
         score = active.gather(chains.matvec(residual))
-        balance = imbalance if self.problem.bias else None
+        balance = imbalance if self.problem.fit_intercept else None
         multiplier, db = solve_in_span(matrix, active.weight, score, balance)
         return residual - chains.rmatvec(active.scatter(multiplier)), db
 
 
 def hessian_diagonal(problem: Problem, rows: Rows) -> np.ndarray:
-    """Return the diagonal of Newton's matrix at the rows' current margins, with a bias."""
+    """Return the diagonal of Newton's matrix at the rows' current margins, with an intercept."""
     diagonal, joint = rows.curvature()
     h = problem.chains.rmatvec(diagonal)
     k = float(joint[: problem.packing.starts[1]].sum())

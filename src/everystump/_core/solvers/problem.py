@@ -8,7 +8,7 @@ With ``V = gather S`` the dual problem is
 
     max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = V'(y a) = S' scatter(y a),
 
-subject to ``sum of y a = 0`` if there is a bias ``b``.  At the optimum ``w = v(a)``.  If some
+subject to ``sum of y a = 0`` if there is an intercept ``b``.  At the optimum ``w = v(a)``.  If some
 weights must have a given sign, ``v(a)`` is replaced by its projection ``P(v(a))`` on the signs.
 """
 
@@ -78,8 +78,8 @@ class Problem:
         How tables become the joint tables that the rows read.
     loss : type of Loss
         The class of the losses of the rows.
-    bias : bool
-        Whether ``b`` is free; otherwise it is 0.
+    fit_intercept : bool
+        Whether the intercept ``b`` is free; otherwise it is 0.
     hard : bool
         Whether C is infinite, so that every margin must be at least 1.
     signs : ndarray of shape (n_bins,), optional
@@ -91,7 +91,7 @@ class Problem:
     chains: Chains
     packing: Packing
     loss: type[Loss]
-    bias: bool = True
+    fit_intercept: bool = True
     hard: bool = False
     signs: np.ndarray | None = None
     span: Span | None = None
@@ -110,14 +110,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """Weights, bias, signed dual variables ``y a``, and the optimality certificate.
+    """Weights, intercept, signed dual variables ``y a``, and the optimality certificate.
 
     ``C``, ``penalty`` and ``sign_penalty`` (of the augmented Lagrangian, for rows and for sign
     constraints) are where a solver may resume for another C.
     """
 
     weights: np.ndarray
-    bias: float
+    intercept: float
     dual_coef: np.ndarray
     certificate: Certificate
     n_iter: int

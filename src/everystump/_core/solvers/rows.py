@@ -155,15 +155,15 @@ class SolverBlock(Block):
         rowloops.scatter(self.codes, self.starts, r, 0, len(r), table, self.offset)
         return table
 
-    def set_direction(self, table: np.ndarray, bias: float) -> None:
-        """Set the direction of the margins, given the direction of the joint table and the bias."""
+    def set_direction(self, table: np.ndarray, intercept: float) -> None:
+        """Set the direction of the margins, given that of the joint table and of the intercept."""
         rowloops.gather(self.codes, self.starts, table, self.step, self.offset)
-        self.step += bias
+        self.step += intercept
         self.step *= self.sign
 
-    def set_margins(self, table: np.ndarray, bias: float) -> None:
-        """Compute the margins of a joint table and a bias."""
-        self.set_direction(table, bias)
+    def set_margins(self, table: np.ndarray, intercept: float) -> None:
+        """Compute the margins of a joint table and an intercept."""
+        self.set_direction(table, intercept)
         self.margin[:] = self.step
 
     def full_step_loss(self) -> tuple[float, float]:
@@ -301,17 +301,17 @@ class Rows(Blocks[SolverBlock]):
             np.concatenate([weight for _, weight in parts]),
         )
 
-    def set_margins(self, table: np.ndarray, bias: float) -> None:
-        """Compute the margins of tables and bias, free of the rounding of many steps."""
+    def set_margins(self, table: np.ndarray, intercept: float) -> None:
+        """Compute the margins of tables and intercept, free of the rounding of many steps."""
         self.passes += 1
         joint = self.packing.expand(table)
-        self.map(lambda block: block.set_margins(joint, bias), self.n_rows)
+        self.map(lambda block: block.set_margins(joint, intercept), self.n_rows)
 
-    def set_direction(self, table: np.ndarray, bias: float) -> None:
-        """Set the direction of the next step, given the direction of tables and bias."""
+    def set_direction(self, table: np.ndarray, intercept: float) -> None:
+        """Set the direction of the next step, given the direction of tables and intercept."""
         self.passes += 1
         joint = self.packing.expand(table)
-        self.map(lambda block: block.set_direction(joint, bias), self.n_rows)
+        self.map(lambda block: block.set_direction(joint, intercept), self.n_rows)
 
     def directional_slope(self, t: float) -> float:
         """Return minus the derivative of the summed loss along the direction at length ``t``."""

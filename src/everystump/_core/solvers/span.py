@@ -46,9 +46,9 @@ class SpanBlock(SolverBlock):
         self.weight = weight[self.active]
         return weight, len(self.active)
 
-    def set_direction(self, table: np.ndarray, bias: float) -> None:
+    def set_direction(self, table: np.ndarray, intercept: float) -> None:
         """Set the direction of the margins."""
-        self.step = (table + bias) * self.sign
+        self.step = (table + intercept) * self.sign
 
 
 class SpanRows(Rows):
@@ -72,7 +72,7 @@ class SpanNewtonSystem:
     products = 0
 
     def __init__(self, problem: Problem, span: Span, rows: SpanRows) -> None:
-        self._bias, self._span, self._rows = problem.bias, span, rows
+        self._fit_intercept, self._span, self._rows = problem.fit_intercept, span, rows
 
     def direction(
         self, current: PrimalDual, stop: StoppingRule, scale: np.ndarray | None = None
@@ -84,7 +84,7 @@ class SpanNewtonSystem:
             return residual, current.imbalance / (current.total or 1.0)
         active, weight = self._rows.block.active, self._rows.block.weight
         matrix = self._span.matrix[np.ix_(active, active)]
-        score, balance = residual[1][active], current.imbalance if self._bias else None
+        score, balance = residual[1][active], current.imbalance if self._fit_intercept else None
         multiplier = np.zeros_like(residual[1])
         for jitter in _JITTERS:
             try:
@@ -109,7 +109,7 @@ class SpanIterate(Iterate):
 
     def warm_start(self, start: Solution) -> None:
         """Move to the combination of the rows with the dual variables for another C."""
-        self.move_to(self._span.rmatvec(start.dual_coef[self.rows.index]), start.bias)
+        self.move_to(self._span.rmatvec(start.dual_coef[self.rows.index]), start.intercept)
 
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution, in the weights of the features."""
@@ -118,7 +118,7 @@ class SpanIterate(Iterate):
         coef[self.rows.index] = self.weights[0]
         rows.set_duals(self.rows.dual_coef(np.ones(2)))
         weights = problem.chains.rmatvec(rows.scatter(coef))
-        return certified_solution(problem, rows, weights, self.bias, tol, n_iter)
+        return certified_solution(problem, rows, weights, self.intercept, tol, n_iter)
 
 
 def initial_iterate(
