@@ -138,7 +138,7 @@ def test_feature_ranges_are_for_numbers():
 TINY = {
     "a level twice": ([["x", 1], ["y", 2], [None, 3], ["x", 4]], [0, 1, 1, 0]),
     "a level a row": ([["x", 1], ["y", 2], ["z", 3], ["x", 4]], [0, 1, 1, 0]),
-    "a hole": ([["x", 0], ["y", None], ["y", 1]], [0, 1, 1]),
+    "a missing value": ([["x", 0], ["y", None], ["y", 1]], [0, 1, 1]),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -21,6 +20,7 @@ from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_rows
 from everystump._tables.training_table import TrainingTable
 from everystump._tables.validation import check_rows, check_table
+from everystump._warnings import warn_user
 from everystump.estimators._editing import EDIT_ATTRIBUTES, EditingMixin
 from everystump.estimators._explanation import ExplanationMixin
 
@@ -165,10 +165,9 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
     def features_(self) -> tuple[Feature, ...]:
         """Deprecated alias of ``feature_info_``."""
         features = self.feature_info_
-        warnings.warn(
+        warn_user(
             "features_ is deprecated and will be removed in the next release; use feature_info_.",
             FutureWarning,
-            stacklevel=2,
         )
         return features
 
@@ -186,7 +185,7 @@ def unwrap_binary(parts: list) -> Any:
 
 
 def as_class_list(value: Any) -> list:
-    """Return the argument of `unwrap_binary`, given its result."""
+    """Return the argument of `unwrap_binary`, given its result (a tuple is not a list)."""
     return value if isinstance(value, list) else [value]
 
 

@@ -144,7 +144,6 @@ class FiniteEnsemble(TabularClassifier):
 
     def _stump_attribute(self, name: str) -> Any:
         check_is_fitted(self, "shapes_")
-        # `Stumps` is a tuple, not a list.
         return unwrap_binary([getattr(one, name) for one in as_class_list(self.stumps_)])
 
 
