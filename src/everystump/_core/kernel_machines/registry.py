@@ -1,6 +1,7 @@
 """The named kernels, one entry each: estimators, model files and exporters read this table.
 
-To add a kernel, add an entry to `KERNELS`.
+To add a kernel, add an entry to `KERNELS`, and its name to the docstring of `KernelSVC`, to
+``docs/export.md`` and to the JSON schema of exported models, which a test compares with the table.
 """
 
 from __future__ import annotations
