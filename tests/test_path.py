@@ -548,7 +548,13 @@ def test_path_display_on_given_axes():
 
 
 @pytest.mark.parametrize(
-    ("n_features", "with_rows"), [(1, True), (3, False), (6, True), (14, False)]
+    ("n_features", "with_rows"),
+    [
+        (1, True),
+        (3, False),
+        pytest.param(6, True, marks=pytest.mark.slow),
+        pytest.param(14, False, marks=pytest.mark.slow),
+    ],
 )
 def test_curves_display(n_features, with_rows):
     X, y = make_twonorm(100, random_state=0)

@@ -107,7 +107,13 @@ def test_importing_imports_nothing_heavy(code):
     assert run(report) == []
 
 
-def test_packages_are_attributes():
+@pytest.mark.parametrize("name", PACKAGES)
+def test_packages_are_attributes(name):
+    assert getattr(everystump, name).__name__ == f"everystump.{name}"
+
+
+@pytest.mark.slow
+def test_packages_are_attributes_without_an_import():
     """They are imported on first use."""
     code = f"import everystump; print(*(getattr(everystump, name).__name__ for name in {PACKAGES}))"
     assert run(code) == [f"everystump.{name}" for name in PACKAGES]

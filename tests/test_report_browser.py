@@ -59,9 +59,14 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(
-    scope="module", params=["two", "three", pytest.param("ten", marks=pytest.mark.slow)]
-)
+def slow(*kinds):
+    return [pytest.param(kind, marks=pytest.mark.slow) for kind in kinds]
+
+
+TWO_OR_THREE = pytest.mark.parametrize("written", ["two", "three", *slow("ten")], indirect=True)
+
+
+@pytest.fixture(scope="module", params=["two", *slow("three", "ten")])
 def written(request, tmp_path_factory):
     """A model, the rows that its page was given, and the page's file."""
     model, X, y = KINDS[request.param]()
@@ -127,6 +132,7 @@ def put_on_cuts(model, rows, rng):
     return rows
 
 
+@TWO_OR_THREE
 def test_the_page_scores_as_python_does(page, written):
     model, X, _ = written
     rng = np.random.default_rng(1)
@@ -165,6 +171,7 @@ def wait_for_new_score(page, act):
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
+@TWO_OR_THREE
 def test_arrow_keys_move_a_slider_and_the_score(page, written):
     model, X, _ = written
     row = X.loc[[start_of(page)]].copy()
@@ -447,6 +454,7 @@ def color_of(locator):
     return locator.evaluate("e => getComputedStyle(e).color")
 
 
+@TWO_OR_THREE
 def test_evidence_has_one_sign_and_one_color_in_every_panel(page, written):
     """The evidence of an explained row is the contribution in the what-if panel."""
     model = written[0]
@@ -469,6 +477,7 @@ def test_evidence_has_one_sign_and_one_color_in_every_panel(page, written):
         )
 
 
+@TWO_OR_THREE
 def test_metrics_are_beside_those_of_a_constant_prediction(page, written):
     model, X, _ = written
     table = page.locator("#metrics table")

@@ -15,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+import command
 import numpy as np
 import pytest
 import toy_experiment
@@ -41,13 +42,6 @@ def start(*arguments, program=toy_experiment.PROGRAM):
     )
 
 
-def run_process(*arguments, program=toy_experiment.PROGRAM):
-    """Run the command as a process; return its exit code, output and errors."""
-    process = start(*arguments, program=program)
-    out, err = process.communicate(timeout=120)
-    return process.returncode, out, err
-
-
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Return a function that runs the command in this process."""
@@ -67,20 +61,23 @@ def table_of(out):
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory):
-    """Return the output folder of 4 uninterrupted runs in two processes."""
+    """Return the output folder of 4 uninterrupted runs."""
     out = tmp_path_factory.mktemp("reference")
-    code, printed, err = run_process("toy", "--runs", 4, "--jobs", 2, "--out", out)
-    assert code == 0, err
-    assert "toy: 4 of 4 done" in err
-    assert all(str(out / f"toy{suffix}") in printed for suffix in (".md", ".csv"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("everystump.cli.reproduce.load_experiment", toy_experiment.load_experiment)
+        done = command.run("reproduce", "toy", "--runs", 4, "--jobs", 1, "--out", out)
+    assert done.exit_code == 0, done.stderr
+    assert "toy: 4 of 4 done" in done.stderr
+    assert all(str(out / f"toy{suffix}") in done.stdout for suffix in (".md", ".csv"))
     return out
 
 
 def test_run_of_a_real_experiment(tmp_path, run):
     """It writes its files and no others, and a second command runs nothing again."""
     arguments = (REAL, "--runs", 2, "--jobs", 2, "--out", tmp_path)
-    code, printed, err = run_process(*arguments, program=REAL_PROGRAM)
-    assert code == 0, err
+    process = start(*arguments, program=REAL_PROGRAM)
+    printed, err = process.communicate(timeout=120)
+    assert process.returncode == 0 and f"{REAL}: 2 of 2 done" in err, err
     files = {f"{REAL}{suffix}" for suffix in (".md", ".csv", ".png")}
     assert {path.name for path in tmp_path.iterdir()} == files | {"journals"}
     assert all(str(tmp_path / file) in printed for file in files)

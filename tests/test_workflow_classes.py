@@ -33,7 +33,12 @@ def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
 
 @pytest.mark.parametrize(
     ("preset", "measure"),
-    [("stump-logistic", []), ("stump-svm", ["--cv", 3]), ("boost", []), ("bag", ["--cv", 3])],
+    [
+        ("stump-logistic", []),
+        pytest.param("stump-svm", ["--cv", 3], marks=pytest.mark.slow),
+        pytest.param("boost", [], marks=pytest.mark.slow),
+        ("bag", ["--cv", 3]),
+    ],
 )
 def test_the_only_row_of_a_class_is_used_for_training(preset, measure, tmp_path):
     fit = table_of([*"no" * 20, "single"], tmp_path)

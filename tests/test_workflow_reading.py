@@ -183,7 +183,7 @@ def test_parquet(tmp_path):
     assert "is not a readable Parquet file" in input_error("predict", out, plain)
 
 
-@pytest.mark.parametrize("n_columns", [2000, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_columns", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_thousands_of_columns(tmp_path, n_columns):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, size=(60, n_columns))
@@ -338,7 +338,13 @@ def test_a_table_of_few_distinct_rows_is_not_mistaken_for_the_training_table(tmp
     assert "Error on 400 rows" in done.stdout and "match by chance" in done.stdout
 
 
-@pytest.mark.parametrize("preset", ["stump-svm", "vote", "perceptron", "bag"])
+@pytest.mark.parametrize(
+    "preset",
+    [
+        "stump-svm",
+        *(pytest.param(p, marks=pytest.mark.slow) for p in ("vote", "perceptron", "bag")),
+    ],
+)
 def test_a_table_of_all_training_rows_in_another_order(preset, tmp_path):
     frame = some_rows(160, b=np.arange(160) % 9)
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
