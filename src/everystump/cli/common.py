@@ -69,13 +69,20 @@ def text_options(command: Callable) -> Callable:
     return with_dialect
 
 
+def file_options(command: Callable) -> Callable:
+    """Add the options for reading a CSV, ``--force`` and ``--json``."""
+    return text_options(FORCE(AS_JSON(command)))
+
+
 def out_option(help: str, *, required: bool = True) -> Callable:
     """Return the option for the output file."""
     return click.option("-o", "--out", type=PATH, required=required, metavar="OUT", help=help)
 
 
-def check_out(out: Path, force: bool, *inputs: Path | None) -> None:
-    """Raise before any work if the output cannot be written, or is one of the inputs."""
+def check_out(out: Path | None, force: bool, *inputs: Path | None) -> None:
+    """Raise before any work if an output file cannot be written, or is one of the inputs."""
+    if out is None:
+        return
     if str(out) == "-":
         raise InvalidInputError("--out -: name a file; without --out, predict prints the rows.")
     if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):

@@ -11,14 +11,12 @@ from everystump._text import format_percent
 from everystump._values import is_missing
 from everystump._workflow.options import Dialect
 from everystump.cli.common import (
-    AS_JSON,
-    FORCE,
     MODEL,
     OPTIONAL_DATA,
     check_out,
+    file_options,
     load_curves,
     out_option,
-    text_options,
 )
 from everystump.cli.console import exit_on_input_error, print_notes, print_result, table, wrap
 
@@ -36,9 +34,7 @@ Examples:
 @OPTIONAL_DATA
 @click.option("--row", type=click.IntRange(min=0), help="Row of DATA to explain, counting from 0.")
 @out_option("CSV file to write with the contributions for all rows of DATA.", required=False)
-@text_options
-@FORCE
-@AS_JSON
+@file_options
 def explain(
     model: Path,
     data: Path | None,
@@ -54,8 +50,7 @@ def explain(
         from everystump._workflow.matching import match_features, read_table
         from everystump._workflow.predictions import importances, row_prediction
 
-        if out is not None:
-            check_out(out, force, model, data)
+        check_out(out, force, model, data)
         if data is None and (row is not None or out is not None):
             raise InvalidInputError("--row and --out explain rows of DATA; pass the file.")
         if row is not None and out is not None:

@@ -14,15 +14,7 @@ from everystump._files import replace_surrogates
 from everystump._text import format_percents, pluralize
 from everystump._workflow.options import ColumnOptions, Dialect
 from everystump._workflow.presets import PRESETS
-from everystump.cli.common import (
-    AS_JSON,
-    DATA,
-    FORCE,
-    FiniteRange,
-    check_out,
-    out_option,
-    text_options,
-)
+from everystump.cli.common import DATA, FiniteRange, check_out, file_options, out_option
 from everystump.cli.console import (
     echo,
     exit_on_input_error,
@@ -103,9 +95,7 @@ Examples:
     show_default=True,
     help="Random seed of the held-out rows, the folds and the model.",
 )
-@text_options
-@FORCE
-@AS_JSON
+@file_options
 def fit(
     data: Path,
     target: str,

@@ -7,16 +7,7 @@ from pathlib import Path
 import click
 
 from everystump._workflow.options import Dialect
-from everystump.cli.common import (
-    AS_JSON,
-    DATA,
-    FORCE,
-    MODEL,
-    check_out,
-    load_model,
-    out_option,
-    text_options,
-)
+from everystump.cli.common import DATA, MODEL, check_out, file_options, load_model, out_option
 from everystump.cli.console import echo, exit_on_input_error, print_notes, print_result
 
 EXAMPLES = """\b
@@ -31,9 +22,7 @@ Examples:
 @DATA
 @out_option("CSV file to write.  [default: standard output]", required=False)
 @click.option("--keep", multiple=True, metavar="COL", help="Copy a column; may be repeated.")
-@text_options
-@FORCE
-@AS_JSON
+@file_options
 def predict(
     model: Path,
     data: Path,
@@ -45,8 +34,7 @@ def predict(
 ) -> None:
     """Predict the class, the score and, if available, the probabilities of rows."""
     with exit_on_input_error():
-        if out is not None:
-            check_out(out, force, model, data)
+        check_out(out, force, model, data)
         from everystump._files import write_text
         from everystump._workflow.predictions import predict_file
 

@@ -8,14 +8,12 @@ import click
 
 from everystump._workflow.options import Dialect
 from everystump.cli.common import (
-    AS_JSON,
-    FORCE,
     MODEL,
     OPTIONAL_DATA,
     check_out,
+    file_options,
     load_curves,
     out_option,
-    text_options,
 )
 from everystump.cli.console import (
     exit_on_input_error,
@@ -37,9 +35,7 @@ Examples:
 @MODEL
 @OPTIONAL_DATA
 @out_option("HTML file to write.")
-@text_options
-@FORCE
-@AS_JSON
+@file_options
 def report(
     model: Path, data: Path | None, out: Path, dialect: Dialect, force: bool, as_json: bool
 ) -> None:
