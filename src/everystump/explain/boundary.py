@@ -1,4 +1,4 @@
-"""The decision regions of a classifier of two features (as in Lin & Li, Figure 2)."""
+"""The decision regions of a classifier on two features (as in Lin & Li, Figure 2)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class BoundaryDisplay(AxesDisplay):
         feature_names: Any = None,
         ax: Any = None,
     ) -> Self:
-        """Draw the decision regions of any fitted classifier of two features.
+        """Draw the decision regions of any fitted classifier on two features.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class BoundaryDisplay(AxesDisplay):
         return self.scores.argmax(axis=2)
 
     def _leads(self) -> list[np.ndarray]:
-        """Return what is 0 on the boundaries: one array for two classes, else one per class."""
+        """Return arrays that are 0 on the boundaries: one for two classes, else one per class."""
         if self.scores.ndim == 2:
             return [self.scores]
         leads = []

@@ -186,7 +186,7 @@ def _format(length: float) -> str:
 
 
 def _widest(lengths: np.ndarray) -> float:
-    """Return the width in points of the longest of some numbers next to a bar."""
+    """Return the width in points of the longest number next to a bar."""
     characters = [len(_format(length)) for length in lengths]
     return _OFFSET + 0.65 * _FONT_SIZE * max(characters) if characters else 0.0
 

@@ -241,7 +241,7 @@ def _value_limits(shapes: list[Shape]) -> tuple[float, float]:
 
 
 def _known_values(shape: Shape, density: RowDensity | None) -> np.ndarray:
-    """Return the knots of a curve and the values of samples; the one knot of a constant is none."""
+    """Return the knots of a curve, unless it is constant, and the values of the samples."""
     knots = shape.knots if len(shape.knots) > 1 else np.empty(0)
     return knots if density is None else np.append(knots, density.values[density.counts > 0])
 

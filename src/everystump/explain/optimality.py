@@ -41,7 +41,9 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
             "C": results["param_C"].tolist(),
             "mean": results["mean_test_score"].tolist(),
             "std": results["std_test_score"].tolist(),
-            "scoring": getattr(model, "scoring_", "accuracy"),  # absent in old model files
+            "scoring": getattr(
+                model, "scoring_", "accuracy"
+            ),  # absent in files of earlier releases
             "chosen": float(model.C_),
         }
     return found

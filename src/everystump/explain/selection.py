@@ -54,7 +54,7 @@ class PathDisplay(AxesDisplay):
             "cv_results_",
             "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
         )
-        scorer = getattr(estimator, "scoring_", "accuracy")  # absent in old model files
+        scorer = getattr(estimator, "scoring_", "accuracy")  # absent in files of earlier releases
         if estimator.selection != "loo-bound":
             scorer = f"{scorer} on held-out folds"
         return cls(results, estimator.C_, scorer).plot(ax=ax)

@@ -1,7 +1,7 @@
 """The record of a fitted model that all exporters read, whatever estimator it came from.
 
 Every score is an intercept plus a sum of terms: curves of features, curves of projections, kernel
-sums, and votes of other models.  The exporters know these four and no estimator.
+sums, and votes of other models.  Exporters depend on these four kinds of terms and on no estimator.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class KernelSum:
 
     @property
     def constant(self) -> float:
-        """What the distance is subtracted from, for kernels without ``gamma``."""
+        """The constant from which the distance is subtracted, for kernels without ``gamma``."""
         return constant_of(self.parameters)
 
     def support_points(self) -> np.ndarray:
@@ -84,7 +84,7 @@ class KernelSum:
 
 @dataclass(frozen=True, eq=False)
 class Vote:
-    """What another model adds by the class that it predicts.
+    """The contribution of another model through its predicted class.
 
     Attributes
     ----------
