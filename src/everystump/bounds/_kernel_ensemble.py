@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
-
-class LeaveOneOut(Protocol):
-    """Leaves rows out of a machine, one at a time."""
-
-    def __call__(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield rows, by default all that make a difference, and all margins without them."""
+# Yields rows, by default all that make a difference, and the margins of all rows without them.
+LeaveOneOut = Callable[[np.ndarray | None], Iterator[tuple[int, np.ndarray]]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class KernelMachine:
     violations : tuple of str
         The assumptions of leave-one-out theorems that are violated, in sentences: an intercept, a
         kernel or costs that depend on the training rows, and so on.
-    leave_one_out : LeaveOneOut or None
+    leave_one_out : callable or None
         Computes leave-one-out margins faster than refitting; None if there is no such method.
     """
 

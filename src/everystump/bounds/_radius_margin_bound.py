@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from everystump.bounds._bound import Bound
-from everystump.bounds._kernel_ensemble import KernelEnsemble
 from everystump.bounds._reading import (
     FIXED_KERNEL,
     NO_INTERCEPT,
@@ -69,10 +68,6 @@ def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
     violations = left_out_violations([ensemble], value)
     if not all(machine.has_hinge_loss for machine in ensemble.machines):
         violations += ("a machine has a loss other than the hinge",)
-    if not _separates(ensemble):
+    if min(machine.margin.min() for machine in ensemble.machines) < _MARGIN:
         violations += ("a machine does not separate its samples with margins of at least 1",)
     return Bound.of(value, reference, assumptions, violations)
-
-
-def _separates(ensemble: KernelEnsemble) -> bool:
-    return all(machine.margin.min() >= _MARGIN for machine in ensemble.machines)

@@ -100,7 +100,10 @@ def boost(
         # Under the initial weights: later ones may underflow.
         return search.reweighted(stump, rows.initial_histograms).wrong == 0.0
 
-    def add(stump: Stump, weight: float) -> None:
+    def add(stump: Stump, weight: float | None = None) -> None:
+        rows.apply_votes(stump, search)
+        if weight is None:
+            weight = learning_rate * loss.step(stump, rows.derivatives)
         stumps.append(stump)
         weights.append(weight)
         rows.advance(weight, stump.right + stump.wrong)
@@ -108,7 +111,6 @@ def boost(
     for stump, weight in _previous_stumps(search, start):
         if is_perfect(stump):
             return BoostingResult(Stumps.of([stump], [1.0]), StopReason.PERFECT)
-        rows.apply_votes(stump, search)
         add(stump, weight)
     if stumps:
         rows.reset_weights()
@@ -120,8 +122,7 @@ def boost(
             break
         if is_perfect(chosen):
             return BoostingResult(Stumps.of([chosen], [1.0]), StopReason.PERFECT)
-        rows.apply_votes(chosen, search)
-        add(chosen, learning_rate * loss.step(chosen, rows.derivatives))
+        add(chosen)
         if monitor(chosen, weights[-1]):
             stop_reason = StopReason.MONITOR
             break
