@@ -1,9 +1,12 @@
-"""Tables with missing values and categories, and every stump on them, in plain NumPy.
+"""Tables with missing values and categories, every stump on them in plain NumPy, and checks.
 
 Levels of a category are integers; ``categories`` are the indices of the categorical columns.
 """
 
 import numpy as np
+import pytest
+
+from everystump import BoostedStumpSVC, StumpBaggingClassifier, StumpBoostingClassifier
 
 
 def mixed_table(seed, n=80, n_classes=2, categories=(2,)):
@@ -71,3 +74,44 @@ def all_votes(X, categories=(), weight=None):
 def smallest_error(votes, side, weight):
     """Return the smallest weighted error of stumps in both directions; sides are -1 and 1."""
     return (1 - np.abs(votes.T @ (weight * side)).max() / weight.sum()) / 2
+
+
+def check_rounds(model, loss_weight, X, table, y, weight, votes):
+    """Check that each round of boosting takes the best of all stumps; sums agree to 1e-9.
+
+    ``table`` is ``X`` as the model was given it, ``loss_weight`` the weight of a margin.
+    """
+    side = 2 * y - 1
+    scores = [np.zeros(len(y)), *model.staged_decision_function(table)]
+    cast = model.stumps_.votes(X)
+    for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
+        pull = weight * loss_weight(side * score)
+        assert error == pytest.approx(smallest_error(votes, side, pull), abs=1e-9)
+        assert pull[vote != side].sum() / pull.sum() == pytest.approx(error, abs=1e-9)
+    np.testing.assert_allclose(scores[-1], model.decision_function(table), atol=1e-12)
+
+
+def check_bags(model, samples, X, y, votes):
+    """Check that each stump of bagging is the best of all on its sample."""
+    for error, (rows, _) in zip(model.estimator_errors_, samples, strict=True):
+        times = np.bincount(rows, minlength=len(y))
+        assert error == pytest.approx(smallest_error(votes, 2 * y - 1, times), abs=1e-12)
+    mean = model.estimator_weights_ @ list(model.stumps_.votes(X))
+    np.testing.assert_allclose(model.decision_function(X), mean, atol=1e-12)
+
+
+def check_ensembles(X, table, y, **parameters):
+    """Check that scores, stages and curves of finite ensembles are the votes of their stumps."""
+    for model in (
+        StumpBoostingClassifier(n_estimators=30, **parameters),
+        BoostedStumpSVC(30, stages=[10, 20], **parameters),
+        StumpBaggingClassifier(30, **parameters),
+    ):
+        model.fit(table, y)
+        vote = model.estimator_weights_ @ list(model.stumps_.votes(X))
+        vote = vote + getattr(model, "intercept_", 0.0)
+        np.testing.assert_allclose(model.decision_function(table), vote, atol=1e-12)
+        np.testing.assert_allclose(model.shapes_.ensemble().vote(X), vote, atol=1e-12)
+        if hasattr(model, "staged_decision_function"):
+            *_, last = model.staged_decision_function(table)
+            np.testing.assert_allclose(last, vote, atol=1e-12)

@@ -4,7 +4,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from mixed_tables import all_votes, mixed_table, one_hot, smallest_error
+from mixed_tables import (
+    all_votes,
+    check_bags,
+    check_ensembles,
+    check_rounds,
+    mixed_table,
+    one_hot,
+    smallest_error,
+)
 from oracles import seeds
 from sklearn.base import clone
 from sklearn.svm import SVC
@@ -202,15 +210,8 @@ def test_each_round_takes_the_best_of_all_stumps(loss, seed):
     X, y = mixed_table(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = StumpBoostingClassifier(loss, n_estimators=25).fit(colours(X), y, weight)
-    votes, side = all_votes(X, [2], weight), 2 * y - 1
-    scores = [np.zeros(len(y)), *model.staged_decision_function(colours(X))]
-    cast = model.stumps_.votes(X)
-    for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
-        pull = weight * PULLS[loss](side * score)
-        assert error == pytest.approx(smallest_error(votes, side, pull), abs=1e-9)
-        assert pull[vote != side].sum() / pull.sum() == pytest.approx(error, abs=1e-9)
+    check_rounds(model, PULLS[loss], X, colours(X), y, weight, all_votes(X, [2], weight))
     assert np.any(model.stumps_.level >= 0)
-    np.testing.assert_allclose(scores[-1], model.decision_function(colours(X)), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -219,33 +220,14 @@ def test_each_bag_takes_the_best_of_all_stumps(seed):
     y = np.where(np.arange(len(y)) % 3 == 0, y, X[:, 2] == 2)
     model = StumpBaggingClassifier(40, random_state=seed, categorical_features=[2]).fit(X, y)
     assert np.any(model.stumps_.level >= 0)
-    votes, side = all_votes(X, [2]), 2 * y - 1
-    for j, (rows, _) in enumerate(draws(X, y, seed, 40, n_levels=[0, 0, 4, 0])):
-        times = np.bincount(rows, minlength=len(y))
-        expected = smallest_error(votes, side, times)
-        assert model.estimator_errors_[j] == pytest.approx(expected, abs=1e-12)
-    mean = model.estimator_weights_ @ list(model.stumps_.votes(X))
-    np.testing.assert_allclose(model.decision_function(X), mean, atol=1e-12)
+    check_bags(model, draws(X, y, seed, 40, n_levels=[0, 0, 4, 0]), X, y, all_votes(X, [2]))
 
 
 @pytest.mark.parametrize("criterion", ["error", "gini"])
 @pytest.mark.parametrize("features", ["best", "random"])
 def test_stages_and_curves_are_the_votes_of_the_stumps(criterion, features):
     X, y = mixed_table(7)
-    given = {"criterion": criterion, "features": features, "random_state": 0}
-    for model in (
-        StumpBoostingClassifier(n_estimators=30, **given),
-        BoostedStumpSVC(30, stages=[10, 20], **given),
-        StumpBaggingClassifier(30, **given),
-    ):
-        model.fit(colours(X), y)
-        vote = model.estimator_weights_ @ list(model.stumps_.votes(X))
-        vote = vote + getattr(model, "intercept_", 0.0)
-        np.testing.assert_allclose(model.decision_function(colours(X)), vote, atol=1e-12)
-        np.testing.assert_allclose(model.shapes_.ensemble().vote(X), vote, atol=1e-12)
-        if hasattr(model, "staged_decision_function"):
-            *_, last = model.staged_decision_function(colours(X))
-            np.testing.assert_allclose(last, vote, atol=1e-12)
+    check_ensembles(X, colours(X), y, criterion=criterion, features=features, random_state=0)
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, np.inf])

@@ -2,7 +2,15 @@
 
 import numpy as np
 import pytest
-from mixed_tables import all_votes, filled, mixed_table, smallest_error
+from mixed_tables import (
+    all_votes,
+    check_bags,
+    check_ensembles,
+    check_rounds,
+    filled,
+    mixed_table,
+    smallest_error,
+)
 from oracles import seeds
 from scipy.special import expit
 from sklearn.base import clone
@@ -182,19 +190,11 @@ def test_is_it_missing():
 @pytest.mark.parametrize("loss", PULLS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_round_takes_the_best_of_all_stumps(loss, seed):
-    """Errors and votes, under the weights that the rounds before leave; sums agree to 1e-9."""
     X, y = numbers_with_missing(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = StumpBoostingClassifier(loss, n_estimators=25).fit(X, y, weight)
-    votes, side = all_votes(X, weight=weight), 2 * y - 1
-    scores = [np.zeros(len(y)), *model.staged_decision_function(X)]
-    cast = model.stumps_.votes(X)
-    for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
-        pull = weight * PULLS[loss](side * score)
-        assert error == pytest.approx(smallest_error(votes, side, pull), abs=1e-9)
-        assert pull[vote != side].sum() / pull.sum() == pytest.approx(error, abs=1e-9)
+    check_rounds(model, PULLS[loss], X, X, y, weight, all_votes(X, weight=weight))
     assert np.isposinf(model.stumps_.threshold).any()
-    np.testing.assert_allclose(scores[-1], model.decision_function(X), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -202,33 +202,14 @@ def test_each_bag_takes_the_best_of_all_stumps(seed):
     """A missing value counts as the median of all samples, not of the drawn ones."""
     X, y = numbers_with_missing(seed)
     model = StumpBaggingClassifier(40, random_state=seed).fit(X, y)
-    votes, side = all_votes(X), 2 * y - 1
-    for j, (rows, _) in enumerate(draws(X, y, seed, 40)):
-        times = np.bincount(rows, minlength=len(y))
-        expected = smallest_error(votes, side, times)
-        assert model.estimator_errors_[j] == pytest.approx(expected, abs=1e-12)
-    mean = model.estimator_weights_ @ list(model.stumps_.votes(X))
-    np.testing.assert_allclose(model.decision_function(X), mean, atol=1e-12)
+    check_bags(model, draws(X, y, seed, 40), X, y, all_votes(X))
 
 
 @pytest.mark.parametrize("criterion", ["error", "gini"])
 @pytest.mark.parametrize("features", ["best", "random"])
 def test_stages_and_curves_are_the_votes_of_the_stumps(criterion, features):
     X, y = numbers_with_missing(7)
-    given = {"criterion": criterion, "features": features, "random_state": 0}
-    for model in (
-        StumpBoostingClassifier(n_estimators=30, **given),
-        BoostedStumpSVC(30, stages=[10, 20], **given),
-        StumpBaggingClassifier(30, **given),
-    ):
-        model.fit(X, y)
-        vote = model.estimator_weights_ @ list(model.stumps_.votes(X))
-        vote = vote + getattr(model, "intercept_", 0.0)
-        np.testing.assert_allclose(model.decision_function(X), vote, atol=1e-12)
-        if hasattr(model, "staged_decision_function"):
-            *_, last = model.staged_decision_function(X)
-            np.testing.assert_allclose(last, vote, atol=1e-12)
-        assert abs(model.shapes_.ensemble().vote(X) - vote).max() < 1e-12
+    check_ensembles(X, X, y, criterion=criterion, features=features, random_state=0)
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0])

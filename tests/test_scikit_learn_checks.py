@@ -4,69 +4,55 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from everystump import (
-    BoostedStumpSVC,
-    DecisionStumpClassifier,
-    KernelSVC,
-    LooBoundSearch,
-    PerceptronSVC,
-    StumpBaggingClassifier,
-    StumpBoostingClassifier,
-    StumpLogisticRegression,
-    StumpLogisticRegressionCV,
-    StumpSVC,
-    StumpSVCCV,
-    SubsampleVotingClassifier,
-    WeightedVoteClassifier,
-)
+import everystump as es
 
-KERNEL = KernelSVC(fit_intercept=False)
-BOOSTING = StumpBoostingClassifier(n_estimators=20)
+KERNEL = es.KernelSVC(fit_intercept=False)
+BOOSTING = es.StumpBoostingClassifier(n_estimators=20)
 # A class that has several ways to be fitted is checked once for each.
 ESTIMATORS = [
-    StumpSVC(),
-    StumpSVC(fit_intercept=False),
-    StumpLogisticRegression(),
-    StumpSVCCV(Cs=[1.0], cv=2),
-    StumpSVCCV(Cs=[1.0], selection="loo-bound"),
-    StumpLogisticRegressionCV(Cs=[1.0], cv=2),
-    KernelSVC(),
+    es.StumpSVC(),
+    es.StumpSVC(fit_intercept=False),
+    es.StumpLogisticRegression(),
+    es.StumpSVCCV(Cs=[1.0], cv=2),
+    es.StumpSVCCV(Cs=[1.0], selection="loo-bound"),
+    es.StumpLogisticRegressionCV(Cs=[1.0], cv=2),
+    es.KernelSVC(),
     KERNEL,
-    KernelSVC(loss="least_squares", fit_intercept=False),
-    PerceptronSVC(),
-    PerceptronSVC(exact=False, n_directions=20),
-    DecisionStumpClassifier(),
+    es.KernelSVC(loss="least_squares", fit_intercept=False),
+    es.PerceptronSVC(),
+    es.PerceptronSVC(exact=False, n_directions=20),
+    es.DecisionStumpClassifier(),
     BOOSTING,
-    StumpBaggingClassifier(20),
-    BoostedStumpSVC(10),
-    WeightedVoteClassifier([("boosting", BOOSTING), ("line", LogisticRegression())]),
-    SubsampleVotingClassifier(KernelSVC(), n_estimators=3),
-    LooBoundSearch(KERNEL, {"C": [0.1, 1]}),
+    es.StumpBaggingClassifier(20),
+    es.BoostedStumpSVC(10),
+    es.WeightedVoteClassifier([("boosting", BOOSTING), ("line", LogisticRegression())]),
+    es.SubsampleVotingClassifier(es.KernelSVC(), n_estimators=3),
+    es.LooBoundSearch(KERNEL, {"C": [0.1, 1]}),
 ]
 VARIANTS = [
-    StumpSVC(loss="squared_hinge"),
-    StumpSVCCV(Cs=3),
-    StumpSVCCV(Cs=3, selection="loo-bound"),
-    StumpLogisticRegressionCV(Cs=3),
-    KernelSVC(loss="squared_hinge"),
-    KernelSVC("stump"),
-    KernelSVC("perceptron", fit_intercept=False),
-    KernelSVC("linear"),
-    PerceptronSVC(include_axes=True, n_directions=40),
-    DecisionStumpClassifier("random", random_state=0),
-    DecisionStumpClassifier(criterion="gini"),
-    StumpBoostingClassifier(),
-    StumpBoostingClassifier("mada", n_estimators=20),
-    StumpBoostingClassifier("logistic", n_estimators=20),
-    StumpBoostingClassifier(criterion="gini", n_estimators=20),
-    StumpBoostingClassifier(features="random", random_state=0),
-    StumpBaggingClassifier(50),
-    StumpBaggingClassifier(50, features="random", random_state=0),
-    BoostedStumpSVC(30),
-    BoostedStumpSVC(30, stages=[10]),
-    SubsampleVotingClassifier(StumpSVC(), n_estimators=3),
-    SubsampleVotingClassifier(
-        KernelSVC(), combine="svm", outputs="votes", feature_subsets=0.5, n_estimators=3
+    es.StumpSVC(loss="squared_hinge"),
+    es.StumpSVCCV(Cs=3),
+    es.StumpSVCCV(Cs=3, selection="loo-bound"),
+    es.StumpLogisticRegressionCV(Cs=3),
+    es.KernelSVC(loss="squared_hinge"),
+    es.KernelSVC("stump"),
+    es.KernelSVC("perceptron", fit_intercept=False),
+    es.KernelSVC("linear"),
+    es.PerceptronSVC(include_axes=True, n_directions=40),
+    es.DecisionStumpClassifier("random", random_state=0),
+    es.DecisionStumpClassifier(criterion="gini"),
+    es.StumpBoostingClassifier(),
+    es.StumpBoostingClassifier("mada", n_estimators=20),
+    es.StumpBoostingClassifier("logistic", n_estimators=20),
+    es.StumpBoostingClassifier(criterion="gini", n_estimators=20),
+    es.StumpBoostingClassifier(features="random", random_state=0),
+    es.StumpBaggingClassifier(50),
+    es.StumpBaggingClassifier(50, features="random", random_state=0),
+    es.BoostedStumpSVC(30),
+    es.BoostedStumpSVC(30, stages=[10]),
+    es.SubsampleVotingClassifier(es.StumpSVC(), n_estimators=3),
+    es.SubsampleVotingClassifier(
+        es.KernelSVC(), combine="svm", outputs="votes", feature_subsets=0.5, n_estimators=3
     ),
 ]
 pytestmark = [
