@@ -242,45 +242,6 @@ def test_an_expansion_over_other_features(path):
     assert "one weight for each support vector" in refusal(path)
 
 
-OLD_RECORD_NAMES = {
-    "n_input_rows": "n_given",
-    "table_checksum": "table",
-    "rows_checksum": "unordered",
-    "weights_checksum": "weights",
-    "n_duplicates": "n_twins",
-}
-
-
-def test_training_records_of_older_files(path):
-    X, y = table(2)
-    save(fitted("StumpSVC"), path)
-
-    def as_before(index):
-        record = holds(index)["_training_record"]["with"]
-        for name, old in OLD_RECORD_NAMES.items():
-            record[old] = record.pop(name)
-
-    rewrite(path, as_before)
-    assert load(path).training_overlap(X, y).same_table
-
-
-def test_perceptrons_of_files_from_before_scaling_are_not_scaled(path):
-    X, y = table(2)
-    model = everystump.PerceptronSVC(scale=False).fit(X, y)
-    save(model, path)
-
-    def as_before(index):
-        del index["model"]["with"]["scale"], holds(index)["scale_"]
-
-    rewrite(path, as_before)
-    again = load(path)
-    assert again.scale is False
-    assert again.scale_ is None
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    save(again, path)
-    assert load(path).scale is False
-
-
 def test_a_model_with_parameters_that_no_fit_takes_is_not_saved(path):
     model = fitted("DecisionStumpClassifier").__class__(criterion="error")
     model = model.fit([[0.0], [1.0]], [0, 1])
@@ -344,21 +305,3 @@ def test_warnings_of_other_threads_stay_warnings(path, monkeypatch):
         patch.setattr(warnings, "simplefilter", forbidden)
         again = load(path)
     assert repr(again) == "StumpSVC()"
-
-
-def test_files_written_before_attributes_were_renamed(path):
-    X, y = table(2)
-    model = everystump.StumpSVC().fit(X, y).remove_feature("x1")
-    save(model, path)
-
-    def as_before(index):
-        old = {"feature_info_": "features_", "_removed_attributes": "_lost"}
-        renamed = {old.get(name, name): value for name, value in holds(index).items()}
-        index["model"]["holds"] = renamed
-
-    rewrite(path, as_before)
-    again = load(path)
-    assert len(again.feature_info_) == X.shape[1]
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    with pytest.raises(AttributeError, match=r"dual_coef_: StumpSVC was edited"):
-        again.dual_coef_  # noqa: B018

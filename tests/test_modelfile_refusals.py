@@ -149,9 +149,9 @@ HOSTILE = {
     "unknown field": (lambda i: shape_of(i)["with"].update(zzz=1), "zzz"),
     "missing field": (lambda i: shape_of(i)["with"].pop("values"), "values"),
     "unknown entry": (lambda i: i["model"].update(more=1), "unknown entry 'more'"),
-    "record that holds": (lambda i: shape_of(i).update(holds={"a": 1}), "beside its fields"),
-    "hidden method": (lambda i: holds(i).update(predict=1), "'predict' is no attr"),
-    "hidden class": (lambda i: holds(i).update(__class__=1), "'__class__' is no attr"),
+    "record that holds": (lambda i: shape_of(i).update(holds={"a": 1}), "besides its fields"),
+    "hidden method": (lambda i: holds(i).update(predict=1), "'predict' is not an attr"),
+    "hidden class": (lambda i: holds(i).update(__class__=1), "'__class__' is not an attr"),
     "not fitted": (lambda i: holds(i).update(old=holds(i).pop("shapes_")), "not fitted"),
     "values are words": (
         lambda i: shape_of(i)["with"].update(values="abc"),

@@ -1,6 +1,6 @@
 """Model files: fitted estimators in zip archives of plain data.
 
-The layout, the rule of versions and the limits stand in ``docs/model_files.md``.
+The layout, versions and limits are described in ``docs/model_files.md``.
 """
 
 from everystump.modelfile.container import ModelFileError

@@ -26,6 +26,7 @@ _RENAMED: dict[str, dict[str, str]] = {
 }
 # By the class's name: fields that it no longer has.
 _REMOVED: dict[str, set[str]] = {"PrecomputedKernel": {"fixed", "own", "libsvm"}}
+# Attributes of all estimators.
 _RENAMED_OF_ESTIMATORS = {"features_": "feature_info_", "_lost": "_removed_attributes"}
 # By the class's name: parameters that older files lack and whose default is a new behavior, and
 # the attributes that go with their old behavior.
@@ -35,7 +36,7 @@ _ADDED: dict[str, Parts] = {
 
 
 def migrate(cls: type, arguments: dict[str, Any], attributes: dict[str, Any]) -> Parts:
-    """Return the arguments and attributes of an object under today's names, none of them absent."""
+    """Return the parts of an object as today's class expects them."""
     others = _RENAMED_OF_ESTIMATORS if issubclass(cls, BaseEstimator) else {}
     names = _RENAMED.get(cls.__name__, others)
     arguments, attributes = _rename(arguments, names), _rename(attributes, names)

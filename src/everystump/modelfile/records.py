@@ -1,7 +1,7 @@
-"""Objects taken apart into plain parts, and put together again.
+"""Conversion of objects to plain parts and back.
 
-The parts of an object are what its class is called with (the fields of a dataclass or of a named
-tuple, the parameters of an estimator) and what it holds beside (the fitted attributes).
+The parts of an object are the arguments of its class (the fields of a dataclass or named tuple, the
+parameters of an estimator) and its other attributes (those of a fitted estimator).
 """
 
 from __future__ import annotations
@@ -21,40 +21,41 @@ Parts = tuple[dict[str, Any], dict[str, Any]]
 
 
 def to_parts(value: Any) -> Parts:
-    """Return what the class of an object is called with, and what the object holds beside."""
+    """Return the arguments and the other attributes of an object."""
     check(value)
     if isinstance(value, TrainingRecord):
-        value = value.sketch()  # files of models stay small, however many rows there were
+        value = value.sketch()  # limits the size of files
     names = _names(type(value))
     arguments = {name: getattr(value, name) for name in names}
     if is_dataclass(value) or isinstance(value, tuple):
         return arguments, {}
-    held = value.__getstate__() or {}
+    attributes = value.__getstate__() or {}
     return arguments, {
-        name: _without_times(part) if name == "cv_results_" else part
-        for name, part in held.items()
+        name: _without_timings(part) if name == "cv_results_" else part
+        for name, part in attributes.items()
         if name not in arguments
     }
 
 
-def _without_times(results: dict[str, Any]) -> dict[str, Any]:
-    """Return a search's table without its clock readings: equal fits are to make equal files."""
+def _without_timings(results: dict[str, Any]) -> dict[str, Any]:
+    """Return the results of a search without timings, so that equal fits make equal files."""
     return {name: column for name, column in results.items() if not name.endswith("_time")}
 
 
-def from_parts(cls: type[Any], arguments: dict[str, Any], held: dict[str, Any]) -> Any:
-    """Return the object of two parts; raises whatever the class does if they do not fit it."""
-    arguments, held = migrate(cls, arguments, held)
-    plain = not (is_dataclass(cls) or issubclass(cls, tuple | BaseEstimator))
-    if held and (is_dataclass(cls) or issubclass(cls, tuple)):
-        raise ValueError(f"{cls.__name__} holds nothing beside its fields.")
-    unknown = [name for name in held if not is_attribute(cls, name)]
+def from_parts(cls: type[Any], arguments: dict[str, Any], attributes: dict[str, Any]) -> Any:
+    """Return the object with some parts; raise if they do not match the class."""
+    arguments, attributes = migrate(cls, arguments, attributes)
+    is_record = is_dataclass(cls) or issubclass(cls, tuple)
+    if attributes and is_record:
+        raise ValueError(f"{cls.__name__} has no attributes besides its fields.")
+    unknown = [name for name in attributes if not is_attribute(cls, name)]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is no attribute of a fitted {cls.__name__}.")
-    # Plain objects are all in what they hold: their classes may want to be called with other words.
-    value = object.__new__(cls) if plain else cls(**arguments)
-    if held:
-        vars(value).update(held)
+        raise ValueError(f"{unknown[0]!r} is not an attribute of a fitted {cls.__name__}.")
+    # Other objects consist of their attributes; the arguments of their classes may differ.
+    has_arguments = is_record or issubclass(cls, BaseEstimator)
+    value = cls(**arguments) if has_arguments else object.__new__(cls)
+    if attributes:
+        vars(value).update(attributes)
     check(value)
     return value
 
@@ -70,5 +71,5 @@ def _names(cls: Any) -> Iterable[str]:
 
 
 def is_attribute(cls: type, name: str) -> bool:
-    """Tell whether objects may hold an attribute: one that hides nothing of their class."""
+    """Whether objects may have an attribute: it must not shadow anything in their class."""
     return name.isidentifier() and not name.startswith("__") and getattr(cls, name, None) is None

@@ -1,7 +1,7 @@
-"""Every type of object that a model file may hold: what is not listed here is never built.
+"""The classes and functions that a model file may contain; nothing else is ever built.
 
-A class is stored by its fields or parameters (see `everystump.modelfile.records`), so fields that
-are added to it later need no change; a new class needs a line here.
+A class is stored by its fields or parameters (see `everystump.modelfile.records`): a new field
+needs no change here, a new class needs a line.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ FUNCTIONS: dict[str, Callable] = {function.__name__: function for function in _F
 
 
 def is_registered(value: Any) -> bool:
-    """Tell whether the class of an object is one of ours, not merely derived from one."""
+    """Whether the class of an object is registered itself, not merely one of its bases."""
     return CLASSES.get(type(value).__name__) is type(value)
 
 
 def is_registered_function(value: Any) -> bool:
-    """Tell whether a function is one of ours."""
+    """Whether a function is registered."""
     return FUNCTIONS.get(getattr(value, "__name__", "")) is value

@@ -1,0 +1,66 @@
+"""Model files that earlier versions wrote still load, with the same scores.
+
+The files in ``older_model_files`` were written before records and attributes were renamed.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from stored_models import table
+from test_modelfile_refusals import holds, rewrite
+
+import everystump
+
+FOLDER = Path(__file__).parent / "older_model_files"
+KNOWN = json.loads((FOLDER / "scores.json").read_text(encoding="utf-8"))
+X = np.array(KNOWN["X"])
+WITH_NAN = X.copy()
+WITH_NAN[tuple(KNOWN["missing"])] = np.nan
+ROWS = {
+    "stump_svc": pd.DataFrame({"size": X[:, 0], "kind": np.where(WITH_NAN[:, 1] > 0, "a", "b")}),
+    "stump_logistic_cv": WITH_NAN,
+    "boosting": WITH_NAN,
+    "kernel_precomputed": X @ X.T,
+}
+
+
+@pytest.mark.parametrize("name", KNOWN["scores"])
+def test_older_files_load(name, tmp_path):
+    model, rows = everystump.load(FOLDER / f"{name}.stump"), ROWS.get(name, X)
+    np.testing.assert_allclose(model.decision_function(rows), KNOWN["scores"][name], rtol=1e-12)
+    assert not {"features_", "_lost"} & vars(model).keys()
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "yes", "no")
+    assert model.training_overlap(rows, y).same_table
+    everystump.save(model, tmp_path / "again.stump")
+    again = everystump.load(tmp_path / "again.stump")
+    np.testing.assert_array_equal(again.decision_function(rows), model.decision_function(rows))
+
+
+def test_an_edited_model_stays_edited():
+    model = everystump.load(FOLDER / "stump_svc.stump")
+    assert len(model.feature_info_) == 2 and model.edits_
+    with pytest.raises(ValueError, match="was edited"):
+        _ = model.dual_coef_
+
+
+def test_every_older_file_is_tested():
+    assert {path.stem for path in FOLDER.glob("*.stump")} == set(KNOWN["scores"])
+
+
+def test_perceptrons_of_files_without_scale_are_not_scaled(tmp_path):
+    X, y = table(2)
+    path = tmp_path / "model.stump"
+    model = everystump.PerceptronSVC(scale=False).fit(X, y)
+    everystump.save(model, path)
+
+    def without_scale(index):
+        del index["model"]["with"]["scale"], holds(index)["scale_"]
+
+    rewrite(path, without_scale)
+    again = everystump.load(path)
+    assert again.scale is False
+    assert again.scale_ is None
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
