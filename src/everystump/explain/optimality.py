@@ -41,9 +41,7 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
             "C": results["param_C"].tolist(),
             "mean": results["mean_test_score"].tolist(),
             "std": results["std_test_score"].tolist(),
-            "scoring": getattr(
-                model, "scoring_", "accuracy"
-            ),  # absent in files of earlier releases
+            "scoring": getattr(model, "scoring_", "accuracy"),  # absent in earlier model files
             "chosen": float(model.C_),
         }
     return found

@@ -54,7 +54,7 @@ class PathDisplay(AxesDisplay):
             "cv_results_",
             "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
         )
-        scorer = getattr(estimator, "scoring_", "accuracy")  # absent in files of earlier releases
+        scorer = getattr(estimator, "scoring_", "accuracy")  # absent in earlier model files
         if estimator.selection != "loo-bound":
             scorer = f"{scorer} on held-out folds"
         return cls(results, estimator.C_, scorer).plot(ax=ax)
