@@ -11,6 +11,7 @@ import math
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -67,7 +68,7 @@ def read_archive(file: BinaryIO) -> dict[str, bytes]:
         n_bytes = sum(_HEADERS + 2 * len(info.filename) + info.file_size for info in infos)
         if archive.comment or size != n_bytes + _END:
             raise ValueError("it contains more than its files")
-        files = {info.filename: _read_file(archive, file, info) for info in infos}
+        files = {info.filename: _read_file(file, info) for info in infos}
     if len(files) < len(infos):
         raise ValueError("it contains a file twice")
     return files
@@ -82,13 +83,14 @@ def _check_directory_size(end: bytes) -> None:
         raise ValueError("its list of files is too long")
 
 
-def _read_file(archive: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> bytes:
-    """Return a file; `zipfile` checks its CRC-32, but not all of the header in front of it."""
+def _read_file(file: BinaryIO, info: zipfile.ZipInfo) -> bytes:
+    """Return a file; `ZipFile.read` does not check all of its header, and takes longer."""
     header = info.FileHeader(zip64=False)
     file.seek(info.header_offset)
-    if file.read(len(header)) != header:
-        raise ValueError(f"the header of {info.filename!r} is damaged")
-    return archive.read(info)
+    found, content = file.read(len(header)), file.read(info.file_size)
+    if found != header or zlib.crc32(content) != info.CRC:
+        raise ValueError(f"{info.filename!r} is damaged")
+    return content
 
 
 def check_size(files: Mapping[str, bytes]) -> None:
