@@ -1,4 +1,4 @@
-"""Model files: every estimator comes back as it was, and no other file does harm."""
+"""Model files: every estimator is restored exactly."""
 
 import io
 import json
@@ -31,13 +31,13 @@ def path(tmp_path):
     return tmp_path / "model.stump"
 
 
-def there_and_back(model, path):
+def save_and_load(model, path):
     save(model, path)
     return load(path)
 
 
 def equal(a, b):
-    """Tell whether two values are the same in type and content, NaN being itself."""
+    """Whether two values have the same type and content; NaN equals NaN."""
     if isinstance(a, np.ma.MaskedArray):
         return equal(a.mask, b.mask) and equal(a.compressed(), b.compressed())
     if isinstance(a, np.ndarray):
@@ -54,9 +54,9 @@ def equal(a, b):
 
 
 @pytest.mark.parametrize(("name", "n_classes"), CASES)
-def test_every_estimator_comes_back(name, n_classes, path, tmp_path):
+def test_every_estimator_is_restored(name, n_classes, path, tmp_path):
     model, (X, y) = fitted(name, n_classes), table(n_classes)
-    again = there_and_back(model, path)
+    again = save_and_load(model, path)
     assert type(again) is type(model)
     assert repr(again) == repr(model)
     assert repr(again.get_params()) == repr(model.get_params())
@@ -74,7 +74,7 @@ def test_every_estimator_comes_back(name, n_classes, path, tmp_path):
     np.testing.assert_array_equal(again.fit(X, y).decision_function(X), scores)
 
 
-def test_all_public_estimators_are_tried():
+def test_all_public_estimators_are_tested():
     tried = {type(model).__name__ for model in TWO.values()}
     offered = {n for n in everystump.__all__ if hasattr(getattr(everystump, n), "get_params")}
     assert tried == offered == set(registry.ESTIMATORS)
@@ -84,7 +84,7 @@ def test_names_of_features_and_objects_as_labels(path):
     X, y = table(2)
     frame = pd.DataFrame(X, columns=["a", "b", "ü", "d e"])
     labels = np.array(["no", "yes"], dtype=object)[(y > 0).astype(int)]
-    model = there_and_back(everystump.StumpSVC().fit(frame, labels), path)
+    model = save_and_load(everystump.StumpSVC().fit(frame, labels), path)
     assert model.feature_names_in_.tolist() == ["a", "b", "ü", "d e"]
     assert model.classes_.dtype == object
     assert model.score(frame, labels) > 0.8
@@ -95,7 +95,7 @@ def test_names_of_features_and_objects_as_labels(path):
 @pytest.mark.parametrize("name", ["StumpSVC, range", "KernelSVC", "SubsampleVotingClassifier"])
 def test_bounds_of_a_loaded_model(name, path):
     model, (X, y) = fitted(name), table(2)
-    again = there_and_back(model, path)
+    again = save_and_load(model, path)
     assert bounds.det_loo_bound(again, X, y) == bounds.det_loo_bound(model, X, y)
     if name.startswith("Subsample"):
         assert bounds.det_loo_error(again, X, y) == bounds.det_loo_error(model, X, y)
@@ -105,7 +105,7 @@ def test_bounds_of_a_loaded_model(name, path):
 
 def test_boosting_bounds_of_a_loaded_model(path):
     model, (X, y) = fitted("StumpBoostingClassifier"), table(2)
-    again = there_and_back(model, path)
+    again = save_and_load(model, path)
     assert bounds.boosting_training_bound(again) == bounds.boosting_training_bound(model)
     args = dict(X=X, y=y, theta=0.1)
     assert bounds.margin_distribution_bound(again, **args) == bounds.margin_distribution_bound(
@@ -113,34 +113,34 @@ def test_boosting_bounds_of_a_loaded_model(path):
     )
 
 
-def test_what_is_one_object_stays_one(path):
-    search = there_and_back(fitted("LooBoundSearch"), path)
+def test_shared_objects_stay_shared(path):
+    search = save_and_load(fitted("LooBoundSearch"), path)
     assert search.candidates_[search.best_index_] is search.best_estimator_
     assert isinstance(search.best_bound_, Bound)
     assert search.candidates_[0] is not search.candidates_[1]
-    perceptrons = there_and_back(fitted("PerceptronSVC"), path)
+    perceptrons = save_and_load(fitted("PerceptronSVC"), path)
     assert perceptrons.dual_coef_ is perceptrons.machine_.dual_coef_
 
 
-def test_precomputed_products(path):
+def test_precomputed_kernels(path):
     X, y = table(2)
     model = everystump.KernelSVC("precomputed").fit(X @ X.T, y)
-    again = there_and_back(model, path)
+    again = save_and_load(model, path)
     np.testing.assert_array_equal(
         again.decision_function(X @ X.T), model.decision_function(X @ X.T)
     )
 
 
-def test_arrays_can_be_written_to(path):
-    model = there_and_back(fitted("StumpSVC"), path)
+def test_arrays_are_writable(path):
+    model = save_and_load(fitted("StumpSVC"), path)
     model.intercept_[0] = 7.0
     assert model.intercept_.tolist() == [7.0]
 
 
-def test_boosting_goes_on_from_a_file(path):
+def test_boosting_continues_from_a_file(path):
     X, y = table(2)
     short = everystump.StumpBoostingClassifier(n_estimators=5, warm_start=True).fit(X, y)
-    longer = there_and_back(short, path).set_params(n_estimators=12).fit(X, y)
+    longer = save_and_load(short, path).set_params(n_estimators=12).fit(X, y)
     straight = everystump.StumpBoostingClassifier(n_estimators=12).fit(X, y)
     np.testing.assert_allclose(longer.decision_function(X), straight.decision_function(X))
 
@@ -176,7 +176,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 @search(150)
-def test_any_plain_value_comes_back(value):
+def test_any_plain_value_is_restored(value):
     encoder = Encoder()
     text = json.dumps(encoder.encode(value, "value"), allow_nan=False)
     files = {name: container.npy_bytes(array) for name, array in encoder.arrays.items()}
@@ -185,7 +185,7 @@ def test_any_plain_value_comes_back(value):
     assert not files
 
 
-def test_anyone_can_read_a_file(path):
+def test_files_are_readable_without_everystump(path):
     model = fitted("StumpSVC")
     save(model, path)
     with zipfile.ZipFile(path) as archive:
@@ -264,7 +264,7 @@ UNSTORABLE = [
 
 
 @pytest.mark.parametrize(("model", "message"), UNSTORABLE)
-def test_what_cannot_be_stored_is_refused_before_anything_is_written(model, message, path):
+def test_unsupported_values_raise_before_anything_is_written(model, message, path):
     model = clone(model).fit(*table(2))
     path.write_bytes(b"as it was")
     with pytest.raises(ModelFileError, match=message) as caught:
@@ -280,7 +280,7 @@ def with_attribute(value):
     return model
 
 
-def test_values_of_strange_types(path):
+def test_unsupported_types(path):
     ring = []
     ring.append(ring)
     with pytest.raises(ModelFileError, match=r"nested more than 60 levels deep"):
@@ -295,7 +295,7 @@ def test_values_of_strange_types(path):
     assert not path.exists()
 
 
-def test_models_that_are_none(path):
+def test_unfitted_and_other_models_raise(path):
     with pytest.raises(ModelFileError, match=r"^model=StumpSVC is not fitted; call fit"):
         save(everystump.StumpSVC(), path)
     with pytest.raises(ModelFileError, match=r"^model=Pipeline is not fitted; call fit"):
@@ -305,7 +305,7 @@ def test_models_that_are_none(path):
             save(other, path)
 
 
-def test_places_to_save_to(path, tmp_path):
+def test_output_paths(path, tmp_path):
     model = fitted("DecisionStumpClassifier")
     with pytest.raises(IsADirectoryError, match=r"is a folder; pass the path of a file"):
         save(model, tmp_path)
@@ -331,7 +331,7 @@ def test_limits_of_a_file(path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", registry.ESTIMATORS)
-def test_skops_stores_them_too(name):
+def test_skops_stores_every_estimator(name):
     skops = pytest.importorskip("skops.io")
     model, (X, _) = fitted(name), table(2)
     content = skops.dumps(model)

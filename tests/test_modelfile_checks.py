@@ -1,4 +1,4 @@
-"""Files whose parts contradict each other are refused, though each part may be read."""
+"""Files whose parts contradict each other raise an error, though each part is readable."""
 
 import json
 import tracemalloc
@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from stored_models import fitted, table
-from test_modelfile_refusals import contents, holds, npy, refusal, replace_array, rewrite, shape_of
+from test_modelfile_damaged import (
+    contents,
+    error_message,
+    holds,
+    npy,
+    replace_array,
+    rewrite,
+    shape_of,
+)
 
 import everystump
 from everystump.modelfile import ModelFileError, container, load, save
@@ -26,16 +34,16 @@ def part(node, *names):
     return node
 
 
-def parameter(**words):
-    return lambda index: index["model"]["with"].update(words)
+def parameter(**entries):
+    return lambda index: index["model"]["with"].update(entries)
 
 
-def held(**words):
-    return lambda index: holds(index).update(words)
+def held(**entries):
+    return lambda index: holds(index).update(entries)
 
 
-def recorded(**words):
-    return lambda index: holds(index)["_training_record"]["with"].update(words)
+def recorded(**entries):
+    return lambda index: holds(index)["_training_record"]["with"].update(entries)
 
 
 def cut(name):
@@ -137,7 +145,7 @@ CONTRADICTORY = {
 
 
 @pytest.mark.parametrize("kind", CONTRADICTORY)
-def test_parts_that_contradict_each_other(kind, path):
+def test_inconsistent_parts(kind, path):
     name, edit, message = CONTRADICTORY[kind]
     save(fitted(name), path)
     # Arrays that an edit leaves unused would be the fault; a note keeps them in use.
@@ -145,7 +153,7 @@ def test_parts_that_contradict_each_other(kind, path):
     rewrite(path, held(note_=[{"type": "array", "file": file} for file in index["arrays"]]))
     assert repr(load(path)) == repr(fitted(name))
     rewrite(path, edit)
-    assert message in refusal(path)
+    assert message in error_message(path)
 
 
 ONE_CLASS, THREE_CLASSES = np.array([1]), np.array([-1, 0, 1])
@@ -164,7 +172,7 @@ def test_classes_that_do_not_match(classes, message, path):
     save(fitted("StumpSVC"), path)
     file = holds(json.loads(contents(path)["model.json"]))["classes_"]["file"]
     replace_array(path, file, npy(classes))
-    assert message in refusal(path)
+    assert message in error_message(path)
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", ">f8"])
@@ -176,7 +184,7 @@ def test_curves_of_other_floats(name, dtype, path):
     replace_array(path, file, npy(array))
     load(path)
     replace_array(path, file, npy(array.astype(dtype)))
-    assert "must be arrays of 64-bit floats" in refusal(path)
+    assert "must be arrays of 64-bit floats" in error_message(path)
 
 
 HASHES = "a non-empty array of unsigned 64-bit integers"
@@ -199,19 +207,19 @@ KEPT = "row numbers in ascending order"
         ("kept", np.arange(80).reshape(80, 1), KEPT),
     ],
 )
-def test_records_of_training_rows_that_cannot_be(name, array, message, path):
+def test_invalid_training_records(name, array, message, path):
     X, y = table(2)
     X, y = np.r_[X, X][:100], np.r_[y, y][:100]
     save(everystump.StumpSVC().fit(X, y, np.repeat([1.0, 0.0], [80, 20])), path)
     index = json.loads(contents(path)["model.json"])
     assert load(path).training_overlap(X, y).same_table
     replace_array(path, part(index["model"], "_training_record", name)["file"], npy(array))
-    assert message in refusal(path)
+    assert message in error_message(path)
 
 
 @pytest.mark.parametrize("cls", ["StumpSVC", "StumpBoostingClassifier", "StumpLogisticRegression"])
 @pytest.mark.parametrize("categories", [[], ["clerk", "maid"]])
-def test_a_category_without_any_value_in_training(cls, categories, path):
+def test_a_category_that_is_missing_in_training(cls, categories, path):
     a = np.linspace(-1, 1, 20)
     job = pd.Categorical([None] * 20, categories=categories)
     X, y = pd.DataFrame({"a": a, "job": job}), (a > 0).astype(int)
@@ -223,13 +231,13 @@ def test_a_category_without_any_value_in_training(cls, categories, path):
     np.testing.assert_array_equal(again.predict(X), y)
 
 
-def test_values_that_are_no_numbers(path):
+def test_values_that_are_not_finite(path):
     save(fitted("StumpSVC"), path)
     file = shape_of(json.loads(contents(path)["model.json"]))["with"]["values"]["file"]
     array = fitted("StumpSVC").shapes_[0].values.copy()
     array[3] = np.inf
     replace_array(path, file, npy(array))
-    assert "the values of a Shape must be finite" in refusal(path)
+    assert "the values of a Shape must be finite" in error_message(path)
 
 
 def test_an_expansion_over_other_features(path):
@@ -237,12 +245,12 @@ def test_an_expansion_over_other_features(path):
     index = json.loads(contents(path)["model.json"])
     file = part(index["model"], "expansion_", "support_vectors")["file"]
     replace_array(path, file, npy(np.zeros((68, 3))))
-    assert "match the features and classes" in refusal(path)
+    assert "match the features and classes" in error_message(path)
     replace_array(path, file, npy(np.zeros((67, 4))))
-    assert "one weight for each support vector" in refusal(path)
+    assert "one weight for each support vector" in error_message(path)
 
 
-def test_a_model_with_parameters_that_no_fit_takes_is_not_saved(path):
+def test_a_model_with_invalid_parameters_is_not_saved(path):
     model = fitted("DecisionStumpClassifier").__class__(criterion="error")
     model = model.fit([[0.0], [1.0]], [0, 1])
     model.n_jobs = "many"
@@ -257,7 +265,7 @@ def test_json_of_very_many_values(path):
     text = contents(path)["model.json"].replace(b'"here"', b"[" + b"[]," * 5_000_000 + b"0]")
     container.write_archive(path, contents(path) | {"model.json": text})
     tracemalloc.start()
-    assert "values, and a model file holds at most 1,000,000" in refusal(path)
+    assert "values, and a model file holds at most 1,000,000" in error_message(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * len(text)
@@ -292,7 +300,7 @@ def test_headers_of_arrays(kind):
         container.read_array(content)
 
 
-def test_warnings_of_other_threads_stay_warnings(path, monkeypatch):
+def test_loading_does_not_change_the_warning_filters(path, monkeypatch):
     """Reading changes no filter, which all threads share."""
     save(fitted("StumpSVC"), path)
     container._read_header.cache_clear()

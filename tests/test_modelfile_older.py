@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from stored_models import table
-from test_modelfile_refusals import holds, rewrite
+from test_modelfile_damaged import holds, rewrite
 
 import everystump
 

@@ -9,24 +9,24 @@ from test_export_cases import CODES, COLUMNS, NAMES, TEXT, call, case, labels, t
 import everystump as es
 
 
-def there_and_back(model, path):
+def save_and_load(model, path):
     es.save(model, path)
     return es.load(path)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_case_comes_back(name, tmp_path):
+def test_every_case_is_restored(name, tmp_path):
     model, rows = case(name)
-    again = there_and_back(model, tmp_path / "model.stump")
+    again = save_and_load(model, tmp_path / "model.stump")
     np.testing.assert_array_equal(
         call(again.decision_function, rows), call(model.decision_function, rows)
     )
     assert repr(again) == repr(model)
 
 
-def test_features_and_densities_come_back(tmp_path):
+def test_features_and_densities_are_restored(tmp_path):
     model, rows = case("StumpSVC")
-    again = there_and_back(model, tmp_path / "model.stump")
+    again = save_and_load(model, tmp_path / "model.stump")
     for before, after in zip(model.feature_info_, again.feature_info_, strict=True):
         assert before.name == after.name
         assert np.array_equal(before.levels, after.levels)
@@ -34,10 +34,10 @@ def test_features_and_densities_come_back(tmp_path):
     assert again.explain_local(rows).equals(model.explain_local(rows))
 
 
-def test_an_edited_model_comes_back_edited(tmp_path):
+def test_an_edited_model_stays_edited(tmp_path):
     model = case("StumpSVC").model
     edited = model.set_curve(TEXT, 1.5, levels=["a"]).remove_feature(COLUMNS["number"])
-    again = there_and_back(edited, tmp_path / "model.stump")
+    again = save_and_load(edited, tmp_path / "model.stump")
     assert again.edits_ == edited.edits_ and again.certificate_ is None
     with pytest.raises(ValueError, match="was edited"):
         _ = again.dual_coef_
@@ -50,18 +50,18 @@ def test_an_edited_model_comes_back_edited(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["SubsampleVoting, shapes", "BoostedStumpSVC", "StumpSVCCV"])
-def test_whatever_has_curves_can_be_edited_and_saved(name, tmp_path):
+def test_edited_models_can_be_saved(name, tmp_path):
     model, rows = case(name)
     edited = model.set_curve(COLUMNS["number"], 2, missing=True)
-    again = there_and_back(edited, tmp_path / "model.stump")
+    again = save_and_load(edited, tmp_path / "model.stump")
     assert again.edits_ == edited.edits_
     np.testing.assert_array_equal(again.decision_function(rows), edited.decision_function(rows))
 
 
-def test_a_monotone_model_comes_back(tmp_path):
+def test_a_monotonic_model_is_restored(tmp_path):
     train = table(220, 0, missing=True)
     model = es.StumpSVC(monotonic_cst={COLUMNS["number"]: 1}, categorical_features=CODES)
     model.fit(train, labels(train, 2))
-    again = there_and_back(model, tmp_path / "model.stump")
+    again = save_and_load(model, tmp_path / "model.stump")
     assert again.monotonic_cst == model.monotonic_cst
     np.testing.assert_array_equal(again.decision_function(train), model.decision_function(train))

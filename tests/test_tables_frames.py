@@ -1,4 +1,4 @@
-"""Users' tables: frames of every mix of dtypes against each other and lists, and bad input."""
+"""Users' tables: dataframes of all column types against each other and lists; invalid input."""
 
 import datetime
 import tracemalloc
@@ -48,7 +48,7 @@ class Kind:
     pandas: object
     polars: object
     is_category: bool = False
-    holes: bool = True
+    missing: bool = True
 
 
 def whole(rng, n):
@@ -73,10 +73,12 @@ ArrowColumn = pd.arrays.ArrowExtensionArray
 KINDS = {
     "float64": Kind(lambda rng, n: rng.normal(size=n).tolist(), "float64", pl.Float64),
     "float32": Kind(single, "float32", pl.Float32),
-    "int64": Kind(whole, "int64", pl.Int64, holes=False),
-    "int8": Kind(whole, "int8", pl.Int8, holes=False),
-    "uint16": Kind(lambda rng, n: rng.integers(0, 9, n).tolist(), "uint16", pl.UInt16, holes=False),
-    "bool": Kind(flags, "bool", pl.Boolean, holes=False),
+    "int64": Kind(whole, "int64", pl.Int64, missing=False),
+    "int8": Kind(whole, "int8", pl.Int8, missing=False),
+    "uint16": Kind(
+        lambda rng, n: rng.integers(0, 9, n).tolist(), "uint16", pl.UInt16, missing=False
+    ),
+    "bool": Kind(flags, "bool", pl.Boolean, missing=False),
     "Int64": Kind(whole, "Int64", pl.Int64),
     "Float64": Kind(lambda rng, n: rng.normal(size=n).tolist(), "Float64", pl.Float64),
     "boolean": Kind(flags, "boolean", pl.Boolean),
@@ -115,7 +117,7 @@ class Case:
 
     kinds: tuple
     n: int
-    holes: float
+    missing: float
     seed: int
 
     def columns(self):
@@ -124,9 +126,11 @@ class Case:
         columns = []
         for kind in self.kinds:
             cells = KINDS[kind].cells(rng, self.n)
-            if KINDS[kind].holes:
-                gone = rng.random(self.n) < self.holes
-                cells = [None if hole else cell for cell, hole in zip(cells, gone, strict=True)]
+            if KINDS[kind].missing:
+                is_missing = rng.random(self.n) < self.missing
+                cells = [
+                    None if hide else cell for cell, hide in zip(cells, is_missing, strict=True)
+                ]
             columns.append(cells)
         return columns
 
@@ -167,10 +171,10 @@ CASES = st.builds(
     Case,
     kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=5).map(tuple),
     n=st.integers(6, 30),
-    holes=st.sampled_from([0.0, 0.2, 0.8]),
+    missing=st.sampled_from([0.0, 0.2, 0.8]),
     seed=st.integers(0, 2**20),
 )
-EVERY_KIND = [Case((kind,), 25, holes, 3) for kind in KINDS for holes in (0.0, 0.3)]
+EVERY_KIND = [Case((kind,), 25, missing, 3) for kind in KINDS for missing in (0.0, 0.3)]
 ALL_AT_ONCE = Case(tuple(KINDS), 30, 0.2, 0)
 
 
@@ -189,19 +193,19 @@ def assert_pandas_is_polars(case):
 
 
 @pytest.mark.parametrize("case", EVERY_KIND, ids=str)
-def test_each_kind_is_the_same_in_both_frames(case):
+def test_each_column_type_is_read_alike_from_pandas_and_polars(case):
     assert_pandas_is_polars(case)
 
 
 @search(40)
 @given(case=CASES)
-def test_pandas_and_polars_score_alike(case):
+def test_pandas_and_polars_give_the_same_scores(case):
     assert_pandas_is_polars(case)
 
 
 @search(40)
 @given(case=CASES)
-def test_a_frame_is_its_cells(case):
+def test_a_frame_and_a_list_of_its_rows_give_the_same_model(case):
     frame, y, rows = case.pandas(), case.labels(), case.rows()
     model = case.model().fit(frame, y)
     scores = model.decision_function(frame)
@@ -216,12 +220,12 @@ def test_a_frame_is_its_cells(case):
 
 @search(25)
 @given(case=CASES)
-def test_objects_are_read_as_frames_are(case):
+def test_text_in_lists_is_a_category(case):
     """Text is a category in lists too, if a column has any; numbers there are numbers."""
     texts = [d for d in case.categories if case.kinds[d] != "category of whole numbers"]
-    told = all(any(cell is not None for cell in case.columns()[d]) for d in texts)
+    have_values = all(any(cell is not None for cell in case.columns()[d]) for d in texts)
     rows, y = case.rows(), case.labels()
-    if texts and told:
+    if texts and have_values:
         found = case.model().fit(rows, y)
         chosen = case.model(categorical_features=texts).fit(rows, y)
         np.testing.assert_array_equal(found.decision_function(rows), chosen.decision_function(rows))
@@ -229,7 +233,7 @@ def test_objects_are_read_as_frames_are(case):
 
 @search(40)
 @given(case=CASES, polars=st.booleans())
-def test_columns_go_by_their_names(case, polars):
+def test_columns_are_matched_by_name(case, polars):
     frame = case.polars() if polars else case.pandas()
     model = case.model().fit(frame, case.labels())
     order = np.random.default_rng(case.seed).permutation(len(case.names))
@@ -238,7 +242,7 @@ def test_columns_go_by_their_names(case, polars):
 
 
 @pytest.mark.parametrize("names", [[7, 3, 5], [(1, "a"), (2, "a"), (1, "b")], [2, "b", "c"]])
-def test_names_that_are_no_text_are_names_too(names):
+def test_column_names_other_than_strings(names):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)))
     y = (frame[0] + 3 * frame[1] > 0).to_numpy()
     frame.columns = pd.Index(names, tupleize_cols=False)
@@ -255,7 +259,7 @@ def test_names_that_are_no_text_are_names_too(names):
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-def test_a_vote_goes_by_names_as_well(make):
+def test_a_vote_matches_columns_by_name(make):
     rng = np.random.default_rng(0)
     frame = make({"a": rng.normal(size=60), "b": rng.normal(size=60)})
     y = (np.asarray(frame["a"]) > 0).astype(int)
@@ -267,7 +271,7 @@ def test_a_vote_goes_by_names_as_well(make):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_text_among_numbers_is_refused_wherever_it_stands(order):
+def test_text_among_numbers_raises(order):
     cells = [1.0, 2.0, "7", 4.0, 5.0, 6.0][::order]
     with pytest.raises((ValueError, TypeError), match="in column 'a'"):
         StumpSVC().fit(pd.DataFrame({"a": cells}), Y)
@@ -281,7 +285,7 @@ def test_text_among_numbers_is_refused_wherever_it_stands(order):
 @pytest.mark.parametrize(
     "make", [pd.DataFrame, pl.DataFrame, lambda d: np.column_stack([*d.values()])]
 )
-def test_an_infinite_level_is_refused(make):
+def test_an_infinite_level_raises(make):
     table = {"a": np.array([0.0, 1.0, np.inf] * 2), "b": np.arange(6.0)}
     with pytest.raises(ValueError, match="infinity in column"):
         StumpSVC(categorical_features=[0]).fit(make(table), Y)
@@ -290,7 +294,7 @@ def test_an_infinite_level_is_refused(make):
         model.predict(make(table))
 
 
-def test_what_is_masked_is_missing():
+def test_masked_values_are_missing():
     X = np.ma.masked_greater(np.arange(12.0).reshape(6, 2), 8)
     model = StumpSVC().fit(X, Y)
     np.testing.assert_array_equal(
@@ -301,7 +305,7 @@ def test_what_is_masked_is_missing():
 
 @search(25)
 @given(case=CASES, polars=st.booleans())
-def test_row_by_row(case, polars):
+def test_scores_of_single_rows_of_frames(case, polars):
     frame = case.polars() if polars else case.pandas()
     model = case.model().fit(frame, case.labels())
     one_by_one = [model.decision_function(frame[k : k + 1])[0] for k in range(case.n)]
@@ -310,7 +314,7 @@ def test_row_by_row(case, polars):
 
 @search(25)
 @given(case=CASES)
-def test_rows_of_cells_one_by_one(case):
+def test_scores_of_single_rows_of_lists(case):
     """A row alone may be nothing but None."""
     rows = case.rows()
     model = case.model(categorical_features=case.categories).fit(rows, case.labels())
@@ -320,7 +324,7 @@ def test_rows_of_cells_one_by_one(case):
 
 @pytest.mark.parametrize("frame", [ALL_AT_ONCE.pandas(), ALL_AT_ONCE.polars()], ids=["pd", "pl"])
 @pytest.mark.parametrize("model", [StumpSVC(), StumpBoostingClassifier(n_estimators=9)], ids=str)
-def test_what_a_fitted_model_knows_of_its_table(frame, model):
+def test_fitted_attributes_of_a_frame(frame, model):
     before = frame.clone() if isinstance(frame, pl.DataFrame) else frame.copy()
     model = clone(model).fit(frame, ALL_AT_ONCE.labels())
     assert model.n_features_in_ == len(KINDS)
@@ -339,7 +343,7 @@ def test_what_a_fitted_model_knows_of_its_table(frame, model):
 
 
 @pytest.mark.parametrize("model", [StumpSVC(), StumpBoostingClassifier(n_estimators=9)], ids=str)
-def test_numbers_in_a_frame_are_numbers_in_an_array(model):
+def test_numeric_frames_and_arrays_give_the_same_scores(model):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.random(60) < 0.5
     X[::7, 1] = np.nan
@@ -353,7 +357,7 @@ def test_numbers_in_a_frame_are_numbers_in_an_array(model):
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("dtype", ["text", "numbers"])
-def test_a_column_without_a_cell_at_prediction_is_missing(make, dtype):
+def test_an_empty_column_at_prediction_is_missing(make, dtype):
     cells = ["x", "y", None, "x"] if dtype == "text" else [1.0, 2.0, None, 1.0]
     model = StumpSVC(C=0.1).fit(make({"a": cells, "b": [1, 2, 3, 4]}), [0, 1, 1, 0])
     expected = model.decision_function(make({"a": cells, "b": [3] * 4}))[2]
@@ -361,7 +365,7 @@ def test_a_column_without_a_cell_at_prediction_is_missing(make, dtype):
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-def test_a_category_without_a_cell_in_training_takes_any_level(make):
+def test_a_category_that_is_missing_in_training_accepts_any_level(make):
     """Every level is then unknown, and adds nothing."""
     nothing = {
         pd.DataFrame: pd.Series([None] * 4, dtype="str"),
@@ -373,14 +377,14 @@ def test_a_category_without_a_cell_in_training_takes_any_level(make):
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
 
 
-def test_levels_that_no_training_row_has():
-    nobody = pd.Categorical([None] * 4, categories=["x", "y"])
-    frame = pd.DataFrame({"a": nobody, "b": [1, 2, 3, 4]})
+def test_unused_levels_are_dropped():
+    unused = pd.Categorical([None] * 4, categories=["x", "y"])
+    frame = pd.DataFrame({"a": unused, "b": [1, 2, 3, 4]})
     model = StumpSVC().fit(frame, [0, 1, 1, 0])
     assert np.all(np.isfinite(model.decision_function(frame)))
 
 
-def test_large_whole_numbers_are_levels_of_their_own():
+def test_large_integers_are_distinct_levels():
     """Numbers of 64 bits hold more levels than floats do."""
     keys = [2**60 + k for k in range(4)] * 2
     y = [0, 1, 1, 0] * 2
@@ -395,7 +399,7 @@ def test_large_whole_numbers_are_levels_of_their_own():
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-def test_a_frame_is_read_column_by_column(make):
+def test_reading_a_frame_takes_little_memory(make):
     """All cells as objects would be some 40 bytes each; the matrix itself has 8."""
     n = 50_000
     columns = {f"x{d}": np.random.default_rng(d).normal(size=n) for d in range(12)}
@@ -494,7 +498,7 @@ REFUSED = {
 
 @BOTH
 @pytest.mark.parametrize(("columns", "given", "match"), REFUSED.values(), ids=REFUSED)
-def test_bad_columns(make, columns, given, match):
+def test_invalid_columns(make, columns, given, match):
     model = StumpSVC(**given)
     assert_invalid(lambda: model.fit(make(columns), Y), match)
     assert not hasattr(model, "shapes_")
@@ -502,7 +506,7 @@ def test_bad_columns(make, columns, given, match):
 
 @pytest.mark.parametrize("dtype", [pl.Categorical, "category"], ids=str)
 @pytest.mark.parametrize("chosen", [None, ["a"]])
-def test_levels_that_are_not_named(dtype, chosen):
+def test_text_columns_must_be_listed_as_categories(dtype, chosen):
     frame = pd.DataFrame(GOOD) if dtype == "category" else pl.DataFrame(GOOD)
     if dtype == "category":
         frame = frame.astype({"c": "category"})
@@ -563,7 +567,7 @@ PANDAS_REFUSED = {
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize(("X", "match"), PANDAS_REFUSED.values(), ids=PANDAS_REFUSED)
-def test_bad_pandas_frames(X, match):
+def test_invalid_pandas_frames(X, match):
     assert_invalid(lambda: StumpSVC().fit(X, Y), match)
 
 
@@ -601,7 +605,7 @@ ARRAYS_REFUSED = {
 
 
 @pytest.mark.parametrize(("X", "given", "match"), ARRAYS_REFUSED.values(), ids=ARRAYS_REFUSED)
-def test_bad_arrays(X, given, match):
+def test_invalid_arrays(X, given, match):
     assert_invalid(lambda: StumpSVC(**given).fit(X, Y), match)
 
 
@@ -629,20 +633,20 @@ AT_PREDICTION = {
 
 @BOTH
 @pytest.mark.parametrize(("columns", "match"), AT_PREDICTION.values(), ids=AT_PREDICTION)
-def test_bad_columns_at_prediction(make, columns, match):
+def test_invalid_columns_at_prediction(make, columns, match):
     model = StumpSVC().fit(make(GOOD), Y)
     assert_invalid(lambda: model.predict(make(columns)), match)
 
 
 @pytest.mark.filterwarnings("ignore::polars.exceptions.PerformanceWarning")
-def test_a_lazy_frame_is_to_be_collected():
+def test_a_lazy_frame_raises():
     lazy = pl.DataFrame(GOOD).lazy()
     assert_invalid(lambda: StumpSVC().fit(lazy, Y), r"X.*collect")
     model = StumpSVC().fit(pl.DataFrame(GOOD), Y)
     assert_invalid(lambda: model.predict(lazy), r"X.*collect")
 
 
-def test_equal_names_at_prediction():
+def test_duplicate_names_at_prediction():
     model = StumpSVC().fit(pd.DataFrame(GOOD), Y)
     twice = pd.DataFrame([[1.0, "x", 2.0]], columns=["a", "c", "a"])
     assert_invalid(lambda: model.predict(twice), r"X has two columns named 'a'")
@@ -660,7 +664,7 @@ def test_levels_of_numbers_and_text_at_prediction():
     assert_invalid(lambda: model.predict(X[:, 0]), r"Expected 2D array")
 
 
-def test_a_table_without_names_after_one_with():
+def test_a_table_without_names_at_prediction():
     model = StumpSVC().fit(pd.DataFrame(GOOD), Y)
     rows = [list(row) for row in zip(*GOOD.values(), strict=True)]
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
@@ -670,21 +674,21 @@ def test_a_table_without_names_after_one_with():
 
 @pytest.mark.parametrize("model", [KernelSVC(), PerceptronSVC()], ids=["kernel", "perceptron"])
 @BOTH
-def test_who_takes_numbers_only_names_a_remedy(model, make):
+def test_estimators_of_numbers_name_a_remedy(model, make):
     name, model = type(model).__name__, clone(model)
     assert_invalid(
         lambda: model.fit(make(GOOD), Y),
         rf"X has 'x' in column 'c', which is not a number, and {name} .* OneHotEncoder",
     )
-    holes = make({"a": [1.0, None, 3.0, 4.0, 5.0, 6.0]})
+    incomplete = make({"a": [1.0, None, 3.0, 4.0, 5.0, 6.0]})
     missing = rf"X contains NaN in row 1, feature 'a'; {name} .* SimpleImputer, or use StumpSVC"
-    assert_invalid(lambda: model.fit(holes, Y), missing)
+    assert_invalid(lambda: model.fit(incomplete, Y), missing)
     model.fit(make({"a": GOOD["a"]}), Y)
-    assert_invalid(lambda: model.predict(holes), missing)
+    assert_invalid(lambda: model.predict(incomplete), missing)
     assert_invalid(lambda: model.predict(make({"a": GOOD["c"]})), r"X has 'x' in column 'a'")
 
 
-def test_a_table_of_pyarrow_is_a_frame():
+def test_pyarrow_tables():
     columns = {"a": [1.0, None, 3.0, 4.0, 5.0, 6.0], "c": GOOD["c"]}
     table, frame = pa.table(columns), pd.DataFrame(columns)
     model = StumpSVC().fit(table, Y)
@@ -694,7 +698,7 @@ def test_a_table_of_pyarrow_is_a_frame():
     np.testing.assert_array_equal(model.decision_function(turned), model.decision_function(frame))
 
 
-def test_arrow_levels_in_pieces_and_out_of_use():
+def test_chunked_arrow_dictionaries_with_unused_levels():
     """Pieces of a column may number their levels each in its own way, and name unused ones."""
     one = pa.DictionaryArray.from_arrays([0, 1, None], ["b", "a", "unused"])
     other = pa.DictionaryArray.from_arrays([1, 0, 1], ["c", "b"])
@@ -725,7 +729,7 @@ def test_a_signaling_nan_is_a_missing_value():
 
 
 @pytest.mark.parametrize("missing", [{}, {"na_object": None}, {"na_object": np.nan}], ids=str)
-def test_numpys_own_strings(missing):
+def test_numpy_variable_width_strings(missing):
     kind = np.dtypes.StringDType(**missing)
     cells = [*GOOD["c"][:5], missing.get("na_object", GOOD["c"][5])]
     X, plain = np.array(cells, dtype=kind)[:, None], [[cell] for cell in cells]
@@ -773,7 +777,7 @@ def test_missing_labels(y):
     ],
     ids=lambda value: str(value.dtype),
 )
-def test_labels_stay_what_they_are(y, classes):
+def test_labels_keep_their_type(y, classes):
     model = StumpSVC().fit(np.arange(6.0)[:, None], pd.Series(y))
     assert model.classes_.dtype == classes.dtype
     np.testing.assert_array_equal(model.classes_, classes)
@@ -796,11 +800,11 @@ ROUNDED = {
 
 
 @pytest.mark.parametrize(("X", "shown"), ROUNDED.values(), ids=ROUNDED)
-def test_integers_that_floats_cannot_tell_apart(X, shown):
+def test_integers_that_floats_cannot_distinguish_warn(X, shown):
     sentence = rf"^X: column {shown} has integers beyond 2\*\*53, such as -?\d+, .*; subtract"
-    with pytest.warns(UserWarning, match=sentence) as told:
+    with pytest.warns(UserWarning, match=sentence) as caught:
         model = StumpSVC().fit(X, Y)
-    assert len(told) == 1
+    assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(X)
@@ -816,14 +820,14 @@ def test_integers_that_floats_cannot_tell_apart(X, shown):
     ],
     ids=["even", "floats", "levels", "power"],
 )
-def test_integers_that_floats_hold_need_no_warning(X):
+def test_integers_that_floats_represent_do_not_warn(X):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         StumpSVC().fit(X, Y)
     assert not caught
 
 
-def test_one_row_of_a_frame_is_refused_without_a_warning_about_names():
+def test_a_single_row_raises_without_a_warning_about_names():
     X = pd.DataFrame({"a": Y, "b": Y})
     model = StumpSVC().fit(X, Y)
     for row in (X.iloc[0], X.to_numpy()[0], X.to_numpy()[0].tolist()):
@@ -831,12 +835,12 @@ def test_one_row_of_a_frame_is_refused_without_a_warning_about_names():
 
 
 @pytest.mark.parametrize("wrap", [np.array, pd.Series, list])
-def test_a_float_label_that_is_missing_is_named(wrap):
+def test_a_missing_float_label_is_reported(wrap):
     y = wrap([0.0, 1.0, np.nan, 1.0, 0.0, 1.0])
     assert_invalid(lambda: StumpSVC().fit(pd.DataFrame(GOOD), y), r"the label of row 2 is missing")
 
 
-def test_long_arguments_are_cut_short_in_errors():
+def test_long_arguments_are_truncated_in_errors():
     X = np.arange(400.0)[:, None]
     with pytest.raises(ValueError, match=r"weight=\['a', .*\.\.\. must be numbers") as caught:
         StumpSVC().fit(X, X[:, 0] > 9, sample_weight=["a"] * 400)

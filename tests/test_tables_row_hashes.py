@@ -14,7 +14,7 @@ def table(seed=0, n=50, d=4):
     return X, rng.integers(0, 3, n)
 
 
-def test_numbers_that_are_equal_are_so_to_the_hash():
+def test_equal_numbers_have_equal_hashes():
     X, label = table()
     other = np.where(X == 0, -0.0, X)
     assert hash_rows(other, label).ordered_checksum() == hash_rows(X, label).ordered_checksum()
@@ -24,14 +24,14 @@ def test_numbers_that_are_equal_are_so_to_the_hash():
 
 
 @pytest.mark.parametrize("layout", [np.asfortranarray, lambda X: X[::-1][::-1], np.float32])
-def test_the_layout_of_a_table_does_not_matter(layout):
+def test_the_memory_layout_does_not_matter(layout):
     X, label = table()
     X = X.astype(np.float32).astype(np.float64)
     assert hash_rows(layout(X), label).ordered_checksum() == hash_rows(X, label).ordered_checksum()
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.coo_matrix])
-def test_a_sparse_table_hashes_as_a_dense_one_does(kind):
+def test_sparse_and_dense_tables_have_equal_hashes(kind):
     X, label = table()
     np.testing.assert_array_equal(hash_rows(kind(X), label).rows, hash_rows(X, label).rows)
     assert hash_rows(kind(X), label).ordered_checksum() == hash_rows(X, label).ordered_checksum()
@@ -52,7 +52,7 @@ def test_rows_are_equal_to_a_few_digits_and_tables_to_the_last_bit():
 
 
 @pytest.mark.parametrize(("digits", "share"), [(6, 0.5), (7, 0.93), (9, 0.99), (12, 1.0)])
-def test_most_rows_are_the_same_however_many_digits_a_file_has(digits, share):
+def test_most_rows_keep_their_hash_with_fewer_digits(digits, share):
     X = np.random.default_rng(0).normal(size=(1000, 5))
     label = np.zeros(1000, dtype=int)
     written = np.array([float(f"{x:.{digits}g}") for x in X.ravel()]).reshape(X.shape)
@@ -71,7 +71,7 @@ def test_the_order_of_rows_columns_and_labels_matters():
     assert np.all(hash_rows(X, label + 1).rows != found.rows)
 
 
-def test_rows_of_small_whole_numbers_do_not_collide():
+def test_rows_of_small_integers_do_not_collide():
     """Such numbers differ in few bits: a poor hash would merge many of them."""
     grid = np.stack(np.meshgrid(*[np.arange(30.0)] * 3), axis=-1).reshape(-1, 3)
     assert len(np.unique(hash_rows(grid, np.zeros(len(grid), dtype=int)).rows)) == len(grid)
@@ -79,7 +79,7 @@ def test_rows_of_small_whole_numbers_do_not_collide():
     assert len(np.unique(hash_rows(signs, np.zeros(2**14, dtype=int)).rows)) == 2**14
 
 
-def test_blocks_and_threads_change_nothing():
+def test_blocks_and_threads_do_not_matter():
     X, label = table(n=70_000, d=16)
     whole = hash_rows(X, label, n_threads=2)
     parts = [hash_rows(X[k : k + 9999], label[k : k + 9999]) for k in range(0, len(X), 9999)]
@@ -87,7 +87,7 @@ def test_blocks_and_threads_change_nothing():
     np.testing.assert_array_equal(whole.fine, np.concatenate([part.fine for part in parts]))
 
 
-def test_numbers_in_their_order_have_a_hash():
+def test_the_checksum_of_numbers_depends_on_their_order():
     values = np.array([1.0, 2.0, 3.0])
     assert hash_numbers(values) == hash_numbers(values.copy())
     assert hash_numbers(values) != hash_numbers(values[::-1])

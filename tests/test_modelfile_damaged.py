@@ -1,4 +1,4 @@
-"""Files that are no models: each is refused in one sentence, and none does harm."""
+"""Damaged and hostile files raise an error of one sentence and do no harm."""
 
 import io
 import json
@@ -23,7 +23,7 @@ def path(tmp_path):
     return tmp_path / "model.stump"
 
 
-def refusal(path):
+def error_message(path):
     with pytest.raises(ModelFileError) as caught:
         load(path)
     text = str(caught.value)
@@ -49,29 +49,29 @@ NO_MODELS = {
 def test_other_files(kind, path):
     content, message = NO_MODELS[kind]
     path.write_bytes(content)
-    assert message in refusal(path)
+    assert message in error_message(path)
 
 
-def test_no_file_and_folders(path, tmp_path):
+def test_missing_files_and_folders(path, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"model\.stump"):
         load(path)
-    assert "is a folder" in refusal(tmp_path)
+    assert "is a folder" in error_message(tmp_path)
     os.mkfifo(path)
-    assert "is not a file" in refusal(path)
+    assert "is not a file" in error_message(path)
 
 
 def test_other_archives(path):
     np.savez(path.with_suffix(".npz"), a=np.zeros(3))
-    assert "zip archive without a model" in refusal(path.with_suffix(".npz"))
+    assert "zip archive without a model" in error_message(path.with_suffix(".npz"))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("model.json", "{}")
-    assert "is damaged or not a model" in refusal(path)
+    assert "is damaged or not a model" in error_message(path)
 
 
 def test_a_file_too_large_for_any_model(path):
     with path.open("wb") as file:
         file.truncate(5 * 2**30)
-    assert "is larger than any model file, with 5.0 GiB" in refusal(path)
+    assert "is larger than any model file, with 5.0 GiB" in error_message(path)
 
 
 def contents(path):
@@ -184,7 +184,7 @@ def test_hostile_json(kind, path):
     rewrite(path, lambda index: None)
     assert repr(load(path)) == "StumpSVC()"
     rewrite(path, edit)
-    assert message in refusal(path)
+    assert message in error_message(path)
 
 
 def test_a_newer_format(path):
@@ -192,18 +192,18 @@ def test_a_newer_format(path):
     rewrite(path, lambda index: index.update(format_version=3, everystump="9.0"))
     assert (
         "was written by a newer everystump (format 3, this one reads up to 1); upgrade everystump."
-    ) in refusal(path)
+    ) in error_message(path)
 
 
 def test_a_field_of_another_version(path):
     save(fitted("StumpSVC"), path)
     rewrite(path, lambda i: (i.update(everystump="9.0"), shape_of(i)["with"].update(later=1)))
-    assert refusal(path).endswith(
+    assert error_message(path).endswith(
         f"it was written by everystump 9.0, and this is {everystump.__version__}: use that."
     )
 
 
-def test_a_field_that_came_later_gets_its_default(path):
+def test_a_missing_field_gets_its_default(path):
     assert fields(Bound)[-2].default is None
     save(fitted("LooBoundSearch"), path)
     rewrite(path, lambda i: holds(i)["best_bound_"]["with"].pop("observed"))
@@ -213,10 +213,10 @@ def test_a_field_that_came_later_gets_its_default(path):
 @pytest.mark.parametrize(
     "text", [b"", b"{", b"[]", b'{"format": NaN}', b"[" * 100_000, b"1" * 5000, b"\xff"]
 )
-def test_json_that_is_none(text, path):
+def test_invalid_json(text, path):
     save(fitted("StumpSVC"), path)
     container.write_archive(path, contents(path) | {"model.json": text})
-    assert "is damaged or not a model" in refusal(path)
+    assert "is damaged or not a model" in error_message(path)
 
 
 def npy(array, **header):
@@ -265,7 +265,7 @@ def test_hostile_arrays(kind, path, monkeypatch):
     replace_array(path, name, npy(model.classes_))
     assert repr(load(path)) == "StumpSVC()"
     replace_array(path, name, BAD_ARRAYS[kind])
-    assert "is damaged or not a model" in refusal(path)
+    assert "is damaged or not a model" in error_message(path)
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -279,14 +279,14 @@ def test_hostile_arrays(kind, path, monkeypatch):
         (np.arange(120), "arrays of 64-bit floats"),
     ],
 )
-def test_curves_that_compiled_loops_must_not_see(knots, message, path):
+def test_invalid_curves(knots, message, path):
     save(fitted("StumpSVC"), path)
     index = json.loads(contents(path)["model.json"])
     name = shape_of(index)["with"]["knots"]["file"]
     replace_array(path, name, npy(np.sort(fitted("StumpSVC").shapes_[0].knots)))
     assert load(path).predict(table(2)[0]).shape == (120,)
     replace_array(path, name, npy(knots))
-    assert message in refusal(path)
+    assert message in error_message(path)
 
 
 def archive_of(path, files, **options):
@@ -301,29 +301,29 @@ def test_hostile_archives(path):
     archive_of(path, files.items())
     assert repr(load(path)) == "DecisionStumpClassifier()"
     archive_of(path, files.items(), compression=zipfile.ZIP_DEFLATED)
-    assert "is compressed" in refusal(path)
+    assert "is compressed" in error_message(path)
     container.write_archive(path, files | {"more.npy": b""})
-    assert "not those that it lists" in refusal(path)
+    assert "not those that it lists" in error_message(path)
     container.write_archive(path, dict(list(files.items())[:-1]))
-    assert "not those that it lists" in refusal(path)
+    assert "not those that it lists" in error_message(path)
     with pytest.warns(UserWarning, match="Duplicate"):
         archive_of(path, [*files.items(), ("model.json", b"{}")])
-    assert "twice" in refusal(path)
+    assert "twice" in error_message(path)
     for changed in (whole + b"x", whole[:-2] + b"\1\0x", b"x" + whole, whole + whole):
         path.write_bytes(changed)
-        refusal(path)
+        error_message(path)
     with (
         zipfile.ZipFile(path, "w") as archive,
         archive.open("model.json", "w", force_zip64=True) as file,
     ):
         file.write(files["model.json"])
-    refusal(path)
+    error_message(path)
 
 
-def test_a_bomb_takes_no_memory(path):
+def test_a_zip_bomb_takes_no_memory(path):
     archive_of(path, [("model.json", bytes(10**8))], compression=zipfile.ZIP_DEFLATED)
     tracemalloc.start()
-    assert "is compressed" in refusal(path)
+    assert "is compressed" in error_message(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5e6
@@ -331,12 +331,12 @@ def test_a_bomb_takes_no_memory(path):
 
 def test_a_list_of_files_that_is_too_long(path):
     archive_of(path, [("model.json", b"{}"), ("x" * 500, b"")])
-    assert "its list of files is too long" in refusal(path)
+    assert "its list of files is too long" in error_message(path)
 
 
-def test_json_larger_than_any(path):
+def test_json_that_is_too_large(path):
     container.write_archive(path, {"model.json": bytes(2**24 + 1)})
-    assert "besides its arrays it takes 16.0 MiB" in refusal(path)
+    assert "besides its arrays it takes 16.0 MiB" in error_message(path)
 
 
 @cache
@@ -345,8 +345,8 @@ def small_file():
     return model, np.linspace(-1, 3, 9)[:, None]
 
 
-def either_refused_or_the_same(path, content):
-    """Load a changed file; return whether it was refused."""
+def raises_or_is_unchanged(path, content):
+    """Load a changed file; return whether it raised an error."""
     model, X = small_file()
     path.write_bytes(content)
     try:
@@ -358,7 +358,7 @@ def either_refused_or_the_same(path, content):
     return False
 
 
-def test_a_change_of_a_byte(path):
+def test_flipped_bits(path):
     save(small_file()[0], path)
     whole, rng = path.read_bytes(), np.random.default_rng(0)
     listed_from = whole.index(b"PK\1\2")
@@ -367,18 +367,18 @@ def test_a_change_of_a_byte(path):
     for place in [*inside, *range(listed_from, len(whole))]:
         changed = bytearray(whole)
         changed[place] ^= 1 << int(rng.integers(8))
-        if not either_refused_or_the_same(path, bytes(changed)):
+        if not raises_or_is_unchanged(path, bytes(changed)):
             accepted.append(place)
     # Only remarks in the list of files, such as the system that made it, may differ.
     assert all(place >= listed_from for place in accepted)
     assert len(accepted) < len(whole) / 20
 
 
-def test_a_file_cut_off_anywhere(path):
+def test_truncated_files(path):
     save(small_file()[0], path)
     whole = path.read_bytes()
     for length in {*range(0, len(whole), 7), *range(len(whole) - 100, len(whole))}:
-        assert either_refused_or_the_same(path, whole[:length])
+        assert raises_or_is_unchanged(path, whole[:length])
 
 
 def test_random_damage(path):
@@ -388,4 +388,4 @@ def test_random_damage(path):
         first, last = np.sort(rng.integers(len(whole), size=2))
         noise = rng.bytes(int(rng.integers(0, 40)))
         damaged = whole[:first] + noise + whole[last:]
-        assert either_refused_or_the_same(path, damaged) or damaged == whole
+        assert raises_or_is_unchanged(path, damaged) or damaged == whole

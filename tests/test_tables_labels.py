@@ -34,7 +34,7 @@ def many(values, dtype=None):
         pytest.param(many([7, 7]), id="one class"),
     ],
 )
-def test_many_labels_are_coded_as_sorting_codes_them(y):
+def test_many_labels_are_encoded_as_by_sorting(y):
     classes, label = encode_labels(y)
     expected, number = np.unique(y, return_inverse=True)
     np.testing.assert_array_equal(classes, expected)
@@ -43,18 +43,18 @@ def test_many_labels_are_coded_as_sorting_codes_them(y):
 
 
 @pytest.mark.parametrize(("n_classes", "dtype"), [(2, np.int8), (128, np.int8), (129, np.int16)])
-def test_numbers_of_classes_take_few_bytes(n_classes, dtype):
+def test_class_indices_take_few_bytes(n_classes, dtype):
     for y in (np.arange(n_classes), many(np.arange(n_classes)), many(np.arange(n_classes) + 0.0)):
         assert encode_labels(y)[1].dtype == dtype
 
 
-def test_many_continuous_labels_are_refused():
+def test_many_continuous_labels_raise():
     y = np.zeros(N)
     y[-1] = 0.5
     with pytest.raises(ValueError, match="continuous"):
         StumpSVC().fit(np.zeros((N, 1)), y)
 
 
-def test_many_labels_that_are_no_labels_are_refused():
+def test_many_invalid_labels_raise():
     with pytest.raises(ValueError, match="Unknown label type"):
         StumpSVC().fit(np.zeros((N, 1)), np.full(N, 1, dtype=object))
