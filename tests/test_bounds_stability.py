@@ -137,17 +137,16 @@ def test_combining_helps_if_subsamples_are_not_much_less_stable():
 # Validation
 
 
-FITTED = {
-    "machine": clone(PLAIN).fit(X0, Y0),
-    "vote": vote(X0, Y0, subsample=1.0),
-    "stumps": StumpSVC().fit(X0, Y0),
-}
+@pytest.fixture(params=["machine", "vote", "stumps"])
+def fitted(request):
+    if request.param == "vote":
+        return vote(X0, Y0, subsample=1.0)
+    return clone({"machine": PLAIN, "stumps": StumpSVC()}[request.param]).fit(X0, Y0)
 
 
-@pytest.mark.parametrize("kind", FITTED)
-def test_the_validation_bound_holds_on_rows_other_than_training_rows(kind):
-    assert not validation_bound(FITTED[kind], X0, Y0).holds
-    assert validation_bound(FITTED[kind], X0 + 0.1, Y0).holds
+def test_the_validation_bound_holds_on_rows_other_than_training_rows(fitted):
+    assert not validation_bound(fitted, X0, Y0).holds
+    assert validation_bound(fitted, X0 + 0.1, Y0).holds
 
 
 # Supported models and assumptions
@@ -297,10 +296,9 @@ def test_several_classes_are_rejected(bound):
 
 
 @pytest.mark.parametrize("bound", [det_loo_bound, stability_bound, ensemble_margin_bound])
-@pytest.mark.parametrize("kind", FITTED)
-def test_other_data_is_rejected(bound, kind):
+def test_other_data_is_rejected(bound, fitted):
     for X, y in ((X0 + 0.1, Y0), (X0[::-1], Y0[::-1]), (X0[:-1], Y0[:-1]), (X0, 1 - Y0)):
-        assert_invalid(lambda X=X, y=y: bound(FITTED[kind], X, y), r"must be the data that")
+        assert_invalid(lambda X=X, y=y: bound(fitted, X, y), r"must be the data that")
 
 
 def test_errors_reject_data_of_another_length():

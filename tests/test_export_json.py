@@ -150,12 +150,12 @@ def test_no_rows():
     assert score_json(to_json(case("StumpSVC").model), []).score.shape == (0,)
 
 
-NUMBERS = es.DecisionStumpClassifier().fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
-WORDS = es.StumpSVC().fit(np.array([["a"], ["b"]], dtype=object), [0, 1])
+NUMBERS = [[0.0, 1.0], [1.0, 1.0]]
+WORDS = np.array([["a"], ["b"]], dtype=object)
 
 
 @pytest.mark.parametrize(
-    ("model", "rows", "message"),
+    ("X", "rows", "message"),
     [
         (NUMBERS, [{"x0": 1}], r"rows\[0\] lacks 'x1'; add it, as None"),
         (NUMBERS, [{"x0": 1, "x1": 2}, {"x0": 1, "x1": 2, "y": 3}], r"rows\[1\] has the key 'y'"),
@@ -176,7 +176,8 @@ WORDS = es.StumpSVC().fit(np.array([["a"], ["b"]], dtype=object), [0, 1])
         (WORDS, [[3]], r"rows\[0\] has 3 for 'x0', which must be text"),
     ],
 )
-def test_invalid_rows(model, rows, message):
+def test_invalid_rows(X, rows, message):
+    model = es.StumpSVC().fit(X, [0, 1])
     with pytest.raises((TypeError, ValueError), match=message) as caught:
         score_json(to_json(model), rows)
     assert "\n" not in str(caught.value)
@@ -185,7 +186,9 @@ def test_invalid_rows(model, rows, message):
 def test_lazy_frames():
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=r"rows is a lazy frame.*; pass rows.collect\(\)"):
-        score_json(to_json(NUMBERS), polars.LazyFrame({"x0": [1], "x1": [2]}))
+        score_json(
+            to_json(es.StumpSVC().fit(NUMBERS, [0, 1])), polars.LazyFrame({"x0": [1], "x1": [2]})
+        )
 
 
 def test_documents_that_are_not_json():
