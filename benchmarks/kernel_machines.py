@@ -17,7 +17,7 @@ from benchmarks.targets import AtMost, Faster, NoTarget
 from benchmarks.timing import timed, timed_fit
 from everystump import KernelSVC, SubsampleVotingClassifier, bounds
 from everystump._experiments.engine.splits import Split
-from everystump.bounds._det_loo_error import det_loo_margins
+from everystump.bounds._leave_one_out_errors import det_loo_margins
 
 GAMMA = 0.02
 N_SVMS = 30

@@ -216,7 +216,7 @@ def _check_progress(capsys):
 
 
 def test_progress_of_processes_is_reported_part_by_part(monkeypatch):
-    module, events = sys.modules["everystump.bounds._loo_error"], []
+    module, events = sys.modules["everystump.bounds._leave_one_out_errors"], []
 
     @contextmanager
     def count(verbose, title, total):

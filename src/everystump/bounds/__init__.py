@@ -7,18 +7,21 @@ AdaBoost.  All return a `Bound`.  `loo_error`, `det_loo_error` and `measured_sta
 is bounded, by refitting.
 """
 
-from everystump.bounds._boosting_training_bound import boosting_training_bound
+from everystump.bounds._adaboost import boosting_training_bound, margin_distribution_bound
 from everystump.bounds._bound import Bound
-from everystump.bounds._det_loo_bound import det_loo_bound
-from everystump.bounds._det_loo_error import det_loo_error
-from everystump.bounds._ensemble_margin_bound import ensemble_margin_bound
-from everystump.bounds._loo_bound import loo_bound
-from everystump.bounds._loo_error import loo_error
-from everystump.bounds._margin_distribution_bound import margin_distribution_bound
-from everystump.bounds._radius_margin_bound import radius_margin_bound
-from everystump.bounds._soft_margin import soft_margin_loss
-from everystump.bounds._stability import combining_helps, measured_stability, uniform_stability
-from everystump.bounds._stability_bound import stability_bound
+from everystump.bounds._leave_one_out_bounds import (
+    det_loo_bound,
+    ensemble_margin_bound,
+    loo_bound,
+    radius_margin_bound,
+)
+from everystump.bounds._leave_one_out_errors import det_loo_error, loo_error, soft_margin_loss
+from everystump.bounds._stability import (
+    combining_helps,
+    measured_stability,
+    stability_bound,
+    uniform_stability,
+)
 from everystump.bounds._validation_bound import validation_bound
 
 __all__ = [

@@ -1,17 +1,17 @@
-"""What the bounds on AdaBoost share."""
+"""Bounds on the training error and the margins of AdaBoost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 from sklearn.utils.class_weight import compute_class_weight
 
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import NO_RECORD
-from everystump.bounds._bound import Bound, UnsupportedModelError
-from everystump.bounds._checks import check_sample_weight
+from everystump.bounds._bound import Bound, UnsupportedModelError, check_sample_weight
 from everystump.bounds._protocol import WarmStartable
 
 _ROUNDING = 1e-9
@@ -22,7 +22,7 @@ _ASSUMPTIONS = (
 )
 
 
-def read_errors(fitted: Any) -> np.ndarray:
+def _read_errors(fitted: Any) -> np.ndarray:
     """Return the weighted error of each round of a fitted ensemble."""
     errors = getattr(fitted, "estimator_errors_", None)
     if errors is None:
@@ -37,22 +37,22 @@ def read_errors(fitted: Any) -> np.ndarray:
     return np.asarray(errors)
 
 
-def adaboost_bound(
+def _adaboost_bound(
     value: float,
     reference: str,
-    event: Callable[[np.ndarray], np.ndarray],
+    theta: float,
     fitted: Any,
     X: Any,
     y: Any,
     sample_weight: Any,
 ) -> Bound:
-    """Return a bound on the weighted fraction of samples whose margins satisfy ``event``."""
+    """Return a bound on the weighted fraction of samples whose margin is at most ``theta``."""
     if (X is None) != (y is None):
         raise ValueError("X and y must be given together: pass the training data with its labels.")
     observed = None
     if X is not None:
         margins, weight = _margins(fitted, X, y, sample_weight)
-        observed = float(np.average(event(margins), weights=weight))
+        observed = float(np.average(margins <= theta, weights=weight))
     violations = _violations(fitted, X, y)
     if observed is not None and observed > value * (1 + _ROUNDING):
         violations += ("the samples exceed the bound, so their weights in training were different",)
@@ -81,7 +81,7 @@ def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
 
 def _is_adaboost(fitted: Any) -> bool:
     """Whether the stumps have AdaBoost's weights; that of a single perfect stump is arbitrary."""
-    errors, weights = read_errors(fitted), np.asarray(fitted.estimator_weights_)
+    errors, weights = _read_errors(fitted), np.asarray(fitted.estimator_weights_)
     if len(errors) == 1 and errors[0] == 0.0:
         return True
     with np.errstate(divide="ignore"):
@@ -100,3 +100,82 @@ def _margins(fitted: Any, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarra
         fitted.class_weight, classes=fitted.classes_, y=np.asarray(y), sample_weight=weight
     )
     return np.where(label == 1, score, -score) / total, weight * factor[label]
+
+
+def boosting_training_bound(
+    fitted: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
+) -> Bound:
+    """Bound the training error of AdaBoost by ``exp(-2 sum of gamma^2)``, gamma = 1/2 - error.
+
+    Parameters
+    ----------
+    fitted : StumpBoostingClassifier
+        A classifier fitted with the exponential loss and ``learning_rate=1``.
+    X, y : array-like, default=None
+        The training data.  If given, ``observed`` is the training error, with ties as errors.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The sample weights of the fit; class weights are added automatically.
+
+    Returns
+    -------
+    Bound
+        The bound on the training error.
+
+    Examples
+    --------
+    >>> from everystump import StumpBoostingClassifier
+    >>> from everystump.bounds import boosting_training_bound
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> bound = boosting_training_bound(StumpBoostingClassifier().fit(X, y), X, y)
+    >>> bound.holds, bound.observed <= bound.value < 1
+    (True, True)
+    """
+    value = float(np.exp(-2 * np.sum((0.5 - _read_errors(fitted)) ** 2)))
+    return _adaboost_bound(value, "Wang et al. (2019), eq. 15", 0.0, fitted, X, y, sample_weight)
+
+
+def margin_distribution_bound(
+    fitted: Any, X: Any = None, y: Any = None, *, theta: float = 0.0, sample_weight: Any = None
+) -> Bound:
+    """Bound the fraction of training samples whose margin is at most ``theta``.
+
+    The bound is ``2^T prod sqrt(e^(1 - theta) (1 - e)^(1 + theta))`` over the errors ``e`` of T
+    rounds.  Margins are divided by the sum of all weights.
+
+    Parameters
+    ----------
+    fitted : StumpBoostingClassifier
+        As in `boosting_training_bound`.
+    X, y : array-like, default=None
+        The training data.  If given, ``observed`` is the fraction itself.
+    theta : float, default=0.0
+        A margin from -1 to 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        As in `boosting_training_bound`.
+
+    Returns
+    -------
+    Bound
+        The bound on this fraction.
+
+    Examples
+    --------
+    >>> from everystump import StumpBoostingClassifier
+    >>> from everystump.bounds import margin_distribution_bound
+    >>> from everystump.datasets import make_twonorm
+    >>> X, y = make_twonorm(300, random_state=0)
+    >>> model = StumpBoostingClassifier(n_estimators=500).fit(X, y)
+    >>> bound = margin_distribution_bound(model, X, y, theta=0.05)
+    >>> bound.holds, bound.observed <= bound.value < 1
+    (True, True)
+    """
+    if not isinstance(theta, Real) or not -1 <= theta <= 1:
+        raise ValueError(f"theta={theta!r} must be a margin, a number from -1 to 1.")
+    errors = _read_errors(fitted)
+    log_factors = (xlogy(1 - theta, errors) + xlog1py(1 + theta, -errors)) / 2
+    log_value = len(errors) * np.log(2) + np.sum(log_factors)
+    with np.errstate(over="ignore"):
+        value = float(np.exp(log_value))
+    reference = "Wang et al. (2019), Theorem 2, eq. 13"
+    return _adaboost_bound(value, reference, theta, fitted, X, y, sample_weight)

@@ -1,8 +1,15 @@
-"""The record that every bound returns."""
+"""The record that every bound returns, and checks of the arguments that several bounds take."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from everystump._arguments import as_float_array
 
 
 class UnsupportedModelError(ValueError):
@@ -51,3 +58,36 @@ class Bound:
     ) -> Bound:
         """Return a bound that holds if no assumption is violated."""
         return cls(value, assumptions, not violations, value >= 1, reference, observed, violations)
+
+
+def check_delta(delta: float, *, positive: bool = False) -> None:
+    """Check that ``delta`` is a soft margin, above 0 if it must be ``positive``."""
+    if not isinstance(delta, Real) or not 0 <= delta < np.inf:
+        raise ValueError(f"delta={delta!r} must be a finite number, 0 or more.")
+    if positive and delta == 0.0:
+        raise ValueError("delta=0 is not a margin to divide by; pass a positive number.")
+
+
+def check_eta(eta: float) -> None:
+    """Check that ``eta`` is a probability between 0 and 1."""
+    if not isinstance(eta, Real) or not 0 < eta < 1:
+        raise ValueError(f"eta={eta!r} must be a number between 0 and 1.")
+
+
+def check_option(name: str, value: Any, options: Iterable[str]) -> None:
+    """Check that an argument is one of some options."""
+    known = list(options)
+    if value not in known:
+        raise ValueError(f"{name}={value!r} must be one of {known}.")
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Return the weights of the training rows; weights of 0 may be left out."""
+    wanted = f"one number for each of the {n_rows} training samples, none negative, not all 0"
+    weight = as_float_array(sample_weight, "sample_weight", wanted)
+    if weight.ndim == 1 and np.count_nonzero(weight > 0) == n_rows:
+        weight = weight[weight > 0]
+    valid = np.all((weight >= 0) & (weight < np.inf)) and weight.any()
+    if weight.shape != (n_rows,) or not valid:
+        raise ValueError(f"sample_weight has shape {weight.shape} and must be {wanted}.")
+    return weight

@@ -1,4 +1,4 @@
-"""What bounds require of an estimator.
+"""What bounds require of an estimator: the machines that theorems are about, and protocols.
 
 - `HasTrainingOverlap`: compares samples with its training samples.  All estimators of this package.
 - `WarmStartable`: may continue an earlier fit.
@@ -11,13 +11,150 @@ Estimators of other packages may implement the same methods.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from everystump._tables.overlap import Overlap
-from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
+
+# Yields rows, by default all that make a difference, and the margins of all rows without them.
+LeaveOneOut = Callable[[np.ndarray | None], Iterator[tuple[int, np.ndarray]]]
+
+
+@dataclass(frozen=True)
+class KernelMachine:
+    """A fitted kernel machine (Evgeniou et al., eq. 3).
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n_rows,)
+        The rows of the whole training table that it was trained on.
+    a : ndarray of shape (n_rows,)
+        Their dual variables.
+    margin : ndarray of shape (n_rows,)
+        Their margins ``y_i f(x_i)``.
+    diagonal : ndarray of shape (n_rows,)
+        ``K(x_i, x_i)``.
+    kappa : float
+        The supremum of ``K(x, x)``.
+    kappa_is_proven : bool
+        Whether that is the supremum over all x, not only over the training rows.
+    C : float
+        The largest cost of a row.
+    has_hinge_loss : bool
+        Whether the loss is the hinge.
+    has_bounded_duals : bool
+        Whether dual variables are at most C: the loss is Lipschitz with this constant.
+    gap : float
+        The absolute duality gap, a bound on the distance to the optimum.
+    refit_gap : float
+        The same for machines that are trained without a row.
+    violations : tuple of str
+        The assumptions of leave-one-out theorems that are violated, in sentences: an intercept, a
+        kernel or costs that depend on the training rows, and so on.
+    leave_one_out : callable or None
+        Computes leave-one-out margins faster than refitting; None if there is no such method.
+    """
+
+    rows: np.ndarray
+    a: np.ndarray
+    margin: np.ndarray
+    diagonal: np.ndarray
+    kappa: float
+    kappa_is_proven: bool
+    C: float
+    has_hinge_loss: bool
+    has_bounded_duals: bool
+    gap: float
+    refit_gap: float
+    violations: tuple[str, ...]
+    leave_one_out: LeaveOneOut | None = None
+
+    def leave_out(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield rows and all margins without them, if there is a faster method than refitting."""
+        if self.leave_one_out is None:
+            raise TypeError("this machine has to be refitted to leave a row out.")
+        return self.leave_one_out(rows)
+
+    @property
+    def squared_norm(self) -> float:
+        """``|f|^2``, the inverse of the squared margin of an SVM."""
+        return float(self.a @ self.margin)
+
+    @property
+    def squared_radius(self) -> float:
+        """The squared radius of the smallest ball around 0 that contains the support vectors."""
+        return float(self.diagonal[self.a > 0].max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class KernelEnsemble:
+    """An ensemble ``F = sum of c_t f_t`` of kernel machines, perhaps of a single one.
+
+    Attributes
+    ----------
+    machines : tuple of KernelMachine
+        The machines ``f_t``.
+    weights : ndarray of shape (n_machines,)
+        Their weights ``c_t``.
+    margin : ndarray of shape (n_rows,)
+        ``y_i F(x_i)`` on the training table.
+    combines_signs : bool
+        Whether the signs of the machines are combined instead of their scores.
+    subsample : int or None
+        The number of random rows that each machine was trained on; None if all.
+    caveats : tuple of str
+        Why the given table may not be the training table, in sentences.
+    """
+
+    machines: tuple[KernelMachine, ...]
+    weights: np.ndarray
+    margin: np.ndarray
+    combines_signs: bool = False
+    subsample: int | None = None
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the training table."""
+        return len(self.margin)
+
+    @cached_property
+    def influence(self) -> np.ndarray:
+        """``sum of c_t a_i K_t(x_i, x_i)``, the most that a row can add to its own margin.
+
+        Where least squares make ``a_i`` negative, the row lowers its own margin, and 0 is used.
+        """
+        out = np.zeros(self.n_rows)
+        for c, machine in zip(self.weights, self.machines, strict=True):
+            out[machine.rows] += c * np.maximum(machine.a, 0.0) * machine.diagonal
+        return out
+
+    @cached_property
+    def influence_within_gaps(self) -> np.ndarray:
+        """`influence` for machines that are optimal only up to their duality gaps.
+
+        With a gap ``e``, the margin of the optimal machine without the row is at least that of the
+        function of the dual variables minus ``sqrt((a K)^2 + 2 e K)``.  That function is within
+        ``sqrt(2 e K)`` of the fitted one, and a machine without the row with the gap ``r`` is
+        within ``sqrt(2 r K)`` of the optimal one.
+        """
+        out = np.zeros(self.n_rows)
+        for c, machine in zip(self.weights, self.machines, strict=True):
+            distance = np.sqrt(2.0 * machine.gap * machine.diagonal)
+            own = np.maximum(machine.a, 0.0) * machine.diagonal
+            refit = np.sqrt(2.0 * machine.refit_gap * machine.diagonal)
+            out[machine.rows] += c * (np.hypot(own, distance) + distance + refit)
+        return out
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """The violated assumptions of leave-one-out theorems, each sentence once."""
+        every = (text for machine in self.machines for text in machine.violations)
+        return tuple(dict.fromkeys((*every, *self.caveats)))
 
 
 class NotTrainingDataError(ValueError):

@@ -11,11 +11,10 @@ from scipy.stats import beta
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
 from everystump._text import format_percent, pluralize
-from everystump.bounds._bound import Bound
-from everystump.bounds._checks import check_eta, check_option
+from everystump.bounds._bound import Bound, check_eta, check_option
+from everystump.bounds._leave_one_out_bounds import PAPER
 from everystump.bounds._nested_overlap import training_overlap_of
 from everystump.bounds._protocol import HasTrainingOverlap
-from everystump.bounds._reading import PAPER
 
 _ROUNDING = 1e-9
 

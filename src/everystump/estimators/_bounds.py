@@ -15,8 +15,12 @@ from everystump._sklearn_compat import num_samples
 from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.validation import check_rows
 from everystump._text import truncate_list
-from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
-from everystump.bounds._protocol import NotTrainingDataError, SupportsKernelMachines
+from everystump.bounds._protocol import (
+    KernelEnsemble,
+    KernelMachine,
+    NotTrainingDataError,
+    SupportsKernelMachines,
+)
 from everystump.estimators._base import TabularClassifier, as_class_list
 
 INTERCEPT = "fit_intercept=True: with an intercept outside the kernel the bound is not proven"

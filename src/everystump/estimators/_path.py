@@ -23,7 +23,7 @@ from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
-from everystump.bounds._reading import LOO_THEOREM, bound_left_out_error
+from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._bounds import single_machine_ensembles
 from everystump.estimators._convergence import warn_if_not_converged
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble

@@ -11,8 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._tables.validation import check_rows
-from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
-from everystump.bounds._protocol import EnsembleMember
+from everystump.bounds._protocol import EnsembleMember, KernelEnsemble, KernelMachine
 from everystump.estimators._base import ShapeClassifier
 from everystump.estimators._bounds import (
     KernelEnsemblesMixin,

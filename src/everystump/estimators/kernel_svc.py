@@ -34,7 +34,7 @@ from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
 from everystump._tables.training_table import TrainingTable
 from everystump._tables.validation import check_rows
-from everystump.bounds._kernel_ensemble import KernelEnsemble, KernelMachine
+from everystump.bounds._protocol import KernelEnsemble, KernelMachine
 from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
 from everystump.estimators._bounds import (
     BALANCED,
