@@ -146,6 +146,7 @@ def test_a_closed_pipe_is_not_reported(command, credit_model):
         assert (process.stderr.read(), process.wait(60)) == (b"", 2)
 
 
+@pytest.mark.slow
 def test_a_model_is_saved_though_the_output_is_closed(credit, tmp_path):
     given = ("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
     with start(*given, stdout=subprocess.PIPE) as process:

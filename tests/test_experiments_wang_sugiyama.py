@@ -117,6 +117,7 @@ def test_stages_of_one_fit_equal_separate_fits(monkeypatch):
 def test_task_is_reproducible(monkeypatch):
     monkeypatch.setattr(tables, "ROUNDS", (20, 50))
     monkeypatch.setattr(tables, "N_FOLDS", 3)
+    monkeypatch.setattr(figures, "PERCENTAGES", (10, 90))
     for run_task in (tables.run_task, figures.run_task):
         first, second = (run_task(3, "monk1", run=0) for _ in range(2))
         same = {key for key in first if not key.endswith("seconds")}
@@ -147,6 +148,7 @@ def test_overfitting_and_the_worse_method_are_detected():
     assert not claims.which_is_better("monk1", worse).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", numbers())
 def test_figures_of_wang_are_plotted(number, tmp_path):
     result = run(f"wang-figure-{number}", tmp_path, runs=2)

@@ -70,12 +70,11 @@ ENGINES = pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
 
 
 def queries():
-    """Return every model in both engines; long queries are slow in DuckDB."""
+    """Return every model in both engines; in DuckDB, long queries and votes are slow."""
     for name in NAMES:
-        long = name.startswith("PerceptronSVC") or "3 classes" in name
-        slow = [pytest.mark.slow] if long else []
+        long = "3 classes" in name or name.startswith(("Perceptron", "Subsample", "Weighted"))
         yield pytest.param(name, in_sqlite)
-        yield pytest.param(name, in_duckdb, marks=slow)
+        yield pytest.param(name, in_duckdb, marks=[pytest.mark.slow] * long)
 
 
 @pytest.mark.parametrize(("name", "run"), [*queries()])

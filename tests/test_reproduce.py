@@ -72,9 +72,10 @@ def reference(tmp_path_factory):
     return out
 
 
-def test_run_of_a_real_experiment(tmp_path, run):
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_run_of_a_real_experiment(jobs, tmp_path, run):
     """It writes its files and no others, and a second command runs nothing again."""
-    arguments = (REAL, "--runs", 2, "--jobs", 2, "--out", tmp_path)
+    arguments = (REAL, "--runs", 2, "--jobs", jobs, "--out", tmp_path)
     process = start(*arguments, program=REAL_PROGRAM)
     printed, err = process.communicate(timeout=120)
     assert process.returncode == 0 and f"{REAL}: 2 of 2 done" in err, err

@@ -127,7 +127,9 @@ def test_importances_are_those_of_the_held_out_rows(table, model):
     assert [one["importance"] for one in output["rows"]] == pytest.approx(values)
 
 
-@pytest.mark.parametrize("preset", ["stump-logistic", "stump-svm"])
+@pytest.mark.parametrize(
+    "preset", ["stump-logistic", pytest.param("stump-svm", marks=pytest.mark.slow)]
+)
 def test_the_seed_determines_the_folds_that_choose_c(table, tmp_path, preset):
     """With --cv all rows are learned from, so that only folds can differ."""
     means = []
