@@ -21,6 +21,7 @@ from everystump._experiments.engine.statistics import (
     verdict,
 )
 from everystump._files import write_atomic, write_text
+from everystump._text import pluralize
 
 MARKS = {"agrees": "=", "better": "better", "explained": "explained", "differs": "**differs**"}
 LEGEND = (
@@ -76,8 +77,8 @@ def write_index(
         "",
         "A number *agrees* with the paper's if it is within 3 combined standard errors or within "
         "the tolerance of the experiment; *better* is a larger difference in our favor; "
-        "*explained* is a difference with a tested reason; a claim *holds* if our numbers support "
-        "it.",
+        "*explained* is a difference whose cause was confirmed by a trial; a claim *holds* if our "
+        "numbers support it.",
         "",
         f"| experiment | runs | {' | '.join(VERDICTS)} | claims that hold | CPU time |",
         "|---" * (len(VERDICTS) + 4) + "|",
@@ -118,7 +119,7 @@ def _section(result: ExperimentResult) -> str:
     name = result.experiment.name
     return (
         f"## {result.experiment.title}\n\n[Protocol, and choices that the paper leaves open]"
-        f"({name}.md). {result.runs} runs.\n\n{_findings(result)}"
+        f"({name}.md). {pluralize(result.runs, 'run')}.\n\n{_findings(result)}"
     )
 
 

@@ -25,14 +25,14 @@ PANELS = {
 }
 LINES = {"test": "-", "bound": "--", "validation": ":"}
 STEPS = """
-In each split, for each σ (eight values, half a unit of ln σ apart; the paper does not print its
-own) and for b = 0 and b ≠ 0: one SVM on all training samples with the bound of Theorem 3.1; 30 SVMs
-on a random 40% each, averaged with weights 1/30, with the bound of Theorem 3.3; their errors on
-the test samples. For the validation error, the same model is trained on a random 70% of the
+In each split, for each σ (eight values, half a unit of ln σ apart; the paper does not list its
+values) and for b = 0 and b ≠ 0: one SVM on all training samples with the bound of Theorem 3.1; 30
+SVMs on a random 40% each, averaged with weights 1/30, with the bound of Theorem 3.3; their errors
+on the test samples. For the validation error, the same model is trained on a random 70% of the
 training samples and evaluated on the other 30%. With b ≠ 0 the theorems do not apply; the paper
-evaluates their formulas nevertheless, and so do we. Lines are means over the splits, the error bar
-is one standard deviation of the test error. C is 0.5 in Figures 1–5; for Figure 6 the caption says
-50 and the text 100, and we use the caption's.
+evaluates their formulas nevertheless, and so do we. Lines are means over the splits, and the error
+bar is one standard deviation of the test error. C is 0.5 in Figures 1–5; for Figure 6, the caption
+says 50 and the text 100, and we use 50.
 """
 
 

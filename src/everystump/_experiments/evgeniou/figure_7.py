@@ -23,8 +23,9 @@ LINES = {
 PROTOCOL = f"""{protocol.PROTOCOL.strip()}
 
 For each σ: one SVM on all training samples; 30 SVMs on a random 40% each, averaged (VCC); the same
-30 SVMs, weighted by a linear SVM on their outputs on the training samples (ACC). All with b ≠ 0.
-The paper prints neither C: we use 0.5 for the SVMs, as in Figures 1–5, and 1 for the linear SVM.
+30 SVMs, weighted by a linear SVM on their outputs for the training samples (ACC). All SVMs have
+b ≠ 0. The paper does not report the values of C: we use 0.5 for the SVMs, as in Figures 1–5, and 1
+for the linear SVM.
 """
 
 
@@ -68,7 +69,7 @@ def _less_sensitive(records: list[Record], dataset: str, other: str) -> Claim:
         f"On {dataset}, the vote with learned weights is less sensitive to σ than "
         f"{LINES[other][0]}.",
         test.first_is_lower,
-        f"its error varies by {100 * adaptive.mean():.1f} points over σ, the other's by "
+        f"its error varies by {100 * adaptive.mean():.1f} points over σ, and the other's by "
         f"{100 * rival.mean():.1f}: {test.format(scale=100)}.",
     )
 

@@ -35,17 +35,17 @@ LOG_SIGMAS = {name: np.arange(-0.5, 3.1, 0.5) for name in FILES} | {
 
 PROTOCOL = """
 50 random splits into training and test samples. Their sizes are printed only in the paper's
-figures, which we could not see; we use those of the usual benchmark on the same data (Rätsch et
-al.): breast 200 + 77, thyroid 140 + 75, diabetes 468 + 300, heart 170 + 100 samples. The printed
-standard deviations match them (thyroid: 2.5 printed, √(0.05 · 0.95 / 75) = 2.5%). `breast` is the
-Ljubljana data (277 samples without missing values). Categories are encoded as ordinals, and
-features are standardized over all samples, as in that benchmark. The kernel is
-exp(−‖x − x'‖² / 2σ²).
+figures, which were not available to us; we use those of the usual benchmark on the same data
+(Rätsch et al.): breast 200 + 77, thyroid 140 + 75, diabetes 468 + 300, heart 170 + 100 samples. The
+published standard deviations are consistent with them (thyroid: 2.5 published,
+√(0.05 · 0.95 / 75) = 2.5%). `breast` is the Ljubljana data (277 samples without missing values).
+Categories are encoded as ordinals, and features are standardized over all samples, as in that
+benchmark. The kernel is exp(−‖x − x'‖² / 2σ²).
 """
 USPS_PROTOCOL = """
 USPS: the paper does not name the two classes; we use the digits 0–4 against 5–9 with 317 training
-samples, as in related work (Chapelle et al., 2002), and 2,007 other samples for testing; the pixels
-are unchanged, in [−1, 1].
+samples, as in related work (Chapelle et al., 2002), and 2,007 other samples for testing. Pixels are
+used without scaling, in [−1, 1].
 """
 
 

@@ -20,19 +20,20 @@ CS = (0.1, 1.0, 10.0, 100.0)
 ONE_POINT = 1.0
 PROTOCOL = f"""{protocol.PROTOCOL.strip()}
 
-σ and C are the pair with the smallest validation error: in each split, every pair is trained on a
-random 70% of the training samples and evaluated on the other 30%, and the mean over the splits
-decides, separately for each method; the test error is that of the SVMs trained on all training
-samples. All with b ≠ 0. A number agrees if it is within one of the paper's standard deviations or
-within one point.
+We select the pair of σ and C with the smallest mean validation error over the splits, separately
+for each method: in each split, SVMs with every pair are trained on a random 70% of the training
+samples and evaluated on the other 30%. The test error is that of the SVMs trained on all training
+samples. All SVMs have b ≠ 0. A number agrees if it is within one of the paper's standard deviations
+or within one point.
 
-Choices that the paper leaves open: whether one pair is chosen **for all splits or in each split**.
-The paper refers to the best SVMs, and its figures average validation errors over the splits before
-drawing conclusions, so we choose once; validation samples of one split are test samples of others,
-which favors all methods alike. The page of Table II also has the errors with the other choice.
-**The grids**: ln σ = −0.5, 0, …, 3 covers the range of Figures 1–4, from an SVM that memorizes each
-sample to one that predicts only the larger class; C = 0.1, 1, 10, 100 ranges from below the C of
-those figures to what the paper calls large. **C of ACC's linear SVM** is 1, the default of LIBSVM.
+Choices that the paper leaves open: whether one pair is selected **for all splits or in each
+split**. The paper refers to the best SVMs, and its figures average validation errors over the
+splits before drawing conclusions, so we select one pair for all splits; validation samples of one
+split are test samples of others, which favors all methods equally. The page of Table II also lists
+the errors for the other choice. **The grids**: ln σ = −0.5, 0, …, 3 covers the range of Figures
+1–4, from an SVM that memorizes each sample to one that predicts only the larger class; C = 0.1, 1,
+10, 100 ranges from below the C of those figures to what the paper calls large. **C of ACC's linear
+SVM** is 1, the default of LIBSVM.
 """
 
 

@@ -24,8 +24,8 @@ LIMIT, RESOLUTION = 4.0, 201
 PROTOCOL = """
 300 training samples of two-norm data in two dimensions; SVM-Stump and SVM-Mid with C chosen as in
 Table 1, and AdaBoost-Stump with T = 100. The optimal boundary is the line x₁ + x₂ = 0. The plot
-shows the first run. In addition, each run measures on 10,000 new samples how often a method
-disagrees with the optimal boundary.
+shows the first run. In addition, each run measures how often a method disagrees with the optimal
+boundary on 10,000 new samples.
 """
 
 
@@ -66,9 +66,9 @@ def _medians(records: list[Record]) -> str:
     ]
     return (
         f"Medians over the runs: {', '.join(medians)}. Where cross-validation chooses the smallest "
-        "C of the grid and the classes differ in size by one or two samples, the optimal bias of "
-        "SVM-Mid outweighs all votes, and half of the samples are on the wrong side: a few such "
-        "runs dominate its mean."
+        "C of the grid and the classes differ in size by one or two samples, the optimal intercept "
+        "of SVM-Mid outweighs all votes, and half of the samples are on the wrong side: a few "
+        "such runs dominate its mean."
     )
 
 

@@ -38,28 +38,28 @@ PROTOCOL = """
 Two-norm, three-norm and ring-norm in 20 dimensions: 300 training samples and 3,000 test samples,
 newly simulated in each run; `-n` flips the labels of 10% of the training samples. The eight UCI
 data sets: features scaled to [−1, 1] over all samples, a random 60% for training, the rest for
-testing. C by 5-fold cross-validation, then one fit on all training samples. 100 runs; errors are
-standard errors of the mean. All methods use the same samples in a run.
+testing. C is selected by 5-fold cross-validation, followed by a fit to all training samples. 100
+runs; ± is the standard error of the mean. All methods use the same samples in a run.
 
 Choices that the paper leaves open, and the trials behind ours (`python -m benchmarks protocols`):
 
 - **The grid of 11 values of C** for the stump kernels. We use 2⁻¹⁷, 2⁻¹⁵, …, 2³: with r = ½ the
-  kernels are large, and grids that start higher miss the printed errors under noise (SVM-Mid on
-  twonorm-n, 12 runs: 15.6% from 2⁻⁵, 8.2% from 2⁻⁹, 3.6% from 2⁻¹³, 3.3% from 2⁻¹⁵ or 2⁻¹⁷; the
-  paper has 3.29%).
+  kernels are large, and grids that start higher do not reproduce the published errors under noise
+  (SVM-Mid on twonorm-n, 12 runs: 15.6% from 2⁻⁵, 8.2% from 2⁻⁹, 3.6% from 2⁻¹³, 3.3% from 2⁻¹⁵ or
+  2⁻¹⁷; the paper reports 3.29%).
 - **The folds** are shuffled and stratified, as in LIBSVM; ties are broken in favor of the smaller
   C, then the smaller γ.
 - **Ring-norm**: the mean of the inner class is 1/√20 in each feature, as in Breiman's definition;
   others use 2/√20.
-- **breast** is the 683 samples without missing values, on which the error of AdaBoost is 4.2% and
-  4.7% at T = 100 and 1000 (60 runs; the paper has 4.27% and 4.51%); with the other 16 imputed, it
-  is 4.7% and 5.1% (by the median) or 5.0% and 5.5% (by the maximum).
-- **german** is its numeric version with 24 features; the 20 original features, with categories
+- **breast** consists of the 683 samples without missing values, on which the error of AdaBoost is
+  4.2% and 4.7% at T = 100 and 1000 (60 runs; the paper reports 4.27% and 4.51%); with the other 16
+  samples imputed, it is 4.7% and 5.1% (by the median) or 5.0% and 5.5% (by the maximum).
+- **german** is the numeric version with 24 features; the 20 original features, with categories
   encoded as ordinals, make no difference (AdaBoost, 30 runs: 24.6% and 26.7% against 24.5% and
-  26.7%; the paper has 25.0% and 26.9%).
-- Missing values in **votes84** are imputed halfway between no and yes, by 0; with other imputed
+  26.7%; the paper reports 25.0% and 26.9%).
+- Missing values in **votes84** are replaced by 0, halfway between no and yes; with other imputed
   values, or without these samples, the error of AdaBoost is 4.2% to 4.6% at T = 100 and 5.2% to
-  5.5% at T = 1000 (60 runs; the paper has 4.07% and 5.29%).
+  5.5% at T = 1000 (60 runs; the paper reports 4.07% and 5.29%).
 """
 
 

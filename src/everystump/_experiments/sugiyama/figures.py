@@ -61,14 +61,14 @@ def report_boosting(records: list[Record]) -> Report:
     claims = []
     for other, text in (
         ("stump", "Ensemble learning by boosting gives a strong classifier."),
-        ("bagging", "It is stronger than that of bagging."),
+        ("bagging", "It is stronger than the classifier from bagging."),
     ):
         test, evidence = _compare(records, "boosting", other)
         claims.append(Claim(text, test.first_is_lower, evidence))
     notes = [
         "The second claim is ours: the book does not compare its ensembles.",
         f"The training error of the vote in (g) is {100 * boosting['training_error']:g}%: around "
-        "single samples it has notches that are narrower than the grid step of 0.12, and so are "
+        "single samples it has regions that are narrower than the grid step of 0.12 and therefore "
         "not visible.",
     ]
     return _report(records, "boosting", claims, Plot(caption, draw), notes)

@@ -19,9 +19,9 @@ PANELS = {
 }
 PROTOCOL = """
 The losses that `StumpBoostingClassifier` minimizes, computed by its own code, against the margin
-m = y f(x): the exponential loss exp(−m) of AdaBoost with the 0/1 loss, and in addition the losses
-of MadaBoost (−m + ½ for m ≤ 0, exp(−2m)/2 for m > 0) and LogitBoost, log(1 + exp(−2m)). Nothing is
-random: the number of runs has no effect.
+m = y f(x): the exponential loss exp(−m) of AdaBoost with the 0/1 loss, and the losses of MadaBoost
+(−m + ½ for m ≤ 0, exp(−2m)/2 for m > 0) and LogitBoost, log(1 + exp(−2m)). The result is
+deterministic: the number of runs has no effect.
 """
 
 

@@ -29,14 +29,14 @@ METHODS = {
 }
 
 PROTOCOL = """
-As in the chapter's MATLAB code: 50 samples from the standard normal distribution in the plane, the
-class is the sign of x⁽¹⁾ − x⁽²⁾; each stump uses one of the two features, chosen at random, with
-the threshold of the smallest (weighted) error; b = 5000 stumps for bagging and for boosting;
+As in the chapter's MATLAB code: 50 samples from the standard normal distribution in two dimensions,
+whose class is the sign of x⁽¹⁾ − x⁽²⁾; each stump uses one of the two features, chosen at random,
+with the threshold of the smallest (weighted) error; b = 5000 stumps for bagging and for boosting;
 plotted on a grid of 50 × 50 over [−3, 3]². The plot shows run 0, with the same samples in Figs.
-30.4, 30.7 and 30.11. In addition to the plot: 100 runs with their own samples, and the error of
-each method on 10,000 new samples from the same distribution.
+30.4, 30.7 and 30.11. In addition, 100 runs, each with new samples, measure the error of each method
+on 10,000 new samples from the same distribution.
 
-One stump is `DecisionStumpClassifier`, bagging `StumpBaggingClassifier`, boosting
+The single stump is `DecisionStumpClassifier`, bagging is `StumpBaggingClassifier` and boosting is
 `StumpBoostingClassifier`, all with `features="random"`. Two details differ from the MATLAB code: a
 stump may also predict one class everywhere (the book's text counts n + 1 stumps, its code tries
 n − 1), and if the chosen feature has no stump better than random guessing, the other feature is

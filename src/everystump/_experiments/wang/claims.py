@@ -50,8 +50,8 @@ def no_overfitting(name: str, accuracy: np.ndarray, printed: list[dict[str, str]
         f"{METHODS[name]} does not overfit as T grows.",
         test.difference - 2 * test.error > -ONE_POINT and not test.first_is_lower,
         f"from T = {few['learners']} to T = {many['learners']} its accuracy changes by "
-        f"{test.format()}, and by {in_print:+.2f} in print (holds if a drop of {ONE_POINT:g} point "
-        "is two standard errors away).",
+        f"{test.format()}, and in the paper by {in_print:+.2f} (holds if a decrease of "
+        f"{ONE_POINT:g} point is two standard errors away).",
     )
 
 
@@ -75,8 +75,8 @@ def margin_grows(records: Sequence[Record]) -> Claim:
         text,
         holds,
         "the stumps do not separate the classes, so there is no hard margin; by the same proof "
-        f"the minimum of Eq. 21 cannot grow, and it goes from {first:.1f} to {last:.1f} "
-        f"{'without' if holds else 'with'} an increase in {len(objectives)} folds.",
+        f"the minimum of Eq. 21 cannot grow: it changes from {first:.1f} to {last:.1f} on average "
+        f"over {len(objectives)} folds, {'without' if holds else 'with'} an increase.",
     )
 
 
@@ -94,8 +94,8 @@ def similar_times(seconds: dict[str, np.ndarray]) -> Claim:
         bool(ratio < MAX_TIME_RATIO),
         f"AdaBoost+SVM takes {ratio:.2f} times as long; the SVM adds {added.min():.0f} to "
         f"{added.max():.0f} ms to AdaBoost's {1000 * boosted.min():.0f} to "
-        f"{1000 * boosted.max():.0f} ms (little: below {MAX_TIME_RATIO:g} times; the paper has "
-        "1.01, because its AdaBoost takes so much longer).",
+        f"{1000 * boosted.max():.0f} ms (little: a ratio below {MAX_TIME_RATIO:g}; in the "
+        "paper it is 1.01, because its AdaBoost takes so much longer).",
     )
 
 

@@ -27,10 +27,10 @@ CLOSE = 5.0
 
 PROTOCOL = f"""
 10, 20, …, 90% of the samples of each class, drawn at random, for training, the rest for testing;
-200 weak learners; 5 runs, each with its own splits. Errors are standard errors over the runs.
+200 weak learners; 5 runs, each with its own splits. Error bars are standard errors over the runs.
 {methods.METHODS_TEXT.strip()}
-C = 1 as in Tables II to V. Times are of one fit with one thread, the shortest of 3. The paper
-prints no numbers for these curves; we plot ours and test the paper's conclusions.
+C = 1 as in Tables II to V. Times are for one fit with one thread, the shortest of 3. The paper
+reports no numbers for these curves; we plot ours and test the paper's conclusions.
 """
 
 

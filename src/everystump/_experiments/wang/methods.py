@@ -20,9 +20,9 @@ N_TIMINGS = 3
 METHODS = {"adaboost": "AdaBoost", "adaboost_svm": "AdaBoost+SVM"}
 
 METHODS_TEXT = """
-AdaBoost is `StumpBoostingClassifier`: in each round the stump with the smallest weighted error over
-all features and all midpoints between neighboring values. AdaBoost+SVM is `BoostedStumpSVC`: the
-same stumps, with a linear support vector machine (Eq. 21) in place of AdaBoost's weights.
+AdaBoost is `StumpBoostingClassifier`, which in each round selects the stump with the smallest
+weighted error over all features and all midpoints between adjacent values. AdaBoost+SVM is
+`BoostedStumpSVC`: the same stumps, with weights from a linear support vector machine (Eq. 21).
 """
 
 
