@@ -37,7 +37,7 @@ def all_bounds(settings: Settings) -> StudyTable:
             means = np.mean([split[quantity] for split in splits], axis=0)
             rows.append((name, quantity, *map(float, means)))
     title = (
-        "Bounds and errors: Gaussian kernel, gamma 1 / features, no bias, "
+        "Bounds and errors: Gaussian kernel, gamma 1 / features, no intercept, "
         f"C = {DEFAULT_C} unless noted; 60% of the rows for training, the rest for testing; "
         "means over splits"
     )

@@ -58,9 +58,9 @@ def det_loo(settings: Settings) -> Iterator[Row]:
     """The exact det-leave-one-out error against refitting, 500 rows, 30 SVMs."""
     data = three_norm(settings.rows(500), 1)
     for name, parameters, target in (
-        ("no bias", {}, Faster(10)),
-        (f"no bias, tol={_SMALL_TOL:g}", {"tol": _SMALL_TOL}, Faster(10)),
-        ("with bias", {"fit_intercept": True}, NoTarget()),
+        ("no intercept", {}, Faster(10)),
+        (f"no intercept, tol={_SMALL_TOL:g}", {"tol": _SMALL_TOL}, Faster(10)),
+        ("with intercept", {"fit_intercept": True}, NoTarget()),
     ):
         model = timed_fit(_vote(**parameters), data.X, data.y, settings).result
         fitted = model, data.X, data.y
@@ -125,11 +125,11 @@ def vote(settings: Settings) -> Iterator[Row]:
     """SubsampleVotingClassifier against fitting its SVMs one by one, 5,000 rows."""
     data = three_norm(settings.rows(5000), 1000)
     for name, model, target in (
-        ("no bias", _vote(), AtMost(0.6)),
-        ("with bias", _vote(fit_intercept=True), AtMost(0.6)),
-        ("no bias, half of the features", _vote().set_params(feature_subsets=0.5), NoTarget()),
-        ("no bias, stump kernel", _vote(kernel="stump"), NoTarget()),
-        ("with bias, stump kernel", _vote(kernel="stump", fit_intercept=True), NoTarget()),
+        ("no intercept", _vote(), AtMost(0.6)),
+        ("with intercept", _vote(fit_intercept=True), AtMost(0.6)),
+        ("no intercept, half of the features", _vote().set_params(feature_subsets=0.5), NoTarget()),
+        ("no intercept, stump kernel", _vote(kernel="stump"), NoTarget()),
+        ("with intercept, stump kernel", _vote(kernel="stump", fit_intercept=True), NoTarget()),
     ):
         ours = timed_fit(model, data.X, data.y, settings)
         log("  its SVMs one by one ...")

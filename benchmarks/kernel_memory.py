@@ -32,11 +32,12 @@ def within_budget(settings: Settings) -> Iterator[Row]:
     n_rows = settings.rows(20_000)
     data = three_norm(n_rows, 1)
     svc = timed_fit(SVC(C=C, gamma=GAMMA), data.X, data.y, settings)
-    for bias in (False, True):
+    for fit_intercept in (False, True):
         for limit in _QUICK_LIMITS if settings.quick else _LIMITS:
-            log(f"  KernelSVC(fit_intercept={bias}, memory_limit={limit:g}) ...")
-            peak = run_in_process("benchmarks.kernel_memory", n_rows, int(bias), limit)
-            name = f"KernelSVC, {'with' if bias else 'no'} bias, three-norm {n_rows:,}"
+            log(f"  KernelSVC(fit_intercept={fit_intercept}, memory_limit={limit:g}) ...")
+            peak = run_in_process("benchmarks.kernel_memory", n_rows, int(fit_intercept), limit)
+            intercept = "with intercept" if fit_intercept else "no intercept"
+            name = f"KernelSVC, {intercept}, three-norm {n_rows:,}"
             yield Row(
                 f"{name}, peak memory",
                 peak["bytes"] / _GB,
@@ -47,13 +48,13 @@ def within_budget(settings: Settings) -> Iterator[Row]:
                 quality_ok=peak["converged"],
                 quality=f"gap {peak['gap']:.1e}",
             )
-            yield Row(f"{name}, {limit:g} GB", peak["seconds"], svc.seconds, "SVC, with bias")
+            yield Row(f"{name}, {limit:g} GB", peak["seconds"], svc.seconds, "SVC, with intercept")
 
 
-def measure(n_rows: int, bias: int, memory_limit: float) -> dict[str, Any]:
+def measure(n_rows: int, fit_intercept: int, memory_limit: float) -> dict[str, Any]:
     """Return the seconds, the additional peak memory and the certificate of a fit."""
     data = three_norm(n_rows, 1)
-    parameters = {"C": C, "gamma": GAMMA, "fit_intercept": bool(bias)}
+    parameters = {"C": C, "gamma": GAMMA, "fit_intercept": bool(fit_intercept)}
     KernelSVC(**parameters).fit(data.X[:200], data.y[:200])
     model = KernelSVC(**parameters, memory_limit=memory_limit)
     before, start = peak_bytes(), time.perf_counter()
@@ -67,5 +68,5 @@ def measure(n_rows: int, bias: int, memory_limit: float) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    n_rows, bias, limit = sys.argv[1:]
-    print(json.dumps(measure(int(n_rows), int(bias), float(limit))))
+    n_rows, fit_intercept, limit = sys.argv[1:]
+    print(json.dumps(measure(int(n_rows), int(fit_intercept), float(limit))))

@@ -19,7 +19,7 @@ from benchmarks.report import StudyTable
 from benchmarks.settings import N_JOBS, Settings, log
 
 MEASURES = ("mixed", "uniform", "rank", "middle")
-CRITERIA = ("error %", "1 - AUC", "log-loss")
+CRITERIA = ("error %", "1 - AUC", "log loss")
 TABLES = (
     "heart",
     "sonar",
@@ -36,7 +36,7 @@ MAX_ROWS = 6_000
 
 
 def four_measures(settings: Settings) -> StudyTable:
-    """Test error, AUC and log-loss of four measures, with C chosen for each."""
+    """Test error, AUC and log loss of four measures, with C chosen for each."""
     rows, skipped, ranks = [], [], defaultdict(list)
     makers = {name: partial(_subsample, name, settings) for name in TABLES}
     for name, X, y in available_tables(makers, skipped):

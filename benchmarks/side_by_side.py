@@ -23,7 +23,7 @@ _TABLES = ("magic", "spambase")
 
 
 def ours_and_peers(settings: Settings) -> StudyTable:
-    """Seconds, test error, AUC and log-loss of ours and of peers on magic and spambase.
+    """Seconds, test error, AUC and log loss of ours and of peers on magic and spambase.
 
     Models have their default settings and are trained on two thirds of the rows.
     """

@@ -167,7 +167,7 @@ def _scores(fit: Timed, X: Any, y: np.ndarray) -> str:
     probability = fit.result.predict_proba(X)[:, 1]
     error = 100 * np.mean((probability > 0.5) != y)
     auc, loss = roc_auc_score(y, probability), log_loss(y, probability)
-    return f"error {error:.2f}%, AUC {auc:.4f}, log-loss {loss:.4f}"
+    return f"error {error:.2f}%, AUC {auc:.4f}, log loss {loss:.4f}"
 
 
 def after_the_fit(settings: Settings) -> Iterator[Row]:

@@ -44,7 +44,7 @@ def learner(request):
     return clone(LEARNERS[request.param])
 
 
-def colours(X):
+def colors(X):
     """Return a frame whose third column is text, as the numbers there are."""
     frame = pd.DataFrame(X, columns=list("abcd"))
     levels = frame["c"].map(dict(enumerate(NAMES)))
@@ -67,10 +67,10 @@ def test_a_category_is_its_one_hot_columns(machine, measure, fit_intercept):
     new = mixed_table(1)[0] * [1.5, 1.5, 1, 1.5]
     machine.set_params(measure=measure, fit_intercept=fit_intercept)
     plain = clone(machine).fit(one_hot(X, X, [2]), y)
-    machine.fit(colours(X), y)
+    machine.fit(colors(X), y)
     for rows in (X, new):
         np.testing.assert_allclose(
-            machine.decision_function(colours(rows)),
+            machine.decision_function(colors(rows)),
             plain.decision_function(one_hot(rows, X, [2])),
             atol=5e-5,
         )
@@ -83,8 +83,8 @@ def test_several_classes(machine, measure):
     X, y = mixed_table(2, n_classes=3)
     machine.set_params(measure=measure)
     expected = plain_scores(machine, X, y)
-    machine.fit(colours(X), y)
-    np.testing.assert_allclose(machine.decision_function(colours(X)), expected, atol=5e-5)
+    machine.fit(colors(X), y)
+    np.testing.assert_allclose(machine.decision_function(colors(X)), expected, atol=5e-5)
 
 
 @INTERCEPT
@@ -94,10 +94,10 @@ def test_weights(machine, fit_intercept):
     machine.set_params(measure="uniform", fit_intercept=fit_intercept)
     expected = plain_scores(machine, X, y, weight)
     again = np.repeat(np.arange(len(y)), weight)
-    twice = clone(machine).fit(colours(X[again]), y[again])
-    machine.fit(colours(X), y, weight)
-    np.testing.assert_allclose(machine.decision_function(colours(X)), expected, atol=5e-5)
-    np.testing.assert_allclose(twice.decision_function(colours(X)), expected, atol=5e-5)
+    twice = clone(machine).fit(colors(X[again]), y[again])
+    machine.fit(colors(X), y, weight)
+    np.testing.assert_allclose(machine.decision_function(colors(X)), expected, atol=5e-5)
+    np.testing.assert_allclose(twice.decision_function(colors(X)), expected, atol=5e-5)
 
 
 @pytest.mark.parametrize("measure", ["uniform", "mixed"])
@@ -106,9 +106,9 @@ def test_a_hard_margin(measure, fit_intercept):
     X, y = mixed_table(4, n=25)
     model = StumpSVC(np.inf, measure=measure, fit_intercept=fit_intercept, tol=1e-9)
     expected = plain_scores(model, X, y)
-    model.fit(colours(X), y)
-    np.testing.assert_allclose(model.decision_function(colours(X)), expected, atol=1e-4)
-    assert ((2 * y - 1) * model.decision_function(colours(X))).min() >= 1 - 1e-4
+    model.fit(colors(X), y)
+    np.testing.assert_allclose(model.decision_function(colors(X)), expected, atol=1e-4)
+    assert ((2 * y - 1) * model.decision_function(colors(X))).min() >= 1 - 1e-4
 
 
 def test_inseparable_hard_margin():
@@ -135,11 +135,11 @@ def test_categories_alone(machine, fit_intercept):
 def test_feature_ranges_are_for_numbers():
     X, y = mixed_table(6)
     model = StumpSVC(feature_range=[(-9, 9), (-9, 9), (0, 1), (-9, 99)], tol=1e-9)
-    model.fit(colours(X), y)
+    model.fit(colors(X), y)
     other = clone(model).set_params(feature_range=[(-9, 9), (-9, 9), (5, 7), (-9, 99)])
-    other.fit(colours(X), y)
+    other.fit(colors(X), y)
     np.testing.assert_array_equal(
-        model.decision_function(colours(X)), other.decision_function(colours(X))
+        model.decision_function(colors(X)), other.decision_function(colors(X))
     )
 
 
@@ -196,11 +196,11 @@ def test_thousands_of_levels(model):
 def test_no_stump_beats_the_best(seed, weighted):
     X, y = mixed_table(seed, n=30)
     weight = np.random.default_rng(seed).integers(1, 4, 30) if weighted else np.ones(30)
-    model = DecisionStumpClassifier().fit(colours(X), y, weight)
+    model = DecisionStumpClassifier().fit(colors(X), y, weight)
     votes = all_votes(X, [2], weight)
     expected = smallest_error(votes, 2 * y - 1, weight)
     assert model.error_ == pytest.approx(expected, abs=1e-12)
-    wrong = model.predict(colours(X)) != y
+    wrong = model.predict(colors(X)) != y
     assert weight[wrong].sum() / weight.sum() == pytest.approx(expected, abs=1e-12)
 
 
@@ -209,8 +209,8 @@ def test_no_stump_beats_the_best(seed, weighted):
 def test_each_round_takes_the_best_of_all_stumps(loss, seed):
     X, y = mixed_table(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
-    model = StumpBoostingClassifier(loss, n_estimators=25).fit(colours(X), y, weight)
-    check_rounds(model, PULLS[loss], X, colours(X), y, weight, all_votes(X, [2], weight))
+    model = StumpBoostingClassifier(loss, n_estimators=25).fit(colors(X), y, weight)
+    check_rounds(model, PULLS[loss], X, colors(X), y, weight, all_votes(X, [2], weight))
     assert np.any(model.stumps_.level >= 0)
 
 
@@ -227,17 +227,17 @@ def test_each_bag_takes_the_best_of_all_stumps(seed):
 @pytest.mark.parametrize("features", ["best", "random"])
 def test_stages_and_curves_are_the_votes_of_the_stumps(criterion, features):
     X, y = mixed_table(7)
-    check_ensembles(X, colours(X), y, criterion=criterion, features=features, random_state=0)
+    check_ensembles(X, colors(X), y, criterion=criterion, features=features, random_state=0)
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, np.inf])
 def test_libsvm_on_the_votes(C):
     X, y = mixed_table(1, n=60)
-    model = BoostedStumpSVC(80, C=C, tol=1e-9).fit(colours(X), y)
+    model = BoostedStumpSVC(80, C=C, tol=1e-9).fit(colors(X), y)
     Z = np.array(list(model.stumps_.votes(X))).T
     svc = SVC(C=min(C, 1e8), kernel="linear", tol=1e-9).fit(Z, y)
     np.testing.assert_allclose(
-        model.decision_function(colours(X)), svc.decision_function(Z), atol=2e-4
+        model.decision_function(colors(X)), svc.decision_function(Z), atol=2e-4
     )
     np.testing.assert_allclose(model.estimator_weights_, svc.coef_[0], atol=2e-4)
     assert np.any(model.stumps_.level >= 0)
@@ -246,9 +246,9 @@ def test_libsvm_on_the_votes(C):
 
 def test_boosting_goes_on_with_categories():
     X, y = mixed_table(9)
-    whole = StumpBoostingClassifier(n_estimators=30).fit(colours(X), y)
-    model = StumpBoostingClassifier(n_estimators=12, warm_start=True).fit(colours(X), y)
-    model.set_params(n_estimators=30).fit(colours(X), y)
+    whole = StumpBoostingClassifier(n_estimators=30).fit(colors(X), y)
+    model = StumpBoostingClassifier(n_estimators=12, warm_start=True).fit(colors(X), y)
+    model.set_params(n_estimators=30).fit(colors(X), y)
     for one, other in zip(model.stumps_, whole.stumps_, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
@@ -267,7 +267,7 @@ def separable(X):
 
 def test_unknown_levels_contribute_nothing(learner):
     X, y = mixed_table(10)
-    frame = colours(separable(X))
+    frame = colors(separable(X))
     learner.fit(frame, y)
     new = with_colour(frame, "violet")
     others = learner.shapes_.contributions(
@@ -281,7 +281,7 @@ def test_unknown_levels_contribute_nothing(learner):
 def test_unknown_levels_contribute_nothing_at_any_stage():
     X, y = mixed_table(11)
     y = np.where(np.arange(len(y)) % 3 == 0, y, np.isnan(X[:, 2]))
-    frame = colours(X)
+    frame = colors(X)
     for model in (StumpBoostingClassifier(n_estimators=40), BoostedStumpSVC(40)):
         model.fit(frame, y)
         asked = (model.stumps_.feature == 2) & np.isposinf(model.stumps_.threshold)
@@ -294,7 +294,7 @@ def test_unknown_levels_contribute_nothing_at_any_stage():
 def test_unseen_missing_values_contribute_nothing(learner):
     X, y = mixed_table(12)
     X[:, 2] = np.where(np.isnan(X[:, 2]), 1, X[:, 2])
-    frame = colours(separable(X))
+    frame = colors(separable(X))
     learner.fit(frame, y)
     rest = learner.decision_function(frame) - learner.shapes_[2](X[:, 2])
     missing = learner.decision_function(with_colour(frame, None))
@@ -307,7 +307,7 @@ def test_levels_of_no_weight_are_unknown(learner):
     if isinstance(learner, SubsampleVotingClassifier):
         return
     weight = np.where(X[:, 2] == 3, 0.0, 1.0)
-    frame = colours(separable(X))
+    frame = colors(separable(X))
     learner.fit(frame, y, sample_weight=weight)
     assert learner.feature_info_[2].levels.tolist() == ["blue", "green", "red"]
     kept = weight > 0
@@ -323,7 +323,7 @@ def test_levels_of_no_weight_are_unknown(learner):
 
 def test_unused_categories_of_pandas_are_unknown(learner):
     X, y = mixed_table(14)
-    frame = colours(separable(X))
+    frame = colors(separable(X))
     unused = pd.CategoricalDtype(["violet", *NAMES, "black"])
     learner.fit(frame.astype({"c": unused}), y)
     assert learner.feature_info_[2].levels.tolist() == NAMES.tolist()
@@ -336,7 +336,7 @@ def test_unused_categories_of_pandas_are_unknown(learner):
 @pytest.mark.parametrize("ordered", [False, True])
 def test_the_order_of_levels_does_not_matter(machine, ordered):
     X, y = mixed_table(15)
-    frame = colours(X)
+    frame = colors(X)
     turned = frame.astype({"c": pd.CategoricalDtype(NAMES[::-1], ordered=ordered)})
     one = clone(machine).fit(frame, y).decision_function(frame)
     np.testing.assert_allclose(machine.fit(turned, y).decision_function(turned), one, atol=5e-5)
@@ -350,7 +350,7 @@ def test_a_single_level(learner):
     X = separable(X)
     X[:, 2] = 1.0
     separate = clone(learner).fit(X[:, [0, 1, 3]], y).decision_function(X[:, [0, 1, 3]])
-    scores = learner.fit(colours(X), y).decision_function(colours(X))
+    scores = learner.fit(colors(X), y).decision_function(colors(X))
     assert np.all(np.isfinite(scores))
     if not getattr(learner, "fit_intercept", True):
         return
@@ -371,7 +371,7 @@ def test_numbers_as_categories(chosen, frame):
     model = StumpSVC(tol=1e-9, categorical_features=chosen).fit(table, y)
     assert [feature.n_levels for feature in model.feature_info_] == [0, 0, 4, 0]
     assert model.feature_info_[2].levels.tolist() == [0, 1, 2, 3]
-    text = StumpSVC(tol=1e-9).fit(colours(X), y).decision_function(colours(X))
+    text = StumpSVC(tol=1e-9).fit(colors(X), y).decision_function(colors(X))
     np.testing.assert_allclose(model.decision_function(table), text, atol=5e-5)
     if "c" not in list(chosen):
         plain = StumpSVC(tol=1e-9, categorical_features=chosen).fit(X, y)
@@ -381,7 +381,7 @@ def test_numbers_as_categories(chosen, frame):
 def test_numbers_as_categories_in_every_learner(learner):
     X, y = mixed_table(18)
     X = separable(X)
-    text = clone(learner).fit(colours(X), y).decision_function(colours(X))
+    text = clone(learner).fit(colors(X), y).decision_function(colors(X))
     inner = learner.estimator if isinstance(learner, SubsampleVotingClassifier) else learner
     inner.set_params(categorical_features=[2])
     np.testing.assert_allclose(learner.fit(X, y).decision_function(X), text, atol=1e-12)
@@ -414,7 +414,7 @@ def test_votes_of_machines_that_did_not_see_every_level(subsample, combine):
 
 def test_densities_count_levels(learner):
     X, y = mixed_table(20)
-    learner.fit(colours(separable(X)), y)
+    learner.fit(colors(separable(X)), y)
     density = learner.density_[2]
     np.testing.assert_array_equal(density.counts, [np.sum(X[:, 2] == k) for k in range(4)])
     assert density.missing == np.isnan(X[:, 2]).sum()

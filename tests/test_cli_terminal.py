@@ -116,14 +116,14 @@ def test_bad_input_in_a_terminal_is_one_sentence(credit, tmp_path):
 
 
 def test_a_wrong_option_in_a_terminal_is_one_sentence():
-    shown, code = in_a_terminal("reproduce", "--colour", "red")
+    shown, code = in_a_terminal("reproduce", "--color", "red")
     (line,) = lines_of(shown)
-    assert line.startswith("Error: No such option '--colour'") and line.endswith("--help'.")
+    assert line.startswith("Error: No such option '--color'") and line.endswith("--help'.")
     assert code == 2
 
 
 def test_a_wrong_option_is_one_sentence(credit, tmp_path):
-    for given in (("--holdout", 1), ("--colour", "red"), ("--cv", "many")):
+    for given in (("--holdout", 1), ("--color", "red"), ("--cv", "many")):
         arguments = ("fit", credit, "--target", "default", "-o", tmp_path / "m", *given)
         with start(*arguments, stdout=subprocess.PIPE) as process:
             errors = process.stderr.read().decode()

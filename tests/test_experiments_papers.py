@@ -84,7 +84,7 @@ def test_constants_of_lin_and_li():
 
 
 def test_constants_of_evgeniou():
-    vote = evgeniou.make_vote(evgeniou.make_svm(0.0, 1.0, bias=True), 0)
+    vote = evgeniou.make_vote(evgeniou.make_svm(0.0, 1.0, fit_intercept=True), 0)
     assert (vote.n_estimators, vote.subsample, vote.combine) == (30, 0.4, "mean")
     assert evgeniou.VALIDATION_FRACTION == 0.3
     Cs = [load_experiment(f"evgeniou-figure-{k}").run_task.keywords["C"] for k in range(1, 7)]
@@ -290,7 +290,7 @@ def test_run_of_a_figure_has_a_list_over_sigma_for_each_line(two_sigmas):
         error = np.mean(libsvm.fit(split.X, split.y).predict(split.X_test) != split.y_test)
         assert result["one_b_test"][k] == pytest.approx(error, abs=1 / len(split.y_test))
         # A sample that is misclassified in training is misclassified when it is left out.
-        one = evgeniou.make_svm(log_sigma, 0.5, bias=False).fit(split.X, split.y)
+        one = evgeniou.make_svm(log_sigma, 0.5, fit_intercept=False).fit(split.X, split.y)
         assert result["one_0_bound"][k] >= 1 - one.score(split.X, split.y)
         assert result["one_0_test"][k] == pytest.approx(1 - one.score(split.X_test, split.y_test))
 
@@ -298,7 +298,7 @@ def test_run_of_a_figure_has_a_list_over_sigma_for_each_line(two_sigmas):
 @pytest.mark.parametrize("subsample", [0.4, 0.1])
 def test_both_votes_from_one_training_equal_separate_fits(subsample):
     split = evgeniou.draw_split("heart", RandomState(SEED))
-    svm = evgeniou.make_svm(1.0, 1.0, bias=True)
+    svm = evgeniou.make_svm(1.0, 1.0, fit_intercept=True)
     both = evgeniou.vote_errors(svm, split, 11, n_svms=10, subsample=subsample)
     separate = [
         1

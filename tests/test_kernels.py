@@ -77,8 +77,8 @@ def test_kernels_of_hypotheses_are_positive(kernel):
 
 @pytest.mark.parametrize("kernel", [simplified_stump_kernel, perceptron_kernel])
 def test_simplified_kernels_are_positive_on_weights_that_sum_to_0(kernel):
-    centre = np.eye(25) - 1 / 25
-    assert np.linalg.eigvalsh(centre @ kernel(X) @ centre).min() > -1e-9
+    center = np.eye(25) - 1 / 25
+    assert np.linalg.eigvalsh(center @ kernel(X) @ center).min() > -1e-9
 
 
 def test_the_chain_solver_is_libsvm_on_the_kernel():

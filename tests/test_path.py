@@ -105,7 +105,7 @@ def test_scores_are_those_of_a_grid_search(path, n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_smooth_scores_are_those_of_a_grid_search(n_classes):
-    """The same for the log-loss, which is sensitive to every digit."""
+    """The same for the log loss, which is sensitive to every digit."""
     common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-11}
     X, y = table(n_classes=n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=3)

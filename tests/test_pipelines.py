@@ -39,7 +39,7 @@ from everystump.report import write_report
 
 STEPS = {
     "standard": StandardScaler(),
-    "centre": StandardScaler(with_std=False),
+    "center": StandardScaler(with_std=False),
     "spread": StandardScaler(with_mean=False),
     "neither": StandardScaler(with_mean=False, with_std=False),
     "min max": MinMaxScaler((-1, 3)),
@@ -76,8 +76,8 @@ SMOOTH_MODELS = [StumpSVC(), StumpLogisticRegression(fit_intercept=False)]
 
 def table(seed, n=60, missing=False):
     rng = np.random.default_rng(seed)
-    scale, centre = 10.0 ** rng.integers(-4, 5, 3), rng.normal(size=3) * 10.0 ** rng.integers(0, 5)
-    X = np.round(rng.normal(size=(n, 3)), 1) * scale + centre
+    scale, center = 10.0 ** rng.integers(-4, 5, 3), rng.normal(size=3) * 10.0 ** rng.integers(0, 5)
+    X = np.round(rng.normal(size=(n, 3)), 1) * scale + center
     y = (rng.normal(size=n) + (X - X.mean(axis=0)) @ (1 / X.std(axis=0)) > 0).astype(int)
     if missing:
         X[rng.random(X.shape) < 0.15] = np.nan

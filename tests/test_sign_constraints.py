@@ -299,7 +299,7 @@ def test_the_hard_margin_is_monotone_and_the_limit_of_soft_ones():
 
 def test_constraints_against_the_data_have_no_hard_margin():
     X, y = separable()
-    with pytest.raises(InseparableError, match=r"no ensemble with these monotone curves"):
+    with pytest.raises(InseparableError, match=r"no ensemble with these monotonic curves"):
         StumpSVC(np.inf, monotonic_cst=[-1, -1, 1], n_jobs=1).fit(X, y)
 
 
@@ -394,7 +394,7 @@ def test_the_path_is_constrained_and_gives_the_single_model(machine):
     Cs = [2.0**-6, 2.0**-2, 4.0, 64.0]
     model = machine(Cs=Cs, cv=3, monotonic_cst=[1, -1, 0], n_jobs=1, tol=1e-6).fit(X, y)
     assert np.max(model.cv_results_["max_gap"]) <= 1e-5
-    single = model._at(model.C_).fit(X, y)
+    single = model._fixed_c_estimator(model.C_).fit(X, y)
     np.testing.assert_allclose(
         model.decision_function(X), single.decision_function(X), rtol=0, atol=1e-9
     )

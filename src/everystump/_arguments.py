@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 
-def as_float_array(value: Any, name: str, wanted: str) -> np.ndarray:
-    """Return the argument ``name`` as an array of floats; ``wanted`` is what it must be."""
+def as_float_array(value: Any, name: str, expected: str) -> np.ndarray:
+    """Return the argument ``name`` as an array of floats; ``expected`` is what it must be."""
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name}={short_repr(value)} must be {wanted}.") from None
+        raise ValueError(f"{name}={short_repr(value)} must be {expected}.") from None
 
 
 def short_repr(value: Any, max_length: int = 80) -> str:
@@ -29,12 +29,12 @@ def short_repr(value: Any, max_length: int = 80) -> str:
 
 def check_feature_range(feature_range: Any, n_features: int) -> np.ndarray:
     """Return the range of each feature as an array of shape (n_features, 2)."""
-    wanted = (
+    expected = (
         f"(low, high), or one such pair of finite numbers for each of the {n_features} features"
     )
-    limits = as_float_array(feature_range, "feature_range", wanted)
+    limits = as_float_array(feature_range, "feature_range", expected)
     if limits.shape not in {(2,), (n_features, 2)} or not np.all(np.isfinite(limits)):
-        raise ValueError(f"feature_range={feature_range!r} must be {wanted}.")
+        raise ValueError(f"feature_range={feature_range!r} must be {expected}.")
     if np.any(limits[..., 0] > limits[..., 1]):
         raise ValueError(f"feature_range={feature_range!r} has a low above its high; swap them.")
     return np.broadcast_to(limits, (n_features, 2))

@@ -25,7 +25,7 @@ def linear_pieces(knots: np.ndarray, values: np.ndarray) -> Pieces:
     """Return the pieces of the curve through the values at the knots; equal flat ones are merged.
 
     Two equal knots make a jump.  In floating point, each piece stays between the values at its two
-    ends, so that a curve with ascending values is monotone at all numbers, neighboring ones too.
+    ends, so that a curve with ascending values is monotonic at all numbers, neighboring ones too.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class Design:
     kernel_matrix : TableKernelMatrix
         The kernel matrix of the rows, for problems with few rows.
     signs : ndarray of shape (n_bins,), optional
-        The sign constraints of monotone curves; see `Problem`.
+        The sign constraints of monotonic curves; see `Problem`.
     """
 
     columns: Columns

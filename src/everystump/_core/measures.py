@@ -133,7 +133,7 @@ class Uniform(Measure):
 
 
 class Rank(Measure):
-    """Rows in the gap, a total of 2 per feature: invariant to monotone transforms, like trees."""
+    """Rows in the gap, a total of 2 per feature: invariant to monotonic transforms, like trees."""
 
     def masses(self, column: Column, d: int) -> Masses:
         """Return half the rows at both ends of every gap, scaled."""

@@ -112,7 +112,7 @@ def classifier_scores(classifier: Any, X: Any) -> np.ndarray:
     return probabilities
 
 
-def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
+def vote_fractions(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
     """Return shares of votes as probabilities that agree with `labels_from_scores`.
 
     For two classes, ``score`` is the share of the second minus that of the first.  For several,
@@ -121,7 +121,7 @@ def vote_shares(score: np.ndarray, shares: np.ndarray | None = None) -> np.ndarr
 
     Examples
     --------
-    >>> vote_shares(np.array([-0.5, 1.0]))
+    >>> vote_fractions(np.array([-0.5, 1.0]))
     array([[0.75, 0.25],
            [0.  , 1.  ]])
     """

@@ -18,7 +18,7 @@ _MAX_DENSE = 1000
 _N_CHECKED = 200
 
 
-def check_kernel_matrix(table: TrainingTable, *, bias: bool) -> np.ndarray:
+def check_kernel_matrix(table: TrainingTable, *, free_intercept: bool) -> np.ndarray:
     """Return the kernel matrix of the rows with positive weights."""
     n_rows, n_columns = table.n_input_rows, table.X.shape[1]
     if n_rows != n_columns:
@@ -27,21 +27,24 @@ def check_kernel_matrix(table: TrainingTable, *, bias: bool) -> np.ndarray:
             f"{n_rows} rows and {n_columns} columns; pass a square matrix."
         )
     products = np.asarray(table.X, dtype=np.float64)[:, table.kept]
-    _check_semidefinite(products, table.kept, 'kernel="precomputed"', bias)
+    _check_semidefinite(products, table.kept, 'kernel="precomputed"', free_intercept)
     return products
 
 
-def check_kernel_function(kernel: Callable, X: np.ndarray, *, bias: bool) -> None:
+def check_kernel_function(kernel: Callable, X: np.ndarray, *, free_intercept: bool) -> None:
     """Check the kernel matrix of the first rows."""
     some = np.arange(min(_N_CHECKED, len(X)))
     products = CallableKernel(kernel).matrix(X[some], X[some])
-    _check_semidefinite(products, some, f"kernel={kernel!r}", bias)
+    _check_semidefinite(products, some, f"kernel={kernel!r}", free_intercept)
 
 
-def _check_semidefinite(products: np.ndarray, rows: np.ndarray, name: str, bias: bool) -> None:
+def _check_semidefinite(
+    products: np.ndarray, rows: np.ndarray, name: str, free_intercept: bool
+) -> None:
     """Check that a kernel matrix is symmetric and positive semi-definite.
 
-    With a bias, only coefficients that sum to 0 matter, so the centered matrix is checked.
+    With a free intercept, only coefficients that sum to 0 matter, so the centered matrix is
+    checked.
     """
     size = float(np.abs(products).max()) or 1.0
     asymmetry = np.abs(products - products.T)
@@ -52,9 +55,9 @@ def _check_semidefinite(products: np.ndarray, rows: np.ndarray, name: str, bias:
             f"{rows[j]} are {products[i, j]:g} and {products[j, i]:g}; take the mean of both if "
             f"they should be equal."
         )
-    smallest = _smallest_eigenvalue(_centred(products) if bias else products)
+    smallest = _smallest_eigenvalue(_center(products) if free_intercept else products)
     if smallest < -_ROUNDING * size * len(products):
-        what = "centered kernel matrix" if bias else "kernel matrix"
+        what = "centered kernel matrix" if free_intercept else "kernel matrix"
         raise ValueError(
             f"{name}: the smallest of the {len(products)} eigenvalues of the {what} is "
             f"{smallest:.4g}; use a positive semi-definite kernel, for example with "
@@ -63,7 +66,7 @@ def _check_semidefinite(products: np.ndarray, rows: np.ndarray, name: str, bias:
         )
 
 
-def _centred(products: np.ndarray) -> np.ndarray:
+def _center(products: np.ndarray) -> np.ndarray:
     mean = products.mean(axis=0)
     return products - mean - mean[:, None] + mean.mean()
 

@@ -100,7 +100,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _at(self, C: float) -> FixedCEnsemble:
+    def _fixed_c_estimator(self, C: float) -> FixedCEnsemble:
         """Return an unfitted estimator with the same parameters and a given C."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
         names = param_names(self._fixed_C_class)
@@ -204,7 +204,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         self, table: TrainingTable, design: Design, C: float, solutions: list[Solution]
     ) -> Candidate:
         """Return a fitted model of the path for a scorer."""
-        fitted = self._at(C)
+        fitted = self._fixed_c_estimator(C)
 
         def scores(index: np.ndarray) -> np.ndarray:
             columns = [design.scores(solution, index) for solution in solutions]

@@ -9,7 +9,7 @@ import numpy as np
 from everystump._core.boosting import BaggingResult, bag_stumps
 from everystump._core.progress import EnsembleProgress
 from everystump._core.threads import count_threads
-from everystump._tables.labels import labels_from_scores, vote_shares
+from everystump._tables.labels import labels_from_scores, vote_fractions
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.estimators._base import ProbabilityClassifier
@@ -121,7 +121,7 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
         self._store_out_of_bag(table, bags)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return vote_shares(scores, (1.0 + scores) / 2)
+        return vote_fractions(scores, (1.0 + scores) / 2)
 
     def _store_out_of_bag(self, table: TrainingTable, bags: list[BaggingResult]) -> None:
         votes = np.full((table.n_input_rows, len(bags)), np.nan)

@@ -238,10 +238,10 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         # The squared losses are solved for fixed intercepts.
         free_intercept = self.fit_intercept and self.loss == "hinge"
         if self.kernel == "precomputed":
-            return check_kernel_matrix(table, bias=free_intercept)
+            return check_kernel_matrix(table, free_intercept=free_intercept)
         rows = np.asarray(table.X, dtype=np.float64)
         if callable(self.kernel):
-            check_kernel_function(self.kernel, rows, bias=free_intercept)
+            check_kernel_function(self.kernel, rows, free_intercept=free_intercept)
         return rows
 
     def _problem(self, positive: np.ndarray, cost: np.ndarray) -> KernelProblem:

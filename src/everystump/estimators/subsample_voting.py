@@ -18,7 +18,7 @@ from everystump._core.columns import make_columns
 from everystump._core.shapes import combine
 from everystump._core.threads import count_threads, one_blas_thread, parallel_map, shares_memory
 from everystump._sklearn_compat import HasMethods, Interval, one_of
-from everystump._tables.labels import classifier_scores, log_probabilities, vote_shares
+from everystump._tables.labels import classifier_scores, log_probabilities, vote_fractions
 from everystump._tables.overlap import Overlap
 from everystump._tables.training_table import TrainingTable
 from everystump._tables.validation import check_rows
@@ -350,7 +350,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         if self._has_log_odds() and self.outputs == "scores":
             return np.exp(log_probabilities(scores))
-        return vote_shares(scores)
+        return vote_fractions(scores)
 
     def _n_outputs(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)

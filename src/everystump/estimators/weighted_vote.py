@@ -30,7 +30,7 @@ from everystump._tables import (
     read_labels,
     reorder_columns,
 )
-from everystump._tables.labels import vote_shares
+from everystump._tables.labels import vote_fractions
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_numbers, hash_rows
 from everystump._tables.validation import check_n_classes, check_sample_weight
@@ -199,7 +199,7 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return vote_shares(scores)
+        return vote_fractions(scores)
 
 
 def _as_numbers(cells: np.ndarray) -> np.ndarray:

@@ -120,7 +120,7 @@ class OnnxTerms:
         rows = graph.take(
             self._matrix.values, self._columns(projection.features), self._matrix.n_columns
         )
-        centered = graph.op("Sub", rows, graph.constant(projection.centre[None]))
+        centered = graph.op("Sub", rows, graph.constant(projection.center[None]))
         projected = graph.op("MatMul", centered, graph.constant(projection.directions.T.copy()))
         matrix = Matrix(projected, None, n_directions)
         return graph.concat(

@@ -22,13 +22,13 @@ Curves = Mapping[int, Shape]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Curves over ``(x - centre) . direction``.
+    """Curves over ``(x - center) . direction``.
 
     Attributes
     ----------
     features : ndarray of int, shape (n_used_features,)
         Indices of the features that are projected.
-    centre : ndarray of shape (n_used_features,)
+    center : ndarray of shape (n_used_features,)
         Subtracted from them first.
     directions : ndarray of shape (n_directions, n_used_features)
         The directions, scale included.
@@ -37,7 +37,7 @@ class Projection:
     """
 
     features: np.ndarray
-    centre: np.ndarray
+    center: np.ndarray
     directions: np.ndarray
     curves: tuple[Curves, ...]
 

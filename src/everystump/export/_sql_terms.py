@@ -129,10 +129,10 @@ class SqlTerms:
     def _projection(self, projection: Projection) -> Expressions:
         columns = {}
         for j in sorted({j for curves in projection.curves for j in curves}):
-            direction, centre = projection.directions[j].tolist(), projection.centre.tolist()
+            direction, center = projection.directions[j].tolist(), projection.center.tolist()
             products = [
                 f"{sql.number(w)} * (r.x{d} - {sql.number(c)})"
-                for d, c, w in zip(projection.features, centre, direction, strict=True)
+                for d, c, w in zip(projection.features, center, direction, strict=True)
                 if w != 0.0
             ]
             columns[j] = self._add_column(sql.add(products), 0)
@@ -209,11 +209,11 @@ def _line(column: str, shape: Shape) -> str:
 def _around_one_anchor(pieces: Pieces) -> Pieces:
     """Return pieces that share one anchor, unless that would lose digits."""
     with np.errstate(over="ignore", invalid="ignore"):
-        centre = np.median(pieces.anchor)
-        shift = pieces.slope * (centre - pieces.anchor)
+        center = np.median(pieces.anchor)
+        shift = pieces.slope * (center - pieces.anchor)
     if not np.abs(shift).max() <= _MAX_SHIFT * max(1.0, np.abs(pieces.level).max()):
         return pieces
-    anchor = np.full_like(pieces.anchor, centre)
+    anchor = np.full_like(pieces.anchor, center)
     return pieces._replace(level=pieces.level + shift, anchor=anchor)
 
 

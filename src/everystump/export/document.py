@@ -107,7 +107,7 @@ def _curve(shape: Shape) -> dict[str, Any]:
 def _projection(projection: Projection) -> dict[str, Any]:
     return {
         "features": projection.features.tolist(),
-        "centre": projection.centre.tolist(),
+        "centre": projection.center.tolist(),
         "directions": projection.directions.tolist(),
         "curves": [_curves("direction", own) for own in projection.curves],
     }

@@ -139,7 +139,7 @@ def _line(knots: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         slope = rise[inside] / (knots[high] - knots[low])
     found = values[low] + np.where(np.isfinite(slope), slope, 0.0) * (x[inside] - knots[low])
-    # Rounding must not lead beyond the next knot's value, so that monotone curves stay monotone.
+    # Rounding must not lead beyond the next knot's value, so that monotonic curves stay monotonic.
     ends = values[low], values[high]
     out[inside] = np.clip(found, np.minimum(*ends), np.maximum(*ends))
     return out

@@ -311,7 +311,7 @@ function drawMargins({ edges, counts, lowest, highest, mean }) {
 
 /** Return the name of the score of a path. */
 function scoreName({ scoring }) {
-  return scoring === "neg_log_loss" ? "negative log-loss" : scoring || "score";
+  return scoring === "neg_log_loss" ? "negative log loss" : scoring || "score";
 }
 
 /** Return the validation score against C. */

@@ -115,7 +115,7 @@ function interpolate(knots, values, x) {
   if (k === knots.length || values[k] === low) return low;
   const slope = (values[k] - low) / (knots[k] - knots[k - 1]);
   if (!Number.isFinite(slope)) return low;
-  // Rounding must not lead beyond the next knot's value, so that monotone curves stay monotone.
+  // Rounding must not lead beyond the next knot's value, so that monotonic curves stay monotonic.
   const value = low + slope * (x - knots[k - 1]);
   return slope > 0 ? Math.min(value, values[k]) : Math.max(value, values[k]);
 }

@@ -199,7 +199,7 @@ def _check_separable(problem: Problem, current: PrimalDual) -> None:
 
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
-    which = "stump ensemble" if problem.signs is None else "ensemble with these monotone curves"
+    which = "stump ensemble" if problem.signs is None else "ensemble with these monotonic curves"
     diameter = problem.chains.diameter
     if diameter == 0.0 or np.sqrt(2 * max(current.dual, 0.0)) * _MIN_MARGIN * diameter > 1:
         raise InseparableError(

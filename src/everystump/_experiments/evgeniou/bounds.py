@@ -44,8 +44,8 @@ def run_task(seed: int, dataset: str, run: int, C: float) -> dict[str, Any]:
     vote_seed = protocol.draw_seed(rng)
     result: dict[str, Any] = {f"{panel}_{line}": [] for panel in PANELS for line in LINES}
     for log_sigma in protocol.LOG_SIGMAS[dataset]:
-        for suffix, bias in (("0", False), ("b", True)):
-            svm = protocol.make_svm(log_sigma, C, bias=bias)
+        for suffix, fit_intercept in (("0", False), ("b", True)):
+            svm = protocol.make_svm(log_sigma, C, fit_intercept=fit_intercept)
             for panel, model, bound in (
                 (f"one_{suffix}", svm, loo_bound),
                 (f"vote_{suffix}", protocol.make_vote(svm, vote_seed), det_loo_bound),

@@ -36,7 +36,7 @@ def run_task(seed: int, dataset: str, run: int) -> dict[str, Any]:
     vote_seed = protocol.draw_seed(rng)
     result: dict[str, list[float]] = {name: [] for name in LINES}
     for log_sigma in protocol.LOG_SIGMAS[dataset]:
-        svm = protocol.make_svm(log_sigma, C, bias=True)
+        svm = protocol.make_svm(log_sigma, C, fit_intercept=True)
         result["svm"].append(split.error(svm.fit(split.X, split.y)))
         vcc, acc = protocol.vote_errors(svm, split, vote_seed, subsample=protocol.SUBSAMPLE)
         result["vcc"].append(vcc)

@@ -72,9 +72,11 @@ def hold_out(split: Split, rng: RandomState) -> Split:
     return random_split(split.X, split.y, n_train, rng)
 
 
-def make_svm(log_sigma: float, C: float, *, bias: bool) -> KernelSVC:
+def make_svm(log_sigma: float, C: float, *, fit_intercept: bool) -> KernelSVC:
     """Return one SVM with a Gaussian kernel of width exp(log_sigma)."""
-    return KernelSVC("gaussian", C=C, gamma=0.5 * np.exp(-2 * log_sigma), fit_intercept=bias)
+    return KernelSVC(
+        "gaussian", C=C, gamma=0.5 * np.exp(-2 * log_sigma), fit_intercept=fit_intercept
+    )
 
 
 def make_vote(

@@ -62,7 +62,7 @@ def run_task(seed: int, dataset: str, run: int, votes: Sequence[Vote]) -> dict[s
 def _errors(
     log_sigma: float, C: float, split: Split, seed: int, votes: Sequence[Vote]
 ) -> dict[str, float]:
-    svm = protocol.make_svm(log_sigma, C, bias=True)
+    svm = protocol.make_svm(log_sigma, C, fit_intercept=True)
     errors = {"svm": split.error(svm.fit(split.X, split.y))}
     for vote in votes:
         errors[f"vcc{vote.suffix}"], errors[f"acc{vote.suffix}"] = protocol.vote_errors(
