@@ -26,7 +26,7 @@ from everystump.estimators._explanation import ExplanationMixin
 
 
 class ScoreClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier that predicts by its decision function."""
+    """A classifier that predicts by the sign or the maximum of its decision function."""
 
     # An attribute that only a successful fit sets.
     _fitted_attribute: ClassVar[str] = "classes_"
@@ -154,7 +154,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))
 
     def _comparable_rows(self, X: Any) -> Any:
-        """Return samples as the numbers that are hashed in training."""
+        """Return samples as numbers, as they are hashed in training."""
         return self._check_samples(X)
 
     def _sub_estimators(self) -> Sequence[Any]:
@@ -264,7 +264,7 @@ class TabularClassifier(ShapeClassifier):
     density_: tuple[RowDensity, ...]
 
     def __sklearn_tags__(self) -> Tags:
-        """Declare the support of missing values and sparse matrices."""
+        """Declare support for missing values and sparse matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True

@@ -1,4 +1,4 @@
-"""Fitted kernel machines as the theorems of `everystump.bounds` see them."""
+"""Converts fitted estimators to the kernel machines that `everystump.bounds` is about."""
 
 from __future__ import annotations
 
@@ -136,21 +136,21 @@ class StumpKernelClassifier(TabularClassifier, KernelEnsemblesMixin):
 
     def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs depend on the training samples."""
-        measure, found = as_measure(self.measure), []
+        measure, reasons = as_measure(self.measure), []
         if self.feature_range is None:
-            found.append("feature_range=None: the ranges are those of the training samples")
+            reasons.append("feature_range=None: the ranges are those of the training samples")
         if not self.exact_:
-            found.append("max_bins: the bins of some features depend on the training samples")
+            reasons.append("max_bins: the bins of some features depend on the training samples")
         if measure.uses_counts:
-            found.append(f"measure={self.measure!r}: the measure depends on the training samples")
+            reasons.append(f"measure={self.measure!r}: the measure depends on the training samples")
         elif not measure.is_piecewise_linear:
-            found.append(
+            reasons.append(
                 f"measure={self.measure!r}: scores between training samples are approximate"
             )
-        found += self._data_dependent_features()
+        reasons += self._data_dependent_features()
         if not self._C_is_fixed:
-            found.append("C was chosen on the training samples")
-        return (*found, BALANCED) if self.class_weight == "balanced" else tuple(found)
+            reasons.append("C was chosen on the training samples")
+        return (*reasons, BALANCED) if self.class_weight == "balanced" else tuple(reasons)
 
     def _data_dependent_features(self) -> list[str]:
         """Return why the stumps of some features depend on the training samples."""
@@ -170,7 +170,7 @@ class StumpKernelClassifier(TabularClassifier, KernelEnsemblesMixin):
 
 
 def check_is_training_data(fitted: Any, X: Any, y: Any, n_samples: int) -> tuple[str, ...]:
-    """Check that X and y are the training data; return caveats if that is not on record.
+    """Check that X and y are the training data; return a caveat if the model has no record of it.
 
     ``n_samples`` is the number of training samples.
     """
@@ -196,12 +196,12 @@ def training_signs(fitted: Any, y: Any, n_samples: int) -> np.ndarray:
 
 def find_violations(sign: np.ndarray, certificate: Certificate) -> tuple[str, ...]:
     """Return the assumptions of the theorems that the fit of a kernel machine violates."""
-    found = []
+    violations = []
     if not certificate.converged:
-        found.append("the fit stopped above its tolerance; raise max_iter or tol")
+        violations.append("the fit stopped above its tolerance; raise max_iter or tol")
     if min(np.sum(sign > 0), np.sum(sign < 0)) < 2:
-        found.append("a class has a single sample, and without it only one class is left")
-    return tuple(found)
+        violations.append("a class has a single sample, and without it only one class is left")
+    return tuple(violations)
 
 
 def absolute_gap(certificate: Certificate) -> float:

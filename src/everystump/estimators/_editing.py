@@ -109,8 +109,8 @@ class EditingMixin:
         region, name = self._region(d, low, high, levels, missing)
         (k,) = chosen
         models = replace_curve(models, k, d, region.set(models[k][d], float(value)))
-        of_class = _of_class(models, class_label)
-        return self._edited(models, f"{name} was set to {value:.10g}{region.description}{of_class}")
+        suffix = _class_suffix(models, class_label)
+        return self._edited(models, f"{name} was set to {value:.10g}{region.description}{suffix}")
 
     def flatten_curve(
         self,
@@ -152,8 +152,8 @@ class EditingMixin:
         for k in class_model_indices(self.classes_, len(models), class_label):
             mean = region.mean(models[k][d], density, name)
             models = replace_curve(models, k, d, region.set(models[k][d], mean))
-        of_class = _of_class(models, class_label)
-        return self._edited(models, f"{name} was flattened{region.description}{of_class}")
+        suffix = _class_suffix(models, class_label)
+        return self._edited(models, f"{name} was flattened{region.description}{suffix}")
 
     def remove_feature(self, feature: str | int) -> Self:
         """Return a copy of the model without the contribution of a feature.
@@ -249,5 +249,5 @@ def copy_without_solution(estimator: Any, kept: Collection[str]) -> Any:
     return copied
 
 
-def _of_class(models: list[ShapeModel], class_label: Any) -> str:
+def _class_suffix(models: list[ShapeModel], class_label: Any) -> str:
     return f" for class {class_label!r}" if len(models) > 1 and class_label is not None else ""

@@ -117,9 +117,9 @@ class ExplanationMixin:
             One row per stump, largest weight first.  The answer to ``question`` is between -1 (no)
             and 1 (yes), and increases linearly from ``low`` to ``high`` where these differ.  For a
             missing value, the answer to a question about a threshold is 0, and to one about a level
-            it is no; the contribution of missing values has its own row if training data had any.
-            The score is the sum of ``weight * direction * answer``; the answer to ``always`` is
-            yes for every sample.
+            it is no; the contribution of missing values has its own row if the training data had
+            any.  The score is the sum of ``weight * direction * answer``; the answer to ``always``
+            is yes for every sample.
 
         Examples
         --------
@@ -144,9 +144,9 @@ class ExplanationMixin:
         pandas.DataFrame
             Columns ``value`` and ``contribution``, with one row per level of a category or per knot
             of a numeric feature: the curve is linear between knots and constant beyond them.  A
-            knot that occurs twice is a jump, at which the second row holds.  The last row, with a
-            missing ``value``, is the contribution of missing values if training data had any.  With
-            more than two classes, there is a column ``class``.
+            knot that occurs twice is a jump, where the second row applies.  The last row, with a
+            missing ``value``, is the contribution of missing values if the training data had any.
+            With more than two classes, there is a column ``class``.
 
         Examples
         --------

@@ -111,7 +111,7 @@ class FiniteEnsemble(TabularClassifier):
         return best_of_all
 
     def _seed(self) -> int:
-        """Draw the seed of a fit."""
+        """Return a random seed for one fit."""
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _store(
@@ -140,11 +140,11 @@ class FiniteEnsemble(TabularClassifier):
 
     def _shape_models(self, stumps: list[Stumps]) -> list[ShapeModel]:
         n_levels = [feature.n_levels for feature in self.feature_info_]
-        return [one.shape_model(n_levels) for one in stumps]
+        return [ensemble.shape_model(n_levels) for ensemble in stumps]
 
     def _stump_attribute(self, name: str) -> Any:
         check_is_fitted(self, "shapes_")
-        return unwrap_binary([getattr(one, name) for one in as_class_list(self.stumps_)])
+        return unwrap_binary([getattr(stumps, name) for stumps in as_class_list(self.stumps_)])
 
 
 class BinnedEnsemble(FiniteEnsemble):
@@ -186,7 +186,7 @@ class BoostedEnsemble(BinnedEnsemble):
         """Boost on the problem of class ``k``."""
         rng = np.random.default_rng([self._fit_seed, k])
         if start is not None:
-            for _ in range(len(start.weight)):  # the draws of the stumps of the earlier fit
+            for _ in range(len(start.weight)):  # skip the random numbers of the earlier fit
                 rng.permutation(self.n_features_in_)
         loss = BOOSTING_LOSSES[self.loss]
         rows = BoostedRows(binned.packing, positive, table.weight, loss, count_threads(self.n_jobs))
@@ -212,11 +212,11 @@ class BoostedEnsemble(BinnedEnsemble):
         """Warn if boosting stopped because no stump is better than chance."""
         for k, result in enumerate(results):
             if result.stop_reason is StopReason.CHANCE:
-                of_class = "" if len(results) == 1 else f" for class {self.classes_[k]!r}"
+                suffix = "" if len(results) == 1 else f" for class {self.classes_[k]!r}"
                 warn_user(
                     f"{type(self).__name__} stopped after {len(result.stumps.weight)} of "
-                    f"n_estimators={self.n_estimators} rounds{of_class}: every stump has a "
-                    f"weighted error of one half, so that none can lower the {self.loss} loss."
+                    f"n_estimators={self.n_estimators} rounds{suffix}: every stump has a "
+                    f"weighted error of one half, so none can lower the {self.loss} loss."
                 )
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:

@@ -28,7 +28,7 @@ from everystump.estimators._bounds import single_machine_ensembles
 from everystump.estimators._convergence import warn_if_not_converged
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
-# Fits that only choose C may be less accurate than the final one, but not less than this.
+# Largest tolerance of fits that only select C; they may be less accurate than the final one.
 _MAX_FOLD_TOL = 0.02
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
@@ -141,8 +141,8 @@ class CPathEnsemble(BaseStumpEnsemble):
         if self.selection == "loo-bound":
             self._check_unconstrained()
             self.scoring_ = "1 - leave-one-out bound"
-            every = np.arange(len(table.label))
-            return [_FoldPath(Fold(every, every), _loo_bound_score(table))]
+            all_rows = np.arange(len(table.label))
+            return [_FoldPath(Fold(all_rows, all_rows), _loo_bound_score(table))]
         scoring = self._default_scoring if self.scoring is None else self.scoring
         self.scoring_ = scoring if isinstance(scoring, str) else "score"
         folds = make_folds(self.cv, table, self.random_state)
@@ -238,8 +238,8 @@ def _scores(Cs: list[float], paths: list[_FoldPath]) -> np.ndarray:
     if not np.all(np.isfinite(scores)):
         k = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
         raise ValueError(
-            f"scoring gave {scores[k][~np.isfinite(scores[k])][0]} on fold {k}; use another "
-            f"scorer, or larger folds if it is undefined on so few samples."
+            f"scoring returned {scores[k][~np.isfinite(scores[k])][0]} on fold {k}; use another "
+            f"scorer, or larger folds if it is undefined for so few samples."
         )
     return scores
 

@@ -75,7 +75,7 @@ class BaseStumpEnsemble(StumpKernelClassifier):
         return table, design
 
     def _monotonic_signs(self) -> np.ndarray | None:
-        """Return 1 for each increasing and -1 for each decreasing curve, None if there are none."""
+        """Return 1 for increasing and -1 for decreasing curves; None without constraints."""
         signs = check_monotonic_cst(self.monotonic_cst, self.feature_info_)
         if signs is not None and not self.fit_intercept:
             raise ValueError(

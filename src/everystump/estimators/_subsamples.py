@@ -33,7 +33,7 @@ _ROUNDING = 1e-9
 class MemberTask:
     """One member of a vote: an unfitted estimator with its samples and features.
 
-    ``template`` is the estimator that the user gave.  ``features`` is None for all features, and
+    ``template`` is the estimator that the user passed.  ``features`` is None for all features, and
     ``weight`` is None if all samples count once.
     """
 
@@ -92,7 +92,7 @@ def check_templates(templates: list, feature_subsets: Any) -> None:
             f"feature_subsets=None."
         )
     given = [t.categorical_features for t in templates if hasattr(t, "categorical_features")]
-    if len({repr(one) for one in given}) > 1:
+    if len({repr(value) for value in given}) > 1:
         raise ValueError(
             f"estimator: categorical_features is {given[0]!r} in one estimator and {given[-1]!r} "
             f"in another; use the same value, since all share the training data."
@@ -121,8 +121,9 @@ def check_weights(weights: Any, n_estimators: int, combine: str) -> np.ndarray:
 class ThreadTrainer:
     """Fits members in threads, which share buffers for kernel matrices.
 
-    Allocating memory is slow, especially in threads, so buffers for small matrices are allocated
-    in advance.  Members with one kernel share the kernel matrix of all samples where that pays.
+    Allocating memory is slow, especially in threads, so buffers for small matrices are allocated in
+    advance.  Members with the same kernel share the kernel matrix of all samples where that saves
+    time.
     """
 
     def __init__(self, table: TrainingTable, tasks: list[MemberTask], n_threads: int) -> None:
@@ -171,7 +172,7 @@ def _shared_grams(
 
 @dataclass(frozen=True)
 class Stack:
-    """Members with one kernel, evaluated together on the union of their support vectors.
+    """Members that share a kernel, evaluated together on the union of their support vectors.
 
     Attributes
     ----------
@@ -187,8 +188,8 @@ class Stack:
     def vote(self, coef: np.ndarray) -> Expansion:
         """Return the members' part of the vote, given the weights of the outputs of all members."""
         n_outputs = len(self.expansion.intercept) // len(self.machines)
-        own = np.add.outer(np.array(self.machines) * n_outputs, np.arange(n_outputs)).ravel()
-        weights = coef[:, own].T
+        columns = np.add.outer(np.array(self.machines) * n_outputs, np.arange(n_outputs))
+        weights = coef[:, columns.ravel()].T
         return replace(
             self.expansion,
             coef=self.expansion.coef @ weights,
@@ -197,7 +198,7 @@ class Stack:
 
 
 def make_stacks(machines: list, tasks: list[MemberTask], X: np.ndarray) -> list[Stack]:
-    """Stack the members that have one kernel."""
+    """Stack the members that share a kernel."""
     groups: dict[int, list[int]] = {}
     for t, (machine, task) in enumerate(zip(machines, tasks, strict=True)):
         expansion = getattr(machine, "expansion_", None)

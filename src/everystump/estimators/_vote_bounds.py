@@ -1,4 +1,4 @@
-"""A vote over subsamples as the theorems of `everystump.bounds` see it."""
+"""Converts a vote over subsamples to the kernel machines that `everystump.bounds` is about."""
 
 from __future__ import annotations
 
@@ -122,8 +122,9 @@ class KernelVoteClassifier(ShapeClassifier, KernelEnsemblesMixin):
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
         ):
             found = as_kernel_machines(machine, partial(_part, X, rows, features), signs[:, rows])
-            for problem, one in zip(by_problem, found, strict=True):
-                problem.append(replace(one, rows=rows, violations=one.violations + adaptive))
+            for problem, member in zip(by_problem, found, strict=True):
+                violations = member.violations + adaptive
+                problem.append(replace(member, rows=rows, violations=violations))
         r = len(self.estimators_samples_[0])
         margins = signs * self._decision_function(X).T
         return [

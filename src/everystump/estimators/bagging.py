@@ -19,7 +19,7 @@ from everystump.estimators._finite import BinnedEnsemble
 class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
     """Mean vote of decision stumps, each fitted to a bootstrap sample (Sugiyama, section 30.2).
 
-    Bootstrap samples are drawn as weights, so that no data are copied.  Sample weights are
+    Bootstrap samples are represented by weights, so no data are copied.  Sample weights are
     frequencies: integer weights count copies of a sample, and a bootstrap sample has as many draws
     as there are copies; otherwise it has ``n_samples`` draws.  Probabilities are the fractions of
     stumps that vote for each class.
@@ -130,7 +130,7 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
         scores = self.oob_decision_function_[table.kept]
         if np.all(np.isnan(scores)):
             warn_user(
-                f"{type(self).__name__}: no sample was left out of any bag, so that there is no "
+                f"{type(self).__name__}: no sample was left out of any bag, so there is no "
                 f"out-of-bag score; raise n_estimators={self.n_estimators}, or divide "
                 f"sample_weight by its mean if its integers do not count copies of samples."
             )

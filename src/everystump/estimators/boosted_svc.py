@@ -68,7 +68,7 @@ class BoostedStumpSVC(BoostedEnsemble):
     C : float, default=1.0
         Inverse regularization strength, as in `StumpSVC`; ``inf`` requests a hard margin.
     stages : array-like of int, default=None
-        Numbers of rounds after which weights are fitted as well; see ``stages_``.
+        Additional numbers of rounds after which weights are fitted; see ``stages_``.
     features : {"best", "random"}, default="best"
         As in `StumpBoostingClassifier`.
     criterion : {"error", "gini"}, default="error"
@@ -178,13 +178,14 @@ class BoostedStumpSVC(BoostedEnsemble):
         with one_blas_thread:
             stages = [self._solve_stage(table, boosted, n) for n in counts]
         last = stages[-1]
-        stumps, models = [one.stumps for one in last], [one.model for one in last]
+        stumps = [solution.stumps for solution in last]
+        models = [solution.model for solution in last]
         self._store(table, stumps, models, binned.columns)
-        self.stages_ = [_stage(n, found) for n, found in zip(counts, stages, strict=True) if found]
-        self.boosting_weights_ = unwrap_binary([one.weight for one in boosted])
+        self.stages_ = [_stage(n, stage) for n, stage in zip(counts, stages, strict=True) if stage]
+        self.boosting_weights_ = unwrap_binary([stumps.weight for stumps in boosted])
         self.certificate_, self.margin_ = self.stages_[-1].certificate, self.stages_[-1].margin
         self.intercept_ = np.array([model.intercept for model in models])
-        self.n_iter_ = max(1, max(one.n_iter for one in last))
+        self.n_iter_ = max(1, max(solution.n_iter for solution in last))
         self._warn_if_stopped(results)
         warn_if_not_converged(self)
 

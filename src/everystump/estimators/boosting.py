@@ -48,7 +48,8 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         As in `StumpSVC`.
     learning_rate : float, default=1.0
-        Factor of the weight of each stump, below 2: at 2 the exponential loss does not decrease.
+        Factor that multiplies the weight of each stump; below 2, where the exponential loss would
+        no longer decrease.
     validation_fraction : float, default=None
         Fraction of the training samples to hold out for early stopping: boosting stops when the
         loss on them has not decreased for `n_iter_no_change` rounds, and keeps the stumps up to the
@@ -88,7 +89,7 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     exact_ : bool
-        Whether no feature was binned.
+        True if no feature was binned.
     feature_info_, density_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 
@@ -160,10 +161,10 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
             monitor = _EarlyStopping(held_out, k, loss, self.n_iter_no_change, start)
             results.append(self._boost(binned, train, k, positive, start=start, monitor=monitor))
             monitors.append(monitor)
-        stumps = [one.cut(result) for one, result in zip(monitors, results, strict=True)]
+        stumps = [monitor.cut(result) for monitor, result in zip(monitors, results, strict=True)]
         _set_perfect_stump_weights(stumps, results)
         self._store(table, stumps, self._shape_models(stumps), binned.columns)
-        self.validation_losses_ = unwrap_binary([np.array(one.losses) for one in monitors])
+        self.validation_losses_ = unwrap_binary([np.array(monitor.losses) for monitor in monitors])
         self._warn_if_stopped(results)
 
     @property
@@ -194,7 +195,7 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
         return starts
 
     def _hold_out(self, table: TrainingTable) -> tuple[TrainingTable, TrainingTable | None]:
-        """Return the samples to learn from and those held out for early stopping."""
+        """Return the samples to train on and those held out for early stopping."""
         if self.validation_fraction is None:
             return table, None
         fraction = self.validation_fraction
@@ -248,10 +249,10 @@ def _set_perfect_stump_weights(stumps: list[Stumps], results: list[BoostingResul
 
     Its optimal weight is infinite; a finite one keeps the scores of several classes comparable.
     """
-    most = 1.0 + max(float(one.weight.sum()) for one in stumps)
+    largest = 1.0 + max(float(ensemble.weight.sum()) for ensemble in stumps)
     for k, result in enumerate(results):
         if len(results) > 1 and result.stop_reason is StopReason.PERFECT:
-            stumps[k] = stumps[k]._replace(weight=np.array([most]))
+            stumps[k] = stumps[k]._replace(weight=np.array([largest]))
 
 
 class _EarlyStopping:

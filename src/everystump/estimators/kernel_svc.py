@@ -49,7 +49,7 @@ from everystump.estimators._bounds import (
 from everystump.estimators._convergence import check_cost, warn_if_not_converged
 
 _GIGABYTE = 10**9
-# Kernel matrices of so few samples are faster without the threads of BLAS.
+# Up to this many samples, kernel matrices are faster without BLAS threads.
 _FEW_SAMPLES = 3000
 # A shared kernel matrix must save this many times the kernel evaluations that it costs.
 _MIN_REUSE = 3
@@ -84,10 +84,10 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         Tolerance on the relative duality gap.
     max_iter : int, default=1000
         Maximum number of iterations: working sets of samples, steps of the interior-point method,
-        or for LIBSVM, which solves the hinge loss with an intercept, ``n_samples`` pair updates (at
-        least 1000).  The active-set steps that follow, at most 30 each time, are not counted.
+        or ``n_samples`` (at least 1000) pair updates of LIBSVM, which solves the hinge loss with an
+        intercept.  The active-set steps that follow, at most 30 each time, are not counted.
     memory_limit : float, default=2.0
-        Memory in gigabytes that may be used in addition to the training data.  If the kernel matrix
+        Maximum memory in gigabytes, in addition to the training data.  If the kernel matrix
         is larger, parts of it are recomputed, or an error is raised where that is impossible.
     verbose : int, default=0
         1 shows progress.
@@ -285,12 +285,12 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
 
     def _data_dependence(self) -> tuple[str, ...]:
         """Return why the kernel or the costs depend on the training samples."""
-        found: tuple[str, ...] = ()
+        reasons: tuple[str, ...] = ()
         if not self.expansion_.kernel.data_independent:
             name = "gamma" if takes_gamma(self.kernel) else "kernel"
             value = getattr(self, name)
-            found = (f"{name}={value!r}: the kernel depends on the training samples",)
-        return (*found, BALANCED) if self.class_weight == "balanced" else found
+            reasons = (f"{name}={value!r}: the kernel depends on the training samples",)
+        return (*reasons, BALANCED) if self.class_weight == "balanced" else reasons
 
     def kernel_machines(
         self, rows: Callable[[], np.ndarray], signs: np.ndarray
@@ -348,11 +348,11 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         sign: np.ndarray,
         a: np.ndarray,
         margin: np.ndarray,
-        some: np.ndarray | None = None,
+        index: np.ndarray | None = None,
     ) -> Iterator[tuple[int, np.ndarray]]:
         used = np.flatnonzero(self.row_costs_)
         kernel, problem = self.expansion_.kernel, self._problem(sign > 0, self.row_costs_[used])
         table = kernel.subset(np.asarray(rows(), dtype=np.float64), used)
         gram = LazyKernelMatrix(kernel, table, self._max_bytes())
-        every = np.arange(len(a)) if some is None else some
-        return leave_one_out(gram.full, problem, a, margin, every)
+        left_out = np.arange(len(a)) if index is None else index
+        return leave_one_out(gram.full, problem, a, margin, left_out)

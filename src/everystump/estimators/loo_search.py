@@ -36,14 +36,14 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
     param_grid : dict or list of dict
         Parameter names and the values to try, as in `sklearn.model_selection.GridSearchCV`.
     n_jobs : int, default=None
-        Number of threads over the candidates, as in `StumpSVC`.
+        Number of candidates to fit in parallel threads, as in `StumpSVC`.
     verbose : int, default=0
         1 shows progress.
 
     Attributes
     ----------
     best_params_ : dict
-        Parameters of the candidate with the smallest bound (the first of several).
+        Parameters of the candidate with the smallest bound (the first one in a tie).
     best_estimator_ : estimator
         That candidate, fitted to all samples.
     best_bound_ : Bound
@@ -144,7 +144,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         return self.best_estimator_.training_overlap(X, y)
 
     def _seeded_clone(self) -> Any:
-        """Return the estimator with a fixed seed, so that bounds are for the same subsamples."""
+        """Return the estimator with a fixed seed, so that all candidates share subsamples."""
         estimator = clone(self.estimator)
         if "random_state" in estimator.get_params(deep=False):
             seed = check_random_state(estimator.random_state).randint(np.iinfo(np.int32).max)

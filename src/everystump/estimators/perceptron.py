@@ -26,7 +26,8 @@ class PerceptronSVC(ScoreClassifier):
 
     The perceptron kernel ``-|x - y|_2`` is the average of the stump kernels over all directions
     (Lin & Li, 2005).  It is approximated by all stumps on random directions, at a cost linear in
-    the number of samples.  Perceptrons add features, so these are scaled to unit variance first.
+    the number of samples.  A perceptron adds up all features, so they are scaled to unit variance
+    first.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class PerceptronSVC(ScoreClassifier):
         The kernel then depends on the training samples, and theorems about fixed kernels do not
         apply.
     include_axes : bool, default=False
-        Whether the features themselves are among the directions, so that they have curves.
+        Whether the directions include the axes, so that the features have curves.
     exact : bool or "auto", default="auto"
         Whether to use the perceptron kernel itself; "auto" does so for up to 2,000 samples, unless
         `include_axes`.
@@ -63,7 +64,7 @@ class PerceptronSVC(ScoreClassifier):
     exact_ : bool
         Whether the perceptron kernel itself was used.
     scale_ : ndarray of shape (n_features,) or None
-        Factor of each feature; None if not `scale`.
+        Scaling factor of each feature; None if not `scale`.
     directions_ : ndarray of shape (n_directions, n_features) or None
         Unit vectors in the space of scaled features, the axes first; None if exact.
     centre_ : ndarray of shape (n_features,)

@@ -17,7 +17,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
     """The decision stump with the smallest weighted error (Sugiyama, section 30.1).
 
     Predicts one class where ``x >= threshold`` and the other elsewhere.  All thresholds and both
-    directions are searched; the threshold is in the middle between two values.  A constant
+    directions are searched; the threshold is halfway between two adjacent values.  A constant
     prediction is a stump whose threshold is minus infinity.
 
     Parameters
@@ -61,7 +61,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
     classes_ : ndarray of shape (2,)
         Class labels.
     exact_ : bool
-        True: no feature is binned.
+        Always True: features are not binned.
     feature_info_, density_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 

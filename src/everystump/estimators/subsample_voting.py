@@ -44,7 +44,7 @@ from everystump.estimators._vote_bounds import KernelVoteClassifier
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 
-# The kernel machines of up to this many samples are kept for the bounds.
+# Up to this many samples, the kernel machines are kept for the bounds.
 _FEW_SAMPLES = 3000
 _DENSITY_BINS = 256
 
@@ -55,8 +55,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
     The voting (VCC) and adaptive (ACC) combinations of Evgeniou, Pontil & Elisseeff (2004), a
     variant of bagging whose leave-one-out error can be bounded; see `everystump.bounds`.
 
-    Integer sample weights count copies of a sample, and each estimator draws from all copies.  With
-    other weights each sample is drawn at most once, and the estimators are given its weight.
+    Integer sample weights count copies of a sample, and each estimator draws from all copies.
+    Other weights are passed to the estimators, and each sample is drawn at most once.
 
     ``predict_proba`` returns the fractions of votes with ``outputs="votes"``, the mean
     probabilities of estimators without a decision function, and the probabilities of the mean
@@ -65,8 +65,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
     Parameters
     ----------
     estimator : estimator or list of estimators
-        The base estimator, which is fitted to numeric arrays.  A list is used in turn, so that
-        members differ in kernel or parameters.  Each `KernelSVC` has its own ``memory_limit``.
+        The base estimator, which is fitted to numeric arrays.  The estimators of a list are used in
+        turn, so that members can differ in kernel or parameters.  Each `KernelSVC` has its own
+        ``memory_limit``.
     n_estimators : int, default=30
         Number of estimators, T.
     subsample : float or int, default=0.4
@@ -184,16 +185,16 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
-        """Declare the support of missing values and precomputed kernels."""
+        """Declare support for missing values and precomputed kernels."""
         tags = super().__sklearn_tags__()
         inner = [get_tags(template).input_tags for template in self._templates()]
-        tags.input_tags.pairwise = any(one.pairwise for one in inner)
-        tags.input_tags.allow_nan = all(one.allow_nan for one in inner)
+        tags.input_tags.pairwise = any(inner_tags.pairwise for inner_tags in inner)
+        tags.input_tags.allow_nan = all(inner_tags.allow_nan for inner_tags in inner)
         return tags
 
     @property
     def _supports_categories(self) -> bool:
-        return all(getattr(one, "_supports_categories", False) for one in self._templates())
+        return all(getattr(t, "_supports_categories", False) for t in self._templates())
 
     @property
     def categorical_features(self) -> Any:
@@ -222,16 +223,16 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         return self.estimators_
 
     def _training_overlap(self, X: Any, y: Any) -> Overlap:
-        own = super()._training_overlap(X, y)
+        overlap = super()._training_overlap(X, y)
         if not any(isinstance(template, FrozenEstimator) for template in self._templates()):
-            return own
+            return overlap
         rows = check_rows(self, X)
         prefit = [
             (member, take_features(rows, features))
             for member, features in zip(self.estimators_, self.estimators_features_, strict=True)
             if isinstance(member, FrozenEstimator)
         ]
-        return with_prefit_members(own, prefit, self.classes_, y)
+        return with_prefit_members(overlap, prefit, self.classes_, y)
 
     def _fit_members(self, table: TrainingTable, tasks: list[MemberTask]) -> list:
         """Fit the members in threads, or with the workers that joblib is configured for."""
@@ -334,7 +335,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         return state | {"_problems": None} if "_problems" in state else state
 
     def _has_log_odds(self) -> bool:
-        """Return whether all scores are log-odds, so that their mean is one."""
+        """Return whether all scores, and hence their mean, are log-odds."""
         logistic = StumpLogisticRegression, StumpLogisticRegressionCV
         return all(isinstance(template, logistic) for template in self._templates())
 

@@ -72,11 +72,11 @@ class StumpSVC(FixedCEnsemble):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     half_mass_ : float
-        Half the total mass of the stumps: the kernel of any sample with itself.
+        Half the total mass of the stumps, which is the kernel of any sample with itself.
     n_iter_ : int
         Number of Newton steps.
     exact_ : bool
-        Whether no feature was binned, so that the optimum is that of the raw data.
+        True if no feature was binned, so that the optimum is that of the raw data.
     feature_info_ : tuple of Feature
         Name of each feature, and the levels of categorical features.
     density_ : tuple of RowDensity
@@ -143,8 +143,8 @@ class StumpSVCCV(CPathEnsemble):
     """`StumpSVC` with C chosen by cross-validation along a path.
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
-    folds are solved to a few times ``tol``, and the path stops after its best value, so that the
-    whole path costs about 10 fits.
+    folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
+    so that the whole path takes the time of about 10 fits.
 
     Parameters
     ----------

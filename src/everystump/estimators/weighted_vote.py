@@ -44,7 +44,7 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
     """Weighted vote of arbitrary classifiers (Sugiyama, section 30.4).
 
     The non-negative weights minimize the logistic loss of the vote on held-out samples.  Integer
-    sample weights count copies of a sample, of which some may be held out; other weights are passed
+    sample weights count copies of a sample, some of which may be held out; other weights are passed
     to the classifiers and to the loss.
 
     The probabilities are the total weights of the classifiers that predict each class.  They agree
@@ -84,8 +84,8 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
     >>> from everystump import StumpBoostingClassifier, WeightedVoteClassifier
     >>> from everystump.datasets import make_twonorm
     >>> X, y = make_twonorm(300, random_state=0)
-    >>> voters = [("boosting", StumpBoostingClassifier()), ("neighbors", KNeighborsClassifier())]
-    >>> model = WeightedVoteClassifier(voters, random_state=0).fit(X, y)
+    >>> estimators = [("boost", StumpBoostingClassifier()), ("neighbors", KNeighborsClassifier())]
+    >>> model = WeightedVoteClassifier(estimators, random_state=0).fit(X, y)
     >>> model.weights_.shape, model.score(X, y) > 0.95
     ((2,), True)
     """
@@ -135,19 +135,19 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         self._training_record = TrainingRecord.of(hashes, n_input_rows, kept, weight_hash)
         rows = WeightedRows.of(hashes, weight)
         if self.prefit:
-            self.estimators_, index, own = voters, np.arange(len(label)), weight
+            self.estimators_, index = voters, np.arange(len(label))
         else:
-            seen, held_out = self._split(rows, label)
-            self.estimators_ = [_fit_voter(voter, rows, seen, X, y) for voter in voters]
-            index, own = rows.merge_copies(np.sort(held_out))
+            train, held_out = self._split(rows, label)
+            self.estimators_ = [_fit_voter(voter, rows, train, X, y) for voter in voters]
+            index, weight = rows.merge_copies(np.sort(held_out))
         votes = self._votes(safe_indexing(X, index))
-        self.weights_ = _normalized(_optimal_weights(votes, label[index], self.C, own))
+        self.weights_ = _normalized(_optimal_weights(votes, label[index], self.C, weight))
 
     def _sub_estimators(self) -> list:
         return [] if self.prefit else self.estimators_
 
     def _split(self, rows: WeightedRows, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the copies of samples that the classifiers see, and the held-out ones."""
+        """Return the copies of samples to train the classifiers on, and the held-out ones."""
         copies = rows.copies()
         train, test = split_holdout(label[copies], self.validation_fraction, self.random_state)
         return copies[train], copies[test]
@@ -211,10 +211,10 @@ def _as_numbers(cells: np.ndarray) -> np.ndarray:
     return np.array(sums, dtype=np.float64)[inverse]
 
 
-def _fit_voter(voter: Any, rows: WeightedRows, seen: np.ndarray, X: Any, y: np.ndarray) -> Any:
+def _fit_voter(voter: Any, rows: WeightedRows, train: np.ndarray, X: Any, y: np.ndarray) -> Any:
     """Return a classifier fitted to some copies of samples."""
     rows.check_supports_weights(voter)
-    index, weight = np.sort(seen), None
+    index, weight = np.sort(train), None
     if supports_sample_weight(voter):
         index, weight = rows.merge_copies(index)
     return fit_weighted(clone(voter), safe_indexing(X, index), y[index], weight)
@@ -225,7 +225,7 @@ def _normalized(weights: np.ndarray) -> np.ndarray:
     if weights.any():
         return weights / weights.sum()
     warn_user(
-        "estimators: no classifier is better than chance on the held-out samples, so that all get "
+        "estimators: no classifier is better than chance on the held-out samples, so all get "
         "the same weight; pass better classifiers or more samples."
     )
     return np.full(len(weights), 1.0 / len(weights))
@@ -235,13 +235,13 @@ def _optimal_weights(
     votes: np.ndarray, label: np.ndarray, C: float, weight: np.ndarray | None
 ) -> np.ndarray:
     """Minimize ``|w|^2 / 2 - C sum_i log softmax(votes_i w)[label_i]`` over ``w >= 0``."""
-    own = votes[np.arange(len(label)), label]
+    correct = votes[np.arange(len(label)), label]
     cost = np.full(len(label), C) if weight is None else C * weight
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         score = votes @ w
-        loss = cost @ (logsumexp(score, axis=1) - own @ w)
-        gradient = np.einsum("i,ik,ikt->t", cost, softmax(score, axis=1), votes) - cost @ own
+        loss = cost @ (logsumexp(score, axis=1) - correct @ w)
+        gradient = np.einsum("i,ik,ikt->t", cost, softmax(score, axis=1), votes) - cost @ correct
         return float(w @ w) / 2 + float(loss), w + gradient
 
     start = np.zeros(votes.shape[2])
