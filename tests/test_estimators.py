@@ -177,8 +177,8 @@ def test_unfitted_models_raise(model):
 def test_inseparable_hard_margin(kind):
     model = clone(KINDS[kind]).set_params(C=np.inf)
     X = np.array([[0.0], [0.0], [1.0], [2.0]])
-    assert_invalid(lambda: model.fit(X, [0, 1, 0, 1]), r"C=inf asks for a hard margin")
-    assert_invalid(lambda: model.fit(0 * X, [0, 1, 0, 1]), r"C=inf asks for a hard margin")
+    assert_invalid(lambda: model.fit(X, [0, 1, 0, 1]), r"C=inf requires a hard margin")
+    assert_invalid(lambda: model.fit(0 * X, [0, 1, 0, 1]), r"C=inf requires a hard margin")
 
 
 # Good input

@@ -225,7 +225,7 @@ def test_a_density_without_integral_raises(function):
 
 @pytest.mark.parametrize("function", [lambda a: 1.0, lambda a: a[:-1], lambda a: a[:, None]])
 def test_a_density_of_the_wrong_shape_raises(function):
-    with pytest.raises(ValueError, match=r"density of feature 1 returned shape .* one value for"):
+    with pytest.raises(ValueError, match=r"density of feature 1 returned shape .* one value per"):
         Density(function).masses(column(), 1)
 
 

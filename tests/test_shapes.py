@@ -154,7 +154,7 @@ def test_iteration():
 def test_models_of_other_features_cannot_be_added():
     one = ShapeModel((Shape(np.zeros(1), np.zeros(1)),), 0.0)
     two = ShapeModel(one.shapes * 2, 0.0)
-    with pytest.raises(ValueError, match=r"numbers of features differ \(\[1, 2\]\)"):
+    with pytest.raises(ValueError, match=r"different numbers of features \(\[1, 2\]\)"):
         combine([one, two], [1.0, 1.0])
 
 

@@ -354,7 +354,7 @@ def test_a_hard_margin_needs_separable_rows():
     problem = Problem(chains, packing, Hinge, hard=True)
     positive = np.array([True, False, True])
     rows = Rows(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
-    with pytest.raises(ValueError, match=r"C=inf asks for a hard margin, .* use a finite C"):
+    with pytest.raises(ValueError, match=r"C=inf requires a hard margin, .* use a finite C"):
         solve(problem, rows, SolverOptions(1e-3, 1000))
 
 

@@ -1,4 +1,4 @@
-"""The loops of binning: from values to bin numbers, and the weights of distinct values.
+"""Loops for binning: from values to bin numbers, and the weights of distinct values.
 
 ``cuts`` are ascending; the bin of ``x`` is the number of cuts that are at most ``x``.
 """
@@ -40,7 +40,7 @@ def find_bin(x, cuts, lookup, low, scale):
     """Return how many cuts are at most ``x``: look up its cell, then bisect the cuts of the cell.
 
     ``cuts`` must end with an infinite cut, which does not count.  Few cells hold more than one
-    cut; the last comparison is made in empty cells too, because rows come in no order and a branch
+    cut; the last comparison is made in empty cells too, because rows are unordered and a branch
     would often be mispredicted.
     """
     cell = _cell(x, low, scale, lookup.shape[0] - 1)
@@ -64,7 +64,7 @@ def encode(x, cuts, lookup, low, scale, missing, out):
 
 @jit
 def encode_by_bisection(x, cuts, missing, out):
-    """Write the same as `encode` by bisecting all cuts, for many values in step.
+    """Write the same as `encode` by bisecting all cuts, for many values in lockstep.
 
     There is no branch to mispredict, however the cuts are distributed.
     """

@@ -1,7 +1,7 @@
-"""The distinct values of one column and their weights, in the detail that binning needs.
+"""The distinct values of one column and their weights, at the resolution that binning needs.
 
-A column of few rows is sorted.  A longer one is divided into some thousand cells, whose edges come
-from a sample of its rows, and all rows are counted in their cells.  The bins follow from these
+A column of few rows is sorted.  A longer one is divided into a few thousand cells, whose edges come
+from a sample of its rows, and the rows of each cell are counted.  The bins follow from these
 counts except in the cells that contain the edge of a bin: only their rows are sorted.  The sample
 determines how much there is to sort, never the result: the bins are exactly those of all rows, in
 any order.
@@ -55,7 +55,7 @@ class Lookup:
 
     @property
     def mean_bisections(self) -> float:
-        """The mean number of bisections within a cell, if values are distributed as the cuts."""
+        """The mean number of bisections within a cell, if values are distributed like the cuts."""
         inside = np.diff(self.first)
         several = inside[inside > 1]
         return float(several @ np.log2(several)) / len(self.cuts)
@@ -82,8 +82,8 @@ class Cells:
         first = np.searchsorted(cuts, self.edges, side="right")
         first = np.concatenate([[0], first, [missing]]).astype(np.int32)
         # NaN is compared with the cut at its own code, which must exist.
-        ended = np.append(cuts, [np.inf] * 2)
-        binloops.encode_cells(x, self.rows, first, ended, out)
+        padded_cuts = np.append(cuts, [np.inf] * 2)
+        binloops.encode_cells(x, self.rows, first, padded_cuts, out)
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ class DistinctValues:
     ----------
     values : ndarray of shape (n_values,)
         All distinct values if there are at most ``max_bins`` of them.  Otherwise more than
-        ``max_bins`` values; neighbors within a bin may be one entry, at their mean.
+        ``max_bins`` values; neighbors within a bin may be merged into one entry, their mean.
     counts : ndarray of shape (n_values,)
         Total sample weight.
     missing : float
-        Total sample weight of the rows without a value.
+        Total sample weight of the rows with a missing value.
     starts : ndarray, optional
         The first value of each bin, if already known.
     cells : Cells, optional
@@ -132,7 +132,7 @@ def encode(x: np.ndarray, cuts: np.ndarray, missing: int, out: np.ndarray) -> No
 
 
 def find_values(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> DistinctValues:
-    """Return the distinct values of a column, in the detail that bins of equal weight need.
+    """Return the distinct values of a column, at the resolution that bins of equal weight need.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     """Return the first value of each bin.
 
     A value that fills a whole bin counts as at most one bin, and the other values share the
-    remaining bins.  Only total weights matter: a row twice and a weight of 2 give the same bins.
+    remaining bins.  Only total weights matter: a repeated row and a row of weight 2 are equivalent.
     """
     return _CappedWeights.of(counts, max_bins).starts()
 
@@ -166,7 +166,7 @@ class _CappedWeights:
     """The weights of the values, heavy ones capped at the weight of one bin.
 
     Where sums are rounded, a position within ``tolerance`` of the edge of a bin counts as beyond
-    it, so that rounding does not decide.
+    it, so that the result does not depend on rounding errors.
     """
 
     heavy: np.ndarray
@@ -192,7 +192,7 @@ class _CappedWeights:
         return cls(is_capped, capped, cumulated, max_bins, _TOLERANCE if rounded else 0.0)
 
     def bins(self) -> np.ndarray:
-        """Return the bin of each value: the bin that its middle is in."""
+        """Return the bin of each value: the bin that contains its midpoint."""
         return self._bin_at(self.cumulated - self.capped / 2)
 
     def starts(self) -> np.ndarray:
@@ -265,7 +265,7 @@ def _cell_edges(x: np.ndarray) -> np.ndarray:
     sample = sample[: np.searchsorted(sample, np.nan)]
     first = np.flatnonzero(np.append(True, sample[1:] != sample[:-1])[: len(sample)])
     times = np.diff(first, append=len(sample))
-    # Few values get a cell each; of many, those that fill at least two cells.
+    # If there are few distinct values, each has its own cell; otherwise only frequent ones do.
     min_times = 1 if 8 * len(first) <= size else 2 * _SAMPLES_PER_CELL
     frequent = sample[first[times >= min_times]]
     with np.errstate(over="ignore"):  # the largest float is followed by infinity

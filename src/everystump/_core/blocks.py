@@ -1,7 +1,7 @@
-"""The rows of one two-class problem in blocks, which threads share.
+"""The rows of one binary problem in blocks, which threads share.
 
-Sums are taken block by block in a fixed order, so that the number of threads changes results by
-rounding at most.
+Sums are taken block by block in a fixed order, so that the number of threads changes results only
+by rounding.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Block:
 class ClassSortedBlock:
     """Some rows of a table, the positive ones first.
 
-    So the sums of both classes cost no more than one sum over all rows.
+    The sums of both classes then cost no more than one sum over all rows.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class ClassSortedBlock:
         """Return the sums of ``r`` by joint bin, over positive rows and over negative rows.
 
         Only joint columns from ``first`` up to ``last`` are used.  ``out`` is a buffer to write
-        to: large tables cost less in memory that was used before.
+        to: large tables are faster in memory that is reused.
         """
         codes = self.codes[first:last]
         starts = self.starts[first : first + len(codes) + 1] - self.starts[first]
@@ -122,7 +122,7 @@ class ClassSortedBlock:
 
 
 def take_rows(codes: np.ndarray, index: np.ndarray, offset: int = 0) -> np.ndarray:
-    """Return ``codes[:, offset + index]``, faster than NumPy does."""
+    """Return ``codes[:, offset + index]``, faster than NumPy."""
     out = np.empty((len(codes), len(index)), dtype=codes.dtype)
     rowloops.take_rows(codes, index, out, offset)
     return out
@@ -137,7 +137,7 @@ B = TypeVar("B")
 
 
 class Blocks(Generic[B]):
-    """All rows of a two-class problem.
+    """All rows of a binary problem.
 
     Parameters
     ----------

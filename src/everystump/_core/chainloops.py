@@ -1,4 +1,4 @@
-"""The loops over the chains of all features; see `everystump._core.chains` for the letters."""
+"""Loops over the chains of all features; see `everystump._core.chains` for the notation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def matvec(starts, parents, jumps, centered, weights, table):
         total = 0.0
         first = starts[d]
         table[first] = 0.0
-        # Along a path the sum is kept in a register, without a wait for the previous store.
+        # Along a path the sum is kept in a register, without waiting for the previous store.
         if _is_path(parents, first, starts[d + 1] - 1):
             for k in range(first + 1, starts[d + 1]):
                 total += jumps[k] * weights[k]
@@ -76,7 +76,7 @@ def factor(starts, parents, jumps, diagonal, schur, damp):
 
 @jit
 def solve(starts, parents, jumps, schur, damp, rhs, out):
-    """Solve with the factors of `factor`: a sweep to the roots, then one back.
+    """Solve with the factors of `factor`: a sweep toward the roots, then one away from them.
 
     With ``load[k]`` the eliminated right-hand sides beyond ``k``, the sweeps are
     ``load[parent] += damp (load + s schur rhs)`` and
@@ -107,7 +107,7 @@ def _is_path(parents, first, last):
 
 @jit
 def _solve_path(first, last, jumps, schur, damp, rhs, load, out):
-    """Do the same as `_solve_tree` for a path, with the running load and value in registers."""
+    """Do what `_solve_tree` does, for a path, with the running load and value in registers."""
     carried = 0.0
     for k in range(last, first, -1):
         load[k - first] = carried
@@ -141,7 +141,7 @@ def add_minima(positions, first, last, out):
 
     Only for rows ``i`` from ``first`` up to ``last``; the entries above the diagonal are undefined.
     The number of features is a multiple of 4.  Two rows and four features are processed at a time,
-    so that a position is used twice and a quarter of the sums go through memory.
+    so that each position is used twice and ``out`` is read and written a quarter as often.
     """
     n_features = positions.shape[0]
     unused = np.empty(_TILE)

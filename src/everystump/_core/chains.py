@@ -6,8 +6,8 @@ weight ``g[k]``, and the norm of the kernel is ``|g|^2`` if the table is ::
 
     U[k] = U[parent[k]] + s[k] g[k],        s[k] = sqrt(2 m[k]).
 
-With a free intercept, ``U[0] = 0`` loses nothing.  Without one, every stump votes +1 beyond its
-edge and -1 on the side of the root, and the stumps outside the data are constant, so that ::
+With a free intercept, ``U[0] = 0`` without loss of generality.  Without one, every stump votes +1
+beyond its edge and -1 on the side of the root, and stumps outside the data are constant, so that ::
 
     U[0] = s[0] g[0] / 2 - sum over j > 0 of s[j] g[j] / 2,  s[0] = sqrt(2 (mass outside)).
 
@@ -44,7 +44,7 @@ class Chains:
     starts : ndarray of shape (n_features + 1,)
         Where each feature begins in a flat array.
     parents : ndarray of shape (n_bins,)
-        The parent of each bin, which comes before it; the first bin of a feature is its own.
+        The parent of each bin, which precedes it; the first bin of a feature is its own parent.
     jumps : ndarray of shape (n_bins,)
         ``s`` above.
     leaves : ndarray of bool, shape (n_bins,)
@@ -69,9 +69,9 @@ class Chains:
         parents[starts[:-1]] = starts[:-1]
         for column, start in zip(columns, starts, strict=False):
             if column.is_category or column.missing > 0:
-                own = slice(start, start + column.n_bins)
-                parents[own] = start + column.parents
-                leaves[own] = column.is_leaf
+                part = slice(start, start + column.n_bins)
+                parents[part] = start + column.parents
+                leaves[part] = column.is_leaf
         return cls(starts, parents, np.sqrt(2 * np.concatenate(jumps)), leaves, centered)
 
     @property
@@ -86,7 +86,7 @@ class Chains:
 
     @property
     def diameter(self) -> float:
-        """An upper bound on the distance of two rows in the norm of the kernel."""
+        """An upper bound on the distance between two rows in the norm of the kernel."""
         return float(np.sqrt(np.sum(self.jumps**2)))
 
     def scaled(self, factors: np.ndarray) -> Chains:
@@ -115,7 +115,7 @@ class Chains:
         return out
 
     def edge_signs(self, directions: np.ndarray | None) -> np.ndarray | None:
-        """Return the sign that the weight of each bin must have, 0 if free; None if all are free.
+        """Return the required sign of the weight of each bin, 0 if free; None if all are free.
 
         ``directions`` holds 1 for features whose curve must increase, -1 for decreasing ones.  The
         first bin of a feature has no edge, and missing values have no order.
@@ -152,11 +152,11 @@ class Chains:
         edges = (n_rows * np.sqrt(np.linspace(0.0, 1.0, n_threads + 1))).astype(int)
         parts = [(lo, hi) for lo, hi in pairwise(edges.tolist()) if lo < hi]
         for first in range(0, n_features, _FEATURES_AT_ONCE):
-            some = bins[:, first : first + _FEATURES_AT_ONCE]
+            batch = bins[:, first : first + _FEATURES_AT_ONCE]
             # The number of features is padded to a multiple of 4 by features at position 0.
-            at = np.zeros((-(-some.shape[1] // 4) * 4, n_rows))
-            np.take(positions, some.T, out=at[: some.shape[1]])
-            thread_map(partial(_add_minima, at, out), parts, n_threads)
+            row_positions = np.zeros((-(-batch.shape[1] // 4) * 4, n_rows))
+            np.take(positions, batch.T, out=row_positions[: batch.shape[1]])
+            thread_map(partial(_add_minima, row_positions, out), parts, n_threads)
         chainloops.mirror(out)
         return out
 
@@ -170,16 +170,16 @@ class Chains:
     def _shared_leaves(self, bins: np.ndarray) -> np.ndarray:
         """Return twice the mass of the leaves that rows have in common."""
         rows, features = np.nonzero(self.leaves[bins])
-        at = bins[rows, features]
+        leaf_bins = bins[rows, features]
         shape = len(bins), len(self.jumps)
-        indicators = sparse.csr_array((self.jumps[at], (rows, at)), shape=shape)
+        indicators = sparse.csr_array((self.jumps[leaf_bins], (rows, leaf_bins)), shape=shape)
         return (indicators @ indicators.T).toarray()
 
     def votes(self, members: Sequence[int], bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weights of some features, and what each votes at given bins.
+        """Return the indices of the weights of some features, and their votes at given bins.
 
-        ``bins`` has one column per member, of indices in a flat table.  Votes are up to a constant
-        per weight.
+        ``bins`` has one column per member, of indices in a flat table.  Votes are defined up to a
+        constant per weight.
         """
         entries = [np.arange(self.starts[d], self.starts[d + 1]) for d in members]
         votes = [

@@ -35,7 +35,7 @@ from everystump._core.threads import thread_map
 
 # How much of a table is read at a time.
 _COLUMNS_PER_READ, _ROWS_PER_READ = 2, 4096
-# Columns of fewer rows take mostly Python time, which threads cannot share.
+# Shorter columns spend most of their time in Python code, which threads cannot run in parallel.
 _MIN_ROWS_FOR_THREADS = 5000
 # The largest number of values of a row density, and of bars of its histogram.
 _MAX_DENSITY_VALUES, _N_BARS = 256, 30
@@ -56,10 +56,10 @@ class Column:
     low, high : float
         The range of the feature: its smallest and largest value, or the wider range that was given.
     exact : bool
-        Whether binning lost nothing: every distinct value has its own bin, or the cuts are the only
+        Whether binning is lossless: every distinct value has its own bin, or the cuts are the only
         thresholds of the ensemble.
     missing : float
-        Total sample weight of the rows without a value; they have a bin if it is positive.
+        Total sample weight of the rows with a missing value; they have a bin if it is positive.
     is_category : bool
         Whether the values are the codes of levels.
     """
@@ -93,8 +93,8 @@ class Column:
         """The parent of the bin of missing values: the bin of the median, or a category's root."""
         if self.is_category:
             return 0
-        upto = np.cumsum(self.counts)
-        return int(np.searchsorted(upto, upto[-1] / 2))
+        cumulative = np.cumsum(self.counts)
+        return int(np.searchsorted(cumulative, cumulative[-1] / 2))
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -104,7 +104,7 @@ class Column:
 
     @property
     def parents(self) -> np.ndarray:
-        """The parent of each bin; the first bin, the root, is its own."""
+        """The parent of each bin; the first bin, the root, is its own parent."""
         bins = np.arange(self.n_bins)
         parents = np.zeros_like(bins) if self.is_category else np.maximum(bins - 1, 0)
         if self.missing > 0:
@@ -160,7 +160,7 @@ class Columns:
 
     @property
     def exact(self) -> bool:
-        """Whether binning lost nothing in any feature."""
+        """Whether binning is lossless in every feature."""
         return all(column.exact for column in self.columns)
 
     def density(self) -> tuple[RowDensity, ...]:
@@ -179,7 +179,7 @@ class RowDensity:
     counts : ndarray of shape (n_values,)
         Total sample weight of the rows at each.
     missing : float
-        Total sample weight of the rows without a value.
+        Total sample weight of the rows with a missing value.
     """
 
     values: np.ndarray
@@ -189,8 +189,8 @@ class RowDensity:
     def bars(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the centers, heights and common width of the bars of a histogram.
 
-        The bars are at the values, or in even bins from ``low`` to ``high`` if the values are too
-        close to each other.
+        The bars are at the values, or in bins of equal width from ``low`` to ``high`` if the values
+        are too close to each other.
         """
         ends = (low, high) if high > low else (low - 0.5, high + 0.5)
         width = (ends[1] - ends[0]) / _N_BARS
@@ -244,14 +244,14 @@ def make_columns(
     X : ndarray of shape (n_rows, n_features), or ColumnSource
         Finite numbers, or NaN for missing values.
     max_bins : int
-        The largest number of bins of a numeric feature, the bin of missing values included; there
+        The maximum number of bins of a numeric feature, including the bin of missing values; there
         are at least two bins for values.
     n_levels : sequence of int, optional
         The number of levels of each category, whose codes are in ``X``; 0 for numeric features.
     sample_weight : ndarray of shape (n_rows,), optional
-        Positive weights; a weight of 2 counts as the row twice.
+        Positive weights; a weight of 2 is equivalent to repeating the row.
     thresholds : callable
-        Maps a feature's number to the sorted cuts to use, or to None to find them in the data.
+        Maps the index of a feature to its sorted cuts, or to None to find them in the data.
     n_threads : int
         The number of threads that share the features.
 
@@ -266,15 +266,15 @@ def make_columns(
     levels = np.zeros(n_features, dtype=int) if n_levels is None else np.asarray(n_levels)
     given = [thresholds(d) for d in range(n_features)]
     given_sizes = [len(cuts) + 2 for cuts in given if cuts is not None]
-    most = max([min(max_bins, n_rows), *given_sizes, *(levels + 2)])
-    codes = np.empty((n_features, n_rows), dtype=_code_type(most))
+    most_bins = max([min(max_bins, n_rows), *given_sizes, *(levels + 2)])
+    codes = np.empty((n_features, n_rows), dtype=_code_type(most_bins))
     encoder = _Encoder(levels, given, max_bins, sample_weight, codes)
     n_threads = n_threads if n_rows >= _MIN_ROWS_FOR_THREADS else 1
     step = _COLUMNS_PER_READ if n_features >= 2 * _COLUMNS_PER_READ * n_threads else 1
     workspace = threading.local()
 
     def encode_some(first: int) -> list[Column]:
-        # Each thread reuses one buffer: new memory is slower at first.
+        # Each thread reuses one buffer, because the first access to new memory is slow.
         if not hasattr(workspace, "buffer"):
             workspace.buffer = np.empty((step, n_rows))
         numbers = workspace.buffer[: n_features - first]
@@ -345,7 +345,7 @@ def _binned_column(found: DistinctValues, max_bins: int) -> Column:
 
 
 def _cut_column(x: np.ndarray, cuts: np.ndarray) -> Column:
-    """Return the column of given cuts, its values midway between them, without counts."""
+    """Return the column with given cuts, its values midway between them, without counts."""
     with np.errstate(all="ignore"):
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
     low, high = (0.0, 0.0) if np.isnan(low) else (float(low), float(high))

@@ -1,4 +1,4 @@
-"""Piecewise linear curves evaluated at many rows."""
+"""Evaluation of piecewise linear curves at many rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everystump._core.jit import jit
 
 
 class Pieces(NamedTuple):
-    """A curve ``level[k] + slope[k] (x - anchor[k])``; ``k`` is the number of cuts up to ``x``."""
+    """A curve ``level[k] + slope[k] (x - anchor[k])``; ``k`` counts the cuts ``<= x``."""
 
     cuts: np.ndarray
     level: np.ndarray
@@ -25,7 +25,7 @@ def linear_pieces(knots: np.ndarray, values: np.ndarray) -> Pieces:
     """Return the pieces of the curve through the values at the knots; equal flat ones are merged.
 
     Two equal knots make a jump.  In floating point, each piece stays between the values at its two
-    ends, so that a curve with ascending values is monotonic at all numbers, neighboring ones too.
+    ends, so that a curve with ascending values is monotonic even between adjacent floats.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One training table, ready for any number of two-class problems on it."""
+"""One training table, prepared for any number of binary problems on it."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Design:
         index: np.ndarray | None = None,
         start: Solution | None = None,
     ) -> Solution:
-        """Solve one two-class problem on the rows ``index`` (all of them by default)."""
+        """Solve one binary problem on the rows ``index`` (all of them by default)."""
         if index is not None:
             positive, weight = positive[index], weight[index]
         if np.isinf(C):
@@ -148,12 +148,12 @@ class Design:
         """Raise if equal rows have different labels, which no hard margin can separate."""
         codes = self.packing.codes if index is None else self.packing.codes[:, index]
         rows = np.ascontiguousarray(codes.T)
-        whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-        _, first, group = np.unique(whole, return_index=True, return_inverse=True)
+        row_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+        _, first, group = np.unique(row_bytes, return_index=True, return_inverse=True)
         n_conflicts = np.sum(positive != positive[first[group]])
         if n_conflicts:
             raise InseparableError(
-                f"C=inf asks for a hard margin, but no stump ensemble separates the two classes: "
+                f"C=inf requires a hard margin, but no stump ensemble separates the two classes: "
                 f"rows with equal features have different labels ({n_conflicts} of them); use a "
                 f"finite C."
             )
@@ -177,7 +177,7 @@ class Design:
     def scores(self, solution: Solution, index: np.ndarray) -> np.ndarray:
         """Return the scores of some rows of the table, from their bins.
 
-        Unlike those of `shape_model`, they cost no more than a product does if features are many.
+        With many features this is faster than evaluating `shape_model`.
         """
         codes = take_rows(self.packing.codes, index)
         table = self.packing.expand(self.chains.matvec(solution.weights))
@@ -189,7 +189,7 @@ class Design:
         """Return the curves of a solution, each with weighted mean 0 if there is an intercept.
 
         A constant can be moved between a curve and the intercept; centered curves are easiest to
-        interpret.  Without an intercept curves are as the kernel defines them.
+        interpret.  Without an intercept, the kernel determines the constant of each curve.
         """
         tables = self.split_by_feature(self.chains.matvec(solution.weights))
         intercept, shapes = solution.intercept, []
@@ -203,7 +203,7 @@ class Design:
         return ShapeModel(tuple(shapes), float(intercept))
 
     def split_by_feature(self, flat: np.ndarray) -> list[np.ndarray]:
-        """Return the part of each feature of a flat array with one entry per bin."""
+        """Split a flat array with one entry per bin into one array per feature."""
         return np.split(flat, self.chains.starts[1:-1])
 
     def _curve(self, d: int, table: np.ndarray) -> Shape:
@@ -222,8 +222,8 @@ class Design:
     def _extend_to_range(self, d: int, curve: Shape, weights: np.ndarray) -> Shape:
         """Return the curve extended to the ends of its range, where it has opposite values.
 
-        The stumps left of all bins and those right of them add one constant, to which each side
-        contributes by its mass; beyond the bins their votes change sign.
+        The stumps left of all bins and those right of them add a constant, to which each side
+        contributes in proportion to its mass; beyond the bins their votes change sign.
         """
         masses, column = self.masses[d], self.columns.columns[d]
         if masses.outside == 0.0:
@@ -242,7 +242,7 @@ def _finite_masses(measure: Measure, column: Column, d: int) -> Masses:
     masses = measure.stump_masses(column, d)
     if not np.isfinite(masses.inside.sum() + masses.outside):
         raise ValueError(
-            f"measure: feature {d} goes from {column.low:g} to {column.high:g}, too far for its "
+            f"measure: feature {d} ranges from {column.low:g} to {column.high:g}, too wide for its "
             f'mass to be a finite number; scale the feature or use measure="rank".'
         )
     return masses
@@ -257,7 +257,7 @@ def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
         if not (low[d] <= column.low and column.high <= high[d]):
             raise ValueError(
                 f"feature_range: [{low[d]:g}, {high[d]:g}] does not contain feature {d}, whose "
-                f"values go from {column.low:g} to {column.high:g}; widen the range."
+                f"values range from {column.low:g} to {column.high:g}; widen the range."
             )
     return replace(
         columns,

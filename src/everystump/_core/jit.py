@@ -1,4 +1,4 @@
-"""How loops are compiled by Numba.
+"""Compilation of loops with Numba.
 
 Compiled loops release the GIL, so that threads can share the work, and are cached between
 processes if there is a writable cache directory.
@@ -20,7 +20,7 @@ def jit(function: Callable) -> Any:
 
 
 def jit_reassociated(function: Callable) -> Any:
-    """Compile a loop whose sums may be reordered, so that they are vectorized."""
+    """Compile a loop whose sums may be reordered, so that they can be vectorized."""
     return _compile(function, {**_OPTIONS, "fastmath": {"reassoc", "nsz"}})
 
 

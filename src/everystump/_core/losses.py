@@ -1,4 +1,4 @@
-"""The losses of a margin ``m = y f(x)``: one class per loss, which names the solver that it needs.
+"""Losses of a margin ``m = y f(x)``: one class per loss, which also names its solver.
 
 A loss object belongs to some rows and holds their ``cost``, C times the sample weights.  Solvers
 use these quantities, each an array with one entry per row unless it is a sum:
@@ -42,9 +42,9 @@ class Loss(ABC):
     zero_beyond_one : bool
         Whether the loss is 0 for margins of 1 or more.
     needs_continuation : bool
-        Whether the solution for a large C is best approached from solutions for smaller ones.
+        Whether a large C is best reached by warm starts from solutions for smaller ones.
     path_tolerance : float
-        Models on a path over C are compared after a fit to this multiple of the tolerance.
+        Models along a path of C are fitted to this multiple of the tolerance before selection.
     """
 
     solver: ClassVar[str] = ""
@@ -98,13 +98,13 @@ class Box(NamedTuple):
         return not self.ridge.any()
 
     @property
-    def is_unlimited(self) -> bool:
-        """Whether there are no limits, so that every dual variable differs from 0."""
+    def is_unbounded(self) -> bool:
+        """Whether there are no limits, so that in general no dual variable is 0."""
         return bool(np.isneginf(self.low).all())
 
 
 class QuadraticLoss(Loss):
-    """A loss with a quadratic dual term, which kernel machines can be trained with."""
+    """A loss with a quadratic dual term, as needed to train kernel machines."""
 
     @abstractmethod
     def per_row(self, margin: np.ndarray) -> np.ndarray:
@@ -115,7 +115,7 @@ class QuadraticLoss(Loss):
         """Return the ridge and the limits of the dual variables."""
 
     def worst_within(self, margin: np.ndarray, radius: np.ndarray) -> np.ndarray:
-        """Return the margins of highest loss that differ by at most ``radius``."""
+        """Return the worst margins within ``radius``: those of highest loss."""
         return margin - radius
 
 
@@ -147,16 +147,16 @@ class Hinge(QuadraticLoss):
     def best_intercept(self, sign: np.ndarray, scores: np.ndarray) -> float:
         """Return the intercept of least loss for given scores, the middle one if there are several.
 
-        The loss of a row has its corner at the intercept ``y - score``, where the summed slope
+        The loss of a row has its kink at the intercept ``y - score``, where the summed slope
         rises by the row's cost; the best intercept is where the summed slope crosses 0.
         """
-        corner = sign - scores
-        order = np.argsort(corner, kind="stable")
+        kink = sign - scores
+        order = np.argsort(kink, kind="stable")
         slope = np.cumsum(self.cost[order]) - self.cost[sign > 0].sum()
         slope[np.abs(slope) <= _ROUNDING * self.cost.max()] = 0.0
         first = int(np.argmax(slope >= 0.0))
         last = first + 1 if slope[first] == 0.0 and first + 1 < len(order) else first
-        return float(corner[order[first]] + corner[order[last]]) / 2
+        return float(kink[order[first]] + kink[order[last]]) / 2
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class SquaredHinge(SmoothLoss, QuadraticLoss):
     """``cost * max(0, 1 - m)^2``."""
 
     zero_beyond_one = True
-    # The corners of its slope slow Newton's method down if it starts far from the solution.
+    # The kinks of its slope slow Newton's method down if it starts far from the solution.
     needs_continuation = True
 
     def total(self, margin: np.ndarray) -> float:
@@ -227,13 +227,13 @@ class SquaredHinge(SmoothLoss, QuadraticLoss):
     def best_intercept(self, sign: np.ndarray, scores: np.ndarray) -> float:
         """Return the intercept of least loss for given scores, the middle one if there are several.
 
-        It is the root of the summed slope, which is linear between neighboring corners
-        ``y - score``.  A positive row contributes below its corner, a negative row above.
+        It is the root of the summed slope, which is linear between neighboring kinks
+        ``y - score``.  A positive row contributes below its kink, a negative row above.
         """
-        corner = sign - scores
-        order = np.argsort(corner, kind="stable")
-        middle = corner[order[len(order) // 2]]  # differences from it keep their digits
-        at, cost = corner[order] - middle, self.cost[order]
+        kink = sign - scores
+        order = np.argsort(kink, kind="stable")
+        middle = kink[order[len(order) // 2]]  # differences from it keep their precision
+        at, cost = kink[order] - middle, self.cost[order]
         positive = sign[order] > 0
 
         def active_sum(amount: np.ndarray) -> np.ndarray:
@@ -272,9 +272,9 @@ class LeastSquares(QuadraticLoss):
         return self.cost * (1.0 - margin) ** 2
 
     def worst_within(self, margin: np.ndarray, radius: np.ndarray) -> np.ndarray:
-        """Return the margins below 1 of highest loss that differ by at most ``radius``.
+        """Return the worst margins within ``radius``, mirrored to below 1.
 
-        The loss of a margin above 1 is that of its mirror image below.
+        The loss of a margin above 1 equals that of its mirror image below 1.
         """
         return np.minimum(margin, 2.0 - margin) - radius
 
@@ -286,7 +286,7 @@ class LeastSquares(QuadraticLoss):
 class Logistic(SmoothLoss):
     """``cost * log(1 + exp(-m))``."""
 
-    # A start from another C is always followed by a Newton step, which is nearly exact.
+    # A warm start from another C is always followed by a Newton step, which is nearly exact.
     path_tolerance = 10.0
 
     def total(self, margin: np.ndarray) -> float:
@@ -331,5 +331,5 @@ LOSSES: dict[str, type[Loss]] = {
 
 def _shortfall(margin: np.ndarray) -> np.ndarray:
     """Return ``max(0, 1 - margin)``."""
-    short = 1.0 - margin
-    return np.maximum(short, 0.0, out=short)
+    shortfall = 1.0 - margin
+    return np.maximum(shortfall, 0.0, out=shortfall)

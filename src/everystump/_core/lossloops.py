@@ -1,8 +1,7 @@
-"""The loops of the losses over many margins.
+"""Loops that evaluate losses at many margins.
 
 Those of the logistic loss are vectorized: exponentials and logarithms are branch-free polynomials,
-accurate to a few units in the last place.  All that is needed of a margin ``m`` is
-``u = exp(-|m|)``:
+accurate to a few units in the last place.  All quantities are computed from ``u = exp(-|m|)``:
 
     sigmoid(-m) = u / (1 + u) for m >= 0, else 1 / (1 + u),
     log(1 + exp(-m)) = max(-m, 0) + log(1 + u).
@@ -59,7 +58,7 @@ def smoothed_hinge_directional_slope(margin, step, t, cost, center, penalty):
 
 @jit_fused
 def _exp_minus_abs(margin, bits, out):
-    """Write ``exp(-|margin|)``: a power of 2 times the series of a small exponent."""
+    """Write ``exp(-|margin|)``: a power of 2 times the Taylor series at a small exponent."""
     for i in range(margin.shape[0]):
         x = max(-abs(margin[i]), -_MAX_MARGIN)
         whole = np.floor(x * _LOG2_E + 0.5)

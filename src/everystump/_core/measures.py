@@ -2,11 +2,11 @@
 
 The weight function ``r`` of Definition 1 (Lin & Li) is a measure over thresholds.  A solver needs
 only the mass ``m[k]`` between neighboring bins and, for models without an intercept, the mass
-outside the data.  A measure also determines how a feature's curve runs from one bin to the next,
+outside the data.  A measure also determines how a feature's curve interpolates between bins,
 because it distributes the stumps within the gap.
 
 The stumps "is this level" and "is missing" have the mass of the single gap of an indicator column
-of zeros and ones (1 under a density), so that a category weighs as much as its one-hot columns.
+of zeros and ones (1 under a density), so that a category has the same mass as its one-hot columns.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Measure(ABC):
     Attributes
     ----------
     is_step : bool
-        Whether curves jump at the cuts instead of running from bin to bin.
+        Whether curves are step functions that jump at the cuts, not interpolated between bins.
     is_piecewise_linear : bool
         Whether curves are exactly linear between their knots.
     uses_counts : bool
-        Whether masses depend on the rows by more than the range of the feature.
+        Whether masses depend on the rows, not only on the range of the feature.
     indicator_mass : float
         The mass of a stump "is this level" or "is missing".
     """
@@ -69,7 +69,7 @@ class Measure(ABC):
         return f"{type(self).__name__}()"
 
     def check(self, n_features: int) -> None:
-        """Check that the measure can be used for a table of ``n_features``; most always can."""
+        """Check that the measure can be used for a table of ``n_features``; by default it can."""
         return
 
     @abstractmethod
@@ -201,7 +201,7 @@ class ChosenStumps(Measure):
         if not all(np.all(np.isfinite(t)) for t in arrays):
             raise ValueError(
                 f"thresholds={thresholds!r} must be a list of arrays of finite numbers, one array "
-                f"for each feature."
+                f"per feature."
             )
         self._thresholds = [np.sort(t, axis=None) for t in arrays]
         self._levels = [()] * len(arrays) if levels is None else levels
@@ -234,9 +234,9 @@ class Density(Measure):
     Parameters
     ----------
     function : callable or sequence of callables
-        Maps an array of thresholds to non-negative densities; one for all features, or one each.
-        It is integrated numerically, so a spike much narrower than a gap may be missed.  The
-        constant 1 is `Lebesgue`.
+        Maps an array of thresholds to non-negative densities; one callable for all features, or one
+        per feature.  It is integrated numerically, so a spike much narrower than a gap may be
+        missed.  The constant 1 is `Lebesgue`.
     """
 
     uses_counts = False
@@ -247,7 +247,7 @@ class Density(Measure):
     def __init__(self, function: Function | Sequence[Function]) -> None:
         if not callable(function) and not isinstance(function, Sequence):
             raise ValueError(
-                f"function={function!r} must be a callable, or a list of one for each feature."
+                f"function={function!r} must be a callable, or a list of one per feature."
             )
         self.function = function
 
@@ -291,7 +291,7 @@ _BY_NAME: dict[str, type[Measure]] = {
 
 
 def as_measure(measure: str | Measure | Function) -> Measure:
-    """Return the measure that a name, a density or a measure stands for.
+    """Return the measure given by name, as a density, or as a measure.
 
     Examples
     --------
@@ -319,12 +319,12 @@ def _check_one_each(what: str, n_given: int, n_features: int) -> None:
     if n_given != n_features:
         raise ValueError(
             f"measure: {what} were given for {n_given} features, but X has {n_features}; pass one "
-            f"for each feature."
+            f"per feature."
         )
 
 
 def _lengths(column: Column, unit: float) -> Masses:
-    """Return the length of every gap in a unit; all are 0 if the unit is."""
+    """Return the length of every gap in multiples of ``unit``; all are 0 if ``unit`` is 0."""
     if unit == 0.0:
         return Masses(np.zeros(len(column.values) - 1))
     edges = np.empty(len(column.values) + 2)
@@ -341,7 +341,7 @@ def _scaled_to_two(mass: np.ndarray) -> np.ndarray:
 
 
 def _integrate(function: Function, low: np.ndarray, high: np.ndarray, d: int) -> np.ndarray:
-    """Integrate ``function`` over each ``[low[k], high[k]]`` by one adaptive rule."""
+    """Integrate ``function`` over each ``[low[k], high[k]]`` by adaptive quadrature."""
     width = high - low
 
     def integrand(t: float) -> np.ndarray:
@@ -349,7 +349,7 @@ def _integrate(function: Function, low: np.ndarray, high: np.ndarray, d: int) ->
         if value.shape != low.shape:
             raise ValueError(
                 f"measure: the density of feature {d} returned shape {value.shape} for "
-                f"{low.shape} thresholds; it must return one value for each."
+                f"{low.shape} thresholds; it must return one value per threshold."
             )
         if np.any(value < 0):
             raise ValueError(

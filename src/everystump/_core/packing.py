@@ -1,9 +1,9 @@
-"""Columns of few bins joined into one, so that the row loops have fewer codes to read.
+"""Joint columns: columns of few bins merged into one, so that the row loops read fewer codes.
 
 For example, 44 one-hot columns with few distinct combinations become one column of at most 256
 joint bins.  A joint bin stands for one bin of each member, so the table of a joint column is the
-sum of its members' entries: a product with a sparse matrix of zeros and ones.  The sums over rows
-stay exactly the same.
+sum of its members' entries: a product with a sparse matrix of zeros and ones.  Nothing is
+approximated.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Packing:
 
 
 def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
-    """Join columns of few bins greedily, in their order, while the joint bins stay few.
+    """Join columns of few bins greedily, in order, while the number of joint bins stays small.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class _Joint:
         self._n_member_bins = size
 
     def join(self, other: _Joint) -> bool:
-        """Add another column, unless too many joint bins would occur; return whether it was added.
+        """Add another column unless that makes too many joint bins; return whether it was added.
 
         The members' own bins are limited too: they share a dense block of the preconditioner.
         """

@@ -42,7 +42,7 @@ class _StatusLine:
         return time.perf_counter() - self._start
 
     def show(self, text: str) -> None:
-        """Show the title and a text, at most a few times per second; the last is always shown."""
+        """Show the title and a text, at most a few times per second; always the last text."""
         if self.verbose:
             self._pending = text
             if self._shown is None or self.seconds - self._shown >= _SECONDS_BETWEEN:

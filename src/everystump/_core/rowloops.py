@@ -1,8 +1,8 @@
-"""The two loops over rows: gather and scatter, and the forms that fuse them.
+"""The two loops over rows, gather and scatter, and fused variants of them.
 
 Codes are stored column by column: ``codes[g, i]`` is the bin of row ``i`` in column ``g``.  Tables
 of all columns are concatenated in one flat array, in which column ``g`` begins at ``starts[g]``.
-Each loop walks the rows in blocks that fit into the first-level cache.
+Each loop processes the rows in blocks that fit into the L1 cache.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def gather(codes, starts, table, out, offset=0):
 def scatter(codes, starts, r, first, last, out, offset=0):
     """Write the transpose of gather, ``out[g, k] = sum of r[i] over rows with codes[g, i] = k``.
 
-    Only rows from ``first`` up to ``last`` take part; the codes of row ``i`` are in column
+    Only rows from ``first`` up to ``last`` are used; the codes of row ``i`` are in column
     ``offset + i``.
     """
     out[:] = 0.0

@@ -2,7 +2,7 @@
 
 A curve is given by knots in ascending order and a value at each knot; it is linear between knots
 and constant beyond them.  Two equal knots make a jump, where the curve takes its right value,
-because ``sign(0) = 1``.  So smooth stumps, decision stumps and sums of both have the same form, and
+because ``sign(0) = 1``.  Smooth stumps, decision stumps and sums of both thus have one form, and
 adding, scaling and averaging models is adding, scaling and averaging curves.
 
 The curve of a category is a step function over the codes of its levels and 0 beyond them: an
@@ -38,7 +38,7 @@ class Shape:
     values : ndarray of shape (n_knots,)
         The curve's value at each knot.
     missing : float or None
-        What a missing value adds; None if there was none in training, and then it adds nothing.
+        The value of the curve at missing values; None, treated as 0, if training had none.
     is_category : bool
         Whether the curve is defined over the codes of levels; see `levels`.
 
@@ -71,11 +71,11 @@ class Shape:
 
     @property
     def levels(self) -> np.ndarray:
-        """What each level of a category adds."""
+        """The value of the curve at each level of a category."""
         return self.values[1:-1:2].copy()
 
     def with_levels(self, codes: np.ndarray | None, n_levels: int) -> Shape:
-        """Return a category's curve over more levels, among which its own have these codes."""
+        """Return a category's curve over more levels; ``codes`` are the codes of its own levels."""
         levels = np.zeros(n_levels)
         if codes is not None:
             levels[codes.astype(int)] = self.levels
@@ -98,7 +98,7 @@ class Shape:
         return Shape(-self.knots[::-1], self.values[::-1])(-np.asarray(x))
 
     def at_missing(self) -> float:
-        """Return what a missing value adds."""
+        """Return the value of the curve at missing values."""
         return 0.0 if self.missing is None else self.missing
 
     def pieces(self) -> curves.Pieces:
@@ -112,7 +112,7 @@ class Ensemble(NamedTuple):
     Stump ``j`` votes ``-direction`` up to ``lower``, ``+direction`` from ``upper`` on, and is
     linear in between; if both are equal, it is a decision stump.  A stump with ``level >= 0``
     votes ``+direction`` at that level of a category only.  A stump with an infinite ``lower``
-    votes ``+direction`` at missing values only, on which the thresholds do not vote.
+    votes ``+direction`` at missing values only; stumps with a threshold do not vote on these.
     """
 
     feature: np.ndarray
@@ -175,10 +175,10 @@ class ShapeModel:
         """Return the score of each row of ``X``."""
         X = self._check(X)
         out = np.empty(len(X))
-        every = self._curves
+        prepared = self._curves
 
         def work(part: slice) -> None:
-            curves.evaluate(X[part], every, self.intercept, out[part])
+            curves.evaluate(X[part], prepared, self.intercept, out[part])
 
         self._map_blocks(work, X, n_threads)
         return out
@@ -186,16 +186,16 @@ class ShapeModel:
     def contributions(
         self, X: np.ndarray, *, n_threads: int = 1, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return what each feature adds to the score of each row, one column per feature.
+        """Return the contribution of each feature to the score of each row, one column per feature.
 
-        The result is written into ``out``, of the shape of ``X``, if given.
+        If given, ``out``, of the same shape as ``X``, receives the result.
         """
         X = self._check(X)
         parts = np.empty(X.shape, order="F") if out is None else out
-        every = self._curves
+        prepared = self._curves
 
         def work(part: slice) -> None:
-            curves.contributions(X[part], every, parts[part])
+            curves.contributions(X[part], prepared, parts[part])
 
         self._map_blocks(work, X, n_threads)
         return parts
@@ -205,7 +205,7 @@ class ShapeModel:
         if X.ndim != 2 or X.shape[1] != len(self):
             raise ValueError(
                 f"X has shape {X.shape}, but the model has {len(self)} features; pass a table with "
-                f"one column for each."
+                f"one column per feature."
             )
         return X
 
@@ -249,8 +249,8 @@ def combine(models: Sequence[ShapeModel], weights: Sequence[float]) -> ShapeMode
     sizes = {len(model) for model in models}
     if len(sizes) != 1:
         raise ValueError(
-            f"models: their numbers of features differ ({sorted(sizes)}); combine models of the "
-            f"same features."
+            f"models have different numbers of features ({sorted(sizes)}); combine models of "
+            f"the same features."
         )
     intercept = float(sum(w * m.intercept for w, m in zip(weights, models, strict=True)))
     shapes = tuple(
@@ -300,7 +300,7 @@ def _stumps_of(shape: Shape) -> _CurveStumps:
         change = np.diff(shape.values)
         level = np.full(len(change), -1)
         edges = np.array([shape.knots[:-1], shape.knots[1:]])
-    # Thresholds do not vote on missing values, which gives the mean of the curve's two ends.
+    # Thresholds do not vote on missing values: without an indicator, the vote is `middle`.
     middle = (shape.values[0] + shape.values[-1]) / 2
     change, level = np.append(change, shape.at_missing() - middle), np.append(level, -1)
     edges = np.column_stack([edges, [np.inf, np.inf]])

@@ -1,4 +1,4 @@
-"""A sparse table of numbers that is read like an array, some columns or rows at a time."""
+"""Sparse tables that are read like arrays, a few columns or rows at a time."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class SparseTable:
             column[columns.indices[start:end]] = columns.data[start:end]
 
     def first_invalid(self, allow_nan: bool) -> tuple[int, int] | None:
-        """Return row and feature of the first infinite cell, or of the first NaN if not allowed."""
+        """Return row and feature of the first infinity, or NaN if not allowed; None if valid."""
         rows = self.csr
         invalid = np.isinf(rows.data) if allow_nan else ~np.isfinite(rows.data)
         if not invalid.any():

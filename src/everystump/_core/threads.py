@@ -23,7 +23,7 @@ _MIN_POOL_SIZE = 8
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that ``n_jobs`` stands for.
+    """Return the number of threads for a value of ``n_jobs``.
 
     None takes the number from ``joblib.parallel_config``.  Outside of such a context it means all
     cores available to this process, as in LightGBM and HistGradientBoosting, or the value of

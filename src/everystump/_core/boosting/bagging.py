@@ -30,7 +30,7 @@ class BaggingResult(NamedTuple):
     Attributes
     ----------
     stumps : Stumps
-        Each has the weight ``1 / n_estimators``, or 0 if its sample had none better than chance.
+        Each has weight ``1 / n_estimators``, or 0 if no stump was better than chance.
     out_of_bag : ndarray of shape (n_rows,)
         The mean vote on each row of the stumps whose samples do not contain it; NaN if none.
     """
@@ -128,11 +128,11 @@ class _Worker:
 def _canonical_order(packing: Packing, weight: np.ndarray | None) -> np.ndarray:
     """Return an order of the rows that depends on their values only.
 
-    The bootstrap samples of shuffled rows, or of rows given as weights, are then the same.
+    Shuffling the rows, or giving repeated rows as weights, then yields the same samples.
     """
     key = np.empty(packing.codes.shape[1])
-    marks = np.random.default_rng(0).random(packing.starts[-1])
-    rowloops.gather(packing.codes, packing.starts, marks, key)
+    bin_keys = np.random.default_rng(0).random(packing.starts[-1])
+    rowloops.gather(packing.codes, packing.starts, bin_keys, key)
     return np.argsort(key, kind="stable") if weight is None else np.lexsort((weight, key))
 
 

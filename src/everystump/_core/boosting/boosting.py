@@ -1,4 +1,4 @@
-"""Boosting: stumps found one after another, each for the weights that the previous ones left.
+"""Boosting: stumps are fitted one after another, each to weights set by the previous ones.
 
     f <- 0;  repeat:  weights  w_i = -loss'(y_i f(x_i))
                       stump    phi = argmin R(phi),  R the weighted error
@@ -90,8 +90,8 @@ def boost(
 ) -> BoostingResult:
     """Boost until there are ``n_estimators`` stumps or no further gain.
 
-    A stump without errors would get an infinite weight, so it is returned alone.  If no stump is
-    better than chance, the loss is at its minimum over all ensembles of these stumps.
+    A stump without errors would get an infinite weight, so it is returned on its own.  If no stump
+    is better than chance, the loss is at its minimum over all ensembles of these stumps.
     """
     stumps: list[Stump] = []
     weights: list[float] = []

@@ -62,8 +62,8 @@ def gini_gains(positive, negative, starts, parents, out):
 
 
 @jit
-def exclude_small_sides(positive, negative, starts, parents, least, gains):
-    """Set the gain to -1 for stumps with a side of less weight than ``least``.
+def exclude_small_sides(positive, negative, starts, parents, min_weight, gains):
+    """Set the gain to -1 for stumps with less than ``min_weight`` on a side.
 
     A constant vote has one side only and keeps its gain.
     """
@@ -71,15 +71,15 @@ def exclude_small_sides(positive, negative, starts, parents, least, gains):
     sum_beyond(starts, parents, weights)
     for d in range(starts.shape[0] - 1):
         for k in range(starts[d] + 1, starts[d + 1]):
-            if weights[k] < least or weights[starts[d]] - weights[k] < least:
+            if weights[k] < min_weight or weights[starts[d]] - weights[k] < min_weight:
                 gains[k] = -1.0
 
 
 @jit
-def first_at_least(gains, least):
-    """Return the first bin whose gain is at least ``least``."""
+def first_at_least(gains, min_gain):
+    """Return the first bin whose gain is at least ``min_gain``."""
     for k in range(gains.shape[0]):
-        if gains[k] >= least:
+        if gains[k] >= min_gain:
             return k
     return 0
 

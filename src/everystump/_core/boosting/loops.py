@@ -1,4 +1,4 @@
-"""The loops of boosting over margins and weights."""
+"""Loops over margins and weights for boosting."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def logistic_derivatives(odds, vote, cost, factor, scale):
     unit = 1.0 / scale
     for i in range(odds.shape[0]):
         after = odds[i] * (factor if vote[i] > 0.0 else back)
-        share = 1.0 / (1.0 + after * unit)
-        weight = cost[i] * after * share
+        complement = 1.0 / (1.0 + after * unit)
+        weight = cost[i] * after * complement
         slope += vote[i] * weight
-        curvature += 2.0 * weight * share
+        curvature += 2.0 * weight * complement
     return slope, curvature

@@ -1,7 +1,7 @@
-"""The losses of boosting, one record each (Sugiyama, section 30.3.2).
+"""Losses for boosting, one record each (Sugiyama, section 30.3.2).
 
 A loss is a function of the margin ``m = y f(x)``.  Boosting weights each row by ``-loss'(m)``, up
-to a common factor, and goes along a stump to the minimum of the summed loss.  The weights are
+to a common factor, and minimizes the summed loss along each stump.  The weights are
 functions of ``exp(-rate m)``, which is stored as ``odds = scale exp(-rate m)``: the common factor
 ``scale`` avoids underflow for large margins.
 
@@ -39,7 +39,7 @@ class BoostingLoss:
     weight : callable
         Maps ``odds`` and ``scale`` to the weights of the rows.
     rate : float
-        The factor of the margin in ``odds``.
+        The coefficient of the margin in ``odds``.
     max_weight_is_one : bool
         Whether no weight exceeds 1, however small the margin.
     derivatives : callable, optional

@@ -53,7 +53,7 @@ class BoostedBlock(ClassSortedBlock):
 
 
 class BoostedRows(Blocks[BoostedBlock]):
-    """The rows of a two-class problem.
+    """The rows of a binary problem.
 
     Parameters
     ----------
@@ -128,16 +128,16 @@ class BoostedRows(Blocks[BoostedBlock]):
         return float(slope), float(curvature)
 
     def advance(self, step: float, total: float) -> None:
-        """Go a step along the stored votes; ``total`` is the sum of the weights before."""
-        # Weights shrink as margins grow, so they are relative to their latest mean.
+        """Take a step along the stored votes; ``total`` is the sum of the weights before it."""
+        # Weights shrink as margins grow, so they are rescaled by their latest mean.
         self._log_scale -= float(np.log(total / self.n_rows))
         scale = self._scale
         self.map(lambda block: block.advance(self._loss, step, self._log_scale, scale), self.n_rows)
 
     def reset_weights(self) -> None:
         """Compute the weights from the margins alone."""
-        least = min(float(block.margin.min()) for block in self.blocks)
+        smallest = min(float(block.margin.min()) for block in self.blocks)
         if self._loss.max_weight_is_one:
-            least = max(least, 0.0)
-        self._log_scale = self._loss.rate * least
+            smallest = max(smallest, 0.0)
+        self._log_scale = self._loss.rate * smallest
         self.advance(0.0, self.n_rows)

@@ -2,7 +2,7 @@
 
 A histogram holds the weights of the positive and of the negative rows in each bin of a feature.
 The bins form a tree (see `everystump._core.columns`), and a stump is one of its edges: a threshold,
-"is it this level?", or "is it missing?".  A stump is identified by the bin beyond its edge; bin 0,
+"is this level", or "is missing".  A stump is identified by the bin beyond its edge; bin 0,
 the root, stands for a constant vote.
 
 Ties are resolved up to a fraction ``ROUNDING`` of all weight, so that the result does not depend on
@@ -43,8 +43,8 @@ class Stump(NamedTuple):
     """A stump and its training weights.
 
     Rows with ``x >= threshold`` get the vote ``direction``, others its opposite.  If ``level`` is 0
-    or more, rows at that level of a category do instead.  A missing value gets the vote
-    ``missing``, 0 if training had none.  The threshold infinity stands for "is it missing?" (for a
+    or more, rows at that level of a category get it instead.  A missing value gets the vote
+    ``missing``, 0 if training had none.  An infinite threshold stands for "is missing" (for a
     category, with the level after the last one), minus infinity for a constant vote.
 
     ``edge`` is the number of the bin beyond the stump's edge, 0 for a constant vote.  ``right`` and
@@ -72,7 +72,7 @@ class Stump(NamedTuple):
 
     @property
     def is_chance(self) -> bool:
-        """Whether the error is one half up to rounding, so no better than chance."""
+        """Whether the error is no better than chance, one half up to rounding."""
         return self.right - self.wrong <= ROUNDING * (self.right + self.wrong)
 
     def vote(self, X: np.ndarray) -> np.ndarray:
@@ -87,7 +87,7 @@ class Stump(NamedTuple):
         return joint, np.where(beyond[bins], 1.0, -1.0) * self.direction
 
 
-# What stands for a stump where none is better than chance.
+# The placeholder where no stump is better than chance.
 CHANCE = Stump(0, 0, -np.inf, -1, 1, 1, 0.5, 0.5)
 
 
@@ -124,9 +124,9 @@ class StumpSearch:
         self._starts = np.concatenate([[0], np.cumsum([column.n_bins for column in columns])])
 
     def best(self, histograms: np.ndarray) -> Stump:
-        """Return the best stump of all features, given their histograms end to end.
+        """Return the best stump of all features, given their concatenated histograms.
 
-        Among equals, it is the one with the first feature and the lowest threshold.
+        Ties are broken by the first feature, then the lowest threshold.
         """
         flat = self._first_best(histograms, self._starts, self._all_parents)
         feature = int(np.searchsorted(self._starts, flat, side="right")) - 1
@@ -151,16 +151,16 @@ class StumpSearch:
         self._gains(histograms[0], histograms[1], starts, parents, gains)
         weight = histograms[:, : starts[1]].sum()
         if self._min_fraction > 0:
-            least = (self._min_fraction - ROUNDING) * weight
-            exclude_small_sides(histograms[0], histograms[1], starts, parents, least, gains)
+            min_weight = (self._min_fraction - ROUNDING) * weight
+            exclude_small_sides(histograms[0], histograms[1], starts, parents, min_weight, gains)
         return int(first_at_least(gains, gains.max() - ROUNDING * weight))
 
     def _stump(self, feature: int, edge: int, histogram: np.ndarray) -> Stump:
         """Return the stump of the edge to a bin, each side voting for its heavier class."""
         column = self.columns[feature]
         beyond = column.beyond(edge)
-        least = ROUNDING * histogram.sum()
-        before, after = (_imbalance(histogram[:, side], least) for side in (~beyond, beyond))
+        tolerance = ROUNDING * histogram.sum()
+        before, after = (_imbalance(histogram[:, side], tolerance) for side in (~beyond, beyond))
         level = -1
         if before * after >= 0:
             edge, threshold, direction = 0, -np.inf, 1 if before + after > 0 else -1
@@ -199,15 +199,15 @@ def _midpoint(column: Column, edge: int, weight: np.ndarray) -> tuple[int, float
     return edge, float(threshold if column.exact else column.cuts[edge - 1])
 
 
-def _imbalance(histogram: np.ndarray, least: float) -> float:
+def _imbalance(histogram: np.ndarray, tolerance: float) -> float:
     """Return the positive minus the negative weight of a side, 0 for a tie up to rounding."""
     difference = float(histogram[0].sum() - histogram[1].sum())
-    return difference if abs(difference) > least else 0.0
+    return difference if abs(difference) > tolerance else 0.0
 
 
 def _sides(histogram: np.ndarray, beyond: np.ndarray, direction: int) -> tuple[float, float]:
     """Return the weights of correctly and of incorrectly classified rows."""
-    # Sums instead of differences of sums, so that small errors keep their digits.
+    # Sums instead of differences of sums, so that small errors keep their precision.
     positive, negative = histogram[:, ~beyond].sum(axis=1)
     more_positive, more_negative = histogram[:, beyond].sum(axis=1)
     up, down = float(negative + more_positive), float(positive + more_negative)

@@ -22,10 +22,10 @@ class Stumps(NamedTuple):
         The feature of each stump.
     threshold : ndarray
         Samples with ``x >= threshold`` get the vote ``direction``, others its opposite.  Infinity
-        stands for "is it missing?", minus infinity for a constant vote.
+        stands for "is missing", minus infinity for a constant vote.
     level : ndarray of int
         For a category, the number of the level that gets the vote ``direction``; the number after
-        the last level stands for "is it missing?".  -1 for numbers.
+        the last level stands for "is missing".  -1 for numbers.
     direction : ndarray of int
         1 or -1.
     missing : ndarray of int
@@ -50,7 +50,7 @@ class Stumps(NamedTuple):
 
     @classmethod
     def of(cls, stumps: Sequence[Stump], weights: Sequence[float]) -> Self:
-        """Return the ensemble of single stumps."""
+        """Return the ensemble of given stumps."""
         return cls(
             np.array([stump.feature for stump in stumps], dtype=np.int64),
             np.array([stump.threshold for stump in stumps], dtype=np.float64),
@@ -67,8 +67,8 @@ class Stumps(NamedTuple):
 
     def votes(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the votes of each stump on the rows of ``X``: 1 or -1, or 0 for unknown levels."""
-        for d, *question in zip(*self[:5], strict=True):
-            yield stump_votes(X[:, d], *question)
+        for d, *rule in zip(*self[:5], strict=True):
+            yield stump_votes(X[:, d], *rule)
 
     def staged_scores(self, X: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the score of each row of ``X`` after each stump."""
@@ -103,17 +103,17 @@ class Stumps(NamedTuple):
 
     def as_measure(self, n_features: int) -> ChosenStumps:
         """Return the measure of these stumps alone, with multiplicities."""
-        questions = [
+        rules = [
             (self.threshold[index], self.level[index]) for index in self._by_feature(n_features)
         ]
         return ChosenStumps(
-            [threshold[np.isfinite(threshold)] for threshold, _ in questions],
-            [level[(level >= 0) & ~np.isposinf(threshold)] for threshold, level in questions],
-            [int(np.isposinf(threshold).sum()) for threshold, _ in questions],
+            [threshold[np.isfinite(threshold)] for threshold, _ in rules],
+            [level[(level >= 0) & ~np.isposinf(threshold)] for threshold, level in rules],
+            [int(np.isposinf(threshold).sum()) for threshold, _ in rules],
         )
 
     def with_jumps(self, columns: Sequence[Column], jumps: Sequence[np.ndarray]) -> Self:
-        """Return the stumps with the weights that give their vote certain jumps.
+        """Return the stumps reweighted so that their vote has the given jumps.
 
         ``jumps`` holds, for each feature, the jump at the edge to each bin.  Equal stumps share a
         jump equally; constant votes get the weight 0.
@@ -121,8 +121,8 @@ class Stumps(NamedTuple):
         weight = np.zeros(len(self.weight))
         by_feature = self._by_feature(len(columns))
         for index, column, jump in zip(by_feature, columns, jumps, strict=True):
-            questions = zip(self.threshold[index], self.level[index], strict=True)
-            edge = np.array([column.bin_of(*question) for question in questions], dtype=int)
+            rules = zip(self.threshold[index], self.level[index], strict=True)
+            edge = np.array([column.bin_of(*rule) for rule in rules], dtype=int)
             count = np.bincount(edge, minlength=len(jump))
             weight[index] = jump[edge] / (2 * count[edge]) * self.direction[index]
         return self._replace(weight=weight)
@@ -132,7 +132,7 @@ class Stumps(NamedTuple):
         return np.isneginf(self.threshold)
 
     def _by_feature(self, n_features: int) -> list[np.ndarray]:
-        """Return the numbers of the stumps of each feature, without constant votes."""
+        """Return the indices of the stumps of each feature, without constant votes."""
         index = np.flatnonzero(~self._is_constant)
         order = index[np.argsort(self.feature[index], kind="stable")]
         return np.split(order, np.searchsorted(self.feature[order], np.arange(1, n_features)))

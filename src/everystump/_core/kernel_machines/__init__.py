@@ -1,4 +1,4 @@
-"""Kernel machines: the registry of kernels, kernel matrices, training, leaving rows out."""
+"""Kernel machines: the registry of kernels, kernel matrices, training, leave-one-out."""
 
 from everystump._core.kernel_machines.expansion import Expansion
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix, bytes_needed

@@ -17,7 +17,7 @@ from everystump._core.solvers.kernel_certificate import (
 )
 from everystump._core.solvers.kernel_products import Scores
 
-# An imbalance up to this fraction of the dual variables is rounding, and corrected.
+# An imbalance up to this fraction of the dual variables is rounding error, and is corrected.
 _ROUNDING = 1e-9
 _MAX_CORRECTED = 8
 # The change of the dual value by one row is an expression of fewer operations than this.
@@ -29,7 +29,7 @@ def solution_from_duals(
 ) -> KernelSolution:
     """Return the solution with given dual variables, each within its limits.
 
-    The intercept is the best one.  Where ``sum of y a`` is not 0, the certificate allows for it.
+    The intercept is optimal for them.  If ``sum of y a`` is not 0, the certificate accounts for it.
     """
     intercept = fixed_intercept(0.0, a * problem.y)
     if problem.fit_intercept:
@@ -42,7 +42,7 @@ def solution_from_duals(
 def balance(problem: KernelProblem, a: np.ndarray) -> np.ndarray:
     """Return dual variables whose ``sum of y a`` is 0 up to the rounding of one of them.
 
-    Larger ones are corrected first, smaller ones then take what those cannot represent.
+    Large variables are corrected first, small ones then absorb what those cannot represent.
     """
     _, low, high = problem.loss.box()
     free = np.flatnonzero((a > low) & (a < high))
@@ -74,15 +74,15 @@ def _best_intercept(
     if excess == 0.0:
         return Intercept(b, 0.0, 0.0)
     moved = a - SAFETY_FACTOR * excess * y
-    able = np.flatnonzero((a > low) & (a < high) & (moved > low) & (moved < high))
-    if len(able):
+    absorbing = np.flatnonzero((a > low) & (a < high) & (moved > low) & (moved < high))
+    if len(absorbing):
         slope = y * (1.0 - ridge * a) - scores.value
         curvature = gram.diagonal + ridge
         loss_of_value = excess * slope + excess**2 * curvature / 2
         size = abs(excess) * (1.0 + 2 * ridge * np.abs(a) + np.abs(scores.value))
         size += excess**2 * curvature
         rounding = abs(excess) * scores.rounding + _MAX_OPERATIONS * UNIT_ROUNDOFF * size
-        best = able[np.argmin((loss_of_value + rounding)[able])]
+        best = absorbing[np.argmin((loss_of_value + rounding)[absorbing])]
         return Intercept(b, float(loss_of_value[best]), SAFETY_FACTOR * float(rounding[best]))
     primal = 0.5 * float((a * y) @ scores.value + np.abs(a) @ scores.rounding)
     margin = y * (scores.value + b)

@@ -23,7 +23,7 @@ class Expansion:
     kernel : Kernel
         The kernel.
     support_vectors : ndarray of shape (n_support, n_features) or (n_support,)
-        The support vectors; for a precomputed kernel, the numbers of their rows.
+        The support vectors; for a precomputed kernel, their row indices.
     coef : ndarray of shape (n_support, n_outputs)
         Signed dual variables.
     intercept : ndarray of shape (n_outputs,)

@@ -3,8 +3,8 @@
     min over a of   a'(Q + ridge) a / 2 - sum of a,     0 <= a <= high,   y'a = 0,    Q = y K y'
 
 Mehrotra's predictor-corrector method, with dual variables in units of the largest cost.  Each step
-factors a matrix of all rows; some tens of steps come close to the optimum whatever the scales of
-features and costs.
+factors a matrix of all rows; a few dozen steps come close to the optimum for any scale of features
+and costs.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def solve_interior_point(
 ) -> tuple[np.ndarray, int]:
     """Return dual variables close to the optimum, and the number of steps.
 
-    Those that are next to a limit are set to it.
+    Those close to a limit are set to it.
     """
     ridge, _, high = problem.loss.box()
     unit = float(problem.loss.cost.max())
@@ -122,9 +122,9 @@ class _System:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return positive multipliers of the lower and the upper limits for given variables."""
         slope = self._Q @ a - 1.0
-        least = max(1.0, float(np.abs(slope).mean()))
-        lower = np.maximum(slope, 0.0) + least
-        return lower, np.where(has_upper, np.maximum(-slope, 0.0) + least, 0.0)
+        offset = max(1.0, float(np.abs(slope).mean()))
+        lower = np.maximum(slope, 0.0) + offset
+        return lower, np.where(has_upper, np.maximum(-slope, 0.0) + offset, 0.0)
 
     def step(self, now: _Iterate) -> _Iterate:
         """Return the corrected step."""

@@ -68,7 +68,7 @@ class LazyKernelMatrix:
 
     @property
     def full(self) -> np.ndarray:
-        """The full matrix, which stays in memory from now on."""
+        """The full matrix, which is kept in memory once computed."""
         # Not a cached_property, whose lock all instances would share.
         if self._full is None:
             if self.width < self.n_rows:
@@ -108,7 +108,7 @@ class LazyKernelMatrix:
     def positive_definite_block(self, index: np.ndarray) -> np.ndarray:
         """Return `block` plus a constant that makes it positive definite.
 
-        The constant makes no difference to coefficients that sum to 0.
+        The constant has no effect on coefficients that sum to 0.
         """
         if self.kernel.is_linear:
             rows = self.X[index] - self.X.mean(axis=0)  # to limit cancellation
@@ -120,14 +120,14 @@ class LazyKernelMatrix:
 
     @property
     def diagonal_bound(self) -> float:
-        """An upper bound of the diagonal of the matrix, made positive definite."""
+        """An upper bound on the diagonal of the matrix after it is made positive definite."""
         known = self.kernel.constant_diagonal is not None or self.kernel.is_linear
         if known or self._full is None:
             return float(self.diagonal.max())
         return (_SHIFT + 1.0) * float(np.abs(self.full).max())
 
     def scores(self, coef: np.ndarray, extended: bool = False) -> Scores:
-        """Return the product of the matrix and coefficients, of which zeros cost nothing."""
+        """Return the product of the matrix and coefficients; zero coefficients are skipped."""
         if self.kernel.is_linear:
             return linear_scores(self.X, coef, extended)
         if self._full is not None:
@@ -186,7 +186,7 @@ def _width(n_rows: int, memory: float) -> int:
 
 
 def _raise_memory_error(n_rows: int, memory: float, width: int) -> NoReturn:
-    """Raise an error that names the memory for ``width`` rows of the matrix."""
+    """Raise an error that reports the memory needed for ``width`` rows of the matrix."""
     needed = bytes_needed(n_rows, width) / _GIGABYTE
     raise ValueError(
         f"memory_limit={memory / _GIGABYTE:g} gigabytes is too little for a kernel matrix of "

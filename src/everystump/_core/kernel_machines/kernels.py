@@ -1,4 +1,4 @@
-"""Kernels with their parameters set, ready to compute products of rows."""
+"""Kernels with fixed parameters, which compute kernel matrices."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _DIAGONAL_ROWS = 64
 
 
 class Kernel:
-    """A kernel on the rows; the defaults are those of an unknown function."""
+    """A kernel; the defaults are for an arbitrary function."""
 
-    # Whether the kernel was known before the training rows were seen.
+    # Whether the kernel does not depend on the training rows.
     data_independent: bool = True
 
     @property
@@ -47,9 +47,9 @@ class Kernel:
     def support_vectors(
         self, X: np.ndarray, index: np.ndarray, row_number: np.ndarray
     ) -> np.ndarray:
-        """Return what prediction needs of the training rows ``X[index]``: the rows themselves.
+        """Return the training rows ``X[index]`` in the form that prediction needs: as they are.
 
-        ``row_number`` holds their numbers in the user's table, which may have rows of weight 0.
+        ``row_number`` holds their indices in the user's table, which may have rows of weight 0.
         """
         return X[index]
 
@@ -140,7 +140,7 @@ class PrecomputedKernel(Kernel):
     def support_vectors(
         self, X: np.ndarray, index: np.ndarray, row_number: np.ndarray
     ) -> np.ndarray:
-        """Return the numbers of the rows."""
+        """Return the indices of the rows."""
         return row_number
 
     def matrix(self, X: np.ndarray, support_vectors: np.ndarray) -> np.ndarray:
@@ -202,7 +202,7 @@ def make_kernel(
 
 
 def takes_gamma(kernel: Any) -> bool:
-    """Whether a kernel, given by name or as a function, has a gamma."""
+    """Whether a kernel, given by name or as a function, has a parameter ``gamma``."""
     named = isinstance(kernel, str) and kernel != "precomputed"
     return named and KERNELS[canonical_name(kernel)].takes_gamma
 

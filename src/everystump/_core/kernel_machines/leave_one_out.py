@@ -1,6 +1,6 @@
-"""Kernel machines with one row left out, each from the machine trained on all rows.
+"""Leave-one-out kernel machines, each obtained from the machine trained on all rows.
 
-A row whose dual variable is 0 can be left out without any change.
+Leaving out a row whose dual variable is 0 changes nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from everystump._core.kernel_machines.train import train
 from everystump._core.losses import Box, QuadraticLoss
 from everystump._core.solvers import DenseKernelMatrix, solve_box
 
-# Leave-one-out margins may equal a bound, so they are computed to many digits.
+# Leave-one-out margins may equal a bound, so they are computed to high precision.
 _TOL = 1e-10
 
 
@@ -54,7 +54,7 @@ class _LossWithout(QuadraticLoss):
 def leave_one_out(
     square: np.ndarray, problem: KernelProblem, a: np.ndarray, margin: np.ndarray, rows: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each row that makes a difference, and the margins of all rows without it.
+    """Yield each row that has an effect, and the margins of all rows without it.
 
     Parameters
     ----------

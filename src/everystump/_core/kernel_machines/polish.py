@@ -1,6 +1,6 @@
 """Active-set steps that bring a kernel machine from near its optimum to the optimum.
 
-For the rows F between their limits, ``r`` what their margins lack and ``c = y a``, solve
+For the rows F between their limits, ``r`` the shortfall of their margins and ``c = y a``, solve
 
     [K_FF + ridge  1] [dc]   [  r  ]
     [     1'       0] [db] = [-sum c],
@@ -72,9 +72,9 @@ def _leaving(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> n
 
 
 def _offset(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> float:
-    """Return an offset from margin 1, the corner of the hinge, which rounding keeps out of reach.
+    """Return an offset from margin 1, the kink of the hinge, which rounding keeps out of reach.
 
-    A margin below the corner costs ``high - a`` per unit, one above it ``a``.
+    A margin below the kink costs ``high - a`` per unit, one above it ``a``.
     """
     high, a = problem.loss.box().high[free], now.a[free]
     if np.isinf(high).any():
@@ -83,12 +83,12 @@ def _offset(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> fl
     return off if a.sum() < (high - a).sum() else -off
 
 
-def _factorize(square: np.ndarray, jitter: float, less: float) -> tuple | None:
+def _factorize(square: np.ndarray, jitter: float, smaller: float) -> tuple | None:
     """Return the Cholesky factor of a matrix with jitter on its diagonal, or None if singular.
 
-    Jitter above the ridge slows convergence, so less is tried first.
+    Jitter above the ridge slows convergence, so ``smaller`` is tried first.
     """
-    for amount in (min(jitter, less) or jitter, jitter):
+    for amount in (min(jitter, smaller) or jitter, jitter):
         matrix = square.copy()
         matrix[np.diag_indices_from(matrix)] += amount
         try:

@@ -1,4 +1,4 @@
-"""Kernel matrices of named kernels: float64 arrays in, the matrix out, nothing checked."""
+"""Kernel matrices of named kernels, from float64 arrays, without input validation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kernel_product(
 
 
 def count_cuts(X: np.ndarray, cuts: list[np.ndarray]) -> np.ndarray:
-    """Return the number of cuts up to each value."""
+    """Return the number of cuts that are at most each value."""
     columns = zip(cuts, X.T, strict=True)
     counts = [np.searchsorted(c, x, side="right") for c, x in columns]
     return np.column_stack(counts).astype(np.float64)
@@ -62,6 +62,6 @@ def _scaled_squares(
     center = Y.mean(axis=0)
     X, Y = X - center, Y - center
     left, right = factor * np.einsum("ij,ij->i", X, X), factor * np.einsum("ij,ij->i", Y, Y)
-    own = np.column_stack([-2.0 * factor * X, left, np.ones(len(X))])
-    other = np.column_stack([Y, np.ones(len(Y)), right])
-    return np.dot(own, other.T, out=out)
+    extended_X = np.column_stack([-2.0 * factor * X, left, np.ones(len(X))])
+    extended_Y = np.column_stack([Y, np.ones(len(Y)), right])
+    return np.dot(extended_X, extended_Y.T, out=out)

@@ -1,4 +1,4 @@
-"""The named kernels, one entry each: estimators, model files and exporters read this table.
+"""The named kernels, one entry each, as used by estimators, model files and exporters.
 
 To add a kernel, add an entry to `KERNELS`, and its name to the docstring of `KernelSVC`, to
 ``docs/export.md`` and to the JSON schema of exported models, which a test compares with the table.
@@ -26,7 +26,7 @@ class KernelSpec:
         The distance ``d`` between two rows; "dot" is their inner product.
     parameter : {"gamma", "constant", "cuts"} or None
         With "gamma" the kernel is ``exp(-gamma d)``, with "constant" it is ``constant - d``.  With
-        "cuts", an array per feature, values are replaced by the number of cuts up to them, and the
+        "cuts", an array per feature, values are replaced by the number of cuts below them, and the
         constant is half the number of cuts.  The inner product has no parameter.
     estimate : callable, optional
         Estimates the constant or the cuts from the training rows.
@@ -106,5 +106,5 @@ def kernel_names() -> list[str]:
 
 
 def canonical_name(name: str) -> str:
-    """Return the name of a kernel in `KERNELS`, given it or an alias."""
-    return next(own for own, spec in KERNELS.items() if name == own or name in spec.aliases)
+    """Return the name of a kernel in `KERNELS`, given that name or an alias."""
+    return next(key for key, spec in KERNELS.items() if name == key or name in spec.aliases)

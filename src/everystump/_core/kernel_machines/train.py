@@ -28,14 +28,14 @@ _CACHE_FRACTION, _CACHE_FRACTION_BESIDE = 0.7, 0.02
 _MAX_CACHE = 10_000.0  # megabytes
 # LIBSVM's default tolerance, from which `polish` reaches the optimum of most problems.
 _LIBSVM_TOL = 1e-3
-# A smaller gap, reached where it takes little more time.
+# A smaller gap, used where it takes little more time.
 _SMALL_GAP = 1e-6
-# LIBSVM's iterations move two rows.  One of ours stands for as many of them as there are rows, at
-# least these.
+# An iteration of LIBSVM updates two rows.  One iteration here counts as n_rows of LIBSVM's, but at
+# least this many.
 _MIN_PAIRS, _MAX_INT = 1000, 2**31 - 1
 # The number of iterations after which the interior-point method takes over, if it is feasible.
 _PATIENCE = 30
-# The search for the intercept: most values, reduction of the tolerance, smallest tolerances.
+# The search for the intercept: maximum number of values, tolerance reduction, smallest tolerances.
 _MAX_INTERCEPTS = 50
 _TOL_REDUCTION, _MIN_TOL, _MIN_RELATIVE_TOL = 0.01, 1e-13, 1e-4
 
@@ -43,7 +43,7 @@ _TOL_REDUCTION, _MIN_TOL, _MIN_RELATIVE_TOL = 0.01, 1e-13, 1e-4
 def train(gram: LazyKernelMatrix, problem: KernelProblem, progress: Progress) -> KernelSolution:
     """Train a kernel machine on the rows of a kernel matrix."""
     box = problem.loss.box()
-    if box.is_unlimited:
+    if box.is_unbounded:
         _ = gram.full  # every row is a support vector
     if not problem.fit_intercept:
         found = _without_intercept(gram, problem, progress)
@@ -61,7 +61,7 @@ def _by_interior_point(
     gram: LazyKernelMatrix, problem: KernelProblem, start: KernelSolution, progress: Progress
 ) -> KernelSolution:
     """Return the better of a solution and that of the interior-point method."""
-    if problem.loss.box().is_unlimited or not _can_factorize(gram):
+    if problem.loss.box().is_unbounded or not _can_factorize(gram):
         return start
     a, n_iter = solve_interior_point(gram, problem, problem.max_iter - start.n_iter)
     found = polish(gram, problem, solution_from_duals(gram, problem, a))
@@ -80,16 +80,16 @@ def _max_first_iter(gram: LazyKernelMatrix, problem: KernelProblem) -> int:
 
 
 def _best(solutions: list[KernelSolution], n_iter: int) -> KernelSolution:
-    """Return the first solution of the smallest gap."""
+    """Return the solution with the smallest gap, the first of equals."""
     return replace(min(solutions, key=lambda found: found.certificate.gap), n_iter=n_iter)
 
 
 def _without_intercept(
     gram: LazyKernelMatrix, problem: KernelProblem, progress: Progress
 ) -> KernelSolution:
-    # Leave-one-out bounds need a small gap; where that takes few more steps, go on to it.
-    quick = problem.loss.box().is_linear and gram.kernel.constant_diagonal is not None
-    tol = min(problem.tol, _SMALL_GAP) if quick and gram.width == gram.n_rows else problem.tol
+    # Leave-one-out bounds need a small gap, so aim for it where it takes few more steps.
+    is_cheap = problem.loss.box().is_linear and gram.kernel.constant_diagonal is not None
+    tol = min(problem.tol, _SMALL_GAP) if is_cheap and gram.width == gram.n_rows else problem.tol
     box = solve_box(
         gram,
         problem.y,
@@ -123,7 +123,7 @@ def _hinge_with_intercept(
 
 
 def _libsvm_tolerances(tol: float) -> list[float]:
-    """Return LIBSVM's tolerances to try; costs of different magnitude need small ones."""
+    """Return the LIBSVM tolerances to try; costs of different magnitude need small ones."""
     finer = tol / 2 * _TOL_REDUCTION ** np.arange(1, 5)
     first = max(tol / 2, _LIBSVM_TOL)
     return [first, *[t for t in (tol / 2, *finer) if _MIN_TOL < t < _LIBSVM_TOL]]
@@ -143,17 +143,17 @@ def _libsvm(
     cost = problem.loss.box().high
     if gram.kernel.libsvm is not None:
         cache = min(_CACHE_FRACTION * gram.memory / _MEGABYTE, _MAX_CACHE)
-        # LIBSVM squares the rows themselves; a shift of all rows changes nothing else.
+        # LIBSVM squares the rows; centering limits cancellation and changes nothing else.
         rows = gram.X - gram.X.mean(axis=0)
         settings = {**gram.kernel.libsvm, "cache_size": cache}
     else:
         cache = min(_CACHE_FRACTION_BESIDE * gram.memory / _MEGABYTE, _MAX_CACHE)
         rows, settings = gram.full, {"kernel": "precomputed", "cache_size": cache}
-    machine = _QuietSVC(C=1.0, tol=tol, max_iter=min(max_pairs, _MAX_INT), **settings)
-    machine.fit(rows, problem.y, sample_weight=cost)
+    svc = _QuietSVC(C=1.0, tol=tol, max_iter=min(max_pairs, _MAX_INT), **settings)
+    svc.fit(rows, problem.y, sample_weight=cost)
     a = np.zeros(len(cost))
-    a[machine.support_] = np.minimum(np.abs(machine.dual_coef_[0]), cost[machine.support_])
-    return a, int(machine.n_iter_[0])
+    a[svc.support_] = np.minimum(np.abs(svc.dual_coef_[0]), cost[svc.support_])
+    return a, int(svc.n_iter_[0])
 
 
 def _squared_with_intercept(

@@ -2,14 +2,14 @@
 
     min over w, b of   |w|^2 / 2 + sum over rows i of cost_i max(0, 1 - y_i f(x_i))    (`Problem`)
 
-The hinge has no slope at its corner, so it is smoothed around the current dual variables ``a`` with
+The hinge has no slope at its kink, so it is smoothed around the current dual variables ``a`` with
 penalty ``s`` (see `SmoothedHinge`).  Minimizing the smoothed objective gives new dual variables, at
 which the next smoothing is centered; the penalty grows.  Only rows whose dual variable is strictly
 between its limits have curvature, and they become few.
 
-Measurements showed three choices to be robust: the first centers are in the middle of the box and
+Three choices proved robust in benchmarks: the first centers are in the middle of the box and
 the first penalty is low, so that the first problems are easy; a smoothed problem is solved only
-until Newton's residual adds as much to the duality gap as the smoothing does; and the penalty grows
+until Newton's residual adds as much to the duality gap as the smoothing; and the penalty grows
 slowly after a problem that took several steps, quickly after one that took a single step.  If there
 are very many rows, a subsample is solved first: its solution and its penalty are a good start.
 """
@@ -32,7 +32,7 @@ from everystump._core.solvers.table_kernel import Effort
 # The first penalty, in units of (size of the box) / (mean distance from the margin).  If all rows
 # start on the margin, this distance is used.
 _FIRST_PENALTY, _MIN_DISTANCE = 0.3, 1e-3
-# Beyond this multiple of the first penalty there is only rounding.
+# Beyond this multiple of the first penalty there is only rounding error.
 _MAX_GROWTH = 1e15
 # The first box is at most this multiple of a typical dual variable, for any C.  In a wide problem,
 # with more than _WIDE bins per row, few dual variables end at their limit: the first box is small.
@@ -76,7 +76,7 @@ def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOpti
             _check_separable(problem, current)
         if current.gap <= tol or search.n_iter >= options.max_iter:
             break
-        # How much the dual variables and the margins disagree, which is the cost of the smoothing.
+        # The mismatch between dual variables and margins, which is the cost of the smoothing.
         slack = search.rows.complementarity() if problem.hard else sums.loss - sums.pairing
         slack += _SIGN_SLACK * search.iterate.constraints.smoothing_cost(search.iterate.weights)
         floor = 0.1 * tol * max(current.dual, 0.0)
@@ -97,11 +97,11 @@ def _solve_subsample(problem: Problem, rows: Rows, options: SolverOptions) -> So
     """Return the solution on a subsample of very many rows, from which few steps remain."""
     if rows.n_rows < _MANY_ROWS or problem.hard or problem.signs is not None:
         return None
-    some = rows.subsample(_SUBSAMPLING)
-    if some.minority_size() < _MIN_CLASS_ROWS:
+    subsample = rows.subsample(_SUBSAMPLING)
+    if subsample.minority_size() < _MIN_CLASS_ROWS:
         return None
     rough = SolverOptions(_SUBSAMPLE_TOL * options.tol, options.max_iter)
-    found = solve_augmented_lagrangian(problem, some, rough)
+    found = solve_augmented_lagrangian(problem, subsample, rough)
     rows.passes += found.certificate.passes / _SUBSAMPLING
     return found
 
@@ -158,14 +158,14 @@ class _Search:
         rows.smooth_at(self.penalty, ratio * start.dual_coef)
         self.iterate.warm_start_constraints(start)
 
-    def is_smoothed_solved(self, current: PrimalDual, most: float) -> bool:
-        """Whether the imbalance of the classes and Newton's residual add at most ``most``.
+    def is_smoothed_solved(self, current: PrimalDual, max_gap: float) -> bool:
+        """Whether class imbalance and Newton's residual each add at most ``max_gap`` to the gap.
 
         Scaling the larger class down until both balance costs about that fraction of the dual.
         """
         fraction = abs(current.imbalance) / current.total if current.total > 0 else 0.0
-        balanced = fraction <= _BALANCE and fraction * max(current.dual, 0.0) <= most
-        return self._steps > 0 and balanced and self.iterate.residual_gap(current) <= most
+        balanced = fraction <= _BALANCE and fraction * max(current.dual, 0.0) <= max_gap
+        return self._steps > 0 and balanced and self.iterate.residual_gap(current) <= max_gap
 
     def _growth(self) -> float:
         if self._steps > 1:
@@ -175,8 +175,8 @@ class _Search:
         if not trivial:
             return _GROWTH_EASY
         # In the span of the rows systems are solved exactly: no step takes long.
-        leaps = self.problem.span is not None or not self._is_wide
-        return _GROWTH_TRIVIAL if leaps else _GROWTH_TRIVIAL_WIDE
+        is_cheap = self.problem.span is not None or not self._is_wide
+        return _GROWTH_TRIVIAL if is_cheap else _GROWTH_TRIVIAL_WIDE
 
     def recenter(self) -> None:
         """Center the smoothing at the current dual variables and raise the penalty."""
@@ -199,10 +199,10 @@ def _check_separable(problem: Problem, current: PrimalDual) -> None:
 
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
-    which = "stump ensemble" if problem.signs is None else "ensemble with these monotonic curves"
+    model = "stump ensemble" if problem.signs is None else "ensemble with these monotonic curves"
     diameter = problem.chains.diameter
     if diameter == 0.0 or np.sqrt(2 * max(current.dual, 0.0)) * _MIN_MARGIN * diameter > 1:
         raise InseparableError(
-            f"C=inf asks for a hard margin, but no {which} separates the two classes by a margin "
+            f"C=inf requires a hard margin, but no {model} separates the two classes by a margin "
             f"of more than {_MIN_MARGIN:g} of the rows' largest distance; use a finite C."
         )

@@ -36,7 +36,7 @@ _MIN_BATCH, _N_BATCHES = 256, 32
 _STEPS_PER_ROW, _MAX_ROUNDS = 3, 20
 # With more rows than this, a Newton step is not worth its cubic cost.
 MAX_FREE_ROWS = 4000
-# Relative to the diagonal: makes matrices of equal rows invertible.
+# Relative to the diagonal: makes the matrix invertible despite equal rows.
 JITTER = 1e-13
 # Newton steps are shortened until the dual value rises by this fraction of the predicted increase.
 _LENGTHS, _MIN_INCREASE = 0.5 ** np.arange(10), 0.1
@@ -63,7 +63,7 @@ class _RowCache:
         return len(self.index) == len(self.rows)
 
     def fetch(self, violation: np.ndarray, free: np.ndarray) -> bool:
-        """Fetch the rows of the largest violations that are not cached; return whether any were."""
+        """Fetch the uncached rows of the largest violations; return whether there were any."""
         if self._complete:
             return False
         missing = violation.copy()
@@ -112,7 +112,7 @@ def solve_box(
 
     Parameters
     ----------
-    products : Products
+    products : KernelProducts
         The kernel matrix.
     sign : ndarray of shape (n_rows,)
         The labels, 1 or -1.
@@ -123,7 +123,7 @@ def solve_box(
     tol : float, default=1e-3
         The relative duality gap to reach.
     max_iter : int, default=1000
-        The largest number of rounds of fetching and solving.
+        The maximum number of rounds of fetching and solving.
     start : (ndarray, ndarray) of shape (n_rows,), optional
         Dual variables to start from, within their limits, and their margins.
     progress : callable, optional
@@ -199,7 +199,7 @@ def _violation(box: Box, a: np.ndarray, margin: np.ndarray) -> np.ndarray:
 def _newton_step(
     cache: _RowCache, sign: np.ndarray, box: Box, a: np.ndarray, margin: np.ndarray
 ) -> None:
-    """Move all ``a`` strictly between their limits towards their joint optimum."""
+    """Move all ``a`` strictly between their limits toward their joint optimum."""
     inside = (a > box.low) & (a < box.high)
     slots = np.flatnonzero(inside[cache.index])
     if not 0 < len(slots) <= MAX_FREE_ROWS:

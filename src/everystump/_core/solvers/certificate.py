@@ -1,8 +1,8 @@
 """The optimality certificate (duality gap) of every solution, evaluated from the solution itself.
 
 All certificates are made by `certify`.  A solver returns coefficients; the values of both problems
-are computed from these alone, never taken from the iterations that found them, together with a
-bound on the rounding error of the sums, which holds for any order of summation (Higham, 2002,
+are computed from these alone, not taken from the solver's iterations, together with a bound on the
+rounding error of the sums, which holds for any order of summation (Higham, 2002,
 Accuracy and Stability of Numerical Algorithms, chapters 3 and 4).
 """
 
@@ -47,8 +47,8 @@ class Certificate:
     passes : float
         The number of passes over all codes of all rows that the solver made.
     rounding : float
-        The most, as a fraction of ``primal``, that ``primal`` is above and ``dual`` below the value
-        in exact arithmetic.  If it exceeds the tolerance, convergence cannot be shown.
+        A bound, as a fraction of ``primal``, on how far ``primal`` is above and ``dual`` below the
+        value in exact arithmetic.  If it exceeds the tolerance, convergence cannot be shown.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class ObjectiveTerms:
     imbalance : float
         A bound on how much too high the dual value is because ``sum of y a`` is not 0.
     primal_rounding, dual_rounding : float
-        Bounds on the rounding error of each objective, that of its sum included.
+        Bounds on the rounding error of each objective, including that of its sum.
     """
 
     norm: float
@@ -105,11 +105,11 @@ def certify(terms: ObjectiveTerms, tol: float, passes: float = 0.0) -> Certifica
     dual = exact_sum(
         (terms.dual_loss, -terms.dual_norm / 2, -terms.imbalance, -terms.dual_rounding)
     )
-    # A value that was moved to the safe side may have been off to that side before.
+    # A value that was moved to the safe side may have erred to that side before.
     error = 2 * max(terms.primal_rounding, terms.dual_rounding)
     rounding = float(error / primal) if 0.0 < primal < math.inf else 0.0
     gap = relative_gap(primal, dual)
-    if dual > primal:  # only rounding can explain that, if nothing is wrong
+    if dual > primal:  # possible only by rounding, unless there is a bug
         gap = rounding if dual <= primal * (1.0 + rounding) else math.inf
     return Certificate(primal, dual, gap, gap <= tol, passes, rounding)
 

@@ -1,4 +1,4 @@
-"""The certified solution of a stump ensemble: both problems evaluated at what is returned.
+"""The certified solution of a stump ensemble: both problems evaluated at the returned values.
 
 Weights, intercept and dual variables are scaled by the factors that `primal_dual` found; then both
 problems are evaluated at the scaled numbers, each with a bound on the rounding error of its sums.
@@ -19,8 +19,9 @@ from everystump._core.solvers.duality import primal_dual
 from everystump._core.solvers.problem import Problem, Solution
 from everystump._core.solvers.rows import Rows, RowSums
 
-# The loss of a margin and its dual term take exponentials and logarithms of a few units each; a
-# dual variable that rounds to its upper limit counts 37 times, the logarithm of the difference.
+# The loss of a margin and its dual term use exponentials and logarithms, each with an error of a
+# few units; for a dual variable that rounds to its upper limit, it counts up to 37 times, the
+# logarithm of the difference.
 _LOSS_ROUNDING, _DUAL_ROUNDING = 16, 64
 
 
@@ -70,8 +71,8 @@ def _objective_terms(
     """Return the terms of both objectives, given the sums over the rows at these margins."""
     error = _margin_rounding(problem, weights, intercept)
     worst, norm = rows.loss_at_shift(-error), float(weights @ weights)
-    increase = max(worst - sums.loss, 0.0) if worst < np.inf else np.inf
-    own = sum_rounding(rows.n_additions + _LOSS_ROUNDING) * worst
+    loss_error = max(worst - sums.loss, 0.0) if worst < np.inf else np.inf
+    loss_error += sum_rounding(rows.n_additions + _LOSS_ROUNDING) * worst
     by_class = [problem.chains.rmatvec(table) for table in sums.tables]
     dual_weights = problem.project(by_class[0] - by_class[1])
     return ObjectiveTerms(
@@ -79,7 +80,7 @@ def _objective_terms(
         loss=sums.loss,
         dual_loss=float(sums.duals.sum()),
         dual_norm=float(dual_weights @ dual_weights),
-        primal_rounding=SAFETY_FACTOR * (increase + own) + sum_rounding(len(weights) + 4) * norm,
+        primal_rounding=SAFETY_FACTOR * loss_error + sum_rounding(len(weights) + 4) * norm,
         dual_rounding=_dual_rounding(problem, rows, sums, by_class, dual_weights),
     )
 
@@ -109,7 +110,7 @@ def _dual_rounding(
     excess = np.maximum(sums.totals - sums.totals[::-1], 0.0) + unit * total
     cuts = np.divide(excess, sums.totals, out=np.zeros(2), where=sums.totals > 0)
     lost = [
-        cut * max(gain - float(dual_weights @ own), 0.0) + cut**2 * float(own @ own) / 2
-        for cut, gain, own in zip(np.minimum(cuts, 1.0), sums.duals, by_class, strict=True)
+        cut * max(gain - float(dual_weights @ v), 0.0) + cut**2 * float(v @ v) / 2
+        for cut, gain, v in zip(np.minimum(cuts, 1.0), sums.duals, by_class, strict=True)
     ]
     return SAFETY_FACTOR * ((1.0 + min(cuts.max(), 1.0)) * error + max(lost))

@@ -15,9 +15,9 @@ Operator = Callable[[np.ndarray], np.ndarray]
 class StoppingRule:
     """When a solution is accurate enough, given its residual ``r``.
 
-    ``|r|^2 / 2`` is what the residual adds to the duality gap.  Stop when it is at most ``floor``,
-    or when it is at most ``target`` and ``r' M^-1 r`` fell to the fraction ``relative`` of its
-    initial value.
+    ``|r|^2 / 2`` is the contribution of the residual to the duality gap.  Stop when it is at most
+    ``floor``, or when it is at most ``target`` and ``r' M^-1 r`` fell to the fraction ``relative``
+    of its initial value.
     """
 
     floor: float

@@ -1,4 +1,4 @@
-"""The solvers by name; the loss of a problem names the one that it needs."""
+"""The solvers by name; each loss specifies its solver."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ SOLVERS: dict[str, Callable[[Problem, Rows, SolverOptions], Solution]] = {
 
 
 def solve(problem: Problem, rows: Rows, options: SolverOptions) -> Solution:
-    """Minimize the objective of `Problem` with the solver that its loss names."""
+    """Minimize the objective of `Problem` with the solver of its loss."""
     return SOLVERS[problem.loss.solver](problem, rows, options)

@@ -10,7 +10,7 @@ from everystump._core.solvers.certificate import relative_gap
 from everystump._core.solvers.problem import Problem
 from everystump._core.solvers.rows import RowSums
 
-_WIDER = 1.01
+_GAP_FACTOR = 1.01
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class PrimalDual:
 
     @property
     def gap(self) -> float:
-        """The relative duality gap, slightly wider: the certificate will allow for rounding."""
-        return _WIDER * relative_gap(self.primal, self.dual)
+        """The relative duality gap, slightly enlarged to allow for rounding in the certificate."""
+        return _GAP_FACTOR * relative_gap(self.primal, self.dual)
 
 
 def primal_dual(problem: Problem, weights: np.ndarray, sums: RowSums) -> PrimalDual:

@@ -20,7 +20,7 @@ _RESUMED_SIGN_PENALTY = 0.2
 
 
 class NewtonSystem(Protocol):
-    """What computes Newton directions; ``products`` counts the products of the last one."""
+    """A source of Newton directions; ``products`` counts the products for the last one."""
 
     products: int
 
@@ -71,8 +71,8 @@ class Iterate:
         projected = self.problem.project(self.weights)
         self.rows.set_direction(self.problem.chains.matvec(projected - self.weights), 0.0)
         loss, min_margin = self.rows.full_step_loss()
-        sums_there = replace(sums, loss=loss, min_margin=min_margin)
-        current = primal_dual(self.problem, projected, sums_there)
+        projected_sums = replace(sums, loss=loss, min_margin=min_margin)
+        current = primal_dual(self.problem, projected, projected_sums)
         return sums, replace(current, residual=current.residual + projected - self.weights)
 
     def newton_step(self, current: PrimalDual, stop: StoppingRule) -> None:
@@ -93,7 +93,7 @@ class Iterate:
         self.rows.take_step(t)
 
     def residual_gap(self, current: PrimalDual) -> float:
-        """Return what Newton's residual adds to the duality gap."""
+        """Return the contribution of Newton's residual to the duality gap."""
         residual = current.residual
         if self.constraints:
             residual = residual + self.constraints.force(self.weights)

@@ -1,4 +1,4 @@
-"""Kernel machines evaluated from their coefficients: margins, and the certificate.
+"""Evaluation of kernel machines from their coefficients: margins and the certificate.
 
 For ``f = sum of a_j y_j K(x_j, .)`` and an intercept ``b``,
 
@@ -52,7 +52,7 @@ class EvaluatedExpansion:
 
 
 def fixed_intercept(b: float, coef: np.ndarray) -> Callable[[Scores], Intercept]:
-    """Return the function that gives a fixed intercept to any scores, for coefficients ``y a``."""
+    """Return a function of the scores that always returns the intercept ``b``."""
     shift = b * exact_sum(coef)
     intercept = Intercept(b, shift, 2 * UNIT_ROUNDOFF * abs(shift))
     return lambda scores: intercept
@@ -66,9 +66,10 @@ def evaluate_expansion(
     tol: float,
     intercept: Callable[[Scores], Intercept],
 ) -> EvaluatedExpansion:
-    """Evaluate the machine of ``a``, each within its limits, and of the intercept for its scores.
+    """Evaluate the machine with dual variables ``a``, each within its limits.
 
-    Sums are taken in twice the precision if more digits would change the certificate.
+    ``intercept`` maps its scores to the intercept.  Sums are taken in twice the precision if that
+    would change the certificate.
     """
     for extended in (False, True):
         scores = products.scores(a * sign, extended)
@@ -88,7 +89,7 @@ def _evaluate(
 ) -> EvaluatedExpansion:
     """Evaluate a machine with given scores.
 
-    Long sums are rounded once; each term, of few operations, is rounded by a few units more.
+    Long sums are rounded once; each term adds a few units of rounding from its few operations.
     """
     coef = a * sign
     norm_terms, dual_terms = coef * scores.value, loss.dual(a)

@@ -1,8 +1,8 @@
 """Products of a kernel matrix with coefficients, and bounds on their rounding error.
 
 Plain sums are taken over short runs of terms first and then over the runs, so that no term goes
-through many additions; they lose digits where large terms cancel.  Extended sums carry the rounding
-error of each product and each sum along in a second number (Ogita, Rump & Oishi, 2005), as if in
+through many additions; they lose precision where large terms cancel.  Extended sums accumulate the
+rounding error of each product and each sum in a second number (Ogita, Rump & Oishi, 2005), as if in
 twice the precision.
 """
 
@@ -114,15 +114,15 @@ def weighted_sum(rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
 
 def linear_scores(X: np.ndarray, coef: np.ndarray, extended: bool = False) -> Scores:
     """Return ``X (X' coef)``, whose terms are far smaller than those of ``(X X') coef``."""
-    chosen = np.flatnonzero(coef)
+    nonzero = np.flatnonzero(coef)
     weights = RowSum(X.shape[1], extended)
-    weights.add(X, chosen, coef)
+    weights.add(X, nonzero, coef)
     error = weights.rest_rounding if extended else weights.scores().rounding
-    columns, every = np.ascontiguousarray(X.T), np.arange(X.shape[1])
+    columns, features = np.ascontiguousarray(X.T), np.arange(X.shape[1])
     out = RowSum(len(X), extended)
-    out.add(columns, every, weights.value)
+    out.add(columns, features, weights.value)
     if extended:
-        out.add(columns, every, weights.rest)
+        out.add(columns, features, weights.rest)
     value, rounding = out.scores()
     return Scores(value, rounding + SAFETY_FACTOR * (np.abs(X) @ error))
 

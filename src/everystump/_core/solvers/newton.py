@@ -31,7 +31,7 @@ _FEW_STEPS = 3
 _GROWTH_HARD, _GROWTH_FEW, _GROWTH_EASY = 1.5, 3.0, 10.0
 # The solution for another C may satisfy the tolerance by chance, but all of its error is in the
 # direction of that C: without a step it is accepted only at this fraction of the tolerance.
-_UNTOUCHED = 0.05
+_UNCHANGED_FRACTION = 0.05
 
 
 def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Solution:
@@ -50,8 +50,8 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
         while True:
             _, current = iterate.evaluate()
             options.progress(n_iter, current.primal, current.dual)
-            enough = goal if start is None or n_iter > 0 else _UNTOUCHED * goal
-            if current.gap <= enough or n_iter == options.max_iter:
+            max_gap = goal if start is None or n_iter > 0 else _UNCHANGED_FRACTION * goal
+            if current.gap <= max_gap or n_iter == options.max_iter:
                 break
             # The primal value is far too high as long as many weights violate their signs.
             value = current.dual if iterate.constraints else current.primal
@@ -66,7 +66,7 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
 
 
 def _is_recentering_due(iterate: Iterate, current: PrimalDual, floor: float) -> bool:
-    """Whether the smoothing of the signs is what keeps the duality gap open."""
+    """Whether most of the duality gap is due to the smoothing of the sign constraints."""
     if not iterate.constraints:
         return False
     cost = iterate.constraints.smoothing_cost(iterate.weights)

@@ -32,7 +32,7 @@ _MAX_TRIALS = 60
 
 
 class ChainNewtonSystem:
-    """Newton directions of one problem; ``products`` counts the products of the last one."""
+    """Newton directions of one problem; ``products`` counts the products for the last one."""
 
     def __init__(self, problem: Problem, rows: Rows) -> None:
         self.problem = problem
@@ -153,7 +153,7 @@ def solve_in_span(
 ) -> tuple[np.ndarray, float]:
     """Solve ``(K + 1/W) l - db = V r``, ``sum of l = e``; then ``dw = r - V'l``.
 
-    ``K`` is multiplied by the roots of ``W`` from both sides, so that it may be huge or tiny.
+    ``K`` is scaled by the roots of ``W`` on both sides, so that any magnitude of it is safe.
     Without an ``imbalance`` ``e`` there is no ``db``.
     """
     root = np.sqrt(weight)

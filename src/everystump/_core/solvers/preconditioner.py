@@ -20,16 +20,16 @@ from everystump._core.solvers.problem import Problem
 class _JointBlock(NamedTuple):
     """The bins of a joint column, the weights of its members, and their votes at these bins."""
 
-    own: slice
+    bins: slice
     entries: np.ndarray
     votes: np.ndarray
 
     def inverse(self, joint: np.ndarray, scale: np.ndarray | None) -> np.ndarray | None:
         """Return the inverse of the block, or None if it is numerically singular.
 
-        Then the chains of the members are the preconditioner: worse, but never wrong.
+        In that case the chains of the members are the preconditioner: less effective, but valid.
         """
-        weight = joint[self.own]
+        weight = joint[self.bins]
         votes = self.votes if scale is None else self.votes * scale[self.entries]
         centered = votes - (weight @ votes) / weight.sum()
         block = (centered.T * weight) @ centered
@@ -64,7 +64,7 @@ class BlockPreconditioner:
         """An estimate of the seconds to factor it; only ratios matter."""
         sizes = np.diff(self._chains.starts).astype(np.float64)
         sizes[sizes == 1] = 0.0  # a constant needs no block
-        joint = [sizes[list(own)].sum() for own in self._packing.members if len(own) > 1]
+        joint = [sizes[list(group)].sum() for group in self._packing.members if len(group) > 1]
         return 1e-10 * float(np.sum(np.array(joint) ** 3))
 
     def factor(

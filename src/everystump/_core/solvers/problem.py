@@ -75,7 +75,7 @@ class Problem:
     chains : Chains
         The operator ``S`` from weights to tables.
     packing : Packing
-        How tables become the joint tables that the rows read.
+        Maps tables to the joint tables that the row loops use.
     loss : type of Loss
         The class of the losses of the rows.
     fit_intercept : bool
@@ -98,7 +98,7 @@ class Problem:
 
     @property
     def operator(self) -> Chains | Span:
-        """The operator from weights to what the rows read, with its inner product."""
+        """The operator from weights to tables (or scores), with its inner product."""
         return self.chains if self.span is None else self.span
 
     def project(self, weights: np.ndarray) -> np.ndarray:
@@ -113,7 +113,7 @@ class Solution:
     """Weights, intercept, signed dual variables ``y a``, and the optimality certificate.
 
     ``C``, ``penalty`` and ``sign_penalty`` (of the augmented Lagrangian, for rows and for sign
-    constraints) are where a solver may resume for another C.
+    constraints) are used by warm starts for another C.
     """
 
     weights: np.ndarray
@@ -128,14 +128,14 @@ class Solution:
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """How accurately to solve a problem, and what helps.
+    """The accuracy, the iteration limit and the optional inputs of a solver.
 
     Attributes
     ----------
     tol : float
         The relative duality gap to reach.
     max_iter : int
-        The largest number of Newton steps.
+        The maximum number of Newton steps.
     progress : callable
         Called with the number of Newton steps, the primal and the dual value.
     start : Solution, optional

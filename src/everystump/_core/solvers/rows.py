@@ -1,10 +1,11 @@
-"""The rows of a problem, as solvers see them.
+"""The rows of a problem: the solvers' interface to the data.
 
-A solver holds no array with one entry per row.  It sends tables, with one number per bin, and gets
-back tables and a few sums; the rows keep their margins, dual variables and losses.  So the rows can
-be in blocks: here blocks of one array, shared by threads; elsewhere they could be chunks on a disk
-or on the machines of a cluster, with the public methods of `Rows` as the interface.  Sums are taken
-block by block in a fixed order, so that the number of threads changes results by rounding at most.
+A solver holds no array with one entry per row.  It passes tables, with one number per bin, and gets
+back tables and a few sums; margins, dual variables and losses are stored with the rows.  So the
+rows can be in blocks: here blocks of one array, shared by threads; they could also be chunks on a
+disk or on the nodes of a cluster, with the public methods of `Rows` as the interface.  Sums are
+taken block by block in a fixed order, so that the number of threads changes results only by
+rounding.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ class SolverBlock(Block):
     def curvature(self) -> tuple[np.ndarray, int]:
         """Compute the curvature at the margins; return its sums by joint bin and the active rows.
 
-        Active rows are those with curvature; only they take part in `product`.
+        Active rows are those with curvature; `product` uses only them.
         """
         self.weight = self.loss.curvature(self.margin)
         active = np.flatnonzero(self.weight)
@@ -173,20 +174,20 @@ class SolverBlock(Block):
 
 
 class Rows(Blocks[SolverBlock]):
-    """The rows of one two-class problem, in blocks.
+    """The rows of one binary problem, in blocks.
 
     Parameters
     ----------
     packing : Packing
         Codes of all rows of the table.
     index : ndarray of shape (n_rows,), optional
-        The rows of the table that take part, all by default.
+        The rows of the table that belong to the problem, all by default.
     positive : ndarray of bool, shape (n_rows,)
         Whether each of them is in the positive class.
     loss : callable
         Maps an array of costs to a loss.
     weight : ndarray of shape (n_rows,)
-        The weight of each row; a row twice and a weight of 2 are the same problem.
+        The weight of each row; a weight of 2 is equivalent to repeating the row.
     C : float
         Inverse regularization strength: the cost of a row is C times its weight.
     n_threads : int
@@ -215,8 +216,8 @@ class Rows(Blocks[SolverBlock]):
         n_rows = len(positive)
         equal = None
         if weight.strides == (0,):
-            most = min(n_rows, max_block_rows(n_threads))
-            equal = lru_cache(maxsize=4)(lambda factor: np.full(most, factor * weight[0]))
+            size = min(n_rows, max_block_rows(n_threads))
+            equal = lru_cache(maxsize=4)(lambda factor: np.full(size, factor * weight[0]))
 
         def make_block(part: slice) -> SolverBlock:
             rows = part if index is None else index[part]
@@ -231,17 +232,17 @@ class Rows(Blocks[SolverBlock]):
         self.n_active = self.n_rows
 
     def subsample(self, k: int) -> Rows:
-        """Return one out of every ``k`` rows as a problem of their own, with ``k`` times the C."""
+        """Return one out of every ``k`` rows as a separate problem, with ``k`` times the C."""
         index, positive, loss, weight = self._given
         n_rows = self.n_rows // k
-        some = k * np.arange(n_rows) + np.random.default_rng(0).integers(k, size=n_rows)
+        sampled = k * np.arange(n_rows) + np.random.default_rng(0).integers(k, size=n_rows)
         equal = weight.strides == (0,)
         return Rows(
             self.packing,
-            some if index is None else index[some],
-            positive[some],
+            sampled if index is None else index[sampled],
+            positive[sampled],
             loss,
-            weight[:n_rows] if equal else weight[some],
+            weight[:n_rows] if equal else weight[sampled],
             k * self.C,
             self.n_threads,
         )
@@ -385,7 +386,7 @@ class Rows(Blocks[SolverBlock]):
             block.a = block.sign * dual_coef[block.index]
 
     def dual_coef(self, scale: np.ndarray) -> np.ndarray:
-        """Return ``y a`` of all rows of the table, 0 for those that do not take part.
+        """Return ``y a`` for all rows of the table, 0 for rows outside the problem.
 
         ``scale`` holds factors for positive and for negative rows.
         """

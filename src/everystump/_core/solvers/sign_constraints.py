@@ -1,4 +1,4 @@
-"""Monotone curves: sign constraints on the weights of the stumps.
+"""Monotonic curves: sign constraints on the weights of the stumps.
 
 The table of a feature is ``U[k] = U[k-1] + s[k] w[k]``, so its curve increases if ``w[k] >= 0`` for
 all of its bins.  With ``sigma[k]`` 1, -1 or 0 for increasing, decreasing and free curves, the dual
@@ -13,7 +13,7 @@ multipliers ``center``:
 
     max over u >= 0 of   -u sigma w - (u - center)^2 / (2 penalty)
 
-So the objective keeps a continuous slope, and its curvature grows by ``penalty`` at the weights
+The objective thus keeps a continuous slope, and its curvature grows by ``penalty`` at the weights
 whose constraint is active.  More curvature of one weight is equivalent to a smaller jump ``s[k]``,
 down to none as the penalty goes to infinity.
 """
@@ -38,7 +38,7 @@ class SignConstraints:
     penalty : float
         The penalty parameter.
     needs_penalty : bool
-        Whether `set_penalty` is due before the next Newton step.
+        Whether `set_penalty` must be called before the next Newton step.
     """
 
     def __init__(self, signs: np.ndarray | None) -> None:
@@ -58,8 +58,8 @@ class SignConstraints:
         The right size depends on C, on the rows and on the smoothing of their losses; the mean
         curvature reflects all of these.
         """
-        wanted = min(self._factor * float(curvature[self._entries].mean()), _MAX_PENALTY)
-        self.penalty = max(self.penalty, wanted)
+        penalty = min(self._factor * float(curvature[self._entries].mean()), _MAX_PENALTY)
+        self.penalty = max(self.penalty, penalty)
         self.needs_penalty = False
 
     def warm_start(self, dual_weights: np.ndarray, penalty: float) -> None:

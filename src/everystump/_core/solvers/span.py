@@ -3,8 +3,8 @@
 At the optimum the weights are ``V'c``, a combination of the rows with coefficients ``c``, and every
 Newton step from such weights leads to such weights.  So ``(c, K c)`` represents them, where
 ``K = V V'`` is the kernel matrix: ``K c`` are the scores of the rows, and the product of one
-vector's ``c`` and another's ``K c`` is their inner product.  The solvers work the same way, step
-for step, but once the kernel matrix is known nothing depends on the number of features.  The
+vector's ``c`` and another's ``K c`` is their inner product.  The solvers take the same steps, but
+once the kernel matrix is known, no cost depends on the number of features.  The
 certificate is computed from the weights of the features.
 """
 
@@ -102,10 +102,10 @@ class SpanIterate(Iterate):
 
     def __init__(self, problem: Problem, rows: Rows, kernel_matrix: TableKernelMatrix) -> None:
         self._original = problem, rows
-        inside = SpanRows(rows, problem.loss)
-        self._span = Span(kernel_matrix.of(inside.index, rows.n_threads))
-        system = SpanNewtonSystem(problem, self._span, inside)
-        super().__init__(replace(problem, span=self._span), inside, system)
+        span_rows = SpanRows(rows, problem.loss)
+        self._span = Span(kernel_matrix.of(span_rows.index, rows.n_threads))
+        system = SpanNewtonSystem(problem, self._span, span_rows)
+        super().__init__(replace(problem, span=self._span), span_rows, system)
 
     def warm_start(self, start: Solution) -> None:
         """Move to the combination of the rows with the dual variables for another C."""
