@@ -24,7 +24,7 @@ from benchmarks.targets import AtMost, Faster, Limit, NoTarget
 from benchmarks.timing import Timed, alternating_seconds, describe, timed, timed_fit
 from everystump import StumpBoostingClassifier, StumpLogisticRegression, StumpSVC
 from everystump._core.columns import make_columns
-from everystump._tables import read_table
+from everystump._tables.frames import read_table
 from everystump.export import to_sql
 
 _MODELS = {

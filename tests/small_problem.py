@@ -9,7 +9,9 @@ from everystump._core.columns import make_columns
 from everystump._core.losses import Hinge, Logistic, SmoothedHinge, SquaredHinge
 from everystump._core.measures import Masses, Mixed
 from everystump._core.packing import pack
-from everystump._core.solvers import Problem, Rows, SolverOptions, solve
+from everystump._core.solvers import solve
+from everystump._core.solvers.problem import Problem, SolverOptions
+from everystump._core.solvers.rows import Rows
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)

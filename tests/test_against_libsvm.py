@@ -22,7 +22,7 @@ from oracles import (
 from random_tables import Case, cases
 
 from everystump import StumpSVC
-from everystump._core.solvers import TableKernelMatrix
+from everystump._core.solvers.problem import TableKernelMatrix
 
 RECOMPUTED = 1e-6
 TINY = 1e-9

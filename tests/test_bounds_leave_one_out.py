@@ -18,7 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from everystump import KernelSVC, StumpSVC, SubsampleVotingClassifier
-from everystump._core.kernel_machines import LOSSES, KernelProblem, leave_one_out
+from everystump._core.kernel_machines.leave_one_out import leave_one_out
+from everystump._core.kernel_machines.problem import LOSSES, KernelProblem
 from everystump.bounds import (
     det_loo_bound,
     det_loo_error,

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
-from everystump._core.solvers import DenseKernelMatrix, solve_box
-from everystump._core.solvers.box import coordinate_ascent
+from everystump._core.solvers.box import coordinate_ascent, solve_box
+from everystump._core.solvers.kernel_certificate import DenseKernelMatrix
 
 LOSSES = [Hinge, SquaredHinge, LeastSquares]
 

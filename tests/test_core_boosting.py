@@ -8,25 +8,18 @@ from column_examples import category, numbers
 from oracles import every_stump, least_error, seeds
 from scipy.optimize import minimize_scalar
 
-from everystump._core.boosting import (
-    BOOSTING_LOSSES,
-    BoostedRows,
-    StopReason,
-    Stump,
-    Stumps,
-    StumpSearch,
-    best_of_all,
-    best_of_random,
-    boost,
-    loops,
-)
+from everystump._core import lossloops
+from everystump._core.boosting.boosting import StopReason, best_of_all, best_of_random, boost
 from everystump._core.boosting.gains import (
     error_gains,
     exclude_small_sides,
     first_at_least,
     gini_gains,
 )
-from everystump._core.boosting.search import CHANCE
+from everystump._core.boosting.losses import BOOSTING_LOSSES
+from everystump._core.boosting.rows import BoostedRows
+from everystump._core.boosting.search import CHANCE, Stump, StumpSearch
+from everystump._core.boosting.stumps import Stumps
 from everystump._core.columns import make_columns
 from everystump._core.packing import pack
 
@@ -145,7 +138,7 @@ def test_advance():
     rng = np.random.default_rng(0)
     margin, vote = rng.normal(scale=200, size=100), rng.choice([-1.0, 1.0], size=100)
     moved, out = margin.copy(), np.full(100, np.nan)
-    loops.advance(vote, 0.5, 2.0, 10.0, -300.0, 200.0, moved, out)
+    lossloops.advance(vote, 0.5, 2.0, 10.0, -300.0, 200.0, moved, out)
     np.testing.assert_allclose(moved, margin + 0.5 * vote, rtol=1e-15)
     np.testing.assert_allclose(out, np.clip(10 - 2 * moved, -300, 200), rtol=1e-15)
 
@@ -163,7 +156,7 @@ def test_derivatives_along_a_stump(name, scale):
     rng = np.random.default_rng(1)
     odds, cost = rng.lognormal(size=(2, 500))
     vote = rng.choice([-1.0, 1.0], size=500)
-    kernel = getattr(loops, f"{name}_derivatives")
+    kernel = getattr(lossloops, f"{name}_derivatives")
 
     def slope(t):
         return np.sum(vote * cost * TWINS[name](odds * np.exp(-2 * t * vote), scale))

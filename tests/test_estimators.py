@@ -20,7 +20,7 @@ from everystump import (
 )
 from everystump._core.measures import ChosenStumps
 from everystump._core.shapes import ShapeModel
-from everystump._core.solvers import Certificate
+from everystump._core.solvers.certificate import Certificate
 
 KINDS = {
     "hinge": StumpSVC(n_jobs=1),

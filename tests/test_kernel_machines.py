@@ -9,14 +9,24 @@ from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
 from everystump import KernelSVC, StumpLogisticRegression, StumpSVC
-from everystump._core.kernel_machines import LOSSES, KernelProblem, LazyKernelMatrix, make_kernel
-from everystump._core.kernel_machines.evaluation import balance, solution_from_duals
 from everystump._core.kernel_machines.interior_point import solve_interior_point
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
+from everystump._core.kernel_machines.kernels import make_kernel
+from everystump._core.kernel_machines.problem import (
+    LOSSES,
+    KernelProblem,
+    balance,
+    solution_from_duals,
+)
 from everystump._core.losses import Hinge, LeastSquares, SquaredHinge
-from everystump._core.solvers import DenseKernelMatrix
 from everystump._core.solvers.certificate import ObjectiveTerms, certify
-from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_intercept
-from everystump._core.solvers.kernel_products import RowSum, linear_scores
+from everystump._core.solvers.kernel_certificate import (
+    DenseKernelMatrix,
+    RowSum,
+    evaluate_expansion,
+    fixed_intercept,
+    linear_scores,
+)
 
 
 def exact(values):

@@ -11,15 +11,14 @@ import pytest
 from sklearn.metrics.pairwise import linear_kernel
 
 from everystump import KernelSVC
-from everystump._core.kernel_machines import (
-    KERNELS,
+from everystump._core.kernel_machines.kernels import (
     CallableKernel,
     Expansion,
-    KernelSpec,
     NamedKernel,
     PrecomputedKernel,
     make_kernel,
 )
+from everystump._core.kernel_machines.registry import KERNELS, KernelSpec
 from everystump.kernels import gaussian_kernel
 from everystump.modelfile import ModelFileError
 from everystump.modelfile.decode import Decoder

@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from everystump import KernelSVC, StumpSVC
-from everystump._core.kernel_machines import LazyKernelMatrix
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump.kernels import perceptron_kernel, simplified_stump_kernel, stump_kernel
 
 S0 = np.where(Y0 == 1, 1.0, -1.0)

@@ -24,11 +24,11 @@ from everystump import (
 from everystump._core.chains import Chains
 from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses
-from everystump._core.solvers import InseparableError
+from everystump._core.solvers.certificate import InseparableError
 from everystump._core.solvers.duality import primal_dual
 from everystump._core.solvers.newton_system import ChainNewtonSystem, hessian_diagonal
 from everystump._core.solvers.sign_constraints import SignConstraints
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump.bounds import loo_bound
 

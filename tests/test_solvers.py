@@ -12,12 +12,18 @@ from everystump._core.columns import make_columns
 from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.packing import pack
-from everystump._core.solvers import Problem, Rows, SolverOptions, solve
+from everystump._core.solvers import solve
 from everystump._core.solvers.certificate import ObjectiveTerms, certify, relative_gap
-from everystump._core.solvers.conjugate_gradients import StoppingRule, conjugate_gradients
 from everystump._core.solvers.duality import primal_dual
-from everystump._core.solvers.newton_system import ChainNewtonSystem, line_search
+from everystump._core.solvers.newton_system import (
+    ChainNewtonSystem,
+    StoppingRule,
+    conjugate_gradients,
+    line_search,
+)
 from everystump._core.solvers.preconditioner import BlockPreconditioner
+from everystump._core.solvers.problem import Problem, SolverOptions
+from everystump._core.solvers.rows import Rows
 
 EXACTLY = StoppingRule(0.0, 1e-24, 1.0)
 

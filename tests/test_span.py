@@ -9,11 +9,10 @@ from everystump import StumpLogisticRegression, StumpSVC, StumpSVCCV
 from everystump._core.chainloops import add_minima, mirror
 from everystump._core.chains import Chains
 from everystump._core.losses import Hinge
-from everystump._core.solvers import TableKernelMatrix, augmented_lagrangian, newton
-from everystump._core.solvers.conjugate_gradients import StoppingRule
-from everystump._core.solvers.iterate import Iterate
-from everystump._core.solvers.newton_system import ChainNewtonSystem
-from everystump._core.solvers.span import SpanIterate, initial_iterate
+from everystump._core.solvers import augmented_lagrangian, newton
+from everystump._core.solvers.iterate import Iterate, SpanIterate, initial_iterate
+from everystump._core.solvers.newton_system import ChainNewtonSystem, StoppingRule
+from everystump._core.solvers.problem import TableKernelMatrix
 
 
 class Always(TableKernelMatrix):

@@ -26,7 +26,7 @@ from everystump import (
     SubsampleVotingClassifier,
     WeightedVoteClassifier,
 )
-from everystump._tables import SparseTable
+from everystump._core.sparse import SparseTable
 from everystump.bounds import loo_bound, validation_bound
 from everystump.explain import ContributionsDisplay
 from everystump.report import write_report

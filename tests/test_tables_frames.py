@@ -26,7 +26,7 @@ from everystump import (
     StumpSVC,
     WeightedVoteClassifier,
 )
-from everystump._tables import read_rows, read_table
+from everystump._tables.frames import read_rows, read_table
 
 WORDS = ("ash", "beech", "cedar", "oak tree", "élan")
 

@@ -15,17 +15,16 @@ from everystump._core.losses import Loss
 from everystump._core.measures import Masses, Measure
 from everystump._core.packing import Packing, pack
 from everystump._core.shapes import Shape, ShapeModel
-from everystump._core.solvers import (
-    Certificate,
-    InseparableError,
+from everystump._core.solvers import solve
+from everystump._core.solvers.certificate import Certificate, InseparableError
+from everystump._core.solvers.problem import (
     Problem,
     Progress,
-    Rows,
     Solution,
     SolverOptions,
     TableKernelMatrix,
-    solve,
 )
+from everystump._core.solvers.rows import Rows
 
 
 @dataclass(frozen=True)

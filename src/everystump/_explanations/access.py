@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 
 _MAX_SUGGESTIONS = 10
 

@@ -12,7 +12,7 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._explanations.access import suggest_name
 from everystump._explanations.importance import evaluate_on_density
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._text import truncate_list
 
 # Sentences name at most this many levels.

@@ -11,7 +11,7 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import Ensemble, Shape, ShapeModel
 from everystump._explanations.access import feature_kind, feature_names
 from everystump._explanations.importance import missing_fraction, shape_std
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 
 _STUMP_COLUMNS = ["feature", "question", "direction", "weight", "low", "high", "level"]
 

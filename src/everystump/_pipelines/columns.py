@@ -16,7 +16,7 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 
 Function = Callable[[np.ndarray], np.ndarray]
 _LARGEST = np.finfo(np.float64).max

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from everystump._sklearn_compat import score_function
-from everystump._tables import as_supported_table
+from everystump._tables.frames import as_supported_table
 from everystump._tables.labels import labels_from_scores, log_probabilities
 from everystump._tables.training_table import TrainingTable
 

@@ -14,7 +14,7 @@ from everystump._arguments import short_repr
 from everystump._core.sparse import SparseTable
 from everystump._tables.categorical import check_categorical_features, is_category
 from everystump._tables.column import column_to_codes, column_to_floats, levels_kind
-from everystump._tables.rounding import warn_if_rounded
+from everystump._tables.column_errors import warn_if_rounded
 from everystump._values import NUMBER, TEXT, is_missing
 
 _PLURAL = {NUMBER: "numbers", TEXT: "text"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 
 _WORDS = {"increasing": 1, "decreasing": -1}
 _WANTED = '-1, 0 or 1, or "decreasing" or "increasing"'

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from everystump._core.kernel_machines import CallableKernel
+from everystump._core.kernel_machines.kernels import CallableKernel
 from everystump._tables.training_table import TrainingTable
 
 _ROUNDING = 1e-8

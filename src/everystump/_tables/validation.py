@@ -15,6 +15,7 @@ from everystump._arguments import as_float_array
 from everystump._core.sparse import SparseTable
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import check_columns
+from everystump._tables.column_errors import warn_if_matrix_rounded
 from everystump._tables.frames import (
     Feature,
     as_supported_table,
@@ -28,7 +29,6 @@ from everystump._tables.frames import (
     reorder_columns,
 )
 from everystump._tables.labels import encode_labels, read_labels
-from everystump._tables.rounding import warn_if_matrix_rounded
 from everystump._tables.row_hashes import hash_rows
 from everystump._tables.training_table import TrainingTable, class_factors
 

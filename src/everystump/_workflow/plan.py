@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._selection.folds import count_folds
-from everystump._selection.holdout import split_holdout
+from everystump._selection.folds import count_folds, split_holdout
 from everystump._text import InvalidInputError, pluralize, truncate_list
 from everystump._workflow.presets import PRESETS
 from everystump._workflow.schema.columns import NUMBERS, column_kind

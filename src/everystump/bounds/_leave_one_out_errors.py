@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from everystump._core.progress import progress_counter
 from everystump._core.threads import one_blas_thread, process_map
 from everystump._sklearn_compat import safe_indexing
-from everystump._tables import is_frame, reorder_columns
+from everystump._tables.frames import is_frame, reorder_columns
 from everystump._tables.labels import classifier_scores
 from everystump.bounds._bound import check_delta
 from everystump.bounds._protocol import (

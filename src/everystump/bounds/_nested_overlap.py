@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from everystump._sklearn_compat import safe_indexing
-from everystump._tables import is_frame
+from everystump._tables.frames import is_frame
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
 from everystump.bounds._protocol import HasTrainingOverlap

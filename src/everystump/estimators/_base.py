@@ -14,7 +14,7 @@ from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import num_samples
-from everystump._tables import Feature, as_supported_table
+from everystump._tables.frames import Feature, as_supported_table
 from everystump._tables.labels import class_indices, labels_from_scores, log_probabilities
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_rows

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.losses import Hinge, Loss, SquaredHinge
 from everystump._core.measures import as_measure
-from everystump._core.solvers import Certificate
+from everystump._core.solvers.certificate import Certificate
 from everystump._sklearn_compat import num_samples
 from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.validation import check_rows

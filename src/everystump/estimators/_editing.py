@@ -19,7 +19,7 @@ from everystump._explanations.access import (
 )
 from everystump._explanations.editing import Region, check_region, replace_curve, zero_curve
 from everystump._explanations.importance import evaluate_on_density
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 
 # Private attributes of an edited model; a fit deletes them.
 EDIT_ATTRIBUTES = ("_edits", "_removed_attributes")

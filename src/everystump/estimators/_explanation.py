@@ -12,7 +12,7 @@ from everystump._core.threads import count_threads
 from everystump._explanations.access import feature_index, shape_models, training_density
 from everystump._explanations.importance import relative_importances, sample_densities
 from everystump._explanations.tables import curve_table, global_table, local_table, stump_table
-from everystump._tables import Feature, is_frame
+from everystump._tables.frames import Feature, is_frame
 from everystump._tables.validation import check_rows
 
 

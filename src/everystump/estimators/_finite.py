@@ -10,21 +10,20 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.boosting import (
-    BOOSTING_LOSSES,
-    GAINS,
-    BoostedRows,
+from everystump._core.boosting.boosting import (
     BoostingResult,
     Monitor,
     StopReason,
-    Stump,
     StumpChoice,
-    Stumps,
-    StumpSearch,
     best_of_all,
     best_of_random,
     boost,
 )
+from everystump._core.boosting.gains import GAINS
+from everystump._core.boosting.losses import BOOSTING_LOSSES
+from everystump._core.boosting.rows import BoostedRows
+from everystump._core.boosting.search import Stump, StumpSearch
+from everystump._core.boosting.stumps import Stumps
 from everystump._core.columns import Columns, make_columns
 from everystump._core.packing import Packing, pack
 from everystump._core.progress import EnsembleProgress

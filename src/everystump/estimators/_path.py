@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from everystump._core.design import Design
 from everystump._core.progress import progress_counter
-from everystump._core.solvers import Solution
+from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread, thread_map
 from everystump._selection.folds import Fold, make_folds
 from everystump._selection.grid import CGrid, select_best
 from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import Interval, one_of, param_names
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error

@@ -13,7 +13,7 @@ from everystump._core.design import Design
 from everystump._core.losses import Loss
 from everystump._core.measures import Measure, as_measure
 from everystump._core.progress import FitProgress
-from everystump._core.solvers import Solution
+from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.monotonic import check_monotonic_cst

@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from everystump._arguments import as_float_array
-from everystump._core.kernel_machines import Expansion, LazyKernelMatrix
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
+from everystump._core.kernel_machines.kernels import Expansion
 from everystump._core.shapes import ShapeModel
 from everystump._sklearn_compat import set_random_states
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
 from everystump._tables.weighted_rows import WeightedRows, fit_weighted

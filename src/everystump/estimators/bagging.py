@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.boosting import BaggingResult, bag_stumps
+from everystump._core.boosting.bagging import BaggingResult, bag_stumps
 from everystump._core.progress import EnsembleProgress
 from everystump._core.threads import count_threads
 from everystump._tables.labels import labels_from_scores, vote_fractions

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from everystump._arguments import as_float_array
-from everystump._core.boosting import Stumps
+from everystump._core.boosting.stumps import Stumps
 from everystump._core.design import Design
 from everystump._core.losses import Hinge
 from everystump._core.progress import FitProgress
 from everystump._core.shapes import ShapeModel
-from everystump._core.solvers import Certificate, InseparableError
+from everystump._core.solvers.certificate import Certificate, InseparableError
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval
 from everystump._tables.training_table import TrainingTable

@@ -9,15 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from everystump._core.boosting import (
-    BOOSTING_LOSSES,
-    BoostingLoss,
-    BoostingResult,
-    StopReason,
-    Stump,
-    Stumps,
-)
-from everystump._selection.holdout import split_holdout
+from everystump._core.boosting.boosting import BoostingResult, StopReason
+from everystump._core.boosting.losses import BOOSTING_LOSSES, BoostingLoss
+from everystump._core.boosting.search import Stump
+from everystump._core.boosting.stumps import Stumps
+from everystump._selection.folds import split_holdout
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import class_indices
 from everystump._tables.training_table import TrainingTable

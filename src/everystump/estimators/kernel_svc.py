@@ -13,21 +13,18 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.kernel_machines import (
-    LOSSES,
+from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix, bytes_needed
+from everystump._core.kernel_machines.kernels import (
     Expansion,
     Kernel,
-    KernelProblem,
-    KernelSolution,
-    LazyKernelMatrix,
-    bytes_needed,
     gamma_scale,
-    kernel_names,
-    leave_one_out,
     make_kernel,
     takes_gamma,
-    train,
 )
+from everystump._core.kernel_machines.leave_one_out import leave_one_out
+from everystump._core.kernel_machines.problem import LOSSES, KernelProblem, KernelSolution
+from everystump._core.kernel_machines.registry import kernel_names
+from everystump._core.kernel_machines.train import train
 from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
 from everystump._sklearn_compat import Interval, one_of

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.kernel_machines import mean_abs_cosine
+from everystump._core.kernel_machines.registry import mean_abs_cosine
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.validation import check_rows

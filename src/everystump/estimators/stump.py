@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
-from everystump._core.boosting import BOOSTING_LOSSES, BoostedRows, Stumps
+from everystump._core.boosting.losses import BOOSTING_LOSSES
+from everystump._core.boosting.rows import BoostedRows
+from everystump._core.boosting.stumps import Stumps
 from everystump._core.threads import count_threads
 from everystump._tables.training_table import TrainingTable
 from everystump.estimators._finite import FiniteEnsemble

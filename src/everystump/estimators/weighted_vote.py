@@ -16,21 +16,16 @@ from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from everystump._selection.holdout import split_holdout
+from everystump._core.sparse import SparseTable
+from everystump._selection.folds import split_holdout
 from everystump._sklearn_compat import (
     BaseHeterogeneousEnsemble,
     Interval,
     check_columns,
     safe_indexing,
 )
-from everystump._tables import (
-    SparseTable,
-    check_column_names,
-    is_frame,
-    read_labels,
-    reorder_columns,
-)
-from everystump._tables.labels import vote_fractions
+from everystump._tables.frames import check_column_names, is_frame, reorder_columns
+from everystump._tables.labels import read_labels, vote_fractions
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_numbers, hash_rows
 from everystump._tables.validation import check_n_classes, check_sample_weight

@@ -9,7 +9,7 @@ import numpy as np
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
 from everystump._explanations.importance import missing_fraction
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._text import format_short_percent
 from everystump.explain._display import truncate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump.explain._display import escape, truncate
 
 _MAX_TICKS, _MAX_LENGTH = 12, 12

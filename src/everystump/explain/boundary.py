@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from everystump._tables import Feature, is_frame, read_table, reorder_columns
+from everystump._tables.frames import Feature, is_frame, read_table, reorder_columns
 from everystump._tables.labels import class_indices, classifier_scores
 from everystump.explain._colors import class_colors, lighten
 from everystump.explain._display import AxesDisplay, display_names, escape

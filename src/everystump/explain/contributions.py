@@ -10,7 +10,7 @@ import numpy as np
 
 from everystump._explanations.access import class_model_indices, shape_models
 from everystump._sklearn_compat import safe_indexing
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
 from everystump._text import pluralize
 from everystump.explain._colors import FIRST, SECOND, TEXT, sign_colors

@@ -13,7 +13,7 @@ from everystump._core.shapes import Shape, ShapeModel
 from everystump._explanations.access import class_model_indices, feature_index, shape_models
 from everystump._explanations.importance import importances as shape_importances
 from everystump._explanations.importance import missing_fraction, sample_densities
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
 from everystump._text import format_short_percent
 from everystump.explain._colors import FIRST, MISSING, PALE, SECOND, TEXT, sign_colors

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._core.boosting import Stumps
-from everystump._tables import Feature
+from everystump._core.boosting.stumps import Stumps
+from everystump._tables.frames import Feature
 from everystump._tables.labels import class_indices
 from everystump._tables.validation import check_rows
 from everystump.explain._colors import LINE_COLORS, TEXT, class_colors

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._core.boosting import BOOSTING_LOSSES
+from everystump._core.boosting.losses import BOOSTING_LOSSES
 from everystump.explain._colors import TEXT, class_colors
 from everystump.explain._display import DASHED, AxesDisplay
 

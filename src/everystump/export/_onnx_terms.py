@@ -9,7 +9,7 @@ import numpy as np
 
 from everystump._core.curves import Pieces
 from everystump._core.shapes import Shape
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump.export._onnx_graph import Graph
 from everystump.export._record import Curves, KernelSum, Projection, Terms, Vote
 

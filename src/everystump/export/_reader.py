@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.kernel_machines import CallableKernel, Expansion, NamedKernel
+from everystump._core.kernel_machines.kernels import CallableKernel, Expansion, NamedKernel
 from everystump._pipelines.folding import fold_pipeline
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump.estimators._base import LogOddsClassifier, ShapeClassifier, as_class_list
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.loo_search import LooBoundSearch

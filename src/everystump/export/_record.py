@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._core.kernel_machines import KERNELS, KernelSpec, constant_of, count_cuts
+from everystump._core.kernel_machines.registry import KERNELS, KernelSpec, constant_of, count_cuts
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 
 # The curves of one score by the index of their feature, or of their direction.
 Curves = Mapping[int, Shape]

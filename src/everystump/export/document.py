@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from everystump._core.shapes import Shape
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump.export._reader import read_model
 from everystump.export._record import Curves, KernelSum, Projection, Terms
 

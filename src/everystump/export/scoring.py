@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._core.kernel_machines import KERNELS, constant_of
+from everystump._core.kernel_machines.registry import KERNELS, constant_of
 from everystump.export._rows import rows_to_matrix
 
 _FORMAT = ("everystump-model", 1)

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from everystump._arguments import check_feature_range, check_positive
-from everystump._core.kernel_machines.products import kernel_product
-from everystump._core.kernel_machines.registry import mean_abs_cosine, midpoints
+from everystump._core.kernel_machines.registry import kernel_product, mean_abs_cosine, midpoints
 
 
 def stump_kernel(

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from everystump._core.kernel_machines import (
-    KERNELS,
+from everystump._core.kernel_machines.kernels import (
     CallableKernel,
     Expansion,
     NamedKernel,
     PrecomputedKernel,
 )
+from everystump._core.kernel_machines.registry import KERNELS
 from everystump._core.shapes import Shape, ShapeModel
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._tables.overlap import TrainingRecord
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.loo_search import LooBoundSearch

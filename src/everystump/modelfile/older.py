@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import linear_kernel
 
-from everystump._core.kernel_machines import CallableKernel, Kernel, NamedKernel
+from everystump._core.kernel_machines.kernels import CallableKernel, Kernel, NamedKernel
 
 Parts = tuple[dict[str, Any], dict[str, Any]]
 

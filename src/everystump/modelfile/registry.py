@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from everystump import kernels
 from everystump._core.boosting.stumps import Stumps
 from everystump._core.columns import RowDensity
-from everystump._core.kernel_machines import (
+from everystump._core.kernel_machines.kernels import (
     CallableKernel,
     Expansion,
     NamedKernel,
@@ -31,7 +31,7 @@ from everystump._core.measures import (
 )
 from everystump._core.shapes import Ensemble, Shape, ShapeModel
 from everystump._core.solvers.certificate import Certificate
-from everystump._tables import Feature
+from everystump._tables.frames import Feature
 from everystump._tables.overlap import TrainingRecord
 from everystump.bounds._bound import Bound
 from everystump.estimators._subsamples import Stack

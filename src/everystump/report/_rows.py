@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from everystump._core.shapes import ShapeModel
-from everystump._tables import is_frame
+from everystump._tables.frames import is_frame
 from everystump._tables.labels import class_indices
 from everystump.explain.margins import class_margins
 from everystump.report._plain import to_plain

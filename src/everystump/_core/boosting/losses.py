@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from everystump._core.boosting import loops
+from everystump._core import lossloops
 from everystump._core.boosting.search import Stump
 
-# A function of `loops`: minus the first derivative of the summed loss after a step, and the second.
+# A loop that returns minus the first derivative of the summed loss after a step, and the second.
 DerivativeLoop = Callable[[np.ndarray, np.ndarray, np.ndarray, float, float], tuple[float, float]]
 # The same for all rows, given the loop and the step.
 Derivatives = Callable[[DerivativeLoop, float], tuple[float, float]]
@@ -94,7 +94,7 @@ BOOSTING_LOSSES: dict[str, BoostingLoss] = {
         weight=lambda odds, scale: odds / (1 + odds / scale),
         rate=2.0,
         max_weight_is_one=True,
-        derivatives=loops.logistic_derivatives,
+        derivatives=lossloops.logistic_derivatives,
     ),
     # MadaBoost
     "mada": BoostingLoss(
@@ -102,6 +102,6 @@ BOOSTING_LOSSES: dict[str, BoostingLoss] = {
         weight=np.minimum,
         rate=2.0,
         max_weight_is_one=True,
-        derivatives=loops.mada_derivatives,
+        derivatives=lossloops.mada_derivatives,
     ),
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from everystump._core import lossloops
 from everystump._core.blocks import Blocks, ClassSortedBlock
-from everystump._core.boosting import loops
 from everystump._core.boosting.losses import BoostingLoss, DerivativeLoop
 from everystump._core.boosting.search import Stump, StumpSearch
 from everystump._core.packing import Packing
@@ -34,7 +34,7 @@ class BoostedBlock(ClassSortedBlock):
 
     def advance(self, loss: BoostingLoss, step: float, log_scale: float, scale: float) -> None:
         """Add a step along the votes to the margins, and update the weights."""
-        loops.advance(
+        lossloops.advance(
             self.vote,
             step,
             loss.rate,

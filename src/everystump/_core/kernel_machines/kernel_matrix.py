@@ -8,9 +8,13 @@ import numpy as np
 
 from everystump._core.jit import jit
 from everystump._core.kernel_machines.kernels import Kernel
-from everystump._core.solvers import DenseKernelMatrix
 from everystump._core.solvers.box import MAX_FREE_ROWS, row_batch_size
-from everystump._core.solvers.kernel_products import RowSum, Scores, linear_scores
+from everystump._core.solvers.kernel_certificate import (
+    DenseKernelMatrix,
+    RowSum,
+    Scores,
+    linear_scores,
+)
 from everystump._core.threads import thread_map
 
 _BYTES = 8

@@ -15,7 +15,8 @@ from everystump._core.kernel_machines.kernels import PrecomputedKernel
 from everystump._core.kernel_machines.problem import KernelProblem
 from everystump._core.kernel_machines.train import train
 from everystump._core.losses import Box, QuadraticLoss
-from everystump._core.solvers import DenseKernelMatrix, solve_box
+from everystump._core.solvers.box import solve_box
+from everystump._core.solvers.kernel_certificate import DenseKernelMatrix
 
 # Leave-one-out margins may equal a bound, so they are computed to high precision.
 _TOL = 1e-10

@@ -17,9 +17,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from everystump._core.kernel_machines.evaluation import solution_from_duals
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
-from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
+from everystump._core.kernel_machines.problem import (
+    KernelProblem,
+    KernelSolution,
+    solution_from_duals,
+)
 from everystump._core.solvers.box import JITTER, MAX_FREE_ROWS
 
 _MAX_STEPS = 30

@@ -14,13 +14,16 @@ from dataclasses import replace
 import numpy as np
 from sklearn.svm import SVC
 
-from everystump._core.kernel_machines.evaluation import solution_from_duals
 from everystump._core.kernel_machines.interior_point import solve_interior_point
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.polish import polish
-from everystump._core.kernel_machines.problem import KernelProblem, KernelSolution
-from everystump._core.solvers import Progress, solve_box
-from everystump._core.solvers.box import MAX_FREE_ROWS
+from everystump._core.kernel_machines.problem import (
+    KernelProblem,
+    KernelSolution,
+    solution_from_duals,
+)
+from everystump._core.solvers.box import MAX_FREE_ROWS, solve_box
+from everystump._core.solvers.problem import Progress
 
 _MEGABYTE = 2**20
 # The fraction of the memory for LIBSVM's cache, alone and beside the full matrix.

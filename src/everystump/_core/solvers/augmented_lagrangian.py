@@ -21,13 +21,11 @@ from dataclasses import replace
 import numpy as np
 
 from everystump._core.solvers.certificate import InseparableError
-from everystump._core.solvers.conjugate_gradients import StoppingRule
 from everystump._core.solvers.duality import PrimalDual
-from everystump._core.solvers.iterate import Iterate
-from everystump._core.solvers.problem import Problem, Solution, SolverOptions
+from everystump._core.solvers.iterate import Iterate, initial_iterate
+from everystump._core.solvers.newton_system import StoppingRule
+from everystump._core.solvers.problem import Effort, Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
-from everystump._core.solvers.span import initial_iterate
-from everystump._core.solvers.table_kernel import Effort
 
 # The first penalty, in units of (size of the box) / (mean distance from the margin).  If all rows
 # start on the margin, this distance is used.

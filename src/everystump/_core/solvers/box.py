@@ -20,8 +20,11 @@ from scipy.linalg.lapack import dposv
 from everystump._core.jit import jit
 from everystump._core.losses import Box, QuadraticLoss
 from everystump._core.solvers.certificate import Certificate, relative_gap
-from everystump._core.solvers.kernel_certificate import evaluate_expansion, fixed_intercept
-from everystump._core.solvers.kernel_products import KernelProducts
+from everystump._core.solvers.kernel_certificate import (
+    KernelProducts,
+    evaluate_expansion,
+    fixed_intercept,
+)
 from everystump._core.solvers.problem import Progress, no_progress
 
 # Violations are reduced by this factor before more rows are fetched, and by this one otherwise.

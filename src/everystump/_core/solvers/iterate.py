@@ -1,22 +1,41 @@
-"""The current iterate of a solver: its primal and dual values, and Newton steps from it."""
+"""The current iterate of a solver: its primal and dual values, and Newton steps from it.
+
+With few rows and many features, the problem is solved in the span of its rows.  At the optimum the
+weights are ``V'c``, a combination of the rows with coefficients ``c``, and every Newton step from
+such weights leads to such weights.  So ``(c, K c)`` represents them, where ``K = V V'`` is the
+kernel matrix: ``K c`` are the scores of the rows, and the product of one vector's ``c`` and
+another's ``K c`` is their inner product.  The solvers take the same steps, but once the
+kernel matrix is known, no cost depends on the number of features.  The certificate is computed from
+the weights of the features.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError
 
-from everystump._core.solvers.chain_certificate import certified_solution
-from everystump._core.solvers.conjugate_gradients import StoppingRule
-from everystump._core.solvers.duality import PrimalDual, primal_dual
-from everystump._core.solvers.newton_system import ChainNewtonSystem, hessian_diagonal, line_search
-from everystump._core.solvers.problem import Problem, Solution
-from everystump._core.solvers.rows import Rows, RowSums
+from everystump._core.losses import Loss
+from everystump._core.packing import Packing
+from everystump._core.solvers.duality import PrimalDual, certified_solution, primal_dual
+from everystump._core.solvers.newton_system import (
+    ChainNewtonSystem,
+    StoppingRule,
+    hessian_diagonal,
+    line_search,
+    solve_in_span,
+)
+from everystump._core.solvers.problem import Effort, Problem, Solution, Span, TableKernelMatrix
+from everystump._core.solvers.rows import Rows, RowSums, SolverBlock
 from everystump._core.solvers.sign_constraints import SignConstraints
 
 # A warm start from another C uses this fraction of its last penalty on the signs.
 _RESUMED_SIGN_PENALTY = 0.2
+# Added to the diagonal of a kernel matrix, relative to its largest entry, until it can be factored.
+_JITTERS = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10)
 
 
 class NewtonSystem(Protocol):
@@ -105,3 +124,103 @@ class Iterate:
         weights = self.problem.project(self.weights)
         found = certified_solution(self.problem, self.rows, weights, self.intercept, tol, n_iter)
         return replace(found, sign_penalty=self.constraints.penalty)
+
+
+class SpanBlock(SolverBlock):
+    """All rows; instead of codes, each row has its own entry in a "table"."""
+
+    def scatter_by_class(self, r: np.ndarray) -> np.ndarray:
+        """Return ``r`` of the positive and of the negative rows, 0 for the others."""
+        return np.where([self.positive, ~self.positive], r, 0.0)
+
+    def curvature(self) -> tuple[np.ndarray, int]:
+        """Compute the curvature at the margins; return it and the number of active rows."""
+        weight = self.loss.curvature(self.margin)
+        self.active = np.flatnonzero(weight)
+        self.weight = weight[self.active]
+        return weight, len(self.active)
+
+    def set_direction(self, table: np.ndarray, intercept: float) -> None:
+        """Set the direction of the margins."""
+        self.step = (table + intercept) * self.sign
+
+
+class SpanRows(Rows):
+    """The rows of a problem in their span: one block, without codes."""
+
+    block_class = SpanBlock
+
+    def __init__(self, rows: Rows, loss: type[Loss]) -> None:
+        n = rows.packing.codes.shape[1]
+        codes, starts = np.empty((0, n), dtype=np.uint8), np.zeros(1, dtype=np.intp)
+        no_columns = Packing(codes, starts, (), (), (), sparse.csr_array((0, 0)))
+        parts = [(b.row_numbers(), b.positive, b.row_weight) for b in rows.blocks]
+        index, positive, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+        super().__init__(no_columns, index, positive, loss, weight, rows.C, n_threads=1)
+        self.index, self.block = index, cast(SpanBlock, self.blocks[0])
+
+
+class SpanNewtonSystem:
+    """Newton directions in the span of the rows, where every system is solved exactly."""
+
+    products = 0
+
+    def __init__(self, problem: Problem, span: Span, rows: SpanRows) -> None:
+        self._fit_intercept, self._span, self._rows = problem.fit_intercept, span, rows
+
+    def direction(
+        self, current: PrimalDual, stop: StoppingRule, scale: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
+        """Return the step ``(dw, db)`` at the rows' current margins."""
+        self._rows.curvature()
+        residual = current.residual
+        if self._rows.n_active == 0:
+            return residual, current.imbalance / (current.total or 1.0)
+        active, weight = self._rows.block.active, self._rows.block.weight
+        matrix = self._span.matrix[np.ix_(active, active)]
+        score, balance = residual[1][active], current.imbalance if self._fit_intercept else None
+        multiplier = np.zeros_like(residual[1])
+        for jitter in _JITTERS:
+            try:
+                multiplier[active], db = solve_in_span(matrix, weight, score, balance, jitter)
+            except LinAlgError:
+                continue
+            return residual - self._span.rmatvec(multiplier), db
+        return residual, 0.0
+
+
+class SpanIterate(Iterate):
+    """An iterate whose weights are a combination of the rows; its solution is like any other."""
+
+    rows: SpanRows
+
+    def __init__(self, problem: Problem, rows: Rows, kernel_matrix: TableKernelMatrix) -> None:
+        self._original = problem, rows
+        span_rows = SpanRows(rows, problem.loss)
+        self._span = Span(kernel_matrix.of(span_rows.index, rows.n_threads))
+        system = SpanNewtonSystem(problem, self._span, span_rows)
+        super().__init__(replace(problem, span=self._span), span_rows, system)
+
+    def warm_start(self, start: Solution) -> None:
+        """Move to the combination of the rows with the dual variables for another C."""
+        self.move_to(self._span.rmatvec(start.dual_coef[self.rows.index]), start.intercept)
+
+    def solution(self, tol: float, n_iter: int) -> Solution:
+        """Return the certified solution, in the weights of the features."""
+        problem, rows = self._original
+        coef = np.zeros(rows.packing.codes.shape[1])
+        coef[self.rows.index] = self.weights[0]
+        rows.set_duals(self.rows.dual_coef(np.ones(2)))
+        weights = problem.chains.rmatvec(rows.scatter(coef))
+        return certified_solution(problem, rows, weights, self.intercept, tol, n_iter)
+
+
+def initial_iterate(
+    problem: Problem, rows: Rows, kernel_matrix: TableKernelMatrix | None, effort: Effort
+) -> Iterate:
+    """Return the iterate at 0, in the span of the rows if that is likely to be faster."""
+    if kernel_matrix is None or problem.signs is not None:
+        return Iterate(problem, rows)
+    if kernel_matrix.is_faster(rows.n_rows, rows.C, effort):
+        return SpanIterate(problem, rows, kernel_matrix)
+    return Iterate(problem, rows)

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from everystump._core.solvers.conjugate_gradients import StoppingRule
 from everystump._core.solvers.duality import PrimalDual
-from everystump._core.solvers.iterate import Iterate
-from everystump._core.solvers.problem import Problem, Solution, SolverOptions
+from everystump._core.solvers.iterate import Iterate, initial_iterate
+from everystump._core.solvers.newton_system import StoppingRule
+from everystump._core.solvers.problem import Effort, Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
-from everystump._core.solvers.span import initial_iterate
-from everystump._core.solvers.table_kernel import Effort
 
 # Continuation from a C of at most 16 in factors of 16, each solved to a gap of 0.1, took at most a
 # third of the steps of a cold start at C = 2^15.

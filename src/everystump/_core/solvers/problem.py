@@ -1,4 +1,4 @@
-"""The optimization problem of a stump ensemble, and its solution.
+"""The optimization problem of a stump ensemble, its solution, and the kernel matrix of its rows.
 
     min over w, b of   |w|^2 / 2 + sum over rows i of loss_i(y_i f(x_i)),      f = gather(S w) + b
 
@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +25,74 @@ from everystump._core.chains import Chains
 from everystump._core.losses import Loss
 from everystump._core.packing import Packing
 from everystump._core.solvers.certificate import Certificate
-from everystump._core.solvers.table_kernel import TableKernelMatrix
 
+# Estimated seconds (only ratios matter) per: kernel value and feature; entry of a matrix that is
+# multiplied; entry and row of a matrix that is factored; code; bin; call.
+_KERNEL_VALUE, _ENTRY, _FACTOR, _CODE, _BIN, _CALL = 5e-11, 5e-9, 2e-11, 1.5e-9, 1.5e-8, 5e-5
+_MAX_ROWS = 4000
+# A problem with more bins per row than this, and with C times a kernel value above this, takes many
+# products: its features can separate the rows, and the solution almost does.
+_MANY_BINS, _LARGE_KERNEL = 12, 10.0
 # Called with the number of Newton steps, the primal and the dual value.
 Progress = Callable[[int, float, float], None]
+
+
+class Effort(NamedTuple):
+    """A rough estimate of the work of a solver.
+
+    The number of Newton steps, as if all rows were active in each, and of products with Newton's
+    matrices, in ordinary and in hard problems.
+    """
+
+    steps: int
+    products: int
+    max_products: int
+
+
+class TableKernelMatrix:
+    """The kernel matrix of the rows of a table, computed when it is first needed.
+
+    It is shared by all problems on the table: all classes, folds and values of C.
+
+    Parameters
+    ----------
+    chains : Chains
+        The chains of all features.
+    packing : Packing
+        Codes of all rows.
+    """
+
+    def __init__(self, chains: Chains, packing: Packing) -> None:
+        self._chains, self._packing = chains, packing
+        self._lock = Lock()
+        self._matrix: np.ndarray | None = None
+
+    def is_faster(self, n_rows: int, C: float, effort: Effort) -> bool:
+        """Whether a problem of ``n_rows`` rows is likely to be solved faster with the matrix."""
+        if n_rows > _MAX_ROWS:
+            return False
+        n_bins = len(self._chains.jumps)
+        large = C * self._chains.diameter**2 > 4 * _LARGE_KERNEL
+        hard = large and n_bins > _MANY_BINS * n_rows
+        n_products = effort.max_products if hard else effort.products
+        matrix = _KERNEL_VALUE * n_rows**2 * self._chains.n_features
+        step = _ENTRY * n_rows**2 + _FACTOR * n_rows**3 + 4 * _CALL
+        product = _CODE * n_rows * len(self._packing.codes) + _BIN * n_bins + _CALL
+        with_matrix = (0.0 if self._matrix is not None else matrix) + effort.steps * step
+        return with_matrix < (n_products + 2 * effort.steps) * product
+
+    def of(self, index: np.ndarray, n_threads: int) -> np.ndarray:
+        """Return the matrix of some rows."""
+        codes = self._packing.codes
+        if len(index) < codes.shape[1] / 2:
+            return self._compute(codes[:, index], n_threads)
+        with self._lock:
+            if self._matrix is None:
+                self._matrix = self._compute(codes, n_threads)
+        return self._matrix[np.ix_(index, index)]
+
+    def _compute(self, codes: np.ndarray, n_threads: int) -> np.ndarray:
+        return self._chains.kernel_matrix(self._packing.flat_bins(codes), n_threads)
 
 
 def no_progress(n_iter: int, primal: float, dual: float) -> None:
@@ -37,7 +103,7 @@ def no_progress(n_iter: int, primal: float, dual: float) -> None:
 class Span:
     """The counterpart of `Chains` for weights ``V'c``, represented by ``(c, K c)``.
 
-    See `everystump._core.solvers.span`.
+    See `everystump._core.solvers.iterate`.
 
     Attributes
     ----------

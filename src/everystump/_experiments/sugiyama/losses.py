@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.boosting import BOOSTING_LOSSES
+from everystump._core.boosting.losses import BOOSTING_LOSSES
 from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Claim, Experiment, Plot, Record, Report, Task
 from everystump.explain import LossesDisplay

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from everystump._core.boosting import Stumps
+from everystump._core.boosting.stumps import Stumps
 from everystump._experiments.engine.experiment import Record
 from everystump.estimators.bagging import StumpBaggingClassifier
 from everystump.estimators.boosting import StumpBoostingClassifier

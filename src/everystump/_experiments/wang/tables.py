@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.model_selection import StratifiedKFold
 
-from everystump._core.solvers import InseparableError
+from everystump._core.solvers.certificate import InseparableError
 from everystump._experiments.engine import Entry
 from everystump._experiments.engine.experiment import Cell, Experiment, Plot, Record, Report, Task
 from everystump._experiments.engine.statistics import mean_over_runs
