@@ -319,7 +319,7 @@ BAD = {
     "delta 0": (lambda m: ensemble_margin_bound(m, X0, Y0, delta=0), r"delta=0 is not a margin"),
     "no delta": (
         lambda m: stability_bound(m, X0, Y0, delta=0),
-        r"delta=0 is not a margin to divide by; pass a positive",
+        r"delta=0 is not allowed here; pass a positive",
     ),
     "eta": (lambda m: stability_bound(m, X0, Y0, eta=1), r"eta=1 must be a number between 0 and 1"),
     "error": (lambda m: stability_bound(m, X0, Y0, error="x"), r"error='x' must be one of"),

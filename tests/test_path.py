@@ -380,7 +380,7 @@ def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
     X, y = table(n_classes=n_classes)
     order = np.argsort(y, kind="stable")
     model = machine(Cs=CS, cv=KFold(n_classes), fit_intercept=fit_intercept, **extra)
-    with pytest.warns(UserWarning, match="training rows of fold 0 have no class"):
+    with pytest.warns(UserWarning, match="fold 0 has no training rows of class"):
         model.fit(X[order], y[order])
     scores = [model.cv_results_[f"split{k}_test_score"] for k in range(n_classes)]
     if fit_intercept and model.scoring_ == "accuracy":

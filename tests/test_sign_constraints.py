@@ -458,7 +458,7 @@ BAD = {
     "nan": ([np.nan, 0, 0], r"monotonic_cst contains nan; use"),
     "word": (["up", 0, 0], r"monotonic_cst contains 'up'; use .* \"increasing\""),
     "none inside": ([None, 0, 0], r"monotonic_cst contains None; use"),
-    "rows": ([[1, 0, 0]], r"must be a list with one entry for each feature"),
+    "rows": ([[1, 0, 0]], r"must be a list with one entry per feature"),
     "nameless": ({"a": 1}, r"monotonic_cst=\{'a': 1\} has feature names, .* list of 3 entries"),
 }
 
@@ -473,7 +473,7 @@ def test_invalid_constraints_raise(machine, constraint, message):
 def test_an_unknown_name_raises():
     X, y = wavy(20)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    message = r"monotonic_cst names the feature 'd', .* \['a', 'b', 'c'\]"
+    message = r"monotonic_cst contains the name 'd', .* \['a', 'b', 'c'\]"
     with pytest.raises(ValueError, match=message):
         StumpSVC(monotonic_cst={"d": 1}).fit(frame, y)
 

@@ -468,30 +468,30 @@ REFUSED = {
     "an absent name": (
         GOOD,
         {"categorical_features": ["c", "z"]},
-        r"categorical_features names 'z', which X does not have; the columns are \['a', 'c'\]",
+        r"categorical_features contains 'z', which is not a column of X; the columns are \['a'",
     ),
     "an absent number": (
         GOOD,
         {"categorical_features": [1, 2]},
-        r"categorical_features names 2, which X does not have",
+        r"categorical_features contains 2, which is not a column of X",
     ),
-    "a fraction": (GOOD, {"categorical_features": [1.0]}, r"categorical_features names 1\.0"),
+    "a fraction": (GOOD, {"categorical_features": [1.0]}, r"categorical_features contains 1\.0"),
     "a short mask": (
         GOOD,
         {"categorical_features": [True]},
-        r"categorical_features is a mask of 1, but X has 2 columns; pass one entry for each",
+        r"categorical_features is a mask of 1, but X has 2 columns; pass one entry per column",
     ),
     "a number": (GOOD, {"categorical_features": 1}, r"'categorical_features' .* Got 1 instead"),
     "a name": (GOOD, {"categorical_features": "c"}, r"'categorical_features' .* Got 'c' instead"),
     "text that is not named": (
         GOOD,
         {"categorical_features": ["a"]},
-        r"categorical_features does not name column 'c', which contains text; name it there",
+        r"categorical_features does not include column 'c', which contains text; include it",
     ),
     "text without categories": (
         GOOD,
         {"categorical_features": None},
-        r"categorical_features does not name column 'c', which contains text",
+        r"categorical_features does not include column 'c', which contains text",
     ),
 }
 
@@ -514,7 +514,7 @@ def test_text_columns_must_be_listed_as_categories(dtype, chosen):
         frame = frame.cast({"c": pl.Categorical})
     assert_invalid(
         lambda: StumpSVC(categorical_features=chosen).fit(frame, Y),
-        r"categorical_features does not name column 'c'",
+        r"categorical_features does not include column 'c'",
     )
 
 
@@ -531,7 +531,7 @@ PANDAS_REFUSED = {
     ),
     "text later": (
         pd.DataFrame(changed(a=[1, "x", 2, 3, 4, 5])),
-        r"X has 'x' in column 'a', which contains numbers too; pass only numbers or only text",
+        r"X has 'x' in column 'a', which also contains numbers; pass only numbers or only text",
     ),
     "days as objects": (
         pd.DataFrame(changed(a=np.array(DAYS, dtype=object))),
@@ -594,12 +594,12 @@ ARRAYS_REFUSED = {
     "text that is not named": (
         np.array([["x"], ["y"]] * 3),
         {"categorical_features": []},
-        r"categorical_features does not name column 0, which contains text",
+        r"categorical_features does not include column 0, which contains text",
     ),
     "a name without names": (
         np.ones((6, 1)),
         {"categorical_features": ["a"]},
-        r"categorical_features names 'a', which X does not have; X has 1 columns",
+        r"categorical_features contains 'a', which is not a column of X; X has 1 columns",
     ),
 }
 

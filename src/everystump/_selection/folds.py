@@ -29,10 +29,10 @@ class Fold:
 
 
 def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
-    """Return the folds of a training table, and warn of classes that are too rare for them.
+    """Return the folds of a training table, and warn about classes that are too rare for them.
 
-    If ``cv`` is a number, folds are shuffled and stratified; a splitter or an iterable is used as
-    it is.
+    If ``cv`` is a number, folds are shuffled and stratified; a splitter or an iterable is used
+    unchanged.
     """
     if cv is None or isinstance(cv, Integral):
         return _stratified(cv, table, random_state)
@@ -49,25 +49,25 @@ def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
             f"cv={cv!r} has a fold without rows of positive sample_weight; use fewer folds or "
             f"other splits."
         )
-    _warn_of_missing_classes(cv, table, folds)
+    _warn_about_missing_classes(cv, table, folds)
     return folds
 
 
 def _stratified(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
-    wanted = _DEFAULT_FOLDS if cv is None else int(cv)
+    n_splits = _DEFAULT_FOLDS if cv is None else int(cv)
     counts = np.bincount(table.label, minlength=len(table.classes))
-    folds = stratified_folds(wanted, table.label, random_state)
+    folds = stratified_folds(n_splits, table.label, random_state)
     if not folds:
         raise ValueError(
             f"cv={cv!r}: every class has one row of positive weight, so no row can be held out; "
             f"add rows, or use an estimator with a fixed C."
         )
-    for message in fold_warnings(wanted, table.classes, counts):
+    for message in fold_warnings(n_splits, table.classes, counts):
         warn_user(message)
     return folds
 
 
-def stratified_folds(wanted: int, label: np.ndarray, random_state: Any) -> list[Fold]:
+def stratified_folds(n_splits: int, label: np.ndarray, random_state: Any) -> list[Fold]:
     """Return shuffled and stratified folds, as many as `count_folds` returns.
 
     The only row of a class is never held out.
@@ -78,7 +78,7 @@ def stratified_folds(wanted: int, label: np.ndarray, random_state: Any) -> list[
     [[1, 2], [0, 3]]
     """
     counts = np.bincount(label)
-    n_folds = count_folds(wanted, counts[counts > 0])
+    n_folds = count_folds(n_splits, counts[counts > 0])
     if n_folds < 2:
         return []
     several = np.flatnonzero(counts[label] > 1)
@@ -95,7 +95,7 @@ def _all_but(part: np.ndarray, n_rows: int) -> np.ndarray:
     return mask
 
 
-def count_folds(wanted: int, counts: np.ndarray) -> int:
+def count_folds(n_splits: int, counts: np.ndarray) -> int:
     """Return the number of folds, given the number of rows of each class; 0 if impossible.
 
     It is at most the number of rows of the rarest class, but at least 3; classes with a single row
@@ -109,10 +109,10 @@ def count_folds(wanted: int, counts: np.ndarray) -> int:
     several = counts[counts > 1]
     if len(several) == 0:
         return 0
-    return int(min(wanted, max(_MIN_FOLDS, several.min()), several.max()))
+    return int(min(n_splits, max(_MIN_FOLDS, several.min()), several.max()))
 
 
-def fold_warnings(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
+def fold_warnings(n_splits: int, classes: Any, counts: np.ndarray) -> list[str]:
     """Return the warnings about rare classes.
 
     Examples
@@ -123,14 +123,14 @@ def fold_warnings(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     ['Class b has only 2 rows: C is chosen by 3 folds instead of 5, and it is missing from 1 test
     fold.']
     """
-    messages, n_folds = [], count_folds(wanted, counts)
+    messages, n_folds = [], count_folds(n_splits, counts)
     names = np.asarray(classes).tolist()
-    rare = [k for k in np.argsort(counts, kind="stable").tolist() if 1 < counts[k] < wanted]
+    rare = [k for k in np.argsort(counts, kind="stable").tolist() if 1 < counts[k] < n_splits]
     if rare:
         n_rows = int(counts[rare[0]])
         text = f"Class {names[rare[0]]} has only {pluralize(n_rows, 'row')}"
-        if n_folds < wanted:
-            text += f": C is chosen by {n_folds} folds instead of {wanted}"
+        if n_folds < n_splits:
+            text += f": C is chosen by {n_folds} folds instead of {n_splits}"
             if n_folds > n_rows:
                 text += f", and it is missing from {pluralize(n_folds - n_rows, 'test fold')}"
         else:
@@ -144,12 +144,12 @@ def fold_warnings(wanted: int, classes: Any, counts: np.ndarray) -> list[str]:
     return messages
 
 
-def _warn_of_missing_classes(cv: Any, table: TrainingTable, folds: list[Fold]) -> None:
+def _warn_about_missing_classes(cv: Any, table: TrainingTable, folds: list[Fold]) -> None:
     for k, fold in enumerate(folds):
         absent = np.setdiff1d(np.arange(len(table.classes)), table.label[fold.train])
         if len(absent):
             warn_user(
-                f"cv={cv!r}: the training rows of fold {k} have no class "
+                f"cv={cv!r}: fold {k} has no training rows of class "
                 f"{table.classes[absent[0]]}, so its score is unreliable; shuffle the rows or use "
                 f"stratified folds."
             )

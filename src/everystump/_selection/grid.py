@@ -1,4 +1,4 @@
-"""The values of C that a path tries, and the selection of one of them."""
+"""The values of C along a path, and the selection of one of them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from everystump._arguments import as_float_array
 
 # The default grid, and the limit of its extensions.
 _MIN_LOG2, _MAX_LOG2, _EXTENSION_LOG2 = -9.0, 6.0, 21.0
-# The fraction of a grid that is tried first, and how many values are tried at a time afterwards.
+# The fraction of a grid that is tried first, and how many values are then tried at a time.
 _FIRST, _STEP = 0.45, 2
 # The grid is extended if its end beats all other values by more than this fraction of the range.
 _MIN_GAIN = 1e-3
-# A path is past its best value when scores are this many standard errors lower.
+# A path is past its peak when scores are this many standard errors lower.
 _N_STANDARD_ERRORS = 2.0
 # Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
 
 
 class CGrid:
-    """The values of C that a path tries, a few at a time.
+    """The values of C along a path, a few at a time.
 
-    Values that the user lists are tried all at once.  If only their number is given, they are
-    tried in ascending order until the scores are past their best, and beyond an end of the grid
-    while that is the best value.
+    Values listed by the user are tried all at once.  If only their number is given, they are tried
+    in ascending order until the scores are past their peak, and the grid is extended at an end that
+    is the best value.
     """
 
     def __init__(self, Cs: Any) -> None:
@@ -89,11 +89,11 @@ def _default_values(n: int) -> list[float]:
 
 
 def _check_values(Cs: Any) -> list[float]:
-    wanted = "a number of values or a list of positive finite numbers"
-    given = as_float_array(Cs, "Cs", wanted)
+    expected = "a number of values or a list of positive finite numbers"
+    given = as_float_array(Cs, "Cs", expected)
     grid = np.unique(given)
     if given.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
-        raise ValueError(f"Cs={Cs!r} must be {wanted}.")
+        raise ValueError(f"Cs={Cs!r} must be {expected}.")
     return grid.tolist()
 
 

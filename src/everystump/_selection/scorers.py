@@ -75,7 +75,7 @@ def make_score(estimator: Any, scoring: Any, table: TrainingTable, test: np.ndar
     X, y, weights = table.X[test], table.classes[label], {}
     if weight is not None and _accepts_weights(scorer):
         weights = {"sample_weight": weight}
-    rows = as_supported_table(X)  # a sparse table as the user's scorer expects it
+    rows = as_supported_table(X)  # sparse tables as SciPy matrices, for the user's scorer
     return lambda candidate: float(scorer(candidate.model(), rows, y, **weights))
 
 

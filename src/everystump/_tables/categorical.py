@@ -12,7 +12,7 @@ from everystump._tables.column import contains_text, is_categorical
 def check_categorical_features(
     categorical_features: Any, names: list | None, n_features: int
 ) -> np.ndarray | None:
-    """Return a mask of the columns that are listed as categories; None to go by their types.
+    """Return a mask of the columns listed as categories; None to infer them from the dtypes.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def check_categorical_features(
         if len(entries) != n_features:
             raise ValueError(
                 f"categorical_features is a mask of {len(entries)}, but X has {n_features} "
-                f"columns; pass one entry for each."
+                f"columns; pass one entry per column."
             )
         return np.array(entries)
     for entry in entries:
@@ -57,16 +57,18 @@ def _position(entry: Any, names: list | None, n_features: int) -> int:
     if isinstance(entry, int) and -n_features <= entry < n_features:
         return entry
     known = f"the columns are {names}" if names is not None else f"X has {n_features} columns"
-    raise ValueError(f"categorical_features names {entry!r}, which X does not have; {known[:200]}.")
+    raise ValueError(
+        f"categorical_features contains {entry!r}, which is not a column of X; {known[:200]}."
+    )
 
 
 def is_category(column: Any, d: int, mask: np.ndarray | None, name: str) -> bool:
-    """Whether column ``d`` is a category, by the mask or, without one, by its type."""
+    """Whether column ``d`` is a category, given by the mask or, without one, by its dtype."""
     if mask is None:
         return is_categorical(column)
     if not mask[d] and contains_text(column):
         raise ValueError(
-            f"categorical_features does not name column {name}, which contains text; name it "
-            f"there, or convert it to numbers."
+            f"categorical_features does not include column {name}, which contains text; include "
+            f"it, or convert it to numbers."
         )
     return bool(mask[d])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._tables.column_errors import check_dtype, check_levels, not_numeric
+from everystump._tables.column_errors import check_dtype, check_levels, not_numeric_error
 from everystump._values import NUMBER, is_missing, value_kind
 
 _CATEGORICAL = ("category", "categorical", "enum", "dictionary")
@@ -24,12 +24,12 @@ class LevelCodes(NamedTuple):
 
 
 def levels_kind(levels: np.ndarray) -> str:
-    """Return the kind of the first of some levels; that of numbers if there are none."""
+    """Return the kind of levels, that of the first one; numbers if there are none."""
     return value_kind(levels.tolist()[0]) if len(levels) else NUMBER
 
 
 def is_categorical(column: Any) -> bool:
-    """Whether a column is a category by its type: one of levels, or text."""
+    """Whether the dtype of a column is categorical or text."""
     return _dtype(column).startswith(_CATEGORICAL) or _is_text(column)
 
 
@@ -49,7 +49,7 @@ def column_to_floats(column: Any, name: str) -> np.ndarray:
     """
     check_dtype(column, name)
     if contains_text(column):
-        raise not_numeric(column, name)
+        raise not_numeric_error(column, name)
     try:
         if _is_polars(column):
             return column.cast(_polars().Float64).to_numpy()
@@ -57,16 +57,16 @@ def column_to_floats(column: Any, name: str) -> np.ndarray:
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return _objects_to_floats(np.asarray(column))
     except Exception as error:
-        raise not_numeric(column, name) from error
+        raise not_numeric_error(column, name) from error
 
 
 def column_to_codes(column: Any, name: str) -> LevelCodes:
-    """Return a column as codes of its own levels; pandas' categories keep their order."""
+    """Return a column as codes of its own levels; pandas categories keep their order."""
     check_dtype(column, name)
     try:
         coded = _codes(column)
     except Exception as error:
-        raise not_numeric(column, name) from error
+        raise not_numeric_error(column, name) from error
     check_levels(coded.levels, column, name)
     return coded
 
@@ -89,8 +89,8 @@ def _polars_codes(column: Any) -> LevelCodes:
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         present = column.is_not_null() & (column.is_not_nan() if column.dtype.is_float() else True)
         # The values that are present keep their type; with nulls, integers become floats.
-        known = column.filter(present).to_numpy()
-        return _array_codes(column.to_numpy(), present.to_numpy(), known)
+        present_values = column.filter(present).to_numpy()
+        return _array_codes(column.to_numpy(), present.to_numpy(), present_values)
     if len(column) <= _FEW:
         return _codes(_as_objects(column.to_list()))
     text = column.cast(pl.String)
@@ -100,7 +100,7 @@ def _polars_codes(column: Any) -> LevelCodes:
 
 
 def _arrow_codes(column: Any) -> LevelCodes:
-    """Encode a pandas column backed by pyarrow; its dictionary may repeat values or miss some."""
+    """Encode a pandas column backed by pyarrow; its dictionary may hold duplicates or nulls."""
     import pyarrow as pa
 
     cells = pa.array(column.array)
@@ -125,11 +125,11 @@ def _arrow_codes(column: Any) -> LevelCodes:
 
 
 def _array_codes(
-    values: np.ndarray, is_present: np.ndarray, known: np.ndarray | None = None
+    values: np.ndarray, is_present: np.ndarray, present_values: np.ndarray | None = None
 ) -> LevelCodes:
-    """Encode an array; ``known`` are its present values, if another array has them exactly."""
+    """Encode an array; ``present_values`` are its present values if ``values`` is inexact."""
     codes = np.full(len(values), -1)
-    cells = values[is_present] if known is None else known
+    cells = values[is_present] if present_values is None else present_values
     if cells.dtype.kind not in "OU":
         levels, codes[is_present] = np.unique(cells, return_inverse=True)
         return LevelCodes(codes, levels)
@@ -143,7 +143,7 @@ def _array_codes(
 
 
 def _as_objects(cells: Iterable) -> np.ndarray:
-    """Return cells as a one-dimensional array, whatever they are."""
+    """Return cells of any type as a one-dimensional array of objects."""
     cells = list(cells)
     out = np.empty(len(cells), dtype=object)
     out[:] = cells
@@ -179,7 +179,7 @@ def _polars() -> Any:
 
 
 def _is_text(column: Any) -> bool:
-    """Whether a column contains text; of objects, the first one that is not missing decides."""
+    """Whether a column contains text; for objects, whether the first present one is text."""
     dtype = _dtype(column)
     if dtype == "object":
         return isinstance(next((v for v in column if not is_missing(v)), None), str)

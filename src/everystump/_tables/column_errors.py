@@ -19,10 +19,10 @@ _MAX_EXACT = 2**53
 
 
 def check_dtype(column: Any, name: str) -> None:
-    """Check that the type of a column may be numeric or text."""
+    """Check that a column has a dtype for numbers, text or objects."""
     dtype = str(column.dtype).lower()
     if dtype.startswith(_TIMES):
-        raise contains_times(column, name)
+        raise times_error(column, name)
     if dtype.startswith(_UNSUPPORTED):
         raise ValueError(
             f"X: column {name} is of type {column.dtype}, neither numbers nor text; convert it to "
@@ -33,14 +33,14 @@ def check_dtype(column: Any, name: str) -> None:
 def check_levels(levels: np.ndarray, column: Any, name: str) -> None:
     """Check that the levels of a category are all text or all finite numbers."""
     if levels.dtype.kind in "mM":
-        raise contains_times(column, name)
+        raise times_error(column, name)
     values = levels.tolist()
     kinds = {value_kind(value) for value in values}
     if len(kinds) > 1 or OTHER in kinds:
-        odd = next(value for value in values if value_kind(value) != TEXT)
+        culprit = next(value for value in values if value_kind(value) != TEXT)
         raise TypeError(
-            f"X has {odd!r} in column {name}, and each argument must be a string or a real number, "
-            f"all of one kind; convert the column to text or to numbers."
+            f"X has {culprit!r} in column {name}, and each argument must be a string or a real "
+            f"number, all of one kind; convert the column to text or to numbers."
         )
     if np.inf in levels or -np.inf in levels:
         raise ValueError(
@@ -49,7 +49,7 @@ def check_levels(levels: np.ndarray, column: Any, name: str) -> None:
         )
 
 
-def contains_times(column: Any, name: str) -> ValueError:
+def times_error(column: Any, name: str) -> ValueError:
     """Return the error for a column of dates or times."""
     return ValueError(
         f"X: column {name} contains dates or times ({column.dtype}); convert it to numbers (days "
@@ -57,29 +57,29 @@ def contains_times(column: Any, name: str) -> ValueError:
     )
 
 
-def not_numeric(column: Any, name: str) -> Exception:
+def not_numeric_error(column: Any, name: str) -> Exception:
     """Return the error for a column that cannot be converted to numbers."""
     values = column.to_list() if hasattr(column, "to_list") else column.tolist()
     present = [value for value in values if not is_missing(value)]
-    words = [value for value in present if isinstance(value, str)]
-    if words:
-        word = next((word for word in words if not _is_number(word)), words[0])
-        found = f"X has {word!r} in column {name}"
-        if len(words) < len(present):
+    texts = [value for value in present if isinstance(value, str)]
+    if texts:
+        text = next((text for text in texts if not _is_number(text)), texts[0])
+        found = f"X has {text!r} in column {name}"
+        if len(texts) < len(present):
             return ValueError(
-                f"{found}, which contains numbers too; pass only numbers or only text there."
+                f"{found}, which also contains numbers; pass only numbers or only text there."
             )
         return ValueError(
             f"{found}, where the model expects numbers; pass numbers there, or fit it with text."
         )
-    odd = next((value for value in present if value_kind(value) == OTHER), None)
-    if odd is None and any(map(_is_too_large, present)):
+    culprit = next((value for value in present if value_kind(value) == OTHER), None)
+    if culprit is None and any(map(_is_too_large, present)):
         return ValueError(
             f"X has a number beyond the largest float (1.8e308) in column {name}; scale the "
             f"column, or convert it to text."
         )
     return TypeError(
-        f"X has {odd!r} in column {name}, and each argument must be a string or a real number; "
+        f"X has {culprit!r} in column {name}, and each argument must be a string or a real number; "
         f"convert the column to text or to numbers, or drop it."
     )
 

@@ -63,7 +63,7 @@ def is_frame(X: Any) -> bool:
 
 
 def as_supported_table(X: Any) -> Any:
-    """Convert tables of rarer types to those that the rest of this package reads.
+    """Convert tables of less common types to supported ones.
 
     Masked values of arrays become NaN, or None among objects; pyarrow tables become pandas
     dataframes over the same memory; NumPy's variable-width strings become objects.
@@ -94,7 +94,7 @@ def check_dense_2d(X: Any) -> None:
 
 
 def check_2d(X: Any) -> None:
-    """Check that ``X`` has rows and columns; a single row of a table has not."""
+    """Check that ``X`` is two-dimensional, unlike a single row of a table."""
     if isinstance(X, list) and X:
         n_dimensions = 1 + np.ndim(X[0])
     else:
@@ -134,7 +134,7 @@ def reorder_columns(X: Any, names: Sequence) -> Any:
     if not all(isinstance(name, str) for name in names):
         raise ValueError(
             f"X has the columns {short_repr(given, 100)}, but the training table had "
-            f"{short_repr(names, 100)}; pass these."
+            f"{short_repr(names, 100)}; pass those."
         )
     return X
 
@@ -202,7 +202,7 @@ def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
 
 
 def drop_unused_levels(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feature, ...]:
-    """Return the features without levels that no row has; recode those of ``X`` in place."""
+    """Return the features without levels that occur in no row; recode ``X`` in place."""
     kept = []
     for d, feature in enumerate(features):
         if feature.levels is not None:
@@ -218,7 +218,7 @@ def drop_unused_levels(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feat
 
 
 def _columns_of(X: Any) -> tuple[list | None, list]:
-    """Return the names of a table's columns, None without names, and the columns."""
+    """Return the names of a table's columns (None if it has none) and the columns."""
     if is_frame(X):
         names = list(X.columns)
         if hasattr(X, "iloc"):
@@ -245,7 +245,7 @@ def _read_numeric_pandas(X: Any) -> tuple[np.ndarray, tuple[Feature, ...]]:
 
 
 def _pandas_to_matrix(X: Any) -> np.ndarray:
-    """Return all columns of a numeric dataframe at once; it stays of single precision if it is."""
+    """Return a numeric dataframe as a matrix, in single precision if all columns are."""
     is_single = all(kind == np.float32 for kind in X.dtypes)
     return X.to_numpy(dtype=np.float32 if is_single else np.float64)
 

@@ -18,7 +18,7 @@ _MAX_RANGE, _CHUNK_ROWS = 1 << 16, 1 << 18
 def read_labels(y: Any) -> Any:
     """Return labels as an array of NumPy's own types; raise if one is missing.
 
-    What scikit-learn can read and check by itself is returned as it is.
+    Labels that scikit-learn can validate are returned unchanged.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def read_labels(y: Any) -> Any:
 
 
 def _read_pandas_extension(y: Any) -> np.ndarray:
-    """Return labels of a pandas type that NumPy does not have."""
+    """Return labels of a pandas extension type as a NumPy array."""
     missing = np.flatnonzero(np.asarray(y.isna()))
     if len(missing):
         _raise_missing(None, int(missing[0]))
@@ -62,7 +62,7 @@ def _check_not_missing(cells: np.ndarray) -> None:
 def _raise_missing(label: Any, row: int) -> NoReturn:
     raise ValueError(
         f"y: the label of row {row} is missing ({label!r}; y contains NaN or None), and every row "
-        f"needs one; drop these rows, or give them a class of their own."
+        f"needs one; drop these rows, or give them a separate class."
     )
 
 
@@ -135,9 +135,9 @@ def vote_fractions(score: np.ndarray, shares: np.ndarray | None = None) -> np.nd
         even = np.full_like(shares, 1.0 / shares.shape[1])
         shares = np.divide(shares, total, out=even, where=total > 0)
         winner = score.argmax(axis=1)
-    # Scores that differ in their last digits only may have led to equal shares.
-    lost = np.flatnonzero(shares.argmax(axis=1) != winner)
-    shares[lost, winner[lost]] = np.nextafter(shares[lost].max(axis=1), 2.0)
+    # Scores that differ only in their last digits may have led to equal shares.
+    tied = np.flatnonzero(shares.argmax(axis=1) != winner)
+    shares[tied, winner[tied]] = np.nextafter(shares[tied].max(axis=1), 2.0)
     return shares
 
 
@@ -156,7 +156,7 @@ def one_vs_rest(label: np.ndarray, n_classes: int) -> list[np.ndarray]:
 def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes, and the class index of each row in a small integer type.
 
-    Many labels are not sorted row by row: integers are looked up in a table, others hashed.
+    Many labels are not sorted: integers are looked up in a table, others are hashed.
 
     Examples
     --------
@@ -220,12 +220,12 @@ def class_indices(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     array([1, 0, 1])
     """
     y = np.asarray(y)
-    wanted = f"y must have one of the classes {classes.tolist()} for each of the {n_rows} rows of X"
+    expected = f"y must have one of the classes {classes.tolist()} for each of the {n_rows} samples"
     if y.shape != (n_rows,):
-        raise ValueError(f"{wanted}; it has shape {y.shape}.")
+        raise ValueError(f"{expected}; it has shape {y.shape}.")
     unknown = np.flatnonzero(~np.isin(y, classes))
     if len(unknown):
         row = int(unknown[0])
-        raise ValueError(f"{wanted}; row {row} has {y[row : row + 1].tolist()[0]!r}.")
+        raise ValueError(f"{expected}; row {row} has {y[row : row + 1].tolist()[0]!r}.")
     order = np.argsort(classes, kind="stable")
     return order[np.searchsorted(classes, y, sorter=order)]

@@ -10,7 +10,7 @@ import numpy as np
 from everystump._tables.frames import Feature
 
 _WORDS = {"increasing": 1, "decreasing": -1}
-_WANTED = '-1, 0 or 1, or "decreasing" or "increasing"'
+_EXPECTED = '-1, 0 or 1, or "decreasing" or "increasing"'
 
 
 def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarray | None:
@@ -42,7 +42,7 @@ def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.n
     if len(given) != n_features:
         raise ValueError(
             f"monotonic_cst={monotonic_cst!r} has {len(given)} entries, but X has {n_features} "
-            f"features; pass one entry for each, 0 for no constraint."
+            f"features; pass one entry per feature, 0 for no constraint."
         )
     directions = np.array([_direction(value) for value in given])
     for d in np.flatnonzero(directions).tolist():
@@ -57,8 +57,8 @@ def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.n
 def _in_order(monotonic_cst: Any) -> list:
     if isinstance(monotonic_cst, str | set | frozenset) or np.ndim(monotonic_cst) != 1:
         raise ValueError(
-            f"monotonic_cst={monotonic_cst!r} must be a list with one entry for each feature, or a "
-            f"dict by feature names."
+            f"monotonic_cst={monotonic_cst!r} must be a list with one entry per feature, or a dict "
+            f"with feature names as keys."
         )
     return list(monotonic_cst)
 
@@ -72,8 +72,8 @@ def _by_name(monotonic_cst: Mapping, names: list[str | None]) -> list:
     unknown = [name for name in monotonic_cst if name not in set(names)]
     if unknown:
         raise ValueError(
-            f"monotonic_cst names the feature {unknown[0]!r}, which X does not have; use names "
-            f"from {names!r}."
+            f"monotonic_cst contains the name {unknown[0]!r}, which is not a column of X; use "
+            f"names from {names!r}."
         )
     return [monotonic_cst.get(name, 0) for name in names]
 
@@ -87,5 +87,5 @@ def _direction(value: Any) -> int:
     except (TypeError, ValueError, OverflowError):
         known = False
     if not known:
-        raise ValueError(f"monotonic_cst contains {value!r}; use {_WANTED} for each feature.")
+        raise ValueError(f"monotonic_cst contains {value!r}; use {_EXPECTED} for each feature.")
     return direction

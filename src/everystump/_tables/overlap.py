@@ -24,7 +24,7 @@ NO_RECORD = (
 
 @dataclass(frozen=True, eq=False)
 class TrainingRecord:
-    """What a model stores to recognize its training rows.
+    """The record by which a model recognizes its training rows.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class TrainingRecord:
 
     @property
     def max_hash(self) -> int:
-        """The largest hash that a training row can have without being left out of ``hashes``."""
+        """The largest hash at which ``hashes`` is still complete."""
         return int(np.iinfo(np.uint64).max if self.complete else self.hashes.max())
 
     @property
@@ -157,8 +157,8 @@ class Overlap:
     n_compared : int
         Number of compared rows: all, or a sample if the model stores a sample of hashes.
     duplicate_rate : float
-        The share of training rows that equal another one, which estimates the share of new rows
-        that equal a training row by chance (Good & Turing).
+        The fraction of training rows that equal another one, which estimates the fraction of new
+        rows that equal a training row by chance (Good & Turing).
     n_training_rows : int
         Number of training rows, from which ``duplicate_rate`` was estimated.
     """
@@ -173,12 +173,12 @@ class Overlap:
 
     @property
     def match_rate(self) -> float:
-        """The estimated share of the rows that equal training rows."""
+        """The estimated fraction of the rows that equal training rows."""
         return self.n_matched / self.n_compared if self.n_compared else 0.0
 
     @property
     def excess_rate(self) -> float:
-        """The share of the rows that match beyond what duplicate training rows explain."""
+        """The fraction of the rows that match beyond what duplicate training rows explain."""
         return max(0.0, self.match_rate - self.duplicate_rate)
 
     @property
@@ -196,14 +196,14 @@ class Overlap:
 
     @property
     def leakage_warning(self) -> str | None:
-        """What possible leakage means for an error on these rows; None without leakage."""
+        """A warning about an error measured on these rows; None without leakage."""
         if self.leakage is None:
             return None
         return f"{self.leakage}; the error may be too low, and bounds do not hold."
 
     def _probability_by_chance(self) -> float:
-        """Return the probability of as many matches, given the duplicates among training rows."""
-        # Duplicates come in pairs at least, so they are worth half as many independent rows.
+        """Return the probability of at least as many matches, given the rate of duplicates."""
+        # Duplicates come in pairs at least, so they count as half as many independent rows.
         n_independent = self.n_training_rows / 2 if self.duplicate_rate else self.n_training_rows
         a = self.duplicate_rate * n_independent + 0.5
         b = (1.0 - self.duplicate_rate) * n_independent + 0.5

@@ -1,4 +1,4 @@
-"""Checks of kernel functions and precomputed kernel matrices."""
+"""Validation of kernel functions and precomputed kernel matrices."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def check_kernel_matrix(table: TrainingTable, *, free_intercept: bool) -> np.nda
 
 def check_kernel_function(kernel: Callable, X: np.ndarray, *, free_intercept: bool) -> None:
     """Check the kernel matrix of the first rows."""
-    some = np.arange(min(_N_CHECKED, len(X)))
-    products = CallableKernel(kernel).matrix(X[some], X[some])
-    _check_semidefinite(products, some, f"kernel={kernel!r}", free_intercept)
+    rows = np.arange(min(_N_CHECKED, len(X)))
+    products = CallableKernel(kernel).matrix(X[rows], X[rows])
+    _check_semidefinite(products, rows, f"kernel={kernel!r}", free_intercept)
 
 
 def _check_semidefinite(
@@ -57,9 +57,9 @@ def _check_semidefinite(
         )
     smallest = _smallest_eigenvalue(_center(products) if free_intercept else products)
     if smallest < -_ROUNDING * size * len(products):
-        what = "centered kernel matrix" if free_intercept else "kernel matrix"
+        matrix = "centered kernel matrix" if free_intercept else "kernel matrix"
         raise ValueError(
-            f"{name}: the smallest of the {len(products)} eigenvalues of the {what} is "
+            f"{name}: the smallest of the {len(products)} eigenvalues of the {matrix} is "
             f"{smallest:.4g}; use a positive semi-definite kernel, for example with "
             f"{-smallest:.4g} added to the diagonal, or with a large enough constant added if it "
             f"is a negative distance."

@@ -2,9 +2,9 @@
 
 Each value is mixed with a key of its column and added to the hash of its row.  Zeros add nothing,
 so that sparse and dense tables have equal hashes.  Values are rounded to single precision and then
-to 17 binary digits, about 5 decimal ones.  So tables of single and double precision have equal
+to 17 binary digits, about 5 decimal digits.  So tables of single and double precision have equal
 hashes, and a number that was written to a file with fewer digits changes its hash only if the lost
-digits decide how it is rounded: with 7 digits about 1 in 100, with 6 about 1 in 10.  The remaining
+digits affect its rounding: with 7 digits about 1 in 100, with 6 about 1 in 10.  The remaining
 digits go into a separate checksum, so that whole tables can be compared bit by bit.
 """
 
@@ -152,7 +152,7 @@ def _add_labels(label, rough):
 
 @jit
 def _add_cell(bits, key, fine_key):
-    """Return what a value adds to the hash of its row and to the checksum of its other digits."""
+    """Return the terms of a value in the hash of its row and in the checksum of further digits."""
     if bits & _SIZE == _ZERO:
         return _ZERO, _ZERO
     if bits & _SIZE > _INFINITY:

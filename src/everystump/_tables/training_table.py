@@ -39,7 +39,7 @@ class TrainingTable:
     n_input_rows : int
         Number of rows of the user's table.
     hashes : RowHashes
-        Hashes by which the rows can be recognized later.
+        Hashes by which the rows can later be recognized.
     """
 
     X: Any
@@ -77,7 +77,7 @@ class TrainingTable:
         )
 
     def subset(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
-        """Return some rows and features as a training table of their own."""
+        """Return some rows and features as a separate training table."""
         part = replace(self.take(index), kept=np.arange(len(index)), n_input_rows=len(index))
         if features is None:
             return part
@@ -111,7 +111,7 @@ class TrainingTable:
         return TrainingRecord.of(self.hashes, self.n_input_rows, kept, weights)
 
     def title(self, k: int) -> str:
-        """Return the suffix that names the problem of class ``k``; it is empty for two classes."""
+        """Return the title suffix for the problem of class ``k``; it is empty for two classes."""
         return "" if len(self.classes) == 2 else f", class {self.classes[k]}"
 
     def signs(self) -> np.ndarray:
@@ -119,7 +119,7 @@ class TrainingTable:
         return np.where(self.problems(), 1.0, -1.0)
 
     def problems(self) -> list[np.ndarray]:
-        """Return which rows are positive in each one-vs-rest problem; two classes are one."""
+        """Return which rows are positive in each one-vs-rest problem; two classes make one."""
         return one_vs_rest(self.label, len(self.classes))
 
 

@@ -32,7 +32,7 @@ from everystump._tables.labels import encode_labels, read_labels
 from everystump._tables.row_hashes import hash_rows
 from everystump._tables.training_table import TrainingTable, class_factors
 
-# In longer label arrays, a few labels decide whether they are classes.
+# In longer label arrays, only a few labels are checked to be classes.
 _MANY_ROWS, _FEW_LABELS = 10_000, 20
 # Arguments of scikit-learn's checks; NaN and infinity are checked here.
 _DENSE: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
@@ -138,7 +138,7 @@ def _contains_objects(X: Any) -> bool:
 
 def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
     """Return the weight of each row."""
-    given = as_float_array(sample_weight, "sample_weight", "numbers, one for each row")
+    given = as_float_array(sample_weight, "sample_weight", "numbers, one per row")
     if np.any(given < 0):
         raise ValueError(
             f"sample_weight contains {given.min():g}; weights must not be negative (0 leaves a row "
@@ -179,7 +179,7 @@ def _check_supports_categories(features: tuple[Feature, ...], estimator: BaseEst
         if feature.levels is not None:
             raise ValueError(
                 f"X has {feature.levels.tolist()[0]!r} in column {feature.display_name(d)}, which "
-                f"is not a number, and {type(estimator).__name__} takes numbers only: encode the "
+                f"is not a number, and {type(estimator).__name__} accepts only numbers: encode the "
                 f"column, for example with scikit-learn's OneHotEncoder, or use StumpSVC."
             )
 

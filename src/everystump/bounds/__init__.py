@@ -1,10 +1,10 @@
-"""Bounds on the error of a fitted ensemble, each with the assumptions that it rests on.
+"""Bounds on the error of a fitted ensemble, each with its assumptions.
 
 `loo_bound`, `det_loo_bound`, `ensemble_margin_bound` and `radius_margin_bound` bound leave-one-out
 errors of kernel machines, `stability_bound` and `validation_bound` the error on new samples,
 `boosting_training_bound` and `margin_distribution_bound` the training error and the margins of
-AdaBoost.  All return a `Bound`.  `loo_error`, `det_loo_error` and `measured_stability` compute what
-is bounded, by refitting.
+AdaBoost.  All return a `Bound`.  `loo_error`, `det_loo_error` and `measured_stability` compute the
+bounded quantities by refitting.
 """
 
 from everystump.bounds._adaboost import boosting_training_bound, margin_distribution_bound

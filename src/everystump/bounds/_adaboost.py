@@ -31,7 +31,7 @@ def _read_errors(fitted: Any) -> np.ndarray:
         )
     if isinstance(errors, list):
         raise UnsupportedModelError(
-            f"fitted has {len(errors)} classes, but the bounds on AdaBoost are for two; fit one "
+            f"fitted has {len(errors)} classes, but the AdaBoost bounds require two; fit one "
             f"class against the rest."
         )
     return np.asarray(errors)
@@ -80,7 +80,7 @@ def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
 
 
 def _is_adaboost(fitted: Any) -> bool:
-    """Whether the stumps have AdaBoost's weights; that of a single perfect stump is arbitrary."""
+    """Whether the stumps have AdaBoost's weights; the weight of a perfect stump is arbitrary."""
     errors, weights = _read_errors(fitted), np.asarray(fitted.estimator_weights_)
     if len(errors) == 1 and errors[0] == 0.0:
         return True
@@ -112,7 +112,7 @@ def boosting_training_bound(
     fitted : StumpBoostingClassifier
         A classifier fitted with the exponential loss and ``learning_rate=1``.
     X, y : array-like, default=None
-        The training data.  If given, ``observed`` is the training error, with ties as errors.
+        The training data.  If given, ``observed`` is the training error, counting ties as errors.
     sample_weight : array-like of shape (n_samples,), default=None
         The sample weights of the fit; class weights are added automatically.
 

@@ -1,4 +1,4 @@
-"""The record that every bound returns, and checks of the arguments that several bounds take."""
+"""The result of every bound, and checks of arguments that bounds share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class UnsupportedModelError(ValueError):
 
 @dataclass(frozen=True)
 class Bound:
-    """An upper bound on an error, and the assumptions that it rests on.
+    """An upper bound on an error, and its assumptions.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Bound:
         Whether no assumption is known to be violated; if False, ``value`` is an estimate, not a
         bound.
     vacuous : bool
-        Whether ``value`` is 1 or more, which is true of any error.
+        Whether ``value`` is 1 or more, which holds for any error.
     reference : str
         The source of the theorem.
     observed : float or None
@@ -61,11 +61,11 @@ class Bound:
 
 
 def check_delta(delta: float, *, positive: bool = False) -> None:
-    """Check that ``delta`` is a soft margin, above 0 if it must be ``positive``."""
+    """Check that ``delta`` is a soft margin, and not 0 if it must be ``positive``."""
     if not isinstance(delta, Real) or not 0 <= delta < np.inf:
         raise ValueError(f"delta={delta!r} must be a finite number, 0 or more.")
     if positive and delta == 0.0:
-        raise ValueError("delta=0 is not a margin to divide by; pass a positive number.")
+        raise ValueError("delta=0 is not allowed here; pass a positive number.")
 
 
 def check_eta(eta: float) -> None:
@@ -82,12 +82,12 @@ def check_option(name: str, value: Any, options: Iterable[str]) -> None:
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return the weights of the training rows; weights of 0 may be left out."""
-    wanted = f"one number for each of the {n_rows} training samples, none negative, not all 0"
-    weight = as_float_array(sample_weight, "sample_weight", wanted)
+    """Return the weights of the training rows; those of rows with weight 0 are dropped."""
+    expected = f"one number for each of the {n_rows} training samples, none negative, not all 0"
+    weight = as_float_array(sample_weight, "sample_weight", expected)
     if weight.ndim == 1 and np.count_nonzero(weight > 0) == n_rows:
         weight = weight[weight > 0]
     valid = np.all((weight >= 0) & (weight < np.inf)) and weight.any()
     if weight.shape != (n_rows,) or not valid:
-        raise ValueError(f"sample_weight has shape {weight.shape} and must be {wanted}.")
+        raise ValueError(f"sample_weight has shape {weight.shape} and must be {expected}.")
     return weight

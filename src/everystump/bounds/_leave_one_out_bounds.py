@@ -11,7 +11,7 @@ from everystump.bounds._bound import Bound, UnsupportedModelError, check_delta, 
 from everystump.bounds._protocol import KernelEnsemble, SupportsKernelEnsembles
 
 PAPER = "Evgeniou, Pontil & Elisseeff (2004)"
-# A row whose margin is this close to being counted is counted.
+# A row whose margin is this close to the threshold is counted.
 _ROUNDING = 1e-9
 LOO_THEOREM = "Theorem 3.1, eq. 8"
 MACHINE_ASSUMPTIONS = (
@@ -24,7 +24,7 @@ _MARGIN = 0.99
 
 
 def read_ensembles(fitted: Any, X: Any, y: Any, bound: str) -> list[KernelEnsemble]:
-    """Return a fitted machine or ensemble, or raise an error that names the supported models.
+    """Return a fitted machine or ensemble; raise an error that lists the supported models.
 
     There is one for two classes, else one for each class against the rest.
     """
@@ -58,8 +58,8 @@ def bound_left_out_error(
     """Bound a leave-one-out error by the rows that may be misclassified when left out.
 
     By Lemma 3.1, leaving a row out lowers its margin by at most
-    ``sum of c_t a_i^t K^t(x_i, x_i)``.  With several classes, a row is classified correctly if it
-    is so in every one-vs-rest problem.
+    ``sum of c_t a_i^t K^t(x_i, x_i)``.  With several classes, a row counts as correct if
+    it is correct in every one-vs-rest problem.
     """
     wrong = _may_be_wrong(ensembles)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, len(wrong))
@@ -89,7 +89,7 @@ def left_out_violations(
     found = tuple(dict.fromkeys(text for one in ensembles for text in one.violations))
     proven = float(np.average(_may_be_wrong(ensembles, within_gaps=True), weights=weight))
     if proven > value * (1 + _ROUNDING):
-        found += (f"the duality gaps allow a proof of {format_percent(proven)} only; lower tol",)
+        found += (f"the duality gaps prove only {format_percent(proven)}; lower tol",)
     return found
 
 
@@ -99,12 +99,12 @@ def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Boun
     Parameters
     ----------
     fitted : KernelSVC or StumpSVC
-        A kernel machine.  With several classes, a sample counts if it does for any class against
-        the rest.
+        A kernel machine.  With several classes, a sample counts if it does in any one-vs-rest
+        problem.
     X, y : array-like
         The training data.
     sample_weight : array-like of shape (n_samples,), default=None
-        The weights of the samples in the error; None gives all the same weight.
+        The weights of the samples in the error; None means equal weights.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def det_loo_bound(fitted: Any, X: Any, y: Any) -> Bound:
 
 
 def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = None) -> Bound:
-    """Bound the det-leave-one-out error by the fraction of small margins and a norm of the rest.
+    """Bound the det-leave-one-out error by the fraction of small margins plus a norm term.
 
     The bound is ``Err_delta + sum of c_t d_t^2 sum of a_i^t / (n_samples delta)``.  The second sum
     and the radius ``d_t`` are over the samples whose margin ``y F(x)`` is at least ``delta``.
@@ -196,8 +196,8 @@ def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = 
     ensemble = read_ensemble(fitted, X, y, "ensemble_margin_bound")
     deltas, values = _all_margins(ensemble)
     # The bound decreases between two margins, so its minimum is at a margin.
-    least = float(values.min(initial=1.0))
-    value = least if delta is None else _value_at(delta, ensemble, deltas, values)
+    smallest = float(values.min(initial=1.0))
+    value = smallest if delta is None else _value_at(delta, ensemble, deltas, values)
     assumptions = ("two classes", *left_out_assumptions([ensemble]))
     reference = f"{PAPER}, Corollary 3.1, eq. 11"
     return Bound.of(value, reference, assumptions, left_out_violations([ensemble], value))
@@ -216,7 +216,7 @@ def _all_margins(ensemble: KernelEnsemble) -> tuple[np.ndarray, np.ndarray]:
         squared_radius = np.maximum.accumulate(np.where(a > 0, diagonal, 0.0))
         total += c * squared_radius * np.cumsum(a)
     margin = ensemble.margin[order]
-    # Of rows with equal margins, the last one has the sums over all of them.
+    # Among rows with equal margins, the last one has the sums over all of them.
     last = np.flatnonzero(np.append(margin[1:] != margin[:-1], True) & (margin > 0))
     below = 1.0 - (last + 1.0) / ensemble.n_rows
     return margin[last], below + total[last] / (ensemble.n_rows * margin[last])

@@ -33,7 +33,7 @@ _TIE = 1e-12
 
 
 def soft_margin_loss(margin: np.ndarray, delta: float) -> np.ndarray:
-    """Return 1 for negative margins, 0 from ``delta`` on, and linear values between.
+    """Return 1 for negative margins, 0 from ``delta`` on, and linear values in between.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def soft_margin_loss(margin: np.ndarray, delta: float) -> np.ndarray:
 
 
 def fast_leave_one_out(fitted: Any, X: Any, y: Any) -> KernelMachine | None:
-    """Return the machine of a fitted estimator if it leaves rows out without refitting."""
+    """Return the machine of a fitted estimator if it supports leave-one-out without refitting."""
     if not isinstance(fitted, SupportsKernelEnsembles) or isinstance(fitted, SubsampleEnsemble):
         return None
     (machine,) = fitted.kernel_ensembles(X, y)[0].machines
@@ -71,7 +71,7 @@ def fast_leave_one_out(fitted: Any, X: Any, y: Any) -> KernelMachine | None:
 
 
 def _align_columns(fitted: Any, X: Any) -> Any:
-    """Return a data frame with its columns in the order of training, other data unchanged."""
+    """Return a dataframe with its columns in the order of training, other data unchanged."""
     names = getattr(fitted, "feature_names_in_", None)
     return reorder_columns(X, names) if names is not None and is_frame(X) else X
 
@@ -84,7 +84,7 @@ def training_margins(fitted: Any, X: Any, y: np.ndarray) -> np.ndarray:
 def _refit_margin(fitted: Any, X: Any, y: np.ndarray, row: int) -> float:
     """Return ``y f(x)`` of a row for the same estimator fitted to all other rows.
 
-    If those have one class only, the margin is 1 or -1.
+    If those have a single class, the margin is 1 or -1.
     """
     rest = np.delete(np.arange(len(y)), row)
     if np.all(y[rest] == y[rest[0]]):
@@ -122,9 +122,9 @@ def loo_error(
     """Compute the fraction of samples that are misclassified when left out of training.
 
     A classifier is refitted for each sample, without sample weights.  A `KernelSVC` is not: with
-    the kernel of its fit, only support vectors make a difference, and each solution starts from
-    that of all samples.  A `SubsampleVotingClassifier` draws new subsamples of the same size each
-    time.
+    the kernel of its fit, only support vectors have an effect, and each solution is warm-started
+    from that of all samples.  A `SubsampleVotingClassifier` draws new subsamples of the same size
+    each time.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def loo_error(
     delta : float, default=0.0
         Margins from 0 to ``delta`` count as partial errors; see `soft_margin_loss`.
     n_jobs : int, default=None
-        The number of processes.  None is 1 unless in a ``joblib.parallel_config`` context.
+        The number of processes.  None means 1 unless in a ``joblib.parallel_config`` context.
     verbose : int, default=0
         If 1, progress is shown.
 
@@ -159,9 +159,9 @@ def loo_error(
     if machine is not None:
         margin = _fast_margins(machine, n_jobs, verbose)
     else:
-        # An ensemble draws subsamples of the same size as before.
-        draws = isinstance(fitted, SubsampleEnsemble)
-        unfitted = fitted.clone_for_leave_one_out() if draws else clone(fitted)
+        # New subsamples of an ensemble have the same size as before.
+        is_ensemble = isinstance(fitted, SubsampleEnsemble)
+        unfitted = fitted.clone_for_leave_one_out() if is_ensemble else clone(fitted)
         work = partial(_refit_margin, unfitted, _align_columns(fitted, X), y)
         with progress_counter(verbose, _TITLE, len(y)) as tick:
             margin = np.array(process_map(work, range(len(y)), n_jobs, lambda result: tick()))
@@ -265,7 +265,7 @@ def det_loo_margins(
 
 
 def _margin_changes(member: EnsembleMember, combines_signs: bool) -> np.ndarray:
-    """Return the change of the margin of each of a machine's rows when it is left out."""
+    """Return the change in the margin of each row of a machine when that row is left out."""
     machine, _, _, X, y = member
     sign = np.where(y == machine.classes_[1], 1.0, -1.0)
     before = sign * classifier_scores(machine, X)

@@ -20,8 +20,8 @@ def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
     """Compare samples with the training samples of any classifier; None if there is no record.
 
     For estimators of other packages, the nested estimators are used: the last step of a pipeline,
-    the best one of a search, the members of a voting classifier, the calibrated one, the one with a
-    tuned threshold.  The largest overlap of several is returned.
+    the best estimator of a search, the members of a voting classifier, the estimator that is
+    calibrated or whose threshold is tuned.  Of several overlaps, the largest is returned.
     """
     if isinstance(fitted, HasTrainingOverlap):
         return fitted.training_overlap(X, y)
@@ -43,22 +43,22 @@ def training_overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> 
     It may have been fitted to the labels, to their indices in ``classes``, or to 1 for one class
     and 0 for another or all others.
     """
-    own, classes = getattr(part, "classes_", None), np.asarray(classes)
-    if own is None:
+    part_classes, classes = getattr(part, "classes_", None), np.asarray(classes)
+    if part_classes is None:
         return None
     index = class_indices(y, classes, len(y))
-    if np.all(np.isin(classes, own)):
+    if np.all(np.isin(classes, part_classes)):
         return training_overlap_of(part, X, classes[index])
-    if np.array_equal(own, np.arange(len(classes))):
+    if np.array_equal(part_classes, np.arange(len(classes))):
         return training_overlap_of(part, X, index)
-    if not np.array_equal(own, [0, 1]):
+    if not np.array_equal(part_classes, [0, 1]):
         return None
     either = (training_overlap_of(part, X, np.full(len(index), label)) for label in (0, 1))
     return largest_overlap(overlap for overlap in either if overlap is not None)
 
 
 def largest_overlap(overlaps: Iterable[Overlap]) -> Overlap | None:
-    """Return the overlap with the strongest evidence of training samples, None if empty."""
+    """Return the overlap with the strongest evidence of leakage, None if there is none."""
     return max(
         overlaps,
         key=lambda one: (one.leakage is not None, one.same_rows, one.excess_rate, one.match_rate),
@@ -71,7 +71,7 @@ def with_prefit_members(
 ) -> Overlap:
     """Return the largest overlap of an ensemble and of its prefitted members.
 
-    Each member comes with the samples in the form in which it receives them.
+    Each member is paired with the samples in the form that it receives.
     """
     found = [training_overlap_of_part(part, classes, rows, y) for part, rows in parts]
     return largest_overlap([own, *(one or Overlap(recorded=False) for one in found)]) or own

@@ -1,4 +1,4 @@
-"""What bounds require of an estimator: the machines that theorems are about, and protocols.
+"""The interface between bounds and estimators: kernel machines as data, and protocols.
 
 - `HasTrainingOverlap`: compares samples with its training samples.  All estimators of this package.
 - `WarmStartable`: may continue an earlier fit.
@@ -20,7 +20,7 @@ import numpy as np
 
 from everystump._tables.overlap import Overlap
 
-# Yields rows, by default all that make a difference, and the margins of all rows without them.
+# Yields rows, by default all that have an effect, and the margins of all rows without them.
 LeaveOneOut = Callable[[np.ndarray | None], Iterator[tuple[int, np.ndarray]]]
 
 
@@ -53,8 +53,8 @@ class KernelMachine:
     refit_gap : float
         The same for machines that are trained without a row.
     violations : tuple of str
-        The assumptions of leave-one-out theorems that are violated, in sentences: an intercept, a
-        kernel or costs that depend on the training rows, and so on.
+        The violated assumptions of leave-one-out theorems, as text: an intercept, a kernel or costs
+        that depend on the training rows, and so on.
     leave_one_out : callable or None
         Computes leave-one-out margins faster than refitting; None if there is no such method.
     """
@@ -76,7 +76,7 @@ class KernelMachine:
     def leave_out(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
         """Yield rows and all margins without them, if there is a faster method than refitting."""
         if self.leave_one_out is None:
-            raise TypeError("this machine has to be refitted to leave a row out.")
+            raise TypeError("this machine must be refitted to leave a row out.")
         return self.leave_one_out(rows)
 
     @property
@@ -107,7 +107,7 @@ class KernelEnsemble:
     subsample : int or None
         The number of random rows that each machine was trained on; None if all.
     caveats : tuple of str
-        Why the given table may not be the training table, in sentences.
+        The reasons why the given table may not be the training table, as text.
     """
 
     machines: tuple[KernelMachine, ...]
@@ -124,7 +124,7 @@ class KernelEnsemble:
 
     @cached_property
     def influence(self) -> np.ndarray:
-        """``sum of c_t a_i K_t(x_i, x_i)``, the most that a row can add to its own margin.
+        """``sum of c_t a_i K_t(x_i, x_i)``, the largest contribution of a row to its own margin.
 
         Where least squares make ``a_i`` negative, the row lowers its own margin, and 0 is used.
         """
@@ -145,16 +145,16 @@ class KernelEnsemble:
         out = np.zeros(self.n_rows)
         for c, machine in zip(self.weights, self.machines, strict=True):
             distance = np.sqrt(2.0 * machine.gap * machine.diagonal)
-            own = np.maximum(machine.a, 0.0) * machine.diagonal
+            influence = np.maximum(machine.a, 0.0) * machine.diagonal
             refit = np.sqrt(2.0 * machine.refit_gap * machine.diagonal)
-            out[machine.rows] += c * (np.hypot(own, distance) + distance + refit)
+            out[machine.rows] += c * (np.hypot(influence, distance) + distance + refit)
         return out
 
     @property
     def violations(self) -> tuple[str, ...]:
-        """The violated assumptions of leave-one-out theorems, each sentence once."""
-        every = (text for machine in self.machines for text in machine.violations)
-        return tuple(dict.fromkeys((*every, *self.caveats)))
+        """The violated assumptions of leave-one-out theorems, without repetitions."""
+        violations = (text for machine in self.machines for text in machine.violations)
+        return tuple(dict.fromkeys((*violations, *self.caveats)))
 
 
 class NotTrainingDataError(ValueError):
@@ -175,7 +175,7 @@ class WarmStartable(HasTrainingOverlap, Protocol):
 
     @property
     def fitted_on_single_table(self) -> bool:
-        """Whether all fits that it continues had the same training data and weights."""
+        """Whether all fits that it continued had the same training data and weights."""
 
 
 @runtime_checkable

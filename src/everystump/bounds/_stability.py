@@ -1,4 +1,4 @@
-"""Stability: the influence of one sample on a machine, and a bound by it (Evgeniou et al., 5)."""
+"""Stability, the influence of one sample, and a bound based on it (Evgeniou et al., section 5)."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def ensemble_stability(ensemble: KernelEnsemble, constants: str) -> float:
     check_option("constants", constants, _FACTORS)
     if not all(machine.has_bounded_duals for machine in ensemble.machines):
         raise ValueError(
-            "the stability of machines with a squared loss has no such bound; use the hinge or the "
+            "the stability of machines with a squared loss is not bounded; use the hinge or the "
             "logistic loss."
         )
-    each = np.array([machine.C * machine.kappa for machine in ensemble.machines])
+    stabilities = np.array([machine.C * machine.kappa for machine in ensemble.machines])
     fraction = 1.0 if ensemble.subsample is None else ensemble.subsample / ensemble.n_rows
-    return _FACTORS[constants] * fraction * float(ensemble.weights @ each)
+    return _FACTORS[constants] * fraction * float(ensemble.weights @ stabilities)
 
 
 def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None) -> float:
@@ -114,8 +114,8 @@ def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None
     machine = fast_leave_one_out(fitted, X, y)
     if machine is None:
         raise ValueError(
-            f"fitted={fitted!r} cannot leave samples out without refitting; measured_stability is "
-            f"for a fitted KernelSVC or SubsampleVotingClassifier."
+            f"fitted={fitted!r} does not support leave-one-out without refits; measured_stability "
+            f"is for a fitted KernelSVC or SubsampleVotingClassifier."
         )
     parts = np.array_split(np.flatnonzero(machine.a), effective_n_jobs(n_jobs))
     with one_blas_thread:
@@ -187,8 +187,8 @@ def stability_bound(
     eta : float, default=0.05
         The probability that the bound fails; 0.05 is 95% confidence.
     error : {"loo-bound", "loo", "empirical"}, default="loo-bound"
-        The estimate of ``E_delta``: its bound by Lemma 3.1, which takes no time; the error itself;
-        or the training error with the same soft margin, which adds another ``beta / delta``.
+        The estimate of ``E_delta``: its bound by Lemma 3.1, without refits; the error itself; or
+        the training error with the same soft margin, which adds another ``beta / delta``.
     constants : {"proven", "paper"}, default="proven"
         "proven" are the constants of Bousquet & Elisseeff (2002, Theorem 17), "paper" those printed
         by Evgeniou et al.: half the ``beta``, 2 instead of 4, and ``beta`` not divided by

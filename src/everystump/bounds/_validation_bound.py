@@ -1,4 +1,4 @@
-"""The error on new samples by a validation set."""
+"""A bound on the error on new samples from a validation set."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def validation_bound(
 ) -> Bound:
     """Bound the error on new samples by that on held-out samples, with confidence ``1 - eta``.
 
-    The bound holds for N candidates simultaneously, so also for the one with the smallest error on
-    these samples: each of them fails with probability ``eta / N``.
+    The bound holds for N candidates simultaneously, and so for the one with the smallest error on
+    these samples: the bound for each fails with probability ``eta / N``.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ def validation_bound(
     eta : float, default=0.05
         The probability that the bound fails; 0.05 is 95% confidence.
     method : {"exact", "paper"}, default="exact"
-        "exact" is the one-sided Clopper-Pearson bound: the largest error at which so few errors
-        still have the probability ``eta / N``.  "paper" is equation 16 of Evgeniou, Pontil &
-        Elisseeff (2004), ``VE + sqrt((log N - log(eta / 4)) / V)`` for an error VE on V samples,
-        which is never smaller.
+        "exact" is the one-sided Clopper-Pearson bound: the largest error rate at which
+        so few errors still have probability ``eta / N``.  "paper" is equation 16 of Evgeniou,
+        Pontil & Elisseeff (2004), ``VE + sqrt((log N - log(eta / 4)) / V)`` for an error VE
+        on V samples, which is never smaller.
 
     Returns
     -------
@@ -56,16 +56,16 @@ def validation_bound(
 
     Notes
     -----
-    Estimators of everystump store a hash of each training sample, also within scikit-learn's
+    Estimators of everystump store a hash of each training sample, also inside scikit-learn's
     pipelines, searches, voting classifiers, calibrated classifiers and threshold classifiers.  The
     bound does not hold on samples that were used in training, in any order.
 
-    Where features have few values, some samples equal training samples by chance.  As many as
-    duplicates in the training data explain are accepted.  A few more count as errors, which
-    ``assumptions`` states; many more are a violation.
+    If features have few distinct values, some samples equal training samples by chance.  As many
+    matches as the duplicates in the training data explain are accepted.  A few more are counted as
+    errors and listed in ``assumptions``; many more are a violation.
 
-    Other estimators have no record of their training samples: that the samples are new is an
-    assumption, which ``assumptions`` states.  In a `WeightedVoteClassifier` of prefitted voters, a
+    Other estimators have no record of their training samples: that the samples are new is then
+    listed in ``assumptions``.  In a `WeightedVoteClassifier` of prefitted voters, a
     voter without a record is a violation.
 
     Examples
@@ -106,7 +106,7 @@ def _errors(fitted: Any, X: Any, y: Any) -> np.ndarray:
     """Return which samples are misclassified."""
     if not hasattr(fitted, "predict") or not hasattr(fitted, "classes_"):
         raise ValueError(
-            f"fitted={fitted!r} is not a fitted classifier; validation_bound is for any that is."
+            f"fitted={fitted!r} is not a fitted classifier; pass one to validation_bound."
         )
     predicted = fitted.predict(X)
     classes = np.asarray(fitted.classes_)
@@ -144,7 +144,7 @@ def _match_assumption(overlap: Overlap, n_suspect: int) -> str:
 
 
 def _clopper_pearson(n_wrong: int, n_rows: int, eta: float) -> float:
-    """Return the error at which ``n_wrong`` errors or fewer have the probability ``eta``."""
+    """Return the error rate at which ``n_wrong`` or fewer errors have probability ``eta``."""
     if n_wrong == n_rows:
         return 1.0
     return float(beta.isf(eta, n_wrong + 1, n_rows - n_wrong))

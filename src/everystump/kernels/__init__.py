@@ -1,8 +1,8 @@
 """Kernels of infinite ensembles: stumps, midpoint stumps, perceptrons, decision trees, and others.
 
-Each function takes arrays ``X`` and ``Y`` (by default ``X``) and returns their kernel matrix, as
-the functions of `sklearn.metrics.pairwise` do.  Additive constants matter only to machines without
-an intercept.
+Each function takes arrays ``X`` and ``Y`` (by default ``X``) and returns their kernel matrix, like
+the functions of `sklearn.metrics.pairwise`.  Additive constants matter only for machines without an
+intercept.
 """
 
 from everystump.kernels._embodied import EmbodiedKernel

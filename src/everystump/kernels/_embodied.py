@@ -15,7 +15,7 @@ class EmbodiedKernel:
     """The kernel of a set of hypotheses, ``sum of r^2 h(x) h(y)`` (Lin & Li, Definition 1).
 
     Each hypothesis and its negation have the weight ``r``, so that an ensemble needs no negative
-    weights.  A constant hypothesis and its negation have a weight of their own.  With hypotheses
+    weights.  A constant hypothesis and its negation have a separate weight.  With hypotheses
     sampled at random, the kernel is a Monte Carlo estimate of the integral over all of them, whose
     error decreases as ``1 / sqrt(n_hypotheses)``.
 
@@ -145,5 +145,5 @@ class EmbodiedKernel:
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """Return the kernel matrix of ``X`` and ``Y``."""
-        own = self.features(X)
-        return own @ (own if Y is None else self.features(Y)).T
+        features = self.features(X)
+        return features @ (features if Y is None else self.features(Y)).T

@@ -23,9 +23,9 @@ def stump_kernel(
     X : array-like of shape (n_samples_X, n_features)
         Samples.
     Y : array-like of shape (n_samples_Y, n_features), default=None
-        Other samples; None is ``X``.
+        Other samples; None means ``X``.
     feature_range : (low, high) or array-like of shape (n_features, 2), default=None
-        The ranges [L, R]; None is the ranges of ``X``.
+        The ranges [L, R]; None means the ranges of ``X``.
     out : ndarray of shape (n_samples_X, n_samples_Y), default=None
         The array to write to.
 
@@ -80,7 +80,7 @@ def middle_stump_kernel(
     X, Y
         As in `stump_kernel`.
     training : array-like of shape (n_training_samples, n_features), default=None
-        The training samples; None is ``X``.
+        The training samples; None means ``X``.
     out
         As in `stump_kernel`.
 
@@ -138,7 +138,7 @@ def laplacian_kernel(
     X, Y
         As in `stump_kernel`.
     gamma : float, default=None
-        The coefficient of the distance; None is ``1 / n_features``.
+        The coefficient of the distance; None means ``1 / n_features``.
     out
         As in `stump_kernel`.
 
