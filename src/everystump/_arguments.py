@@ -1,4 +1,4 @@
-"""Checks of arguments that several packages take."""
+"""Checks of arguments shared by several packages."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ _MAX_REPR, _MAX_STEM, _MAX_SUFFIX = 80, 30, 10
 def write_atomic(out: Path, write: Callable[[Path], object]) -> None:
     """Write a temporary file next to ``out`` and rename it when it is complete.
 
-    Symbolic links are followed.  An existing file keeps its permissions; a new one gets those that
-    the umask allows.
+    Symbolic links are followed.  An existing file keeps its permissions; those of a new file
+    follow the umask.
     """
     target = Path(os.path.realpath(out))
     _check_regular_file(out, target)
@@ -61,7 +61,7 @@ def _mode(target: Path, temporary: str) -> int:
 
 
 def _write_error(error: OSError, out: Path) -> OSError:
-    """Return an error that names the user's path instead of the temporary file."""
+    """Return an error with the user's path instead of that of the temporary file."""
     return type(error)(
         f"path={str(out)!r} cannot be written ({error.strerror or error}); choose another path."
     )

@@ -1,4 +1,4 @@
-"""Lazy imports of the public names of a package, which only its stub ``__init__.pyi`` lists."""
+"""Lazy imports of the public names of a package, as listed in its stub ``__init__.pyi``."""
 
 from __future__ import annotations
 

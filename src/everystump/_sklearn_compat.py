@@ -1,7 +1,7 @@
 """The private parts of scikit-learn that everystump uses, imported here and nowhere else.
 
-They work from scikit-learn 1.7 on; `tests/test_sklearn_compat.py` names the command that runs the
-tests of the estimators with the oldest supported version.
+They work with scikit-learn 1.7 and later; `tests/test_sklearn_compat.py` gives the command that
+runs the tests of the estimators with the oldest supported version.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ __all__ = [
     "set_random_states",
 ]
 
-# Before 1.9, scikit-learn reads other names than those of pandas by a protocol that polars 2 lacks.
-_KNOWS_POLARS = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
+# Before 1.9, scikit-learn reads column names of other dataframes than those of pandas through a
+# protocol that polars 2 does not implement.
+_SUPPORTS_POLARS = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 
 def __getattr__(name: str) -> Any:
@@ -56,9 +57,9 @@ class _ColumnNames:
 def check_columns(
     estimator: BaseEstimator, X: Any, y: Any = "no_validation", *, reset: bool = True
 ) -> None:
-    """Store the names and the number of a table's columns, or without ``reset`` check them."""
+    """Store the names and the number of a table's columns; without ``reset``, check them."""
     is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
-    if is_frame and not _KNOWS_POLARS and not hasattr(X, "__dataframe__"):
+    if is_frame and not _SUPPORTS_POLARS and not hasattr(X, "__dataframe__"):
         X = _ColumnNames(X)
     validate_data(estimator, X, y, reset=reset, skip_check_array=True)
 
@@ -85,7 +86,7 @@ def score_function(scorer: Callable) -> Callable:
 
 
 def set_random_states(estimator: BaseEstimator, rng: np.random.RandomState) -> None:
-    """Seed each ``random_state`` parameter of an estimator, those of nested estimators included."""
+    """Seed each ``random_state`` parameter of an estimator and of its nested estimators."""
     names = sorted(estimator.get_params())
     seeded = [name for name in names if name.rpartition("__")[2] == "random_state"]
     estimator.set_params(**{name: rng.randint(np.iinfo(np.int32).max) for name in seeded})

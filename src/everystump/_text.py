@@ -32,8 +32,8 @@ def format_percents(*fractions: float) -> list[str]:
     >>> format_percents(0.25, 0.186, 0.328), format_percents(0.004, 0.0, 0.0217)
     (['25.0%', '18.6%', '32.8%'], ['0.40%', '0.00%', '2.17%'])
     """
-    least = min((fraction for fraction in fractions if fraction > 0.0), default=1.0)
-    digits = next((n for n in (1, 2, 3) if least >= 10.0 ** (-1 - n)), 4)
+    smallest = min((fraction for fraction in fractions if fraction > 0.0), default=1.0)
+    digits = next((n for n in (1, 2, 3) if smallest >= 10.0 ** (-1 - n)), 4)
     return [f"{100 * fraction:.{digits}f}%" for fraction in fractions]
 
 
@@ -54,7 +54,7 @@ def format_short_percent(fraction: float) -> str:
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """Return a number with some significant digits, integers in full and with separators.
+    """Return a number with ``digits`` significant digits; integers in full, with separators.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def pluralize(n: int, noun: str) -> str:
 
 
 def truncate_list(names: Sequence[Any], max_items: int = 8) -> str:
-    """Return names separated by commas; those beyond a limit are only counted.
+    """Return names separated by commas, with a count of those beyond ``max_items``.
 
     Examples
     --------

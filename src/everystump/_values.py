@@ -1,4 +1,4 @@
-"""Single values of a user's table: whether they are missing, and of what kind they are."""
+"""Single values of a user's table: whether they are missing, and their kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NUMBER, TEXT, OTHER = "number", "text", "other"
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or a dataframe library's equivalent of them.
+    """Whether a value is None, NaN, or their equivalent in a dataframe library.
 
     Examples
     --------

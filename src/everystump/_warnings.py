@@ -1,4 +1,4 @@
-"""Warnings that point to the line of the user."""
+"""Warnings that point to the user's line of code."""
 
 from __future__ import annotations
 

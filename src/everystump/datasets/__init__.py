@@ -8,9 +8,6 @@ from everystump.datasets._generators import (
 )
 from everystump.datasets._loader import DatasetNotFoundError, dataset_names, load_dataset
 
-DatasetNotFoundError = DatasetNotFoundError
-"""Former name of `DatasetNotFoundError`."""
-
 __all__ = [
     "DatasetNotFoundError",
     "dataset_names",

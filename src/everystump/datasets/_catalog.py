@@ -11,7 +11,7 @@ from everystump.datasets._fingerprint import fingerprint
 
 
 class OpenML(NamedTuple):
-    """The id of a data set at OpenML, and which of its rows to use."""
+    """The ID of a data set at OpenML, and which of its rows to use."""
 
     data_id: int
     rows: slice = slice(None)

@@ -51,7 +51,7 @@ class Column(NamedTuple):
 
 
 def parse_table(content: bytes, source: str) -> Table:
-    r"""Parse the bytes of a CSV file, plain or compressed by gzip or xz.
+    r"""Parse the bytes of a CSV file, plain or compressed with gzip or xz.
 
     A feature is categorical if any of its cells is not a number. Its levels are coded from 0: in
     the order of their leading numbers if all of them have one ("0-4", "5-9", "10-14"), else
@@ -62,7 +62,7 @@ def parse_table(content: bytes, source: str) -> Table:
     content : bytes
         The content of the file.
     source : str
-        Name of the file in error messages.
+        The name of the file in error messages.
 
     Returns
     -------
@@ -96,11 +96,11 @@ def parse_table(content: bytes, source: str) -> Table:
 def _encode(cells: Sequence[str], name: str, source: str) -> Column:
     """Encode one feature of a file; reject placeholders for missing values among numbers."""
     column = encode_column(cells)
-    words = [level for level in column.levels if not _LEADING_NUMBER.match(level)]
-    if words and len(words) < len(column.levels):
+    texts = [level for level in column.levels if not _LEADING_NUMBER.match(level)]
+    if texts and len(texts) < len(column.levels):
         raise ValueError(
-            f"{source} has {words[0]!r} among the numbers of column {name!r}: "
-            "leave cells of missing values empty, or write all levels as words."
+            f"{source} has {texts[0]!r} among the numbers of column {name!r}: "
+            "leave cells of missing values empty, or write all levels as text."
         )
     return column
 
@@ -162,12 +162,12 @@ def _decode(content: bytes, source: str) -> str:
         return content.decode("utf-8-sig")
     except (EOFError, OSError, UnicodeDecodeError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(
-            f"{source} is not UTF-8 text, plain or compressed by gzip or xz: save it as CSV again."
+            f"{source} is not UTF-8 text, plain or compressed with gzip or xz: save it again."
         ) from error
 
 
 def _split(text: str, source: str) -> tuple[list[str], list[list[str]]]:
-    """Split CSV text into its header and its rows, which must have its length; skip blank lines."""
+    """Split CSV text into its header and its rows of the same length; skip blank lines."""
     lines = csv.reader(io.StringIO(text, newline=""))
     header = next(lines, [])
     if len(header) == 1 and (other := next((c for c in ";\t|" if c in header[0]), None)):

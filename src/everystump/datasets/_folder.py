@@ -30,6 +30,6 @@ def user_files() -> dict[str, Path]:
 
 
 def describe_folder() -> str:
-    """Return a phrase for error messages that names the folder and its current value."""
+    """Return a phrase for error messages with the environment variable and its value."""
     value = os.environ.get(FOLDER_VARIABLE) or "not set"
     return f"the folder given by the environment variable {FOLDER_VARIABLE} ({value})"

@@ -68,7 +68,7 @@ def make_twonorm(
     >>> bool(0.01 < error < 0.04)
     True
     """
-    y, noise, _ = _draw(n_samples, n_features, random_state)
+    y, noise, _ = _sample(n_samples, n_features, random_state)
     return noise + 2.0 / math.sqrt(n_features) * y[:, np.newaxis], y
 
 
@@ -102,7 +102,7 @@ def make_threenorm(
     >>> X.shape, sorted(set(y.tolist()))
     ((4, 2), [-1, 1])
     """
-    y, noise, rng = _draw(n_samples, n_features, random_state)
+    y, noise, rng = _sample(n_samples, n_features, random_state)
     side = rng.choice((-1.0, 1.0), size=(n_samples, 1))
     alternating = np.where(np.arange(n_features) % 2 == 0, 1.0, -1.0)
     direction = np.where(y[:, np.newaxis] > 0, side, alternating)
@@ -146,7 +146,7 @@ def make_ringnorm(
     """
     if a is not None and not (isinstance(a, Real) and math.isfinite(a)):
         raise ValueError(f"a={a!r} is not a valid mean: pass a finite number or None.")
-    y, noise, _ = _draw(n_samples, n_features, random_state)
+    y, noise, _ = _sample(n_samples, n_features, random_state)
     mean = 1.0 / math.sqrt(n_features) if a is None else float(a)
     return np.where(y[:, np.newaxis] > 0, 2.0 * noise, noise + mean), y
 
@@ -194,7 +194,7 @@ def flip_labels(
     return labels
 
 
-def _draw(
+def _sample(
     n_samples: int, n_features: int, random_state: RandomStateLike
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], RandomState]:
     """Return labels, standard normal noise, and the generator for further draws."""

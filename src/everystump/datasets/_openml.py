@@ -12,7 +12,7 @@ from everystump.datasets._csv import Column, Table, encode_column, make_table
 
 
 class DownloadError(Exception):
-    """The download failed; the message says why."""
+    """The download failed; the message gives the reason."""
 
 
 def download(data_id: int, rows: slice = slice(None)) -> Table:
@@ -21,7 +21,7 @@ def download(data_id: int, rows: slice = slice(None)) -> Table:
     Parameters
     ----------
     data_id : int
-        Its id at OpenML.
+        Its ID at OpenML.
     rows : slice, default=slice(None)
         Which of its rows to return.
 

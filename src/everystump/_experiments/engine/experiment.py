@@ -101,7 +101,7 @@ class Plot:
     """Caption of a report's plot, and a function that returns its matplotlib figure."""
 
     caption: str
-    draw: Callable[[], Any]
+    make_figure: Callable[[], Any]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class Journal:
     path : Path
         The file, created when the first task is added.
     head : dict
-        What all results must have in common (seed, edition, versions): the first line.
+        Settings shared by all results (seed, edition, versions): the first line.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ def write_experiment(result: ExperimentResult, out: Path) -> list[Path]:
     written = []
     if report.plot:
         written.append(out / f"{name}.png")
-        write_atomic(written[-1], partial(report.plot.draw().savefig, dpi=110, format="png"))
+        write_atomic(written[-1], partial(report.plot.make_figure().savefig, dpi=110, format="png"))
     table = [_csv_row(cell) for cell in report.cells] or list(report.data)
     if table:
         written.append(out / f"{name}.csv")

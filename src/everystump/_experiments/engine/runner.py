@@ -147,7 +147,7 @@ def _run_in_parallel(
     experiment: Experiment, tasks: Sequence[Task], seed: int, jobs: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     if tasks:
-        # With at most as many processes as tasks, each process runs one and so watches its parent.
+        # With at most as many processes as tasks, each runs a task and so watches its parent.
         n_jobs, run = min(jobs, len(tasks)), joblib.delayed(_run_task)
         parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
         yield from parallel(run(experiment.run_task, task, seed, os.getpid()) for task in tasks)
@@ -158,8 +158,8 @@ def _run_task(
 ) -> tuple[str, dict[str, Any]]:
     """Run a task in one thread, so that its results do not depend on the process.
 
-    Data and parameters are known to be valid, and checking them takes a good part of the time of
-    a small fit: scikit-learn's checks are switched off.
+    Data and parameters are known to be valid, and validation takes much of the time of a small
+    fit, so scikit-learn's checks are disabled.
     """
     _prepare_worker(parent)
     start = time.perf_counter()
@@ -172,7 +172,7 @@ def _run_task(
 def _prepare_worker(parent: int) -> None:
     """Leave Ctrl-C to the parent, which stops its workers, and exit when the parent is gone.
 
-    A killed parent cannot stop its workers, which would otherwise go on.
+    A killed parent cannot stop its workers, which would otherwise keep running.
     """
     if os.getpid() != parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -57,14 +57,14 @@ def run_task(seed: int, dataset: str, run: int, C: float) -> dict[str, Any]:
 
 
 def report(records: list[Record], dataset: str, C: float) -> Report:
-    """Draw the four panels and test the paper's conclusions."""
+    """Plot the four panels and test the paper's conclusions."""
     log_sigmas = protocol.LOG_SIGMAS[dataset]
     about_bounds = _bounds_fail if C > LARGE_C else _tighter_for_bagging
     return Report(
         claims=[about_bounds(records, suffix) for suffix in ("0", "b")] + [_validation(records)],
         plot=Plot(
             "Test error, bound and validation error against ln σ",
-            partial(_draw, log_sigmas, records),
+            partial(_plot, log_sigmas, records),
         ),
         data=protocol.rows_over_sigma(
             records, dataset, (f"{panel}_{line}" for panel in PANELS for line in LINES)
@@ -77,7 +77,7 @@ def _distance(records: list[Record], panel: str) -> np.ndarray:
     return np.abs(column(records, f"{panel}_bound") - column(records, f"{panel}_test")).mean(axis=1)
 
 
-def _with_bias(suffix: str) -> str:
+def _intercept_phrase(suffix: str) -> str:
     return f"With b {'=' if suffix == '0' else '≠'} 0"
 
 
@@ -85,7 +85,7 @@ def _tighter_for_bagging(records: list[Record], suffix: str) -> Claim:
     vote, one = _distance(records, f"vote_{suffix}"), _distance(records, f"one_{suffix}")
     test = paired_t_test(vote, one)
     return Claim(
-        f"{_with_bias(suffix)}, the bound is tighter for bagging than for one SVM.",
+        f"{_intercept_phrase(suffix)}, the bound is tighter for bagging than for one SVM.",
         test.first_is_lower,
         f"its mean distance from the test error is {100 * vote.mean():.1f} points, and "
         f"{100 * one.mean():.1f} for one SVM: {test.format(scale=100)}.",
@@ -97,7 +97,7 @@ def _bounds_fail(records: list[Record], suffix: str) -> Claim:
     distance = [100 * _distance(records, panel).mean() for panel in panels]
     error = [100 * column(records, f"{panel}_test").mean() for panel in panels]
     return Claim(
-        f"{_with_bias(suffix)} and a large C, the bounds fail.",
+        f"{_intercept_phrase(suffix)} and a large C, the bounds fail.",
         all(d > e for d, e in zip(distance, error, strict=True)),
         f"bagging: {distance[0]:.1f} points from a test error of {error[0]:.1f}%; one SVM: "
         f"{distance[1]:.1f} points from {error[1]:.1f}% (a bound fails if its distance exceeds "
@@ -121,7 +121,7 @@ def _validation(records: list[Record]) -> Claim:
     )
 
 
-def _draw(log_sigmas: np.ndarray, records: list[Record]) -> Any:
+def _plot(log_sigmas: np.ndarray, records: list[Record]) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6.5), layout="constrained")

@@ -45,14 +45,14 @@ def run_task(seed: int, dataset: str, run: int) -> dict[str, Any]:
 
 
 def report(records: list[Record]) -> Report:
-    """Draw the two panels and test whether the ACC is the least sensitive to σ."""
+    """Plot the two panels and test whether the ACC is the least sensitive to σ."""
     return Report(
         claims=[
             _less_sensitive(select(records, dataset=name), name, other)
             for name in dataset_names(records)
             for other in ("svm", "vcc")
         ],
-        plot=Plot("Test error against ln σ", lambda: _draw(records)),
+        plot=Plot("Test error against ln σ", lambda: _plot(records)),
         data=[
             {"dataset": name, **row}
             for name in dataset_names(records)
@@ -63,18 +63,18 @@ def report(records: list[Record]) -> Report:
 
 def _less_sensitive(records: list[Record], dataset: str, other: str) -> Claim:
     """Compare the range of the error over σ, split by split."""
-    adaptive, rival = np.ptp(column(records, "acc"), axis=1), np.ptp(column(records, other), axis=1)
-    test = paired_t_test(adaptive, rival)
+    acc_range, other_range = (np.ptp(column(records, name), axis=1) for name in ("acc", other))
+    test = paired_t_test(acc_range, other_range)
     return Claim(
         f"On {dataset}, the vote with learned weights is less sensitive to σ than "
         f"{LINES[other][0]}.",
         test.first_is_lower,
-        f"its error varies by {100 * adaptive.mean():.1f} points over σ, and the other's by "
-        f"{100 * rival.mean():.1f}: {test.format(scale=100)}.",
+        f"its error varies by {100 * acc_range.mean():.1f} points over σ, and the other's by "
+        f"{100 * other_range.mean():.1f}: {test.format(scale=100)}.",
     )
 
 
-def _draw(records: list[Record]) -> Any:
+def _plot(records: list[Record]) -> Any:
     from matplotlib.figure import Figure
 
     names = dataset_names(records)

@@ -51,7 +51,7 @@ used without scaling, in [−1, 1].
 
 @cache
 def load_data(dataset: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return features as the SVMs see them, and labels -1 and +1."""
+    """Return the preprocessed features, and labels -1 and +1."""
     parts = [load_dataset(name) for name in FILES[dataset]]
     if dataset == "usps":
         digit = np.concatenate([part.target_names[part.target] for part in parts]).astype(int)

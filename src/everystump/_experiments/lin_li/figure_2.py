@@ -51,10 +51,10 @@ def run_task(seed: int, run: int) -> dict[str, Any]:
 
 
 def report(records: list[Record]) -> Report:
-    """Draw the boundaries of the first run and test which are closer to the optimal one."""
+    """Plot the boundaries of the first run and test which are closer to the optimal one."""
     return Report(
         claims=[_closer(records, first, second) for first, second in COMPARED],
-        plot=Plot("Decision boundaries", partial(_draw, records[0]["seed"])),
+        plot=Plot("Decision boundaries", partial(_plot, records[0]["seed"])),
         notes=[_medians(records)],
         data=[{"run": r["run"], **{name: r[name] for name in TITLES}} for r in records],
     )
@@ -83,7 +83,7 @@ def _closer(records: list[Record], first: str, second: str) -> Claim:
     )
 
 
-def _draw(seed: int) -> Any:
+def _plot(seed: int) -> Any:
     from matplotlib.figure import Figure
 
     X, y, models = _fit_models(RandomState(seed))

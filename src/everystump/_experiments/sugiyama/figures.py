@@ -82,7 +82,7 @@ REPORTS: dict[str, Callable[[list[Record]], Report]] = {
 
 
 def _compare(records: list[Record], first: str, second: str) -> tuple[PairedTest, str]:
-    """Compare the errors of two methods; return the test and both errors in words."""
+    """Compare the errors of two methods; return the test and both errors as text."""
     test = paired_t_test(column(records, first), column(records, second))
     means = [mean_over_runs(column(records, name), scale=100) for name in (first, second)]
     errors = [

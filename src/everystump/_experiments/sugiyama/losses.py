@@ -59,17 +59,17 @@ def report(records: list[Record]) -> Report:
     ]
     return Report(
         claims=[_formulas(values), _surrogate(values), _robust(found)],
-        plot=Plot("The exponential loss (left); the losses of boosting (right)", _draw),
+        plot=Plot("The exponential loss (left); the losses of boosting (right)", _plot),
         data=data,
     )
 
 
 def _formulas(values: dict[str, np.ndarray]) -> Claim:
-    off = max(float(np.abs(value - _book_formula(name)).max()) for name, value in values.items())
+    error = max(float(np.abs(value - _book_formula(name)).max()) for name, value in values.items())
     return Claim(
         "The three losses match the book's formulas.",
-        off < 1e-12,
-        f"they differ by at most {off:.1g} between m = {MARGINS[0]:g} and {MARGINS[-1]:g}.",
+        error < 1e-12,
+        f"they differ by at most {error:.1g} between m = {MARGINS[0]:g} and {MARGINS[-1]:g}.",
     )
 
 
@@ -92,7 +92,7 @@ def _robust(found: Record) -> Claim:
     )
 
 
-def _draw() -> Any:
+def _plot() -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")

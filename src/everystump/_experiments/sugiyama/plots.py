@@ -32,7 +32,7 @@ def seven_panels(
     Parameters
     ----------
     shown : dict
-        What `simulation.run_task` stores in run 0.
+        The contents of the plot, as stored by `simulation.run_task` in run 0.
     method : str
         Name of the ensemble.
     titles : sequence of str

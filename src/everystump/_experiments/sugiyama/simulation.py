@@ -55,8 +55,8 @@ def run_task(seed: int, run: int, methods: Sequence[str]) -> dict[str, Any]:
     rng = RandomState(seed)
     X, y = draw_samples(N_TRAIN, rng)
     X_test, y_test = draw_samples(N_TEST, rng)
-    known = make_models(rng.randint(2**31 - 1))
-    models = {name: known[name] for name in methods}
+    all_models = make_models(rng.randint(2**31 - 1))
+    models = {name: all_models[name] for name in methods}
     result: dict[str, Any] = {}
     for name, model in models.items():
         result[name] = 1 - float(model.fit(X, y).score(X_test, y_test))

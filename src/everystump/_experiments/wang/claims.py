@@ -29,12 +29,12 @@ def which_is_better(dataset: str, accuracy: dict[str, np.ndarray]) -> Claim:
 
     ``accuracy`` has arrays of shape (n_runs, n_folds, n_rounds).
     """
-    words, holds = CONCLUSIONS[dataset]
+    comparison, holds = CONCLUSIONS[dataset]
     test = paired_t_test(
         *(accuracy[name].mean(axis=2).ravel() for name in ("adaboost_svm", "adaboost"))
     )
     return Claim(
-        f"On {dataset}, the accuracies of AdaBoost+SVM are {words} those of AdaBoost.",
+        f"On {dataset}, the accuracies of AdaBoost+SVM are {comparison} those of AdaBoost.",
         holds(test),
         f"the mean over all T differs by {test.format()} in {accuracy['adaboost'][..., 0].size} "
         "folds.",
