@@ -250,18 +250,18 @@ def test_a_constant_vote_where_no_cut_is_better(side):
     stump = search.best(histograms)
     assert stump[:5] == (0, 0, -np.inf, -1, side)
     np.testing.assert_array_equal(stump.vote(X), [side] * 3)
-    assert (stump.right, stump.wrong) == (6.0, 1.0)
+    assert (stump.correct, stump.incorrect) == (6.0, 1.0)
 
 
-def cut(feature=0, threshold=0.0, direction=1, right=0.75, wrong=0.25):
+def cut(feature=0, threshold=0.0, direction=1, correct=0.75, incorrect=0.25):
     missing = direction if threshold == -np.inf else 0
-    return Stump(feature, 0, threshold, -1, direction, missing, right, wrong)
+    return Stump(feature, 0, threshold, -1, direction, missing, correct, incorrect)
 
 
 def test_error_and_chance():
-    assert cut(right=3.0, wrong=1.0).error == 0.25
-    assert cut(right=1.0, wrong=1.0 - 1e-13).is_chance
-    assert not cut(right=1.0, wrong=1.0 - 1e-9).is_chance
+    assert cut(correct=3.0, incorrect=1.0).error == 0.25
+    assert cut(correct=1.0, incorrect=1.0 - 1e-13).is_chance
+    assert not cut(correct=1.0, incorrect=1.0 - 1e-9).is_chance
     assert CHANCE.is_chance
 
 
@@ -417,7 +417,7 @@ def test_steps_minimize_the_summed_loss(name, seed):
 
         best = minimize_scalar(summed, bounds=(0, 10), method="bounded", options={"xatol": 1e-10})
         assert step == pytest.approx(best.x, abs=1e-6)
-        rows.advance(step, stump.right + stump.wrong)
+        rows.advance(step, stump.correct + stump.incorrect)
         score = score + step * vote
 
 

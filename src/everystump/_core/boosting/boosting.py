@@ -98,7 +98,7 @@ def boost(
 
     def is_perfect(stump: Stump) -> bool:
         # Under the initial weights: later ones may underflow.
-        return search.reweighted(stump, rows.initial_histograms).wrong == 0.0
+        return search.reweighted(stump, rows.initial_histograms).incorrect == 0.0
 
     def add(stump: Stump, weight: float | None = None) -> None:
         rows.apply_votes(stump, search)
@@ -106,7 +106,7 @@ def boost(
             weight = learning_rate * loss.step(stump, rows.derivatives)
         stumps.append(stump)
         weights.append(weight)
-        rows.advance(weight, stump.right + stump.wrong)
+        rows.advance(weight, stump.correct + stump.incorrect)
 
     for stump, weight in _previous_stumps(search, start):
         if is_perfect(stump):

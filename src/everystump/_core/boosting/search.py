@@ -47,8 +47,8 @@ class Stump(NamedTuple):
     ``missing``, 0 if training had none.  An infinite threshold stands for "is missing" (for a
     category, with the level after the last one), minus infinity for a constant vote.
 
-    ``edge`` is the number of the bin beyond the stump's edge, 0 for a constant vote.  ``right`` and
-    ``wrong`` are the weights of correctly and incorrectly classified rows.
+    ``edge`` is the number of the bin beyond the stump's edge, 0 for a constant vote.  ``correct``
+    and ``incorrect`` are the weights of correctly and incorrectly classified rows.
     """
 
     feature: int
@@ -57,23 +57,23 @@ class Stump(NamedTuple):
     level: int
     direction: int
     missing: int
-    right: float
-    wrong: float
+    correct: float
+    incorrect: float
 
     @property
     def error(self) -> float:
         """The weighted error."""
-        return self.wrong / (self.right + self.wrong)
+        return self.incorrect / (self.correct + self.incorrect)
 
     @property
     def log_odds(self) -> float:
         """``log((1 - error) / error)``, finite for any error."""
-        return float(np.log(self.right) - np.log(max(self.wrong, np.finfo(np.float64).tiny)))
+        return float(np.log(self.correct) - np.log(max(self.incorrect, np.finfo(np.float64).tiny)))
 
     @property
     def is_chance(self) -> bool:
         """Whether the error is no better than chance, one half up to rounding."""
-        return self.right - self.wrong <= ROUNDING * (self.right + self.wrong)
+        return self.correct - self.incorrect <= ROUNDING * (self.correct + self.incorrect)
 
     def vote(self, X: np.ndarray) -> np.ndarray:
         """Return the vote on each row of ``X``."""
@@ -110,7 +110,8 @@ class StumpSearch:
     >>> columns = make_columns(np.array([[1.0], [2.0], [4.0]]), max_bins=256).columns
     >>> histograms = np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     >>> StumpSearch(columns).best(histograms)
-    Stump(feature=0, edge=2, threshold=3.0, level=-1, direction=1, missing=0, right=3.0, wrong=0.0)
+    Stump(feature=0, edge=2, threshold=3.0, level=-1, direction=1, missing=0, correct=3.0,
+    incorrect=0.0)
     """
 
     def __init__(
@@ -143,8 +144,8 @@ class StumpSearch:
         """Return the stump with the weights of other histograms of all features."""
         part = slice(self._starts[stump.feature], self._starts[stump.feature + 1])
         beyond = self.columns[stump.feature].beyond(stump.edge)
-        right, wrong = _sides(histograms[:, part], beyond, stump.direction)
-        return stump._replace(right=right, wrong=wrong)
+        correct, incorrect = _sides(histograms[:, part], beyond, stump.direction)
+        return stump._replace(correct=correct, incorrect=incorrect)
 
     def _first_best(self, histograms: np.ndarray, starts: np.ndarray, parents: np.ndarray) -> int:
         gains = np.empty(histograms.shape[1])
