@@ -495,7 +495,7 @@ def test_a_loose_tol_still_solves_the_folds():
 
 def test_scores_must_be_finite():
     machine = StumpSVCCV(Cs=CS, scoring=lambda model, X, y: np.nan)
-    with pytest.raises(ValueError, match=r"scoring gave nan on fold 0; use another scorer"):
+    with pytest.raises(ValueError, match=r"scoring returned nan on fold 0; use another scorer"):
         machine.fit(X0, Y0)
 
 

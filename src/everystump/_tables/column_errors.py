@@ -101,7 +101,7 @@ def _is_too_large(value: Any) -> bool:
 
 
 def warn_if_matrix_rounded(given: Any, floats: Any) -> None:
-    """Warn of each column of an array or sparse matrix whose integers were rounded.
+    """Warn about each column of an array or sparse matrix whose integers were rounded.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def warn_if_rounded(column: Any, floats: np.ndarray, name: str) -> None:
     if example is not None:
         warn_user(
             f"X: column {name} has integers beyond 2**53, such as {example}, which are rounded to "
-            f"floats, so that neighboring ones become equal; subtract a constant from the column, "
+            f"floats, so that adjacent ones become equal; subtract a constant from the column, "
             f"convert it to text if it is an identifier, or drop it."
         )
 
@@ -162,6 +162,6 @@ def _rounded_integer(cells: np.ndarray) -> int | None:
         return None
     floats = cells.astype(np.float64)
     too_large = floats >= 2.0 ** np.iinfo(cells.dtype).max.bit_length()
-    back = np.where(too_large, 0.0, floats).astype(cells.dtype)
-    odd = np.flatnonzero(too_large | (back != cells))
-    return int(cells[odd[0]]) if len(odd) else None
+    restored = np.where(too_large, 0.0, floats).astype(cells.dtype)
+    changed = np.flatnonzero(too_large | (restored != cells))
+    return int(cells[changed[0]]) if len(changed) else None
