@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -50,6 +51,7 @@ class BinnedTable(NamedTuple):
     search: StumpSearch
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FiniteEnsemble(TabularClassifier):
     """A weighted vote of finitely many stumps."""
 
@@ -63,13 +65,13 @@ class FiniteEnsemble(TabularClassifier):
         "n_jobs": [Integral, None],
     }
 
-    features: str
-    criterion: str
-    min_weight_fraction_leaf: float
-    class_weight: Any
-    random_state: Any
-    _fit_seed: int
-    stumps_: Stumps | list[Stumps]
+    features: str = "best"
+    criterion: str = "error"
+    min_weight_fraction_leaf: float = 0.0
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         count_threads(self.n_jobs)
@@ -146,6 +148,7 @@ class FiniteEnsemble(TabularClassifier):
         return unwrap_binary([getattr(stumps, name) for stumps in as_class_list(self.stumps_)])
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BinnedEnsemble(FiniteEnsemble):
     """A finite ensemble that bins the features of large training sets."""
 
@@ -156,7 +159,9 @@ class BinnedEnsemble(FiniteEnsemble):
         "verbose": ["verbose"],
     }
 
-    max_bins: int | str
+    n_estimators: int = 100
+    max_bins: int | str = "auto"
+    verbose: int = 0
 
     def _max_bins(self, n_samples: int) -> int:
         if self.max_bins == "auto":
@@ -169,8 +174,7 @@ class BoostedEnsemble(BinnedEnsemble):
 
     loss: str = "exponential"
     learning_rate: float = 1.0
-    n_estimators: int
-    verbose: int
+    _fit_seed: int
 
     def _boost(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -47,6 +47,7 @@ class _FoldPath:
     score_times: dict[float, float] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class CPathEnsemble(BaseStumpEnsemble):
     """An infinite ensemble of stumps whose C is chosen along a path."""
 
@@ -63,42 +64,12 @@ class CPathEnsemble(BaseStumpEnsemble):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        Cs: Any = 11,
-        *,
-        cv: Any = 5,
-        scoring: Any = None,
-        selection: str = "cv",
-        measure: Any = "mixed",
-        max_bins: int = 256,
-        categorical_features: Any = "from_dtype",
-        fit_intercept: bool = True,
-        feature_range: Any = None,
-        monotonic_cst: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
-        self.selection = selection
-        self.measure = measure
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.monotonic_cst = monotonic_cst
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    Cs: Any = 11
+    _: KW_ONLY
+    cv: Any = 5
+    scoring: Any = None
+    selection: str = "cv"
+    random_state: Any = 0
 
     def _fixed_c_estimator(self, C: float) -> FixedCEnsemble:
         """Return an unfitted estimator with the same parameters and a given C."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from everystump.estimators._bounds import StumpKernelClassifier
 from everystump.estimators._convergence import check_cost, warn_if_not_converged
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseStumpEnsemble(StumpKernelClassifier):
     """An infinite ensemble of stumps; subclasses define the loss and the parameters."""
 
@@ -41,9 +43,17 @@ class BaseStumpEnsemble(StumpKernelClassifier):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-    max_bins: int
-    max_iter: int
-    verbose: int
+    measure: Any = "mixed"
+    max_bins: int = 256
+    categorical_features: Any = "from_dtype"
+    fit_intercept: bool = True
+    feature_range: Any = None
+    monotonic_cst: Any = None
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int = 1000
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _loss_class(self) -> type[Loss]:
         """Return the class of the loss."""
@@ -133,6 +143,7 @@ class BaseStumpEnsemble(StumpKernelClassifier):
         self.density_ = design.columns.density()
 
 
+@dataclass(eq=False, repr=False)
 class FixedCEnsemble(BaseStumpEnsemble):
     """An infinite ensemble of stumps with a given C."""
 
@@ -141,34 +152,7 @@ class FixedCEnsemble(BaseStumpEnsemble):
         "C": [Interval(Real, 0, None, closed="right")],
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        measure: Any = "mixed",
-        max_bins: int = 256,
-        categorical_features: Any = "from_dtype",
-        fit_intercept: bool = True,
-        feature_range: Any = None,
-        monotonic_cst: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.measure = measure
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.monotonic_cst = monotonic_cst
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
 
     def _max_bins(self, n_samples: int) -> int:
         # A hard margin is a property of the samples themselves, not of their bins.

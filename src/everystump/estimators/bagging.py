@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from everystump.estimators._base import ProbabilityClassifier
 from everystump.estimators._finite import BinnedEnsemble
 
 
+@dataclass(eq=False, repr=False)
 class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
     """Mean vote of decision stumps, each fitted to a bootstrap sample (Sugiyama, section 30.2).
 
@@ -70,30 +71,7 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
     (True, True)
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 1000,
-        *,
-        features: str = "best",
-        criterion: str = "error",
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        max_bins: int | str = "auto",
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.features = features
-        self.criterion = criterion
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_estimators: int = 1000
 
     def _fit_table(self, table: TrainingTable) -> None:
         binned = self._bin(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -54,6 +55,7 @@ class Stage(NamedTuple):
     margin: float | list[float]
 
 
+@dataclass(eq=False, repr=False)
 class BoostedStumpSVC(BoostedEnsemble):
     """AdaBoost+SVM: a support vector classifier over the stumps of AdaBoost.
 
@@ -132,38 +134,12 @@ class BoostedStumpSVC(BoostedEnsemble):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        C: float = 1.0,
-        stages: Any = None,
-        features: str = "best",
-        criterion: str = "error",
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        max_bins: int | str = "auto",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.C = C
-        self.stages = stages
-        self.features = features
-        self.criterion = criterion
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_estimators: int = 100
+    _: KW_ONLY
+    C: float = 1.0
+    stages: Any = None
+    tol: float = 1e-3
+    max_iter: int = 1000
 
     def _fit_table(self, table: TrainingTable) -> None:
         check_cost(self.C, table.weight)

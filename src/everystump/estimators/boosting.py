@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import zip_longest
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from everystump.estimators._base import LogOddsClassifier, as_class_list, unwrap
 from everystump.estimators._finite import BoostedEnsemble
 
 
+@dataclass(eq=False, repr=False)
 class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
     """Boosted decision stumps (Sugiyama, section 30.3).
 
@@ -110,40 +112,12 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
         "warm_start": ["boolean"],
     }
 
-    def __init__(
-        self,
-        loss: str = "exponential",
-        *,
-        n_estimators: int = 100,
-        features: str = "best",
-        criterion: str = "error",
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        learning_rate: float = 1.0,
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 10,
-        max_bins: int | str = "auto",
-        class_weight: Any = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.features = features
-        self.criterion = criterion
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.learning_rate = learning_rate
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    loss: str = "exponential"
+    _: KW_ONLY
+    learning_rate: float = 1.0
+    validation_fraction: float | None = None
+    n_iter_no_change: int = 10
+    warm_start: bool = False
 
     def _fit_table(self, table: TrainingTable) -> None:
         starts = self._starts(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -52,6 +53,7 @@ _FEW_SAMPLES = 3000
 _MIN_REUSE = 3
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     """Support vector classifier with any kernel, with or without an intercept.
 
@@ -133,30 +135,17 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        kernel: Any = "gaussian",
-        *,
-        C: float = 1.0,
-        gamma: Any = "scale",
-        fit_intercept: bool = True,
-        loss: str = "hinge",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        memory_limit: float = 2.0,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.gamma = gamma
-        self.fit_intercept = fit_intercept
-        self.loss = loss
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_limit = memory_limit
-        self.verbose = verbose
+    kernel: Any = "gaussian"
+    _: KW_ONLY
+    C: float = 1.0
+    gamma: Any = "scale"
+    fit_intercept: bool = True
+    loss: str = "hinge"
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int = 1000
+    memory_limit: float = 2.0
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Tags:
         """Declare whether X is a kernel matrix."""

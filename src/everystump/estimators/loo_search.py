@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -22,6 +23,7 @@ from everystump.bounds._protocol import SupportsKernelEnsembles
 from everystump.estimators._base import ScoreClassifier
 
 
+@dataclass(eq=False, repr=False)
 class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
     """Select parameters by a bound on the leave-one-out error, with one fit per candidate.
 
@@ -80,13 +82,11 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self, estimator: Any, param_grid: Any, *, n_jobs: int | None = None, verbose: int = 0
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Tags:
         """Declare whether X is a kernel matrix."""

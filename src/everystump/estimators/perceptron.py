@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ _MAX_EXACT_SAMPLES = 2000
 _BLOCK_ENTRIES = 4_000_000
 
 
+@dataclass(eq=False, repr=False)
 class PerceptronSVC(ScoreClassifier):
     """Support vector classifier over all perceptrons: an infinite ensemble of perceptrons.
 
@@ -107,34 +109,19 @@ class PerceptronSVC(ScoreClassifier):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        n_directions: int = 500,
-        scale: bool = True,
-        include_axes: bool = False,
-        exact: bool | str = "auto",
-        max_bins: int = 256,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.n_directions = n_directions
-        self.scale = scale
-        self.include_axes = include_axes
-        self.exact = exact
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
+    _: KW_ONLY
+    n_directions: int = 500
+    scale: bool = True
+    include_axes: bool = False
+    exact: bool | str = "auto"
+    max_bins: int = 256
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int = 1000
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         table = self._check_training_data(X, y, sample_weight, self.class_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import Tags
@@ -15,6 +15,7 @@ from everystump._tables.training_table import TrainingTable
 from everystump.estimators._finite import FiniteEnsemble
 
 
+@dataclass(eq=False, repr=False)
 class DecisionStumpClassifier(FiniteEnsemble):
     """The decision stump with the smallest weighted error (Sugiyama, section 30.1).
 
@@ -75,24 +76,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
     (0, 2.5, 0.0)
     """
 
-    def __init__(
-        self,
-        features: str = "best",
-        *,
-        criterion: str = "error",
-        min_weight_fraction_leaf: float = 0.0,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.features = features
-        self.criterion = criterion
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    features: str = "best"
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that only two classes are supported, and that a random feature may be poor."""

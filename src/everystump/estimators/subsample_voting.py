@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -49,6 +49,7 @@ _FEW_SAMPLES = 3000
 _DENSITY_BINS = 256
 
 
+@dataclass(eq=False, repr=False)
 class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, KernelVoteClassifier):
     """Vote of estimators, each fitted to a subsample drawn without replacement.
 
@@ -157,32 +158,18 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_estimators: int = 30,
-        subsample: float = 0.4,
-        combine: str = "mean",
-        weights: Any = None,
-        outputs: str = "scores",
-        feature_subsets: Any = None,
-        C: float = 1.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.subsample = subsample
-        self.combine = combine
-        self.weights = weights
-        self.outputs = outputs
-        self.feature_subsets = feature_subsets
-        self.C = C
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    _: KW_ONLY
+    n_estimators: int = 30
+    subsample: float = 0.4
+    combine: str = "mean"
+    weights: Any = None
+    outputs: str = "scores"
+    feature_subsets: Any = None
+    C: float = 1.0
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Tags:
         """Declare support for missing values and precomputed kernels."""

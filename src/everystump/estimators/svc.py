@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from everystump.estimators._path import CPathEnsemble
 from everystump.estimators._stump_ensemble import FixedCEnsemble
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StumpSVC(FixedCEnsemble):
     """Support vector classifier over all decision stumps: an infinite ensemble of stumps.
 
@@ -101,44 +103,14 @@ class StumpSVC(FixedCEnsemble):
         "loss": [one_of("hinge", "squared_hinge")],
     }
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        loss: str = "hinge",
-        measure: Any = "mixed",
-        max_bins: int = 256,
-        categorical_features: Any = "from_dtype",
-        fit_intercept: bool = True,
-        feature_range: Any = None,
-        monotonic_cst: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            C,
-            measure=measure,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            fit_intercept=fit_intercept,
-            feature_range=feature_range,
-            monotonic_cst=monotonic_cst,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.loss = loss
+    loss: str = "hinge"
 
     def _loss_class(self) -> type[Loss]:
         # The hard margin is the same problem for both losses.
         return LOSSES["hinge" if np.isinf(self.C) else self.loss]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StumpSVCCV(CPathEnsemble):
     """`StumpSVC` with C chosen by cross-validation along a path.
 
@@ -203,46 +175,7 @@ class StumpSVCCV(CPathEnsemble):
         "loss": [one_of("hinge", "squared_hinge")],
     }
 
-    def __init__(
-        self,
-        Cs: Any = 11,
-        *,
-        loss: str = "hinge",
-        cv: Any = 5,
-        scoring: Any = None,
-        selection: str = "cv",
-        measure: Any = "mixed",
-        max_bins: int = 256,
-        categorical_features: Any = "from_dtype",
-        fit_intercept: bool = True,
-        feature_range: Any = None,
-        monotonic_cst: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            Cs,
-            cv=cv,
-            scoring=scoring,
-            selection=selection,
-            measure=measure,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            fit_intercept=fit_intercept,
-            feature_range=feature_range,
-            monotonic_cst=monotonic_cst,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.loss = loss
+    loss: str = "hinge"
 
     def _loss_class(self) -> type[Loss]:
         return LOSSES[self.loss]

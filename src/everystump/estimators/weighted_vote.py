@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -35,6 +36,7 @@ from everystump.bounds._nested_overlap import with_prefit_members
 from everystump.estimators._base import ProbabilityClassifier, ScoreClassifier
 
 
+@dataclass(eq=False, repr=False)
 class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterogeneousEnsemble):
     """Weighted vote of arbitrary classifiers (Sugiyama, section 30.4).
 
@@ -95,20 +97,12 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        estimators: list,
-        *,
-        prefit: bool = False,
-        validation_fraction: float = 0.25,
-        C: float = 100.0,
-        random_state: Any = None,
-    ) -> None:
-        self.estimators = estimators
-        self.prefit = prefit
-        self.validation_fraction = validation_fraction
-        self.C = C
-        self.random_state = random_state
+    estimators: list
+    _: KW_ONLY
+    prefit: bool = False
+    validation_fraction: float = 0.25
+    C: float = 100.0
+    random_state: Any = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         voters = self._voters()

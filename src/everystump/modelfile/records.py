@@ -27,7 +27,7 @@ def to_parts(value: Any) -> Parts:
         value = value.sketch()  # limits the size of files
     names = _names(type(value))
     arguments = {name: getattr(value, name) for name in names}
-    if is_dataclass(value) or isinstance(value, tuple):
+    if _is_record(type(value)):
         return arguments, {}
     attributes = value.__getstate__() or {}
     return arguments, {
@@ -45,14 +45,13 @@ def _without_timings(results: dict[str, Any]) -> dict[str, Any]:
 def from_parts(cls: type[Any], arguments: dict[str, Any], attributes: dict[str, Any]) -> Any:
     """Return the object with some parts; raise if they do not match the class."""
     arguments, attributes = migrate(cls, arguments, attributes)
-    is_record = is_dataclass(cls) or issubclass(cls, tuple)
-    if attributes and is_record:
+    if attributes and _is_record(cls):
         raise ValueError(f"{cls.__name__} has no attributes besides its fields.")
     unknown = [name for name in attributes if not is_attribute(cls, name)]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is not an attribute of a fitted {cls.__name__}.")
     # Other objects consist of their attributes; the arguments of their classes may differ.
-    has_arguments = is_record or issubclass(cls, BaseEstimator)
+    has_arguments = _is_record(cls) or issubclass(cls, BaseEstimator)
     value = cls(**arguments) if has_arguments else object.__new__(cls)
     if attributes:
         vars(value).update(attributes)
@@ -60,14 +59,16 @@ def from_parts(cls: type[Any], arguments: dict[str, Any], attributes: dict[str, 
     return value
 
 
+def _is_record(cls: Any) -> bool:
+    return not issubclass(cls, BaseEstimator) and (is_dataclass(cls) or issubclass(cls, tuple))
+
+
 def _names(cls: Any) -> Iterable[str]:
-    if is_dataclass(cls):
-        return [field.name for field in fields(cls) if field.init]
-    if issubclass(cls, tuple):
-        return cls._fields
     if issubclass(cls, BaseEstimator):
         return param_names(cls)
-    return ()
+    if is_dataclass(cls):
+        return [field.name for field in fields(cls) if field.init]
+    return getattr(cls, "_fields", ())
 
 
 def is_attribute(cls: type, name: str) -> bool:
