@@ -1,4 +1,4 @@
-"""Base classes of the classifiers."""
+"""Base classes of the classifiers, checks of costs, and warnings about convergence."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +24,8 @@ from everystump._tables.validation import check_rows, check_table
 from everystump._warnings import warn_user
 from everystump.estimators._editing import EDIT_ATTRIBUTES, EditingMixin
 from everystump.estimators._explanation import ExplanationMixin
+
+_MIN_COST, _MAX_COST = 1e-100, 1e18
 
 
 class ScoreClassifier(ClassifierMixin, BaseEstimator):
@@ -269,3 +272,36 @@ class TabularClassifier(ShapeClassifier):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def warn_if_not_converged(estimator: Any) -> None:
+    """Warn if a fit did not reach its tolerance."""
+    worst = max(as_class_list(estimator.certificate_), key=lambda certificate: certificate.gap)
+    if worst.converged:
+        return
+    kernel = estimator.get_params(deep=False).get("kernel", "precomputed")
+    other = "lower C" if kernel == "precomputed" else "scale the features of X to similar ranges"
+    reached = f"a relative duality gap of {worst.gap:.1e}"
+    if worst.rounding > estimator.tol:
+        message = (
+            f"reached {reached}, and rounding ({worst.rounding:.0e} of the objective) prevents a "
+            f"proof of tol={estimator.tol:g}; raise tol or {other}."
+        )
+    else:
+        exhausted = estimator.n_iter_ >= estimator.max_iter
+        remedy = f"raise max_iter={estimator.max_iter}" if exhausted else other
+        message = (
+            f"stopped after {estimator.n_iter_} steps at {reached}, above tol={estimator.tol:g}; "
+            f"{remedy} or raise tol."
+        )
+    warn_user(f"{type(estimator).__name__} {message}", ConvergenceWarning)
+
+
+def check_cost(C: float, weight: np.ndarray) -> None:
+    """Check that C times the weights can be squared and summed in floating point."""
+    low, high = C * weight.min(), C * weight.max()
+    if np.inf > C and not _MIN_COST <= low <= high <= _MAX_COST:
+        raise ValueError(
+            f"C={C:g} times the sample weights ranges from {low:g} to {high:g}; keep it between "
+            f"{_MIN_COST:g} and {_MAX_COST:g} (C=inf is the hard margin)."
+        )

@@ -2,171 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from everystump._core.losses import Hinge, Loss, SquaredHinge
-from everystump._core.measures import as_measure
 from everystump._core.solvers.certificate import Certificate
 from everystump._sklearn_compat import num_samples
 from everystump._tables.labels import class_indices, one_vs_rest
 from everystump._tables.validation import check_rows
-from everystump._text import truncate_list
 from everystump.bounds._protocol import (
+    EnsembleMember,
     KernelEnsemble,
     KernelMachine,
     NotTrainingDataError,
     SupportsKernelMachines,
 )
-from everystump.estimators._base import TabularClassifier, as_class_list
+from everystump.estimators._base import ShapeClassifier
+from everystump.estimators._editing import EditedModelError
 
 INTERCEPT = "fit_intercept=True: with an intercept outside the kernel the bound is not proven"
 BALANCED = 'class_weight="balanced": the class weights depend on the training samples'
+_SCALED = 'gamma="scale": the kernel depends on the training samples'
 
 
-class KernelEnsemblesMixin:
-    """An estimator that is a kernel machine, or a vote of kernel machines."""
+class KernelVoteClassifier(ShapeClassifier):
+    """A vote over subsamples with the methods that bounds need."""
+
+    combine: str
+    outputs: str
+    n_rows_: int
+    estimators_: list
+    estimators_samples_: list[np.ndarray]
+    estimators_features_: list[np.ndarray | None]
+    weights_: np.ndarray
+    _adaptive: bool
+    _problems: list[KernelEnsemble] | None
+
+    @property
+    def has_fixed_weights(self) -> bool:
+        """Whether the weights of the vote do not depend on the training samples."""
+        return self.combine == "mean"
+
+    @property
+    def combines_signs(self) -> bool:
+        """Whether the signs of the scores are combined instead of the scores."""
+        return self.outputs == "votes"
+
+    def clone_for_leave_one_out(self) -> Self:
+        """Return an unfitted copy with the same subsample size, at most ``n_rows_ - 1``."""
+        r = len(self.estimators_samples_[0])
+        return clone(self).set_params(subsample=min(r, self.n_rows_ - 1))
+
+    def ensemble_members(self, X: Any, y: Any) -> list[EnsembleMember]:
+        """Return the members of the vote, given the training data; see `SubsampleEnsemble`."""
+        self._check_bound_applies(X, y)
+        X, y = check_rows(self, X), np.asarray(y)
+        members = zip(
+            self.estimators_,
+            self.weights_,
+            self.estimators_samples_,
+            self.estimators_features_,
+            strict=True,
+        )
+        return [
+            EnsembleMember(machine, weight, rows, member_samples(X, rows, features), y[rows])
+            for machine, weight, rows, features in members
+        ]
+
+    def _check_bound_applies(self, X: Any, y: Any) -> tuple[str, ...]:
+        """Check that bounds apply to the vote and to the data; return caveats about the data."""
+        check_is_fitted(self, "weights_")
+        if not self.has_fixed_weights:
+            raise ValueError(
+                'combine="svm" learns the weights of the vote, and the bounds are for fixed '
+                'weights; use combine="mean", or validation_bound on held-out samples.'
+            )
+        if self.edits_:
+            raise EditedModelError(
+                f"{type(self).__name__} was edited ({self.edits_[-1]}), and the bounds are for the "
+                f"estimators as they were trained; use the model before its edits."
+            )
+        record = self._training_record
+        if record is not None and record.weights_checksum:
+            raise ValueError(
+                "sample_weight: the bounds are for votes over samples of equal weight; fit without "
+                "weights, or use validation_bound on held-out samples."
+            )
+        return check_is_training_data(self, X, y, self.n_rows_)
 
     def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
-        """Return the fitted kernel machine, or vote of kernel machines, for `everystump.bounds`.
+        """Return the fitted kernel machines as ensembles; see `SupportsKernelEnsembles`."""
+        caveats = self._check_bound_applies(X, y)
+        if self._problems is None:
+            signs = training_signs(self, y, self.n_rows_)
+            self._problems = self._read_problems(check_rows(self, X), signs)
+        return [replace(problem, caveats=caveats) for problem in self._problems]
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The training data.
-        y : array-like of shape (n_samples,)
-            The training labels.
-
-        Returns
-        -------
-        list of KernelEnsemble
-            One for two classes, else one per class against the rest.
-        """
-        return self._kernel_ensembles(X, y)
-
-    def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
-        raise NotImplementedError
-
-
-class StumpKernelClassifier(TabularClassifier, KernelEnsemblesMixin):
-    """An infinite ensemble of stumps as a kernel machine."""
-
-    # Whether C was fixed before the training samples were seen.
-    _C_is_fixed: ClassVar[bool] = True
-    measure: Any
-    feature_range: Any
-    monotonic_cst: Any
-    fit_intercept: bool
-    class_weight: Any
-    tol: float
-    certificate_: Certificate | list[Certificate]
-    dual_coef_: np.ndarray
-    half_mass_: float
-    exact_: bool
-    _kept: np.ndarray
-    _largest_cost: float
-
-    def _loss_class(self) -> type[Loss]:
-        raise NotImplementedError
-
-    def _monotonic_signs(self) -> np.ndarray | None:
-        raise NotImplementedError
-
-    def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
-        check_is_fitted(self, "shapes_")
-        n_samples = np.atleast_2d(self.dual_coef_).shape[1]
-        caveats = check_is_training_data(self, X, y, n_samples)
-        rows = check_rows(self, X)[self._kept]
-        signs = training_signs(self, y, n_samples)[:, self._kept]
-        return single_machine_ensembles(self.kernel_machines(lambda: rows, signs), caveats)
-
-    def kernel_machines(
-        self, rows: Callable[[], np.ndarray], signs: np.ndarray
-    ) -> list[KernelMachine]:
-        """Return the fitted kernel machines, one per problem, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        rows : callable
-            Returns the training samples of positive weight as numbers.
-        signs : ndarray of shape (n_problems, n_samples)
-            Their labels as 1 and -1: one problem for two classes, else one per class.
-
-        Returns
-        -------
-        list of KernelMachine
-            One per problem.
-        """
-        self._check_unconstrained()
-        margins = signs * np.atleast_2d(self._decision_function(rows()).T)
-        duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
-        violations = ((INTERCEPT,) if self.fit_intercept else ()) + self._data_dependence()
+    def _read_problems(self, X: np.ndarray, signs: np.ndarray) -> list[KernelEnsemble]:
+        by_problem: list[list[KernelMachine]] = [[] for _ in signs]
+        adaptive = (_SCALED,) if self._adaptive else ()
+        for machine, rows, features in zip(
+            self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
+        ):
+            if not isinstance(machine, SupportsKernelMachines):
+                raise ValueError(
+                    f"estimator={machine!r} is not a kernel machine, and the bounds are for votes "
+                    f"of KernelSVC or StumpSVC; use validation_bound, which is for any classifier."
+                )
+            part = partial(member_samples, X, rows, features)
+            found = machine.kernel_machines(part, signs[:, rows])
+            for problem, member in zip(by_problem, found, strict=True):
+                violations = member.violations + adaptive
+                problem.append(replace(member, rows=rows, violations=violations))
+        r = len(self.estimators_samples_[0])
+        margins = signs * self._decision_function(X).T
         return [
-            KernelMachine(
-                rows=np.arange(len(a)),
-                a=a,
-                margin=margin,
-                diagonal=np.full(len(a), self.half_mass_),  # no stump separates x from itself
-                kappa=self.half_mass_,
-                kappa_is_proven=True,
-                C=self._largest_cost,
-                has_hinge_loss=self._loss_class() is Hinge,
-                has_bounded_duals=self._loss_class() is not SquaredHinge,
-                gap=absolute_gap(certificate),
-                # At most the tolerance: without a sample, the objective is not larger.
-                refit_gap=self.tol * certificate.primal / max(1.0 - self.tol, 1e-3),
-                violations=violations + find_violations(sign, certificate),
+            KernelEnsemble(
+                tuple(machines),
+                self.weights_,
+                margin,
+                combines_signs=self.combines_signs,
+                subsample=r,
             )
-            for sign, a, margin, certificate in zip(
-                signs, duals, margins, as_class_list(self.certificate_), strict=True
-            )
+            for machines, margin in zip(by_problem, margins, strict=True)
         ]
 
-    def _check_unconstrained(self) -> None:
-        """Check that curves have no monotonic constraints, which no kernel machine has."""
-        if self._monotonic_signs() is not None:
-            raise ValueError(
-                f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, and a "
-                f"model with monotonic constraints is not one; use monotonic_cst=None or "
-                f"cross-validation."
-            )
 
-    def _data_dependence(self) -> tuple[str, ...]:
-        """Return why the kernel or the costs depend on the training samples."""
-        measure, reasons = as_measure(self.measure), []
-        if self.feature_range is None:
-            reasons.append("feature_range=None: the ranges are those of the training samples")
-        if not self.exact_:
-            reasons.append("max_bins: the bins of some features depend on the training samples")
-        if measure.uses_counts:
-            reasons.append(f"measure={self.measure!r}: the measure depends on the training samples")
-        elif not measure.is_piecewise_linear:
-            reasons.append(
-                f"measure={self.measure!r}: scores between training samples are approximate"
-            )
-        reasons += self._data_dependent_features()
-        if not self._C_is_fixed:
-            reasons.append("C was chosen on the training samples")
-        return (*reasons, BALANCED) if self.class_weight == "balanced" else tuple(reasons)
-
-    def _data_dependent_features(self) -> list[str]:
-        """Return why the stumps of some features depend on the training samples."""
-        by_reason: dict[str, list[str]] = {}
-        for d, (feature, density) in enumerate(zip(self.feature_info_, self.density_, strict=True)):
-            if feature.levels is not None:
-                reason = "the levels of a category are those of the training samples"
-            elif density.missing > 0:
-                reason = "a missing value counts as the median of the training samples"
-            else:
-                continue
-            by_reason.setdefault(reason, []).append(feature.display_name(d))
-        return [
-            f"feature{'s' if len(names) > 1 else ''} {truncate_list(names)}: {reason}"
-            for reason, names in by_reason.items()
-        ]
+def member_samples(X: np.ndarray, rows: Any, features: np.ndarray | None) -> np.ndarray:
+    """Return the samples and features of one member."""
+    return X[rows] if features is None else X[rows][:, features]
 
 
 def check_is_training_data(fitted: Any, X: Any, y: Any, n_samples: int) -> tuple[str, ...]:
@@ -204,11 +172,6 @@ def find_violations(sign: np.ndarray, certificate: Certificate) -> tuple[str, ..
     return tuple(violations)
 
 
-def absolute_gap(certificate: Certificate) -> float:
-    """Return an upper bound on the distance of an objective to its optimum."""
-    return max(0.0, certificate.primal - certificate.dual)
-
-
 def single_machine_ensembles(
     machines: list[KernelMachine], caveats: tuple[str, ...] = ()
 ) -> list[KernelEnsemble]:
@@ -217,13 +180,3 @@ def single_machine_ensembles(
         KernelEnsemble((machine,), np.ones(1), machine.margin, caveats=caveats)
         for machine in machines
     ]
-
-
-def as_kernel_machines(machine: Any, rows: Any, signs: np.ndarray) -> list[KernelMachine]:
-    """Return a member of a vote as kernel machines, one per problem."""
-    if not isinstance(machine, SupportsKernelMachines):
-        raise ValueError(
-            f"estimator={machine!r} is not a kernel machine, and the bounds are for votes of "
-            f"KernelSVC or StumpSVC; use validation_bound, which is for any classifier."
-        )
-    return machine.kernel_machines(rows, signs)

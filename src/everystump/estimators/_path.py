@@ -24,8 +24,8 @@ from everystump._tables.frames import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
+from everystump.estimators._base import warn_if_not_converged
 from everystump.estimators._bounds import single_machine_ensembles
-from everystump.estimators._convergence import warn_if_not_converged
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
 # Largest tolerance of fits that only select C; they may be less accurate than the final one.

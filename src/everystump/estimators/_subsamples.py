@@ -9,14 +9,13 @@ from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from everystump._arguments import as_float_array
 from everystump._core.kernel_machines.kernel_matrix import LazyKernelMatrix
 from everystump._core.kernel_machines.kernels import Expansion
 from everystump._core.shapes import ShapeModel
-from everystump._sklearn_compat import set_random_states
 from everystump._tables.frames import Feature
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
@@ -237,18 +236,6 @@ def aligned_shapes(machine: Any, n_levels: list[int]) -> list[ShapeModel]:
         )
         for model in models
     ]
-
-
-def take_features(X: np.ndarray, features: np.ndarray | None) -> np.ndarray:
-    """Return some columns of an array, all of them for None."""
-    return X if features is None else X[:, features]
-
-
-def clone_with_seed(template: BaseEstimator, rng: np.random.RandomState) -> BaseEstimator:
-    """Return an unfitted copy whose random states are drawn from ``rng``."""
-    estimator = clone(template)
-    set_random_states(estimator, rng)
-    return estimator
 
 
 def subsample_size(subsample: float, n_samples: int, n_classes: int) -> int:

@@ -19,8 +19,7 @@ from everystump._core.solvers.certificate import Certificate, InseparableError
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval
 from everystump._tables.training_table import TrainingTable
-from everystump.estimators._base import unwrap_binary
-from everystump.estimators._convergence import check_cost, warn_if_not_converged
+from everystump.estimators._base import check_cost, unwrap_binary, warn_if_not_converged
 from everystump.estimators._finite import BoostedEnsemble
 
 

@@ -33,18 +33,21 @@ from everystump._tables.precomputed import check_kernel_function, check_kernel_m
 from everystump._tables.training_table import TrainingTable
 from everystump._tables.validation import check_rows
 from everystump.bounds._protocol import KernelEnsemble, KernelMachine
-from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
+from everystump.estimators._base import (
+    ScoreClassifier,
+    as_class_list,
+    check_cost,
+    unwrap_binary,
+    warn_if_not_converged,
+)
 from everystump.estimators._bounds import (
     BALANCED,
     INTERCEPT,
-    KernelEnsemblesMixin,
-    absolute_gap,
     check_is_training_data,
     find_violations,
     single_machine_ensembles,
     training_signs,
 )
-from everystump.estimators._convergence import check_cost, warn_if_not_converged
 
 _GIGABYTE = 10**9
 # Up to this many samples, kernel matrices are faster without BLAS threads.
@@ -54,7 +57,7 @@ _MIN_REUSE = 3
 
 
 @dataclass(eq=False, repr=False)
-class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
+class KernelSVC(ScoreClassifier):
     """Support vector classifier with any kernel, with or without an intercept.
 
     Minimizes ``|f|^2 / 2 + C sum_i loss(y_i f(x_i))`` over the functions ``f`` of the kernel's
@@ -262,7 +265,8 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
         scores = self.expansion_.evaluate(np.asarray(X, dtype=np.float64))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
+    def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
+        """Return the fitted kernel machines as ensembles; see `SupportsKernelEnsembles`."""
         check_is_fitted(self, "expansion_")
         caveats = check_is_training_data(self, X, y, len(self.row_costs_))
         rows = np.asarray(check_rows(self, X), dtype=np.float64)
@@ -281,20 +285,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
     def kernel_machines(
         self, rows: Callable[[], np.ndarray], signs: np.ndarray
     ) -> list[KernelMachine]:
-        """Return the fitted kernel machines, one per problem, for `everystump.bounds`.
-
-        Parameters
-        ----------
-        rows : callable
-            Returns the training samples as numbers.
-        signs : ndarray of shape (n_problems, n_samples)
-            Their labels as 1 and -1: one problem for two classes, else one per class.
-
-        Returns
-        -------
-        list of KernelMachine
-            One per problem, on the samples of positive weight.
-        """
+        """Return the fitted kernel machine of each problem; see `SupportsKernelMachines`."""
         used = np.flatnonzero(self.row_costs_)
         cost, kernel = self.row_costs_[used], self.expansion_.kernel
         is_constant = kernel.constant_diagonal is not None
@@ -314,7 +305,7 @@ class KernelSVC(KernelEnsemblesMixin, ScoreClassifier):
                 C=float(cost.max()),
                 has_hinge_loss=self.loss == "hinge",
                 has_bounded_duals=self.loss == "hinge",
-                gap=absolute_gap(certificate),
+                gap=max(0.0, certificate.primal - certificate.dual),
                 refit_gap=0.0,  # `leave_one_out` solves to the optimum
                 violations=violations + find_violations(sign, certificate),
                 leave_one_out=partial(self._leave_one_out, rows, sign, a, margin),

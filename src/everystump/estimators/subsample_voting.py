@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.columns import make_columns
 from everystump._core.shapes import combine
 from everystump._core.threads import count_threads, one_blas_thread, parallel_map, shares_memory
-from everystump._sklearn_compat import HasMethods, Interval, one_of
+from everystump._sklearn_compat import HasMethods, Interval, one_of, set_random_states
 from everystump._tables.labels import classifier_scores, log_probabilities, vote_fractions
 from everystump._tables.overlap import Overlap
 from everystump._tables.training_table import TrainingTable
@@ -25,22 +25,20 @@ from everystump._tables.validation import check_rows
 from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
 from everystump.bounds._nested_overlap import with_prefit_members
 from everystump.estimators._base import ProbabilityClassifier, unwrap_binary
+from everystump.estimators._bounds import KernelVoteClassifier, member_samples
 from everystump.estimators._subsamples import (
     MemberTask,
     ThreadTrainer,
     aligned_shapes,
     check_templates,
     check_weights,
-    clone_with_seed,
     draw_features,
     draw_rows,
     fit_member,
     make_stacks,
     member_data,
     subsample_size,
-    take_features,
 )
-from everystump.estimators._vote_bounds import KernelVoteClassifier
 from everystump.estimators.kernel_svc import KernelSVC
 from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
 
@@ -215,7 +213,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
             return overlap
         rows = check_rows(self, X)
         prefit = [
-            (member, take_features(rows, features))
+            (member, member_samples(rows, slice(None), features))
             for member, features in zip(self.estimators_, self.estimators_features_, strict=True)
             if isinstance(member, FrozenEstimator)
         ]
@@ -249,7 +247,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
             features = draw_features(self.feature_subsets, t, table.X.shape[1], names, rng)
             if get_tags(template).input_tags.pairwise:
                 features = table.kept[rows]
-            estimator = clone_with_seed(template, rng)
+            estimator = clone(template)
+            set_random_states(estimator, rng)
             tasks.append(MemberTask(template, estimator, rows, features, weight))
         return tasks
 
@@ -397,4 +396,4 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
 
 def _member_scores(X: np.ndarray, member: tuple[Any, np.ndarray | None]) -> np.ndarray:
     estimator, features = member
-    return classifier_scores(estimator, take_features(X, features))
+    return classifier_scores(estimator, member_samples(X, slice(None), features))
