@@ -25,21 +25,11 @@ _SIGN = np.int64(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """How an input column becomes a column of the last step.
+    """How an input column becomes a column of the last step."""
 
-    Attributes
-    ----------
-    source : int
-        The index of the input column.
-    functions : tuple of callable
-        The functions applied to its values, in order; all are non-decreasing.
-    fill_value : float, str or None
-        The value that replaces a missing one; None if it stays missing.
-    """
-
-    source: int
-    functions: tuple[Function, ...] = ()
-    fill_value: Any = None
+    source: int  # the index of the input column
+    functions: tuple[Function, ...] = ()  # applied in order; all are non-decreasing
+    fill_value: Any = None  # replaces a missing value; None if it stays missing
 
     def then(self, function: Function) -> ColumnMapping:
         """Return the mapping followed by one more function."""
@@ -82,11 +72,6 @@ def smallest_preimage(function: Function, targets: np.ndarray) -> np.ndarray:
     """Return for each target the smallest float that a function maps to it or above.
 
     If there is none, it is the largest float.
-
-    Examples
-    --------
-    >>> smallest_preimage(lambda x: x / 10.0, np.array([0.1, 0.3]))
-    array([1., 3.])
     """
     low = np.full(len(targets), _rank(np.array([-_LARGEST]))[0])
     high = np.full(len(targets), _rank(np.array([_LARGEST]))[0])

@@ -88,24 +88,12 @@ def fold_pipeline(model: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Inputs:
-    """The input columns of a pipeline.
-
-    Attributes
-    ----------
-    n : int
-        The number of columns.
-    names : ndarray or None
-        Their names.
-    mappings : list of ColumnMapping
-        How they become the columns of the last step.
-    drops_any : bool
-        Whether columns that are dropped may hold other values than numbers.
-    """
+    """The input columns of a pipeline, and how they become the columns of the last step."""
 
     n: int
     names: Any
     mappings: Mappings
-    drops_any: bool
+    drops_any: bool  # whether columns that are dropped may hold other values than numbers
 
     def outputs(self, d: int) -> list[int]:
         """Return the columns of the last step that an input column becomes."""

@@ -13,26 +13,14 @@ _CLASSES = (
 
 
 def class_colors(n_classes: int) -> list[str]:
-    """Return a color for each class; beyond eight they repeat.
-
-    Examples
-    --------
-    >>> class_colors(2) == [FIRST, SECOND]
-    True
-    """
+    """Return a color for each class; beyond eight they repeat."""
     if n_classes == 2:
         return [FIRST, SECOND]
     return [_CLASSES[k % len(_CLASSES)] for k in range(n_classes)]
 
 
 def lighten(color: str) -> str:
-    """Return a light tint of a color, for the background of samples in that color.
-
-    Examples
-    --------
-    >>> lighten("#000000"), lighten("#ff8000")
-    ('#d9d9d9', '#ffecd9')
-    """
+    """Return a light tint of a color, for the background of samples in that color."""
     parts = (int(color[k : k + 2], 16) for k in (1, 3, 5))
     return "#" + "".join(f"{round(255 - 0.15 * (255 - part)):02x}" for part in parts)
 
@@ -42,10 +30,5 @@ def sign_colors(n_classes: int, k: int) -> tuple[str, str]:
 
     With two classes these are the colors of the second and the first; with several, the color of
     the class and a neutral one.
-
-    Examples
-    --------
-    >>> sign_colors(2, 0) == (SECOND, FIRST), sign_colors(3, 0)[1] == NEUTRAL
-    (True, True)
     """
     return (SECOND, FIRST) if n_classes == 2 else (class_colors(n_classes)[k], NEUTRAL)

@@ -72,24 +72,12 @@ def display_names(estimator: Any, n_features: int, given: Any) -> list[str]:
 
 
 def escape(text: Any) -> str:
-    r"""Return text of the data for a plot, where ``$`` must not start a formula.
-
-    Examples
-    --------
-    >>> print(escape("$0-$10k"))
-    \$0-\$10k
-    """
+    r"""Return text of the data for a plot, where ``$`` must not start a formula."""
     return str(text).replace("$", r"\$")
 
 
 def truncate(text: str, max_length: int) -> str:
-    """Return a text with at most this many characters.
-
-    Examples
-    --------
-    >>> truncate("adoption of the budget", 12)
-    'adoption of…'
-    """
+    """Return a text with at most this many characters."""
     return text if len(text) <= max_length else f"{text[: max_length - 1].rstrip()}…"
 
 

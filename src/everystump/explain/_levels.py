@@ -18,37 +18,17 @@ _MAX_LENGTH = 16
 
 
 class LevelBar(NamedTuple):
-    """The contribution of a level, of several levels, or of a missing value.
+    """The contribution of a level, of several levels together, or of a missing value."""
 
-    Attributes
-    ----------
-    position : float
-        The position of the bar, from below.
-    value : float
-        The contribution to the score; for several levels its mean over their samples.
-    label : str
-        The name, and the share of the samples if it is known.
-    is_level, is_missing : bool
-        Whether it is a single level, or the missing values; neither for the other levels together.
-    """
-
-    position: float
-    value: float
-    label: str
-    is_level: bool
+    position: float  # from below
+    value: float  # the contribution; for several levels its mean over their samples
+    label: str  # the name, and the share of the samples if it is known
+    is_level: bool  # not for missing values, nor for the other levels together
     is_missing: bool
 
 
 def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> list[LevelBar]:
-    """Return the bars from below: missing values set apart, then levels by contribution.
-
-    Examples
-    --------
-    >>> shape = Shape.category(np.array([0.5, -1.0]))
-    >>> feature = Feature("size", np.array(["m", "xl"], dtype=object))
-    >>> [bar.label for bar in level_bars(shape, feature, None)]
-    ['xl', 'm']
-    """
+    """Return the bars from below: missing values set apart, then levels by contribution."""
     values, weights = shape.levels, _level_weights(shape, density)
     names = [] if feature.levels is None else [str(level) for level in feature.levels.tolist()]
     shares = None if density is None else weights / (weights.sum() + density.missing)

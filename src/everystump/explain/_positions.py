@@ -24,25 +24,10 @@ def round_ticks(low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class AxisPositions:
-    """Positions of numbers, of levels side by side, and of missing values beyond them.
-
-    Attributes
-    ----------
-    feature : Feature
-        The feature.
-    x : ndarray of shape (n_samples,)
-        Numbers, or indices of levels with -1 for unknown ones; NaN where missing.
-
-    Examples
-    --------
-    >>> size = Feature("size", np.array(["m", "xl"], dtype=object))
-    >>> positions = AxisPositions(size, np.array([1, np.nan]))
-    >>> positions.of_samples(), positions.ticks()
-    (array([1., 2.]), ([0.0, 1.0, 2.0], ['m', 'xl', 'missing']))
-    """
+    """Positions of numbers, of levels side by side, and of missing values beyond them."""
 
     feature: Feature
-    x: np.ndarray
+    x: np.ndarray  # numbers, or indices of levels with -1 for unknown ones; NaN where missing
 
     def of_samples(self) -> np.ndarray:
         """Return the position of each sample."""

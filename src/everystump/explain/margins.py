@@ -113,13 +113,7 @@ def _margins(estimator: Any, X: Any, y: Any) -> np.ndarray:
 
 
 def class_margins(scores: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the margin of one class per sample over the best other class, and that class.
-
-    Examples
-    --------
-    >>> class_margins(np.array([[3.0, 1.0, 2.0]]), np.array([0]))
-    (array([1.]), array([2]))
-    """
+    """Return the margin of one class per sample over the best other class, and that class."""
     samples = np.arange(len(own))
     others = scores.copy()
     others[samples, own] = -np.inf

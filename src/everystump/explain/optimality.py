@@ -18,13 +18,6 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         there are several, and ``over``, the set of models whose optimum it certifies; ``path``: the
         values of C, the mean and standard deviation of their scores, the name of the score, and
         the chosen C.
-
-    Examples
-    --------
-    >>> from everystump import StumpSVC
-    >>> model = StumpSVC().fit([[0], [1], [2], [3]], [0, 0, 1, 1])
-    >>> certificate_and_path(model)["certificate"]["over"]
-    'ensemble of stumps'
     """
     found: dict[str, Any] = {}
     given: Any = getattr(model, "certificate_", None)

@@ -13,15 +13,7 @@ _OPSET, _ML_OPSET, _IR_VERSION = 13, 3, 8
 
 
 class Graph:
-    """Collects nodes and constants; each is referred to by the name of its result.
-
-    Parameters
-    ----------
-    onnx : module
-        The package ``onnx``.
-    reserved : iterable of str
-        The names of the inputs and outputs.
-    """
+    """Collects nodes and constants; each is referred to by the name of its result."""
 
     def __init__(self, onnx: Any, reserved: Iterable[str]) -> None:
         self._onnx = onnx

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core.curves import Pieces
+from everystump._core.kernel_machines.registry import constant_of
 from everystump._core.shapes import Shape
 from everystump._tables.frames import Feature
 from everystump.export._onnx_graph import Graph
@@ -15,39 +16,18 @@ from everystump.export._record import Curves, KernelSum, Projection, Terms, Vote
 
 
 class Matrix(NamedTuple):
-    """Columns of numbers in the graph.
+    """Columns of numbers in the graph."""
 
-    Attributes
-    ----------
-    values : str
-        The numbers, (n_rows, n_columns), 0 where missing.
-    present : str or None
-        Which of them are not missing; None if all are.
-    n_columns : int
-        The number of columns.
-    """
-
-    values: str
-    present: str | None
+    values: str  # (n_rows, n_columns), 0 where missing
+    present: str | None  # which of them are not missing; None if all are
     n_columns: int
 
 
 class OnnxTerms:
-    """Turns terms into nodes.
+    """Turns terms into nodes, over a matrix of numbers and, for text, codes of levels.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph to which nodes are added.
-    features : sequence of Feature
-        All features of the model.
-    matrix : Matrix
-        The features that are given as numbers.
-    column : dict of int
-        The column of each of them, by feature.
-    codes : dict of str
-        The codes of levels, (n_rows, 1), of the features that are given as text, by feature; the
-        code after that of the last level is an unknown level, the next one a missing value.
+    ``column`` and ``codes`` are dicts by feature.  The code after that of the last level is an
+    unknown level, the next one a missing value.
     """
 
     def __init__(
@@ -262,7 +242,7 @@ def _kernel(graph: Graph, kernel_sum: KernelSum, x: str) -> str:
     if spec.takes_gamma:
         factor = graph.constant(-float(kernel_sum.parameters["gamma"]))
         return graph.op("Exp", graph.op("Mul", distance, factor))
-    return graph.op("Sub", graph.constant(kernel_sum.constant), distance)
+    return graph.op("Sub", graph.constant(constant_of(kernel_sum.parameters)), distance)
 
 
 def _distance(graph: Graph, kernel_sum: KernelSum, x: str) -> str:

@@ -33,26 +33,7 @@ from everystump.export._record import (
 
 
 def read_model(model: Any) -> ModelRecord:
-    """Return the record of a fitted estimator or pipeline.
-
-    Parameters
-    ----------
-    model : estimator or Pipeline
-        A fitted estimator of this package, or a pipeline that ends in one.
-
-    Returns
-    -------
-    ModelRecord
-        Its features, each with a unique name, its classes and its scores.
-
-    Examples
-    --------
-    >>> from everystump import DecisionStumpClassifier
-    >>> stump = DecisionStumpClassifier().fit([[0, 7], [1, 5], [4, 6]], ["a", "a", "b"])
-    >>> record = read_model(stump)
-    >>> record.names, record.classes, record.terms.curves[0][0].knots
-    (['x0', 'x1'], ['a', 'b'], array([2.5, 2.5]))
-    """
+    """Return the record of a fitted estimator or pipeline, each of its features with a name."""
     record = _read(fold_pipeline(model))
     features = tuple(
         replace(feature, name=f"x{d}" if feature.name is None else str(feature.name))

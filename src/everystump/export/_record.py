@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._core.kernel_machines.registry import KERNELS, KernelSpec, constant_of, count_cuts
+from everystump._core.kernel_machines.registry import KERNELS, KernelSpec, count_cuts
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._tables.frames import Feature
 
@@ -22,59 +22,28 @@ Curves = Mapping[int, Shape]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Curves over ``(x - center) . direction``.
+    """Curves over ``(x - center) . direction``: for each score, by the index of their direction."""
 
-    Attributes
-    ----------
-    features : ndarray of int, shape (n_used_features,)
-        Indices of the features that are projected.
-    center : ndarray of shape (n_used_features,)
-        Subtracted from them first.
-    directions : ndarray of shape (n_directions, n_used_features)
-        The directions, scale included.
-    curves : tuple of dict
-        For each score, the curves by the index of their direction.
-    """
-
-    features: np.ndarray
+    features: np.ndarray  # indices of the features that are projected
     center: np.ndarray
-    directions: np.ndarray
+    directions: np.ndarray  # (n_directions, n_used_features), scale included
     curves: tuple[Curves, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class KernelSum:
-    """``sum over j of weights[j] K(rows[j], x)``.
+    """``sum over j of weights[j] K(rows[j], x)``."""
 
-    Attributes
-    ----------
-    kernel : str
-        A name of the registry of kernels, with the prefix "scaled_" if features are scaled.
-    parameters : dict
-        The parameters of the kernel, and the ``scale`` of each feature if they are scaled.
-    features : ndarray of int, shape (n_used_features,)
-        Indices of the features that the kernel compares.
-    rows : ndarray of shape (n_support, n_used_features)
-        The support vectors.
-    weights : ndarray of shape (n_support, n_scores)
-        Their weights in each score.
-    """
-
-    kernel: str
-    parameters: Mapping[str, Any]
-    features: np.ndarray
-    rows: np.ndarray
-    weights: np.ndarray
+    kernel: str  # a name of `KERNELS`, with the prefix "scaled_" if features are scaled
+    parameters: Mapping[str, Any]  # of the kernel, and the ``scale`` of each feature
+    features: np.ndarray  # indices of the features that the kernel compares
+    rows: np.ndarray  # the support vectors, (n_support, n_used_features)
+    weights: np.ndarray  # (n_support, n_scores)
 
     @property
     def spec(self) -> KernelSpec:
         """The formula of the kernel."""
         return KERNELS[self.kernel.removeprefix("scaled_")]
-
-    @property
-    def constant(self) -> float:
-        """The constant from which the distance is subtracted, for kernels without ``gamma``."""
-        return constant_of(self.parameters)
 
     def support_points(self) -> np.ndarray:
         """Return the support vectors, or the numbers of cuts up to their values."""
@@ -86,17 +55,12 @@ class KernelSum:
 class Vote:
     """The contribution of another model through its predicted class.
 
-    Attributes
-    ----------
-    voter : Terms
-        The model; it predicts its second class if its one score is positive, or the class with the
-        largest score, the first one in a tie.
-    weights : ndarray of shape (n_voter_classes, n_scores)
-        What the prediction of each class adds to each score.
+    It predicts its second class if its one score is positive, or the class with the largest score,
+    the first one in a tie.
     """
 
     voter: Terms
-    weights: np.ndarray
+    weights: np.ndarray  # (n_voter_classes, n_scores), what each prediction adds
 
 
 class TargetFeature(NamedTuple):
@@ -174,30 +138,14 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class ModelRecord:
-    """A fitted model, ready to be exported.
+    """A fitted model, ready to be exported."""
 
-    Attributes
-    ----------
-    estimator : str
-        The name of its class.
-    features : tuple of Feature
-        The columns of its table, each with a name.
-    classes : list
-        The labels, as plain numbers, text or booleans.
-    takes_missing : bool
-        Whether values may be missing; if not, rows with a missing value have no score.
-    log_odds : float or None
-        The factor that turns a score into log-odds; None if the model has no probabilities.
-    terms : Terms
-        One score for two classes, else one per class.
-    """
-
-    estimator: str
-    features: tuple[Feature, ...]
-    classes: list
-    takes_missing: bool
-    log_odds: float | None
-    terms: Terms
+    estimator: str  # the name of its class
+    features: tuple[Feature, ...]  # with names
+    classes: list  # plain numbers, text or booleans
+    takes_missing: bool  # if not, rows with a missing value have no score
+    log_odds: float | None  # the factor of scores that are log-odds; None without probabilities
+    terms: Terms  # one score for two classes, else one per class
 
     @property
     def names(self) -> list[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core.curves import Pieces
+from everystump._core.kernel_machines.registry import constant_of
 from everystump._core.shapes import Shape
 from everystump._tables.frames import Feature
 from everystump.export import _sql_text as sql
@@ -51,32 +52,15 @@ class Lookup(NamedTuple):
 
 
 class SqlTerms:
-    """Turns terms into expressions; collects the columns and tables that they refer to.
-
-    Parameters
-    ----------
-    record : ModelRecord
-        The model.
-    support_prefix, level_prefix : str
-        Prefixes of the names of tables of support vectors and of levels.
-
-    Attributes
-    ----------
-    stages : list of list of str
-        Columns to compute: those of each stage refer only to the stages before it.
-    tables : list of Table
-        The support vectors of kernel sums.
-    lookups : list of Lookup
-        Levels to join to the rows before the first stage; lookup ``k`` adds a column ``uk``.
-    """
+    """Turns terms into expressions; collects the columns and tables that they refer to."""
 
     def __init__(self, record: ModelRecord, support_prefix: str, level_prefix: str) -> None:
         self._features = record.features
         self._support_prefix, self._level_prefix = support_prefix, level_prefix
         self._n_columns = 0
-        self.stages: list[list[str]] = []
-        self.tables: list[Table] = []
-        self.lookups: list[Lookup] = []
+        self.stages: list[list[str]] = []  # columns that refer only to the stages before
+        self.tables: list[Table] = []  # support vectors of kernel sums
+        self.lookups: list[Lookup] = []  # levels to join first; the k-th adds a column ``uk``
 
     def scores(self, terms: Terms) -> Expressions:
         """Return the scores of a model or of a voter."""
@@ -172,13 +156,7 @@ class SqlTerms:
 
 
 def by_class(scores: Sequence[str], results: Sequence[str]) -> str:
-    """Return the result of the class that scores predict, NULL if they are NULL.
-
-    Examples
-    --------
-    >>> print(by_class(["a", "b", "c"], ["1", "2", "3"]))
-    CASE WHEN a IS NULL THEN NULL WHEN a >= b AND a >= c THEN 1 WHEN b >= c THEN 2 ELSE 3 END
-    """
+    """Return the result of the class that scores predict, NULL if they are NULL."""
     if len(scores) == 1:
         conditions = [f"{scores[0]} <= 0e0"]
     else:
@@ -264,4 +242,4 @@ def _kernel(kernel_sum: KernelSum, x: Sequence[str]) -> str:
         distance = f"SQRT({distance})"
     if spec.takes_gamma:
         return f"EXP({sql.number(-kernel_sum.parameters['gamma'])} * {distance})"
-    return f"({sql.number(kernel_sum.constant)} - {distance})"
+    return f"({sql.number(constant_of(kernel_sum.parameters))} - {distance})"

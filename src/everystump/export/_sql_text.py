@@ -61,24 +61,12 @@ def _n_decimals(value: float) -> int:
 
 
 def string(value: str) -> str:
-    """Return a string literal.
-
-    Examples
-    --------
-    >>> print(string("O'Brien"))
-    'O''Brien'
-    """
+    """Return a string literal."""
     return _quote(value, "'")
 
 
 def identifier(name: str) -> str:
-    """Return the quoted name of a table or column.
-
-    Examples
-    --------
-    >>> print(identifier('5" pipes'))
-    "5"" pipes"
-    """
+    """Return the quoted name of a table or column."""
     return _quote(name, '"')
 
 
@@ -116,13 +104,7 @@ def label(value: Any) -> str:
 
 
 def add(terms: Sequence[str]) -> str:
-    """Return the sum of terms, nested as little as possible.
-
-    Examples
-    --------
-    >>> add(["a", "b", "c"]), add([])
-    ('(a + (b + c))', '0e0')
-    """
+    """Return the sum of terms, nested as little as possible."""
     if len(terms) < 2:
         return terms[0] if terms else "0e0"
     half = len(terms) // 2

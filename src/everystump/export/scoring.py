@@ -6,12 +6,12 @@ It uses the document and the formulas of the kernels, but no estimator.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._core.kernel_machines.registry import KERNELS, constant_of
+from everystump._core.kernel_machines.registry import KERNELS, constant_of, count_cuts
 from everystump.export._rows import rows_to_matrix
 
 _FORMAT = ("everystump-model", 1)
@@ -152,7 +152,7 @@ def _kernel(kernel_sum: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
     if spec.is_linear:
         return X @ rows.T
     if "cuts" in kernel_sum:
-        X, rows = _bins(X, kernel_sum["cuts"]), _bins(rows, kernel_sum["cuts"])
+        X, rows = count_cuts(X, kernel_sum["cuts"]), count_cuts(rows, kernel_sum["cuts"])
     if "scale" in kernel_sum:
         X = X * kernel_sum["scale"]
     distance = _power_sum(X, rows, 1 if spec.distance == "manhattan" else 2)
@@ -169,13 +169,6 @@ def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
     for x, y in zip(X.T, rows.T, strict=True):
         out += np.abs(x[:, None] - y) ** power
     return out
-
-
-def _bins(X: np.ndarray, cuts: Sequence[Sequence[float]]) -> np.ndarray:
-    """Return the number of cuts up to each value, feature by feature."""
-    columns = zip(cuts, X.T, strict=True)
-    bins = [np.searchsorted(np.array(c, dtype=np.float64), x, side="right") for c, x in columns]
-    return np.column_stack(bins).astype(np.float64)
 
 
 def _probabilities(log_odds: np.ndarray) -> np.ndarray:

@@ -24,13 +24,7 @@ _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 class Decoder:
-    """Builds values; raises some ``Exception`` if the JSON is not what `Encoder` makes.
-
-    Parameters
-    ----------
-    read : callable
-        Maps the name of a file to its array.
-    """
+    """Builds values; raises some ``Exception`` if the JSON is not what `Encoder` makes."""
 
     def __init__(self, read: Callable[[str], np.ndarray]) -> None:
         self._read = read

@@ -17,23 +17,6 @@ def pack(document: Mapping[str, Any]) -> dict[str, Any]:
 
     Each distinct array is one string in ``arrays``, and curves hold its index there, so that arrays
     shared by classes, such as knots, are stored once.  ``unpack`` in ``scorer.js`` reverses it.
-
-    Parameters
-    ----------
-    document : dict
-        With ``scores``, each with ``curves``.
-
-    Returns
-    -------
-    dict
-        The same with indices for the arrays of curves, and with ``arrays``.
-
-    Examples
-    --------
-    >>> curve = {"feature": 0, "knots": [1.0, 2.0], "values": [1.0, 2.0], "missing": None}
-    >>> packed = pack({"scores": [{"intercept": 0.0, "curves": [curve]}]})
-    >>> packed["scores"][0]["curves"], packed["arrays"]
-    ([{'feature': 0, 'knots': 0, 'values': 0, 'missing': None}], ['AAAAAAAA8D8AAAAAAAAAQA=='])
     """
     indices: dict[str, int] = {}
 

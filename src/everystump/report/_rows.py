@@ -21,27 +21,13 @@ _MAX_CELLS = 20_000  # of all rows of the what-if panel
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """Given rows with their scores.
+    """Given rows with their scores."""
 
-    Attributes
-    ----------
-    table : frame or array
-        The rows as given.
-    columns : list
-        The names of the table's columns, in the order of the features.
-    X : ndarray of shape (n_rows, n_features)
-        The same as numbers, with indices of levels.
-    scores : ndarray of shape (n_rows, n_classes)
-        With two classes, minus the score and the score.
-    actual : ndarray of int, shape (n_rows,), or None
-        The index of each row's class.
-    """
-
-    table: Any
-    columns: list
-    X: np.ndarray
-    scores: np.ndarray
-    actual: np.ndarray | None
+    table: Any  # the rows as given
+    columns: list  # the names of the table's columns, in the order of the features
+    X: np.ndarray  # the same as numbers, with indices of levels
+    scores: np.ndarray  # (n_rows, n_classes); with two classes, minus the score and the score
+    actual: np.ndarray | None  # the index of each row's class
 
     @classmethod
     def of(cls, model: Any, table: Any, X: np.ndarray, y: Any) -> ScoredRows:

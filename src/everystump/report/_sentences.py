@@ -14,21 +14,7 @@ def paragraphs(
 ) -> list[str]:
     """Return sentences on the training and the error of a model.
 
-    Parameters
-    ----------
-    about : dict
-        See `everystump.report.summarize`, as plain data.
-    model : dict
-        ``estimator``, ``features`` and ``classes`` of the model.
-    quality : dict, optional
-        ``n`` and ``n_wrong`` of given rows.
-
-    Examples
-    --------
-    >>> about = {"data": "loans.csv", "target": "paid", "n_rows": 900}
-    >>> model = {"estimator": "StumpSVC", "features": 20, "classes": ["no", "yes"]}
-    >>> paragraphs(about, model)[0]
-    'The model predicts “paid” from 20 features. It was trained on 900 rows of loans.csv.'
+    ``model`` has ``estimator``, ``features`` and ``classes``; ``quality`` is that of given rows.
     """
     sentences = [_training(about, model)]
     error = about.get("error")
@@ -108,14 +94,6 @@ def metrics_table(
         ``interval``: the title of the intervals; ``rows``: see
         `everystump._evaluation.metric_rows`; ``verdict``: a sentence if the model does not beat
         the baseline, else None.
-
-    Examples
-    --------
-    >>> accuracy = {"value": 0.9, "low": 0.8, "high": 0.95, "baseline": 0.6}
-    >>> found = {"figures": {"accuracy": accuracy}, "baseline": {"answer": "no"}}
-    >>> found |= {"better": True, "positive": "yes", "n_rows": 80}
-    >>> metrics_table({"figures": found, "n_held_out": 80}, None)["title"]
-    'Evaluated on 80 held-out rows'
     """
     found, title = select_metrics(about, (quality or {}).get("metrics"))
     if found is None:
@@ -135,11 +113,6 @@ def select_metrics(
     """Return the metrics to show, None if there are none, and the rows they were evaluated on.
 
     These are the ones of given rows, unless they are training rows and the model has better ones.
-
-    Examples
-    --------
-    >>> select_metrics({"rows": "held-out"}, {"n_rows": 80})
-    ({'n_rows': 80}, 'Evaluated on 80 held-out rows')
     """
     is_training, known = about.get("rows") == "training", about.get("figures")
     if known and (found is None or is_training):
