@@ -12,7 +12,7 @@ from everystump.explain import (
     CurvesDisplay,
     ImportanceDisplay,
 )
-from everystump.explain._colors import FIRST, NEUTRAL, SECOND, class_colors, sign_colors
+from everystump.explain._display import FIRST, NEUTRAL, SECOND, class_colors, sign_colors
 
 pd = pytest.importorskip("pandas", reason="the table of these tests is a pandas frame")
 

@@ -15,7 +15,7 @@ from everystump._workflow.schema.training_data import prepare_training_data
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.modelfile import load, save
 from everystump.report import summarize
-from everystump.report._plain import to_plain
+from everystump.report._encoding import to_plain
 
 
 def tool_model(refit=False, **plan):

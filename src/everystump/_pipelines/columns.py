@@ -109,3 +109,148 @@ def _compose(shape: Shape, mapping: ColumnMapping, missing: float | None) -> Sha
     values = np.repeat(at, times)
     values[np.cumsum(times) - times] = np.where(times == 2, before, at)
     return Shape(np.repeat(raw, times), values, missing)
+
+
+Mappings = list[ColumnMapping]
+
+
+def apply_step(step: Any, columns: Mappings, name: str) -> Mappings:
+    """Return the columns after a step."""
+    if step is None or (isinstance(step, str) and step == "passthrough"):
+        return columns
+    read = next((read for kind, read in _readers() if type(step) is kind), None)
+    if read is None and hasattr(step, "get_support") and hasattr(step, "inverse_transform"):
+        read = _read_selection
+    if read is None:
+        raise unsupported(f"step {name!r} ({type(step).__name__})", "is not supported")
+    try:
+        return read(step, columns)
+    except _UnsupportedOptionError as reason:
+        raise unsupported(f"step {name!r} ({type(step).__name__})", str(reason)) from None
+
+
+class _UnsupportedOptionError(Exception):
+    """Why a step of a supported class cannot be folded."""
+
+
+def unsupported(part: str, reason: str) -> ValueError:
+    """Return the error for a part of a pipeline that cannot be folded into curves."""
+    return ValueError(
+        f"model: {part} of the pipeline {reason}; supported steps are scalers of single columns, "
+        f"SimpleImputer, column selections and passthrough. Transform the table first and pass the "
+        f"last step alone, or keep the pipeline with skops or joblib."
+    )
+
+
+def _readers() -> list[tuple[type, Callable[[Any, Mappings], Mappings]]]:
+    """Return the reader of each class of steps; a subclass may do anything and is not read."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import (
+        FunctionTransformer,
+        MaxAbsScaler,
+        MinMaxScaler,
+        RobustScaler,
+        StandardScaler,
+    )
+
+    return [
+        (Pipeline, _read_pipeline),
+        (ColumnTransformer, _read_column_transformer),
+        (FunctionTransformer, _read_function),
+        (MaxAbsScaler, lambda step, columns: _scale(columns, None, step.scale_)),
+        (MinMaxScaler, _read_min_max),
+        (RobustScaler, lambda step, columns: _scale(columns, step.center_, step.scale_)),
+        (SimpleImputer, _read_imputer),
+        (StandardScaler, _read_standard),
+    ]
+
+
+def _read_pipeline(step: Any, columns: Mappings) -> Mappings:
+    for name, inner in step.steps:
+        columns = apply_step(inner, columns, name)
+    return columns
+
+
+def _read_column_transformer(step: Any, columns: Mappings) -> Mappings:
+    names = getattr(step, "feature_names_in_", None)
+    out: Mappings = []
+    for name, inner, selected in step.transformers_:
+        own = [columns[d] for d in _column_indices(selected, names, len(columns))]
+        if own and not (isinstance(inner, str) and inner == "drop"):
+            out += apply_step(inner, own, name)
+    return out
+
+
+def _column_indices(columns: Any, names: Any, n: int) -> list[int]:
+    """Return the indices of columns as a ColumnTransformer specifies them."""
+    known = [] if names is None else list(names)
+    if isinstance(columns, str):
+        return [known.index(columns)]
+    if isinstance(columns, slice):
+        start, stop = columns.start, columns.stop
+        start = known.index(start) if isinstance(start, str) else start
+        stop = known.index(stop) + 1 if isinstance(stop, str) else stop
+        return list(range(n))[slice(start, stop, columns.step)]
+    if np.ndim(columns) == 0:
+        return [range(n)[int(columns)]]
+    given = list(columns)
+    if all(isinstance(one, str) for one in given):
+        return [known.index(one) for one in given]
+    return np.arange(n)[np.asarray(given)].tolist()
+
+
+def _read_function(step: Any, columns: Mappings) -> Mappings:
+    if step.func is not None:
+        raise _UnsupportedOptionError("calls a Python function")
+    return columns
+
+
+def _read_min_max(step: Any, columns: Mappings) -> Mappings:
+    if step.clip:
+        raise _UnsupportedOptionError("clips values (clip=True)")
+    each = zip(columns, step.scale_.tolist(), step.min_.tolist(), strict=True)
+    return [column.then(_multiply_and_add(scale, low)) for column, scale, low in each]
+
+
+def _multiply_and_add(scale: float, low: float) -> Function:
+    return lambda x: x * scale + low
+
+
+def _read_standard(step: Any, columns: Mappings) -> Mappings:
+    return _scale(columns, step.mean_ if step.with_mean else None, step.scale_)
+
+
+def _scale(columns: Mappings, centers: Any, scales: Any) -> Mappings:
+    """Return columns minus their centers and divided by their scales, if there are any."""
+    if centers is not None:
+        pairs = zip(columns, centers.tolist(), strict=True)
+        columns = [column.then(_subtract(center)) for column, center in pairs]
+    if scales is not None:
+        pairs = zip(columns, scales.tolist(), strict=True)
+        columns = [column.then(_divide(scale)) for column, scale in pairs]
+    return columns
+
+
+def _subtract(center: float) -> Function:
+    return lambda x: x - center
+
+
+def _divide(scale: float) -> Function:
+    return lambda x: x / scale
+
+
+def _read_imputer(step: Any, columns: Mappings) -> Mappings:
+    if step.add_indicator:
+        raise _UnsupportedOptionError("adds columns (add_indicator=True)")
+    if not (isinstance(step.missing_values, float) and np.isnan(step.missing_values)):
+        raise _UnsupportedOptionError(
+            f"replaces values other than NaN (missing_values={step.missing_values!r})"
+        )
+    pairs = zip(columns, step.statistics_.tolist(), strict=True)
+    return [column.fill(value) for column, value in pairs if value == value]
+
+
+def _read_selection(step: Any, columns: Mappings) -> Mappings:
+    return [columns[d] for d in step.get_support(indices=True)]

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
-from everystump._pipelines.columns import ColumnMapping
-from everystump._pipelines.steps import Mappings, apply_step, unsupported
+from everystump._pipelines.columns import ColumnMapping, Mappings, apply_step, unsupported
 from everystump._tables.frames import Feature
 from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
 from everystump.estimators._editing import copy_without_solution

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from everystump._core.progress import transient
 from everystump._evaluation import LabeledPredictions, evaluate, positive_index
+from everystump._explanations.access import certificate_and_path
 from everystump._selection.folds import stratified_folds
 from everystump._tables.labels import class_indices
 from everystump._text import pluralize
@@ -26,7 +27,6 @@ from everystump._workflow.presets import PRESETS
 from everystump._workflow.schema.labels import ordered_classes
 from everystump._workflow.schema.training_data import TrainingData
 from everystump.estimators._base import rename_classes
-from everystump.explain.optimality import certificate_and_path
 
 Progress = Callable[[int, int], None]
 

@@ -94,7 +94,7 @@ def print_result(record: dict[str, Any], text: str, as_json: bool) -> None:
     if not as_json:
         echo(text)
         return
-    from everystump.report._plain import to_plain
+    from everystump.report._encoding import to_plain
 
     echo(json.dumps(to_plain(record), allow_nan=False))
 

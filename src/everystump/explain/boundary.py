@@ -10,8 +10,7 @@ import numpy as np
 
 from everystump._tables.frames import Feature, is_frame, read_table, reorder_columns
 from everystump._tables.labels import class_indices, classifier_scores
-from everystump.explain._colors import class_colors, lighten
-from everystump.explain._display import AxesDisplay, display_names, escape
+from everystump.explain._display import AxesDisplay, class_colors, display_names, escape, lighten
 
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
 _NEEDS = "a boundary plot needs two numeric features without missing values"

@@ -13,14 +13,17 @@ from everystump._sklearn_compat import safe_indexing
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
 from everystump._text import pluralize
-from everystump.explain._colors import FIRST, SECOND, TEXT, sign_colors
 from everystump.explain._display import (
+    FIRST,
+    SECOND,
+    TEXT,
     AxesDisplay,
     check_max_features,
     display_names,
     edit_notes,
     escape,
     favored_class,
+    sign_colors,
     truncate,
 )
 

@@ -16,18 +16,23 @@ from everystump._explanations.importance import missing_fraction, sample_densiti
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
 from everystump._text import format_short_percent
-from everystump.explain._colors import FIRST, MISSING, PALE, SECOND, TEXT, sign_colors
 from everystump.explain._display import (
     DASHED,
+    FIRST,
+    MISSING,
+    PALE,
+    SECOND,
+    TEXT,
     check_max_features,
     display_names,
     edit_notes,
     escape,
     favored_class,
+    round_ticks,
+    sign_colors,
     truncate,
 )
 from everystump.explain._levels import level_bars
-from everystump.explain._positions import round_ticks
 
 _N_COLUMNS = 4
 _DENSITY_HEIGHT, _MISSING_WIDTH = 0.3, 0.11  # relative to the axes

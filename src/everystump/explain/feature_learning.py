@@ -11,10 +11,19 @@ from everystump._core.boosting.stumps import Stumps
 from everystump._tables.frames import Feature
 from everystump._tables.labels import class_indices
 from everystump._tables.validation import check_rows
-from everystump.explain._colors import LINE_COLORS, TEXT, class_colors
-from everystump.explain._display import display_names, escape, training_attribute
-from everystump.explain._positions import AxisPositions
+from everystump.explain._display import (
+    LINE_COLORS,
+    TEXT,
+    class_colors,
+    display_names,
+    escape,
+    round_ticks,
+    training_attribute,
+    truncate,
+)
 
+_MAX_TICKS, _MAX_LENGTH = 12, 12
+_GAP = 0.1  # between numbers and missing values, relative to the range of the numbers
 _CLASS_COLORS = class_colors(2)
 _VOTE_COLORS = ("#f6d9c4", "#f4f4f4", "#c9d6e6")  # of the votes -1, 0 and 1
 _LINE = "#9aa4b1"
@@ -183,3 +192,60 @@ def _jitter(positions: AxisPositions, seed: int) -> np.ndarray:
     if positions.feature.levels is None:
         return at
     return at + np.random.default_rng(seed).uniform(-_JITTER, _JITTER, len(at))
+
+
+@dataclass(frozen=True, eq=False)
+class AxisPositions:
+    """Positions of numbers, of levels side by side, and of missing values beyond them."""
+
+    feature: Feature
+    x: np.ndarray  # numbers, or indices of levels with -1 for unknown ones; NaN where missing
+
+    def of_samples(self) -> np.ndarray:
+        """Return the position of each sample."""
+        return np.where(np.isnan(self.x), self.missing, self.x)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest number; 0 if all are missing."""
+        present = self.x[~np.isnan(self.x)]
+        return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+
+    @property
+    def missing(self) -> float:
+        """The position of missing values."""
+        if self.feature.levels is not None:
+            return float(self.feature.n_levels)
+        low, high = self.range
+        return high + (_GAP * (high - low) or 1.0)
+
+    def boundaries(self, threshold: float, level: int) -> list[float]:
+        """Return the boundaries between the two sides of a stump; see `Stumps`."""
+        if level >= 0:
+            return [level - 0.5, level + 0.5]
+        if np.isposinf(threshold):
+            return [(self.range[1] + self.missing) / 2]
+        return [float(threshold)]
+
+    def ticks(self) -> tuple[list[float], list[str]] | None:
+        """Return ticks and their labels; None for plain numbers, which need no labels."""
+        has_missing = bool(np.isnan(self.x).any())
+        if self.feature.levels is None and not has_missing:
+            return None
+        ticks = self._level_ticks() if self.feature.levels is not None else self._number_ticks()
+        ticks += [(self.missing, "missing")] if has_missing else []
+        return [position for position, _ in ticks], [label for _, label in ticks]
+
+    def _level_ticks(self) -> list[tuple[float, str]]:
+        levels: list[Any] = [] if self.feature.levels is None else self.feature.levels.tolist()
+        step = -(-len(levels) // _MAX_TICKS) or 1
+        ticks = [
+            (float(k), escape(truncate(str(levels[k]), _MAX_LENGTH)))
+            for k in range(0, len(levels), step)
+        ]
+        return [(-1.0, "unknown"), *ticks] if np.any(self.x < 0) else ticks
+
+    def _number_ticks(self) -> list[tuple[float, str]]:
+        if np.isnan(self.x).all():
+            return []
+        return [(tick, f"{tick:.6g}") for tick in round_ticks(*self.range)]

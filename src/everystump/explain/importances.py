@@ -11,10 +11,11 @@ from everystump._explanations.access import shape_models, training_density
 from everystump._explanations.importance import importances as shape_importances
 from everystump._explanations.importance import sample_densities
 from everystump._tables.validation import check_rows
-from everystump.explain._colors import NEUTRAL, class_colors
 from everystump.explain._display import (
+    NEUTRAL,
     AxesDisplay,
     check_max_features,
+    class_colors,
     display_names,
     edit_notes,
     escape,

@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from everystump._core.boosting.losses import BOOSTING_LOSSES
-from everystump.explain._colors import TEXT, class_colors
-from everystump.explain._display import DASHED, AxesDisplay
+from everystump.explain._display import DASHED, TEXT, AxesDisplay, class_colors
 
 _NAMES = {
     "exponential": "exponential (AdaBoost)",

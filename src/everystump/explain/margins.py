@@ -10,8 +10,15 @@ import numpy as np
 from everystump._explanations.access import class_model_indices, shape_models
 from everystump._tables.labels import class_indices, classifier_scores
 from everystump._text import format_short_percent
-from everystump.explain._colors import LINE_COLORS, NEUTRAL, TEXT
-from everystump.explain._display import DASHED, AxesDisplay, escape, training_attribute
+from everystump.explain._display import (
+    DASHED,
+    LINE_COLORS,
+    NEUTRAL,
+    TEXT,
+    AxesDisplay,
+    escape,
+    training_attribute,
+)
 
 
 @dataclass

@@ -7,8 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump.explain._colors import LINE_COLORS, NEUTRAL, TEXT
-from everystump.explain._display import DASHED, AxesDisplay, escape, training_attribute
+from everystump.explain._display import (
+    DASHED,
+    LINE_COLORS,
+    NEUTRAL,
+    TEXT,
+    AxesDisplay,
+    escape,
+    training_attribute,
+)
 
 _FOLD = "#b9c7d9"
 

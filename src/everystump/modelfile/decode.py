@@ -13,8 +13,7 @@ import numpy as np
 from everystump.modelfile.checks import check
 from everystump.modelfile.container import parse_dtype
 from everystump.modelfile.encode import MAX_DEPTH
-from everystump.modelfile.older import OLD_CLASSES, OLD_FUNCTIONS
-from everystump.modelfile.records import from_parts
+from everystump.modelfile.records import OLD_CLASSES, OLD_FUNCTIONS, from_parts
 from everystump.modelfile.registry import CLASSES, FUNCTIONS
 
 # Integers from 2^61 on can be chosen to have equal hashes, and a dict of such keys takes quadratic

@@ -13,7 +13,7 @@ from everystump._core.shapes import ShapeModel
 from everystump._tables.frames import is_frame
 from everystump._tables.labels import class_indices
 from everystump.explain.margins import class_margins
-from everystump.report._plain import to_plain
+from everystump.report._encoding import to_plain
 
 _MAX_EXPLAINED, _MAX_WHAT_IF, _N_BINS = 10, 200, 40
 _MAX_CELLS = 20_000  # of all rows of the what-if panel

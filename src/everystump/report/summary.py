@@ -9,19 +9,18 @@ import numpy as np
 
 from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
-from everystump._explanations.access import shape_models
+from everystump._explanations.access import certificate_and_path, shape_models
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.validation import check_rows
 from everystump.bounds._nested_overlap import training_overlap_of
-from everystump.explain.optimality import certificate_and_path
 from everystump.export.document import to_document
+from everystump.report._encoding import to_plain
 from everystump.report._features import (
     Densities,
     known_density,
     measure_importances,
     summarize_features,
 )
-from everystump.report._plain import to_plain
 from everystump.report._rows import (
     ScoredRows,
     explain_rows,
