@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def apply_step(step: Any, columns: Mappings, name: str) -> Mappings:
         return columns
     read = next((read for kind, read in _readers() if type(step) is kind), None)
     if read is None and hasattr(step, "get_support") and hasattr(step, "inverse_transform"):
-        read = _read_selection
+        return [columns[d] for d in step.get_support(indices=True)]
     if read is None:
         raise unsupported(f"step {name!r} ({type(step).__name__})", "is not supported")
     try:
@@ -210,12 +211,7 @@ def _read_function(step: Any, columns: Mappings) -> Mappings:
 def _read_min_max(step: Any, columns: Mappings) -> Mappings:
     if step.clip:
         raise _UnsupportedOptionError("clips values (clip=True)")
-    each = zip(columns, step.scale_.tolist(), step.min_.tolist(), strict=True)
-    return [column.then(_multiply_and_add(scale, low)) for column, scale, low in each]
-
-
-def _multiply_and_add(scale: float, low: float) -> Function:
-    return lambda x: x * scale + low
+    return _map(lambda scale, low, x: x * scale + low, columns, step.scale_, step.min_)
 
 
 def _read_standard(step: Any, columns: Mappings) -> Mappings:
@@ -225,20 +221,14 @@ def _read_standard(step: Any, columns: Mappings) -> Mappings:
 def _scale(columns: Mappings, centers: Any, scales: Any) -> Mappings:
     """Return columns minus their centers and divided by their scales, if there are any."""
     if centers is not None:
-        pairs = zip(columns, centers.tolist(), strict=True)
-        columns = [column.then(_subtract(center)) for column, center in pairs]
-    if scales is not None:
-        pairs = zip(columns, scales.tolist(), strict=True)
-        columns = [column.then(_divide(scale)) for column, scale in pairs]
-    return columns
+        columns = _map(lambda center, x: x - center, columns, centers)
+    return columns if scales is None else _map(lambda scale, x: x / scale, columns, scales)
 
 
-def _subtract(center: float) -> Function:
-    return lambda x: x - center
-
-
-def _divide(scale: float) -> Function:
-    return lambda x: x / scale
+def _map(function: Callable[..., np.ndarray], columns: Mappings, *parameters: Any) -> Mappings:
+    """Return columns followed by a function of their own parameters and values."""
+    each = zip(columns, *(own.tolist() for own in parameters), strict=True)
+    return [column.then(partial(function, *own)) for column, *own in each]
 
 
 def _read_imputer(step: Any, columns: Mappings) -> Mappings:
@@ -250,7 +240,3 @@ def _read_imputer(step: Any, columns: Mappings) -> Mappings:
         )
     pairs = zip(columns, step.statistics_.tolist(), strict=True)
     return [column.fill(value) for column, value in pairs if value == value]
-
-
-def _read_selection(step: Any, columns: Mappings) -> Mappings:
-    return [columns[d] for d in step.get_support(indices=True)]

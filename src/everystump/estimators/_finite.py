@@ -119,10 +119,12 @@ class FiniteEnsemble(TabularClassifier):
         self,
         table: TrainingTable,
         stumps: list[Stumps],
-        models: list[ShapeModel],
         columns: Columns,
+        models: list[ShapeModel] | None = None,
     ) -> None:
         """Store the ensembles and their shape models as fitted attributes."""
+        if models is None:
+            models = [ensemble.shape_model(table.n_levels) for ensemble in stumps]
         self.classes_ = table.classes
         self.stumps_ = unwrap_binary(stumps)
         self.shapes_ = unwrap_binary(models)
@@ -138,10 +140,6 @@ class FiniteEnsemble(TabularClassifier):
     def estimator_errors_(self) -> np.ndarray | list[np.ndarray]:
         """Weighted training error of each stump when it was chosen; a list as above."""
         return self._stump_attribute("error")
-
-    def _shape_models(self, stumps: list[Stumps]) -> list[ShapeModel]:
-        n_levels = [feature.n_levels for feature in self.feature_info_]
-        return [ensemble.shape_model(n_levels) for ensemble in stumps]
 
     def _stump_attribute(self, name: str) -> Any:
         check_is_fitted(self, "shapes_")

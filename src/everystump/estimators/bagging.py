@@ -31,23 +31,15 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
         Number of stumps.
     features : {"best", "random"}, default="best"
         Whether each stump considers all features or a random one.
-    criterion : {"error", "gini"}, default="error"
-        As in `DecisionStumpClassifier`.
-    min_weight_fraction_leaf : float, default=0.0
-        As in `StumpBoostingClassifier`.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        As in `StumpSVC`.
-    max_bins : int or "auto", default="auto"
+    criterion, min_weight_fraction_leaf, max_bins
         As in `StumpBoostingClassifier`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, applied after samples are drawn.
     random_state : int, RandomState instance or None, default=None
         Seed of the bootstrap samples and random features.  The result does not depend on the order
         of the training samples.
-    n_jobs : int, default=None
-        Number of threads, as in `StumpSVC`.
-    verbose : int, default=0
-        1 shows progress.
+    categorical_features, n_jobs, verbose
+        As in `StumpSVC`.
 
     Attributes
     ----------
@@ -95,7 +87,7 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
                 for positive in problems
             ]
         stumps = [bag.stumps for bag in bags]
-        self._store(table, stumps, self._shape_models(stumps), binned.columns)
+        self._store(table, stumps, binned.columns)
         self._store_out_of_bag(table, bags)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:

@@ -70,28 +70,16 @@ class BoostedStumpSVC(BoostedEnsemble):
         Inverse regularization strength, as in `StumpSVC`; ``inf`` requests a hard margin.
     stages : array-like of int, default=None
         Additional numbers of rounds after which weights are fitted; see ``stages_``.
-    features : {"best", "random"}, default="best"
+    features, criterion, min_weight_fraction_leaf
         As in `StumpBoostingClassifier`.
-    criterion : {"error", "gini"}, default="error"
-        As in `StumpBoostingClassifier`.
-    min_weight_fraction_leaf : float, default=0.0
-        As in `StumpBoostingClassifier`.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        As in `StumpSVC`.
     max_bins : int or "auto", default="auto"
         As in `StumpBoostingClassifier`; limits the thresholds of the stumps.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply C and the initial weights of AdaBoost.
-    tol : float, default=1e-3
-        Tolerance on the relative duality gap.
-    max_iter : int, default=1000
-        Maximum number of Newton steps; a ``ConvergenceWarning`` is issued if they do not suffice.
     random_state : int, RandomState instance or None, default=None
         Seed of random features.
-    n_jobs : int, default=None
-        Number of threads, as in `StumpSVC`.
-    verbose : int, default=0
-        1 shows progress.
+    categorical_features, tol, max_iter, n_jobs, verbose
+        As in `StumpSVC`.
 
     Attributes
     ----------
@@ -155,7 +143,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         last = stages[-1]
         stumps = [solution.stumps for solution in last]
         models = [solution.model for solution in last]
-        self._store(table, stumps, models, binned.columns)
+        self._store(table, stumps, binned.columns, models)
         self.stages_ = [_stage(n, stage) for n, stage in zip(counts, stages, strict=True) if stage]
         self.boosting_weights_ = unwrap_binary([stumps.weight for stumps in boosted])
         self.certificate_, self.margin_ = self.stages_[-1].certificate, self.stages_[-1].margin

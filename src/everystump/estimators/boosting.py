@@ -43,8 +43,6 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
         Quality of a stump; "gini" finds the same stumps as scikit-learn's trees of depth one.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight on each side of a stump.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        As in `StumpSVC`.
     learning_rate : float, default=1.0
         Factor that multiplies the weight of each stump; below 2, where the exponential loss would
         no longer decrease.
@@ -63,10 +61,8 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
         Whether ``fit`` continues the earlier fit if `n_estimators` has increased.
     random_state : int, RandomState instance or None, default=None
         Seed of random features and held-out samples.
-    n_jobs : int, default=None
-        Number of threads, as in `StumpSVC`.
-    verbose : int, default=0
-        1 shows progress.
+    categorical_features, n_jobs, verbose
+        As in `StumpSVC`.
 
     Attributes
     ----------
@@ -133,7 +129,7 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
             monitors.append(monitor)
         stumps = [monitor.cut(result) for monitor, result in zip(monitors, results, strict=True)]
         _set_perfect_stump_weights(stumps, results)
-        self._store(table, stumps, self._shape_models(stumps), binned.columns)
+        self._store(table, stumps, binned.columns)
         self.validation_losses_ = unwrap_binary([np.array(monitor.losses) for monitor in monitors])
         self._warn_if_stopped(results)
 

@@ -80,10 +80,6 @@ class KernelSVC(ScoreClassifier):
         conditionally positive definite.
     loss : {"hinge", "squared_hinge", "least_squares"}, default="hinge"
         Loss function.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply C.
-    tol : float, default=1e-3
-        Tolerance on the relative duality gap.
     max_iter : int, default=1000
         Maximum number of iterations: working sets of samples, steps of the interior-point method,
         or ``n_samples`` (at least 1000) pair updates of LIBSVM, which solves the hinge loss with an
@@ -91,8 +87,8 @@ class KernelSVC(ScoreClassifier):
     memory_limit : float, default=2.0
         Maximum memory in gigabytes, in addition to the training data.  If the kernel matrix
         is larger, parts of it are recomputed, or an error is raised where that is impossible.
-    verbose : int, default=0
-        1 shows progress.
+    class_weight, tol, verbose
+        As in `StumpSVC`.
 
     Attributes
     ----------

@@ -48,18 +48,10 @@ class PerceptronSVC(ScoreClassifier):
         `include_axes`.
     max_bins : int, default=256
         Maximum number of bins per direction.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply C.
-    tol : float, default=1e-3
-        Tolerance on the relative duality gap.
-    max_iter : int, default=1000
-        Maximum number of Newton steps.
     random_state : int, RandomState instance or None, default=None
         Seed of the directions.
-    n_jobs : int, default=None
-        Number of threads, as in `StumpSVC`.
-    verbose : int, default=0
-        1 shows progress.
+    class_weight, tol, max_iter, n_jobs, verbose
+        As in `StumpSVC`.
 
     Attributes
     ----------

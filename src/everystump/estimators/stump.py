@@ -33,14 +33,12 @@ class DecisionStumpClassifier(FiniteEnsemble):
         decision trees.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight on each side of the stump.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        As in `StumpSVC`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     random_state : int, RandomState instance or None, default=None
         Seed of the random feature.
-    n_jobs : int, default=None
-        Number of threads, as in `StumpSVC`.
+    categorical_features, n_jobs
+        As in `StumpSVC`.
 
     Attributes
     ----------
@@ -103,7 +101,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         choose = self._choice(np.random.default_rng(self._seed()))
         stump = choose(binned.search, rows) or binned.search.best(rows.histograms())
         stumps = [Stumps.of([stump], [1.0])]
-        self._store(table, stumps, self._shape_models(stumps), binned.columns)
+        self._store(table, stumps, binned.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error
         levels = self.feature_info_[stump.feature].level_index

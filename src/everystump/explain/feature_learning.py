@@ -188,7 +188,7 @@ class FeatureLearningDisplay:
 
 def _jitter(positions: AxisPositions, seed: int) -> np.ndarray:
     """Return the positions of samples, those of a level spread around it."""
-    at = positions.of_samples()
+    at = np.where(np.isnan(positions.x), positions.missing, positions.x)
     if positions.feature.levels is None:
         return at
     return at + np.random.default_rng(seed).uniform(-_JITTER, _JITTER, len(at))
@@ -200,10 +200,6 @@ class AxisPositions:
 
     feature: Feature
     x: np.ndarray  # numbers, or indices of levels with -1 for unknown ones; NaN where missing
-
-    def of_samples(self) -> np.ndarray:
-        """Return the position of each sample."""
-        return np.where(np.isnan(self.x), self.missing, self.x)
 
     @property
     def range(self) -> tuple[float, float]:

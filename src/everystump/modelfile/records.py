@@ -32,16 +32,11 @@ def to_parts(value: Any) -> Parts:
     if _is_record(type(value)):
         return arguments, {}
     attributes = value.__getstate__() or {}
-    return arguments, {
-        name: _without_timings(part) if name == "cv_results_" else part
-        for name, part in attributes.items()
-        if name not in arguments
-    }
-
-
-def _without_timings(results: dict[str, Any]) -> dict[str, Any]:
-    """Return the results of a search without timings, so that equal fits make equal files."""
-    return {name: column for name, column in results.items() if not name.endswith("_time")}
+    found = {name: part for name, part in attributes.items() if name not in arguments}
+    results = found.get("cv_results_")
+    if results is not None:  # without timings, so that equal fits make equal files
+        found["cv_results_"] = {k: v for k, v in results.items() if not k.endswith("_time")}
+    return arguments, found
 
 
 def from_parts(cls: type[Any], arguments: dict[str, Any], attributes: dict[str, Any]) -> Any:

@@ -108,7 +108,11 @@ def summarize(
         "about": known,
     }
     if rows is None:
-        made_up = [_typical_row(features), *_extreme_rows(document, features, models, density)]
+        typical = {
+            "title": "a typical row: medians and most frequent levels",
+            "values": [feature["typical"] for feature in features],
+        }
+        made_up = [typical, *_extreme_rows(document, features, models, density)]
         summary |= {"quality": None, "explained": None, "what_if": made_up}
     else:
         summary |= _summarize_rows(rows, models, document)
@@ -134,11 +138,6 @@ def _summarize_rows(
         quality = summarize_quality(rows, rows.actual)
     what_if = what_if_rows(rows, document["features"], first)
     return {"quality": quality, "explained": explained, "what_if": what_if}
-
-
-def _typical_row(features: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    title = "a typical row: medians and most frequent levels"
-    return {"title": title, "values": [feature["typical"] for feature in features]}
 
 
 def _extreme_rows(
