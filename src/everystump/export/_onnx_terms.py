@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ class Matrix(NamedTuple):
     n_columns: int
 
 
+@dataclass(frozen=True, eq=False)
 class OnnxTerms:
     """Turns terms into nodes, over a matrix of numbers and, for text, codes of levels.
 
@@ -30,23 +32,15 @@ class OnnxTerms:
     unknown level, the next one a missing value.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        features: Sequence[Feature],
-        matrix: Matrix,
-        column: dict[int, int],
-        codes: dict[int, str],
-    ) -> None:
-        self._graph = graph
-        self._features = features
-        self._matrix = matrix
-        self._column = column
-        self._codes = codes
+    graph: Graph
+    features: Sequence[Feature]
+    matrix: Matrix
+    column: dict[int, int]
+    codes: dict[int, str]
 
     def scores(self, terms: Terms) -> str:
         """Return the scores of a model or of a voter, (n_rows, n_scores)."""
-        graph = self._graph
+        graph = self.graph
         parts = [graph.constant(terms.intercepts[None])]
         if any(terms.curves):
             parts.append(graph.concat([self._curves(curves) for curves in terms.curves]))
@@ -58,32 +52,32 @@ class OnnxTerms:
 
     def _zeros(self) -> str:
         """Return a column of zeros."""
-        graph, zero = self._graph, self._graph.constant(np.zeros((1, 1)))
-        if self._matrix.n_columns:
-            first = graph.take(self._matrix.values, np.array([0]), self._matrix.n_columns)
+        graph, zero = self.graph, self.graph.constant(np.zeros((1, 1)))
+        if self.matrix.n_columns:
+            first = graph.take(self.matrix.values, np.array([0]), self.matrix.n_columns)
             return graph.op("Mul", first, zero)
-        return graph.op("Mul", graph.cast(next(iter(self._codes.values())), np.float64), zero)
+        return graph.op("Mul", graph.cast(next(iter(self.codes.values())), np.float64), zero)
 
     def _curves(self, curves: Curves) -> str:
         """Return the sum of the curves of one score, (n_rows, 1)."""
-        graph = self._graph
+        graph = self.graph
         parts = [self._zeros()] if not curves else []
         lines = [
-            (self._column[d], self._as_line(d, shape))
+            (self.column[d], self._as_line(d, shape))
             for d, shape in curves.items()
-            if d in self._column
+            if d in self.column
         ]
         if lines:
-            parts.append(_lines(graph, self._matrix, lines))
+            parts.append(_lines(graph, self.matrix, lines))
         for d, shape in curves.items():
-            if d in self._codes:
+            if d in self.codes:
                 values = graph.constant(np.append(shape.levels, [0.0, shape.at_missing()]))
-                parts.append(graph.op("Gather", values, self._codes[d]))
+                parts.append(graph.op("Gather", values, self.codes[d]))
         return graph.add(parts)
 
     def _as_line(self, d: int, shape: Shape) -> Shape:
         """Return the curve of a numeric category as one that jumps at each level and back."""
-        levels = self._features[d].levels
+        levels = self.features[d].levels
         if levels is None:
             return shape
         at = levels.astype(np.float64)
@@ -93,12 +87,12 @@ class OnnxTerms:
         return Shape.steps(cuts, np.append(0.0, values), shape.missing)
 
     def _columns(self, features: np.ndarray) -> np.ndarray:
-        return np.array([self._column[int(d)] for d in features])
+        return np.array([self.column[int(d)] for d in features])
 
     def _projection(self, projection: Projection) -> str:
-        graph, n_directions = self._graph, len(projection.directions)
+        graph, n_directions = self.graph, len(projection.directions)
         rows = graph.take(
-            self._matrix.values, self._columns(projection.features), self._matrix.n_columns
+            self.matrix.values, self._columns(projection.features), self.matrix.n_columns
         )
         centered = graph.op("Sub", rows, graph.constant(projection.center[None]))
         projected = graph.op("MatMul", centered, graph.constant(projection.directions.T.copy()))
@@ -111,19 +105,19 @@ class OnnxTerms:
         )
 
     def _kernel_sum(self, kernel_sum: KernelSum) -> str:
-        graph, columns = self._graph, self._columns(kernel_sum.features)
+        graph, columns = self.graph, self._columns(kernel_sum.features)
         if "cuts" in kernel_sum.parameters:
-            bins = _bins(graph, self._matrix.values, columns, kernel_sum.parameters["cuts"])
+            bins = _bins(graph, self.matrix.values, columns, kernel_sum.parameters["cuts"])
             x = graph.cast(bins, np.float64)
         else:
-            x = graph.take(self._matrix.values, columns, self._matrix.n_columns)
+            x = graph.take(self.matrix.values, columns, self.matrix.n_columns)
         if "scale" in kernel_sum.parameters:
             x = graph.op("Mul", x, graph.constant(kernel_sum.parameters["scale"][None]))
         kernel = _kernel(graph, kernel_sum, x)
         return graph.op("MatMul", kernel, graph.constant(kernel_sum.weights))
 
     def _vote(self, vote: Vote) -> str:
-        graph = self._graph
+        graph = self.graph
         predicted = class_index(graph, self.scores(vote.voter), vote.voter.n_scores)
         return graph.op("Gather", graph.constant(vote.weights), predicted, axis=0)
 

@@ -1,7 +1,7 @@
 """The classes and functions that a model file may contain; nothing else is ever built.
 
-A class is stored by its fields or parameters (see `everystump.modelfile.records`): a new field
-needs no change here, a new class needs a line.
+A class is stored by its fields or parameters (see `everystump.modelfile.records`): a new field or
+a new public estimator needs no change here, any other new class needs a line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.metrics.pairwise import linear_kernel
 
-from everystump import kernels
+from everystump import estimators, kernels
 from everystump._core.boosting.stumps import Stumps
 from everystump._core.columns import RowDensity
 from everystump._core.kernel_machines.kernels import (
@@ -35,33 +35,8 @@ from everystump._tables.frames import Feature
 from everystump._tables.overlap import TrainingRecord
 from everystump.bounds._bound import Bound
 from everystump.estimators._subsamples import Stack
-from everystump.estimators.bagging import StumpBaggingClassifier
-from everystump.estimators.boosted_svc import BoostedStumpSVC, Stage
-from everystump.estimators.boosting import StumpBoostingClassifier
-from everystump.estimators.kernel_svc import KernelSVC
-from everystump.estimators.logistic import StumpLogisticRegression, StumpLogisticRegressionCV
-from everystump.estimators.loo_search import LooBoundSearch
-from everystump.estimators.perceptron import PerceptronSVC
-from everystump.estimators.stump import DecisionStumpClassifier
-from everystump.estimators.subsample_voting import SubsampleVotingClassifier
-from everystump.estimators.svc import StumpSVC, StumpSVCCV
-from everystump.estimators.weighted_vote import WeightedVoteClassifier
+from everystump.estimators.boosted_svc import Stage
 
-_ESTIMATORS = (
-    BoostedStumpSVC,
-    DecisionStumpClassifier,
-    KernelSVC,
-    LooBoundSearch,
-    PerceptronSVC,
-    StumpBaggingClassifier,
-    StumpBoostingClassifier,
-    StumpLogisticRegression,
-    StumpLogisticRegressionCV,
-    StumpSVC,
-    StumpSVCCV,
-    SubsampleVotingClassifier,
-    WeightedVoteClassifier,
-)
 _RECORDS = (
     Bound,
     Certificate,
@@ -85,8 +60,11 @@ _FUNCTIONS: tuple[Callable, ...] = (
     *(getattr(kernels, name) for name in kernels.__all__ if name.endswith("_kernel")),
 )
 
-ESTIMATORS: dict[str, type] = {cls.__name__: cls for cls in _ESTIMATORS}
-CLASSES: dict[str, type] = {cls.__name__: cls for cls in (*_ESTIMATORS, *_RECORDS, *_MEASURES)}
+ESTIMATORS: dict[str, type] = {
+    name: getattr(estimators, name)
+    for name in estimators.__all__  # type: ignore[attr-defined]  # the stub cannot declare it
+}
+CLASSES = ESTIMATORS | {cls.__name__: cls for cls in (*_RECORDS, *_MEASURES)}
 FUNCTIONS: dict[str, Callable] = {function.__name__: function for function in _FUNCTIONS}
 
 
