@@ -47,11 +47,6 @@ def feature_names(features: Sequence[Feature]) -> list:
     return [f"x{d}" if feature.name is None else feature.name for d, feature in enumerate(features)]
 
 
-def feature_kind(feature: Feature) -> str:
-    """Return whether a feature is a number or a category."""
-    return "number" if feature.levels is None else "category"
-
-
 def feature_index(features: Sequence[Feature], feature: Any) -> int:
     """Return the index of a feature that is given by name or by index."""
     names = feature_names(features)

@@ -28,6 +28,12 @@ def missing_fraction(density: RowDensity) -> float:
     return float(density.missing / (density.counts.sum() + density.missing))
 
 
+def level_weights(density: RowDensity, n_levels: int) -> np.ndarray:
+    """Return the weight of the samples of each level; unknown levels are not counted."""
+    known = density.values >= 0
+    return np.bincount(density.values[known].astype(int), density.counts[known], n_levels)
+
+
 def evaluate_on_density(shape: Shape, density: RowDensity) -> tuple[np.ndarray, np.ndarray]:
     """Return the contributions at the values of a density, and the weights of these values."""
     values, weights = shape(density.values), density.counts

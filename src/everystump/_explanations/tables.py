@@ -9,7 +9,7 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Ensemble, Shape, ShapeModel
-from everystump._explanations.access import feature_kind, feature_names
+from everystump._explanations.access import feature_names
 from everystump._explanations.importance import missing_fraction, shape_std
 from everystump._tables.frames import Feature
 
@@ -37,7 +37,7 @@ def global_table(
                     "importance": shape_std(shape, density[d]),
                     "lowest": float(np.min(ends)),
                     "highest": float(np.max(ends)),
-                    "kind": feature_kind(features[d]),
+                    "kind": "number" if features[d].levels is None else "category",
                     "share_missing": missing_fraction(density[d]),
                 }
             )

@@ -8,7 +8,7 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape
-from everystump._explanations.importance import missing_fraction
+from everystump._explanations.importance import level_weights, missing_fraction
 from everystump._tables.frames import Feature
 from everystump._text import format_short_percent
 from everystump.explain._display import truncate
@@ -29,7 +29,8 @@ class LevelBar(NamedTuple):
 
 def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> list[LevelBar]:
     """Return the bars from below: missing values set apart, then levels by contribution."""
-    values, weights = shape.levels, _level_weights(shape, density)
+    values = shape.levels
+    weights = np.ones(len(values)) if density is None else level_weights(density, len(values))
     names = [] if feature.levels is None else [str(level) for level in feature.levels.tolist()]
     shares = None if density is None else weights / (weights.sum() + density.missing)
     # The importance of a level is its weight times its contribution.
@@ -50,16 +51,6 @@ def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> li
         return bars
     share = None if density is None else missing_fraction(density)
     return [LevelBar(-1.5, shape.missing, _label("missing", share), False, True), *bars]
-
-
-def _level_weights(shape: Shape, density: RowDensity | None) -> np.ndarray:
-    """Return the weight of the samples of each level; unknown levels are not counted."""
-    weights = np.zeros(len(shape.levels))
-    if density is None:
-        return weights + 1.0
-    known = density.values >= 0
-    weights[density.values[known].astype(int)] = density.counts[known]
-    return weights
 
 
 def _label(name: str, share: float | None) -> str:

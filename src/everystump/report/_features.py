@@ -10,7 +10,7 @@ import numpy as np
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._explanations.importance import importances as shape_importances
-from everystump._explanations.importance import missing_fraction, sample_densities
+from everystump._explanations.importance import level_weights, missing_fraction, sample_densities
 from everystump._text import pluralize
 
 Densities = tuple[RowDensity, ...] | None
@@ -81,9 +81,7 @@ def _number(shapes: list[Shape], seen: RowDensity | None) -> dict[str, Any]:
 def _category(levels: list, seen: RowDensity | None) -> dict[str, Any]:
     if seen is None:
         return {"shares": None, "typical": levels[0] if levels else None}
-    weights = np.zeros(len(levels))
-    known = seen.values >= 0
-    weights[seen.values[known].astype(int)] = seen.counts[known]
+    weights = level_weights(seen, len(levels))
     total = seen.counts.sum() + seen.missing
     typical = levels[int(weights.argmax())] if weights.any() else None
     return {"shares": (weights / total).tolist(), "typical": typical}
