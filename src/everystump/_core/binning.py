@@ -65,17 +65,12 @@ class Lookup:
 class Cells:
     """The cell of each row of a column.
 
-    Attributes
-    ----------
-    edges : ndarray of shape (n_cells - 1,)
-        Cell ``k`` holds the rows with ``edges[k - 1] <= x < edges[k]``; the cell after the last
-        one holds the missing values.
-    rows : ndarray of uint16, shape (n_rows,)
-        The cell of each row.
+    Cell ``k`` holds the rows with ``edges[k - 1] <= x < edges[k]``; the cell after the last one
+    holds the missing values.
     """
 
-    edges: np.ndarray
-    rows: np.ndarray
+    edges: np.ndarray  # (n_cells - 1,)
+    rows: np.ndarray  # uint16, (n_rows,)
 
     def encode(self, x: np.ndarray, cuts: np.ndarray, missing: int, out: np.ndarray) -> None:
         """Write the number of cuts that are at most each ``x``, and ``missing`` for NaN."""
@@ -90,26 +85,15 @@ class Cells:
 class DistinctValues:
     """Values of a column in ascending order, and the total weight of the rows at each.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_values,)
-        All distinct values if there are at most ``max_bins`` of them.  Otherwise more than
-        ``max_bins`` values; neighbors within a bin may be merged into one entry, their mean.
-    counts : ndarray of shape (n_values,)
-        Total sample weight.
-    missing : float
-        Total sample weight of the rows with a missing value.
-    starts : ndarray, optional
-        The first value of each bin, if already known.
-    cells : Cells, optional
-        The cells of the rows, if they were not sorted.
+    These are all distinct values if there are at most ``max_bins`` of them.  Otherwise they are
+    more than ``max_bins``; neighbors within a bin may be merged into one entry, their mean.
     """
 
     values: np.ndarray
     counts: np.ndarray
-    missing: float
-    starts: np.ndarray | None = None
-    cells: Cells | None = None
+    missing: float  # total weight of the rows without a value
+    starts: np.ndarray | None = None  # the first value of each bin, if already known
+    cells: Cells | None = None  # the cells of the rows, if they were not sorted
 
     def encode(self, x: np.ndarray, cuts: np.ndarray, missing: int, out: np.ndarray) -> None:
         """Write the number of cuts that are at most each ``x``, and ``missing`` for NaN."""

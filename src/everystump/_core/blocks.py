@@ -26,23 +26,9 @@ _MIN_CODES_TO_SPLIT = 2_000_000
 
 
 class Block:
-    """Some rows of a table in their order; a slice of rows is a view, other rows are copied.
+    """The rows ``index`` of a table in their order; a slice of rows is a view, others are copied.
 
-    Parameters
-    ----------
-    packing : Packing
-        Codes of all rows of the table.
-    index : slice or ndarray of shape (n_rows,)
-        The rows of the table that are in the block.
-    positive : ndarray of bool, shape (n_rows,)
-        Whether each of them is in the positive class.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_joint, at least n_rows)
-        Codes; those of the first row are in column ``offset``.
-    sign : ndarray of int8, shape (n_rows,)
-        1 for positive rows, -1 for negative rows.
+    The codes of the first row are in column ``offset`` of ``codes``.
     """
 
     def __init__(self, packing: Packing, index: slice | np.ndarray, positive: np.ndarray) -> None:
@@ -67,18 +53,9 @@ class Block:
 
 
 class ClassSortedBlock:
-    """Some rows of a table, the positive ones first.
+    """The rows ``index`` of a table, the positive ones first.
 
     The sums of both classes then cost no more than one sum over all rows.
-
-    Parameters
-    ----------
-    packing : Packing
-        Codes of all rows of the table.
-    index : ndarray of shape (n_rows,)
-        The rows of the table that are in the block.
-    positive : ndarray of bool, shape (n_rows,)
-        Whether each of them is in the positive class.
     """
 
     def __init__(self, packing: Packing, index: np.ndarray, positive: np.ndarray) -> None:
@@ -137,19 +114,7 @@ B = TypeVar("B")
 
 
 class Blocks(Generic[B]):
-    """All rows of a binary problem.
-
-    Parameters
-    ----------
-    packing : Packing
-        Codes of all rows of the table.
-    n_rows : int
-        The number of rows of the problem.
-    make_block : callable
-        Returns the block of a slice of them.
-    n_threads : int
-        The number of threads that share the blocks.
-    """
+    """All rows of a binary problem; ``make_block`` returns the block of a slice of them."""
 
     def __init__(
         self, packing: Packing, n_rows: int, make_block: Callable[[slice], B], n_threads: int

@@ -37,27 +37,13 @@ _FEATURES_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Chains:
-    """The chains of all features; ``n_bins`` is their total number of bins.
+    """The chains of all features; ``n_bins`` is their total number of bins."""
 
-    Attributes
-    ----------
-    starts : ndarray of shape (n_features + 1,)
-        Where each feature begins in a flat array.
-    parents : ndarray of shape (n_bins,)
-        The parent of each bin, which precedes it; the first bin of a feature is its own parent.
-    jumps : ndarray of shape (n_bins,)
-        ``s`` above.
-    leaves : ndarray of bool, shape (n_bins,)
-        Which bins are levels or missing values, not part of a path of numbers.
-    centered : bool
-        Whether stumps vote -1 and +1 around their threshold (no intercept) or 0 and 1 (intercept).
-    """
-
-    starts: np.ndarray
-    parents: np.ndarray
-    jumps: np.ndarray
-    leaves: np.ndarray
-    centered: bool
+    starts: np.ndarray  # (n_features + 1,): where each feature begins in a flat array
+    parents: np.ndarray  # (n_bins,): each precedes its bin; a feature's first is its own
+    jumps: np.ndarray  # (n_bins,): s above
+    leaves: np.ndarray  # (n_bins,): which bins are levels or missing values, not on a path
+    centered: bool  # whether stumps vote -1 and +1 (no intercept) or 0 and 1 (intercept)
 
     @classmethod
     def of(cls, columns: Sequence[Column], masses: Sequence[Masses], *, centered: bool) -> Chains:

@@ -130,7 +130,7 @@ class Column:
         return beyond
 
     def bin_of(self, threshold: float, level: int) -> int:
-        """Return the bin beyond the edge of a stump; see `everystump._core.boosting.Stump`."""
+        """Return the bin beyond the edge of a stump; see `Stump`."""
         if np.isposinf(threshold):
             return self.missing_bin
         if level >= 0:
@@ -140,18 +140,10 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """All features of a training table.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        One per feature.
-    codes : ndarray of shape (n_features, n_rows)
-        The bin of each row in each feature, in the smallest unsigned type that fits.
-    """
+    """All features of a training table."""
 
     columns: tuple[Column, ...]
-    codes: np.ndarray
+    codes: np.ndarray  # (n_features, n_rows): bins, in the smallest unsigned type that fits
 
     @property
     def sizes(self) -> np.ndarray:
@@ -170,21 +162,11 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class RowDensity:
-    """The distribution of the training rows in one feature, as at most 256 values.
+    """The distribution of the training rows in one feature, as at most 256 values."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_values,)
-        Values, or the codes of levels.
-    counts : ndarray of shape (n_values,)
-        Total sample weight of the rows at each.
-    missing : float
-        Total sample weight of the rows with a missing value.
-    """
-
-    values: np.ndarray
-    counts: np.ndarray
-    missing: float
+    values: np.ndarray  # (n_values,): values, or the codes of levels
+    counts: np.ndarray  # (n_values,): total sample weight of the rows at each
+    missing: float  # total sample weight of the rows with a missing value
 
     def bars(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the centers, heights and common width of the bars of a histogram.
@@ -237,23 +219,12 @@ def make_columns(
     thresholds: Callable[[int], np.ndarray | None] = lambda d: None,
     n_threads: int = 1,
 ) -> Columns:
-    """Find the bins of every feature of ``X`` and encode its rows.
+    """Find the bins of every feature of ``X`` and encode its rows; NaN is a missing value.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features), or ColumnSource
-        Finite numbers, or NaN for missing values.
-    max_bins : int
-        The maximum number of bins of a numeric feature, including the bin of missing values; there
-        are at least two bins for values.
-    n_levels : sequence of int, optional
-        The number of levels of each category, whose codes are in ``X``; 0 for numeric features.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Positive weights; a weight of 2 is equivalent to repeating the row.
-    thresholds : callable
-        Maps the index of a feature to its sorted cuts, or to None to find them in the data.
-    n_threads : int
-        The number of threads that share the features.
+    ``max_bins`` includes the bin of missing values; there are at least two bins for values.
+    ``n_levels`` are the numbers of levels of categories, whose codes are in ``X``, and 0 for
+    numbers.  ``thresholds`` maps the index of a feature to its sorted cuts, or to None to find them in
+    the data.
 
     Examples
     --------

@@ -32,32 +32,15 @@ class Design:
     """The binned columns of a table, their chains under a measure, and the packed codes.
 
     All classes, folds and values of C of one training table share one design.
-
-    Attributes
-    ----------
-    columns : Columns
-        The bins of each feature.
-    measure : Measure
-        Which stumps vote.
-    masses : tuple of Masses
-        The masses of the stumps of each feature.
-    chains : Chains
-        The operator from the weights of the stumps to tables.
-    packing : Packing
-        The codes of the rows.
-    kernel_matrix : TableKernelMatrix
-        The kernel matrix of the rows, for problems with few rows.
-    signs : ndarray of shape (n_bins,), optional
-        The sign constraints of monotonic curves; see `Problem`.
     """
 
     columns: Columns
     measure: Measure
-    masses: tuple[Masses, ...]
+    masses: tuple[Masses, ...]  # of the stumps of each feature
     chains: Chains
     packing: Packing
-    kernel_matrix: TableKernelMatrix
-    signs: np.ndarray | None = None
+    kernel_matrix: TableKernelMatrix  # for problems with few rows
+    signs: np.ndarray | None = None  # the sign constraints of monotonic curves; see `Problem`
 
     @classmethod
     def of(
@@ -88,20 +71,11 @@ class Design:
         )
         if feature_range is not None:
             columns = _widen(columns, feature_range)
-        masses = tuple(
-            _finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
-        )
+        masses = tuple(_finite_masses(measure, own, d) for d, own in enumerate(columns.columns))
         chains = Chains.of(columns.columns, masses, centered=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
-        return cls(
-            columns,
-            measure,
-            masses,
-            chains,
-            packing,
-            TableKernelMatrix(chains, packing),
-            chains.edge_signs(directions),
-        )
+        kernel_matrix, signs = TableKernelMatrix(chains, packing), chains.edge_signs(directions)
+        return cls(columns, measure, masses, chains, packing, kernel_matrix, signs)
 
     @property
     def half_mass(self) -> float:
@@ -130,18 +104,11 @@ class Design:
             self._check_distinct_rows(positive, index)
         if self._is_constant_optimal(positive):
             return self._constant(positive, C)
-        problem = Problem(
-            self.chains,
-            self.packing,
-            loss,
-            fit_intercept=not self.chains.centered,
-            hard=bool(np.isinf(C)),
-            signs=self.signs,
-        )
+        intercept, hard = not self.chains.centered, bool(np.isinf(C))
+        problem = Problem(self.chains, self.packing, loss, intercept, hard, self.signs)
         rows = Rows(self.packing, index, positive, loss, weight, C, n_threads)
-        return solve(
-            problem, rows, SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
-        )
+        options = SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
+        return solve(problem, rows, options)
 
     def _check_distinct_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:
         """Raise if equal rows have different labels, which no hard margin can separate."""

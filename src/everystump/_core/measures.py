@@ -25,18 +25,10 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Masses:
-    """The masses of one feature.
+    """The masses of one feature."""
 
-    Attributes
-    ----------
-    inside : ndarray of shape (n_bins - 1,)
-        Mass between each bin except the first and its parent.
-    left, right : float
-        Mass between an end of the feature's range and the first or the last bin.
-    """
-
-    inside: np.ndarray
-    left: float = 0.0
+    inside: np.ndarray  # (n_bins - 1,): between each bin except the first and its parent
+    left: float = 0.0  # between the lower end of the feature's range and the first bin
     right: float = 0.0
 
     @property

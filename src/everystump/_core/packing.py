@@ -37,29 +37,15 @@ class Packing:
 
     A flat table has one entry per bin, feature by feature; a flat joint table has one entry per
     joint bin, joint column by joint column.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_joint, n_rows)
-        The joint bin of each row.
-    starts : ndarray of shape (n_joint + 1,)
-        Where each joint column begins in a flat joint table.
-    members : tuple of tuple of int
-        The features of each joint column.
-    bins : tuple of ndarray of shape (n_joint_bins, n_members)
-        The index in a flat table of each member's bin at each joint bin.
-    locations : tuple of Location
-        The joint column of each feature.
-    expand_matrix : csr_array of shape (total joint bins, total bins)
-        ``expand_matrix @ table`` is the joint table.
     """
 
-    codes: np.ndarray
-    starts: np.ndarray
-    members: tuple[tuple[int, ...], ...]
+    codes: np.ndarray  # (n_joint, n_rows): the joint bin of each row
+    starts: np.ndarray  # (n_joint + 1,): where each joint column begins in a flat joint table
+    members: tuple[tuple[int, ...], ...]  # the features of each joint column
+    # (n_joint_bins, n_members) each: the index in a flat table of the bin of each member.
     bins: tuple[np.ndarray, ...]
-    locations: tuple[Location, ...]
-    expand_matrix: sparse.csr_array
+    locations: tuple[Location, ...]  # of each feature
+    expand_matrix: sparse.csr_array  # times a flat table is the flat joint table
 
     @cached_property
     def is_trivial(self) -> bool:

@@ -65,15 +65,7 @@ class _StatusLine:
 
 
 class FitProgress(_StatusLine):
-    """Reports the Newton steps of a fit.
-
-    Parameters
-    ----------
-    verbose : int
-        0 is silent, 1 reports.
-    title : str
-        What is being fitted.
-    """
+    """Reports the Newton steps of a fit."""
 
     def __call__(self, n_iter: int, primal: float, dual: float) -> None:
         """Report one Newton step."""

@@ -18,18 +18,10 @@ from everystump._tables.training_table import TrainingTable
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model to be scored.
+    """A model to be scored."""
 
-    Attributes
-    ----------
-    scores : callable
-        Maps indices of rows of the training table to their scores.
-    model : callable
-        Returns the model as a fitted estimator, which is slower.
-    """
-
-    scores: Callable[[np.ndarray], np.ndarray]
-    model: Callable[[], Any]
+    scores: Callable[[np.ndarray], np.ndarray]  # of rows, given their indices in the table
+    model: Callable[[], Any]  # returns a fitted estimator, which is slower
 
 
 # Returns the score of a model; higher is better.

@@ -14,15 +14,6 @@ def check_categorical_features(
 ) -> np.ndarray | None:
     """Return a mask of the columns listed as categories; None to infer them from the dtypes.
 
-    Parameters
-    ----------
-    categorical_features : "from_dtype", list of names or indices, mask or None
-        What the user passed.
-    names : list or None
-        The names of the columns, if they have any.
-    n_features : int
-        The number of columns.
-
     Examples
     --------
     >>> check_categorical_features(["b"], ["a", "b", "c"], 3)

@@ -101,15 +101,7 @@ def _is_too_large(value: Any) -> bool:
 
 
 def warn_if_matrix_rounded(given: Any, floats: Any) -> None:
-    """Warn about each column of an array or sparse matrix whose integers were rounded.
-
-    Parameters
-    ----------
-    given : ndarray or sparse matrix of shape (n_rows, n_features)
-        The user's table.
-    floats : ndarray or SparseTable of shape (n_rows, n_features)
-        The converted table.
-    """
+    """Warn about each column of an array or sparse matrix whose integers were rounded."""
     if given.dtype not in (np.int64, np.uint64):
         return
     columns: Any = range(given.shape[1])
@@ -123,17 +115,7 @@ def warn_if_matrix_rounded(given: Any, floats: Any) -> None:
 
 
 def warn_if_rounded(column: Any, floats: np.ndarray, name: str) -> None:
-    """Warn if integers were rounded when their column was converted to floats.
-
-    Parameters
-    ----------
-    column : column or ndarray of shape (n_rows,)
-        The column in the user's table.
-    floats : ndarray of shape (n_rows,)
-        The converted column, NaN where a value is missing.
-    name : str
-        How the warning refers to the column.
-    """
+    """Warn if the integers of a user's column were rounded to ``floats``, NaN where missing."""
     with np.errstate(invalid="ignore"):  # signaling NaN
         largest = np.fmax.reduce(np.abs(floats), initial=0.0)
     if not largest >= _MAX_EXACT:

@@ -140,21 +140,7 @@ def reorder_columns(X: Any, names: Sequence) -> Any:
 
 
 def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Feature, ...]]:
-    """Read a training table: find its categorical columns and encode their levels.
-
-    Parameters
-    ----------
-    X : dataframe or array-like of shape (n_rows, n_features)
-        The table.
-    categorical_features : "from_dtype", list of names or indices, mask or None
-        Which columns are categories: those of text or of a categorical type, or those listed.
-
-    Returns
-    -------
-    values : ndarray of shape (n_rows, n_features)
-        Numbers and level codes, NaN where a value is missing.
-    features : tuple of Feature
-        The columns.
+    """Read a training table: return numbers and level codes, NaN where missing, and its columns.
 
     Examples
     --------

@@ -16,13 +16,6 @@ _EXPECTED = '-1, 0 or 1, or "decreasing" or "increasing"'
 def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.ndarray | None:
     """Return -1, 0 or 1 for each feature, or None if no feature is constrained.
 
-    Parameters
-    ----------
-    monotonic_cst : array-like of shape (n_features,), dict or None
-        A constraint for each feature, or constraints for some of them by name.
-    features : sequence of Feature
-        The features of the training table.
-
     Examples
     --------
     >>> check_monotonic_cst(["increasing", 0, -1], [Feature()] * 3)

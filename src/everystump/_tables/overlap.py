@@ -24,50 +24,24 @@ NO_RECORD = (
 
 @dataclass(frozen=True, eq=False)
 class TrainingRecord:
-    """The record by which a model recognizes its training rows.
+    """The record by which a model recognizes its training rows."""
 
-    Attributes
-    ----------
-    n_input_rows : int
-        Number of rows of the training table.
-    kept : ndarray of int or None
-        Indices of its rows with positive weights; None if all weights are positive.
-    table_checksum : int or None
-        Checksum of these rows in order, with all digits; None for the rows of several tables.
-    rows_checksum : int
-        Checksum of these rows in any order, with rounded values.
-    weights_checksum : int
-        Checksum of their weights.
-    hashes : ndarray of uint64
-        The hash of each row, or the smallest distinct ones.
-    complete : bool
-        Whether there is a hash of each row.
-    n_duplicates : int or None
-        Number of rows that equal another training row; None to count them in ``hashes``.
-    """
-
-    n_input_rows: int
-    kept: np.ndarray | None
-    table_checksum: int | None
-    rows_checksum: int
+    n_input_rows: int  # of the training table
+    kept: np.ndarray | None  # indices of its rows with positive weights; None if all are
+    table_checksum: int | None  # of these rows in order, with all digits; None if several tables
+    rows_checksum: int  # of these rows in any order, with rounded values
     weights_checksum: int
-    hashes: np.ndarray
-    complete: bool = True
-    n_duplicates: int | None = None
+    hashes: np.ndarray  # uint64: of each row, or the smallest distinct ones
+    complete: bool = True  # whether there is a hash of each row
+    n_duplicates: int | None = None  # rows that equal another one; None to count them in hashes
 
     @classmethod
     def of(
         cls, hashes: RowHashes, n_input_rows: int, kept: np.ndarray | None, weights: int
     ) -> TrainingRecord:
         """Return the record of rows with positive weights, given their hashes."""
-        return cls(
-            n_input_rows,
-            kept,
-            hashes.ordered_checksum(),
-            hashes.unordered_checksum(),
-            weights,
-            hashes.rows,
-        )
+        checksums = hashes.ordered_checksum(), hashes.unordered_checksum(), weights
+        return cls(n_input_rows, kept, *checksums, hashes.rows)
 
     @property
     def n_rows(self) -> int:
@@ -143,31 +117,16 @@ class TrainingRecord:
 class Overlap:
     """How many labeled rows are training rows of a model.
 
-    Attributes
-    ----------
-    recorded : bool
-        Whether the model has a record of its training rows.
-    same_table : bool
-        Whether the rows are the whole training table, in order.
-    same_rows : bool
-        Whether the rows are all training rows, in any order.
-    n_matched : int
-        Number of compared rows that equal a training row: the same label, and the same values
-        rounded to about 5 digits.
-    n_compared : int
-        Number of compared rows: all, or a sample if the model stores a sample of hashes.
-    duplicate_rate : float
-        The fraction of training rows that equal another one, which estimates the fraction of new
-        rows that equal a training row by chance (Good & Turing).
-    n_training_rows : int
-        Number of training rows, from which ``duplicate_rate`` was estimated.
+    Rows match if they have the same label, and the same values rounded to about 5 digits.
     """
 
-    recorded: bool
-    same_table: bool = False
-    same_rows: bool = False
-    n_matched: int = 0
-    n_compared: int = 0
+    recorded: bool  # whether the model has a record of its training rows
+    same_table: bool = False  # whether the rows are the whole training table, in order
+    same_rows: bool = False  # whether the rows are all training rows, in any order
+    n_matched: int = 0  # compared rows that equal a training row
+    n_compared: int = 0  # all rows, or a sample if the model stores a sample of hashes
+    # The fraction of training rows that equal another one, which estimates that of new rows that
+    # equal a training row by chance (Good & Turing).
     duplicate_rate: float = 0.0
     n_training_rows: int = 0
 

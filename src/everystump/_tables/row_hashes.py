@@ -35,18 +35,10 @@ _HALF, _COARSE, _FINE = np.uint64(1 << 35), np.uint64(2**64 - (1 << 36)), np.uin
 
 @dataclass(frozen=True, eq=False)
 class RowHashes:
-    """Hashes of labeled rows.
+    """Hashes of labeled rows."""
 
-    Attributes
-    ----------
-    rows : ndarray of uint64, shape (n_rows,)
-        The hash of each row; it is equal for equal labels and equal rounded values.
-    fine : ndarray of uint64, shape (n_rows,)
-        A checksum of the remaining digits of each row.
-    """
-
-    rows: np.ndarray
-    fine: np.ndarray
+    rows: np.ndarray  # uint64, (n_rows,): equal for equal labels and equal rounded values
+    fine: np.ndarray  # uint64, (n_rows,): a checksum of the remaining digits
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -65,21 +57,7 @@ class RowHashes:
 
 
 def hash_rows(X: Any, label: np.ndarray, n_threads: int = 1) -> RowHashes:
-    """Return the hashes of labeled rows.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        Numbers, NaN where a value is missing.
-    label : ndarray of int, shape (n_rows,)
-        The class index of each row.
-    n_threads : int, default=1
-        Number of threads.
-
-    Returns
-    -------
-    RowHashes
-        The hashes.
+    """Return the hashes of the rows of an array or sparse matrix, with their class indices.
 
     Examples
     --------

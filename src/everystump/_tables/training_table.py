@@ -18,39 +18,17 @@ from everystump._tables.row_hashes import RowHashes, hash_numbers
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """A validated training table, without rows of weight 0.
+    """A validated training table, without rows of weight 0."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features), or SparseTable
-        Finite numbers and level codes, NaN where a value is missing.
-    features : tuple of Feature
-        The columns of ``X``.
-    label : ndarray of int, shape (n_rows,)
-        Index of each row's class in ``classes``.
-    classes : ndarray of shape (n_classes,)
-        The distinct labels, sorted.
-    sample_weight : ndarray of shape (n_rows,) or None
-        Positive weights, None if all are 1.
-    class_factor : ndarray of shape (n_rows,)
-        The weight of each row's class.
-    kept : ndarray of int, shape (n_rows,)
-        The index of each row in the user's table.
-    n_input_rows : int
-        Number of rows of the user's table.
-    hashes : RowHashes
-        Hashes by which the rows can later be recognized.
-    """
-
-    X: Any
-    features: tuple[Feature, ...]
-    label: np.ndarray
-    classes: np.ndarray
-    sample_weight: np.ndarray | None
-    class_factor: np.ndarray
-    kept: np.ndarray
-    n_input_rows: int
-    hashes: RowHashes
+    X: Any  # ndarray or SparseTable of finite numbers and level codes, NaN where missing
+    features: tuple[Feature, ...]  # the columns of X
+    label: np.ndarray  # (n_rows,): index of each row's class in classes
+    classes: np.ndarray  # the distinct labels, sorted
+    sample_weight: np.ndarray | None  # (n_rows,): positive, None if all are 1
+    class_factor: np.ndarray  # (n_rows,): the weight of each row's class
+    kept: np.ndarray  # (n_rows,): the index of each row in the user's table
+    n_input_rows: int  # of the user's table
+    hashes: RowHashes  # by which the rows can later be recognized
 
     @property
     def n_levels(self) -> list[int]:

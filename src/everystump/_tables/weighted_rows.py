@@ -16,21 +16,11 @@ _MAX_COPIES, _MAX_COPIES_PER_ROW = 1_000_000, 10
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Rows in a canonical order, which does not depend on the order of the table.
+    """Rows in a canonical order, which does not depend on the order of the table."""
 
-    Attributes
-    ----------
-    order : ndarray of int
-        The row indices, sorted by hash.
-    weight : ndarray of shape (n_rows,) or None
-        The weight of each row; None if all are 1.
-    is_integer : bool
-        Whether weights are integers, which count copies.
-    """
-
-    order: np.ndarray
-    weight: np.ndarray | None
-    is_integer: bool
+    order: np.ndarray  # the row indices, sorted by hash
+    weight: np.ndarray | None  # of each row; None if all are 1
+    is_integer: bool  # whether weights are integers, which count copies
 
     @classmethod
     def of(cls, hashes: RowHashes, weight: np.ndarray | None) -> WeightedRows:

@@ -26,51 +26,23 @@ LeaveOneOut = Callable[[np.ndarray | None], Iterator[tuple[int, np.ndarray]]]
 
 @dataclass(frozen=True)
 class KernelMachine:
-    """A fitted kernel machine (Evgeniou et al., eq. 3).
+    """A fitted kernel machine (Evgeniou et al., eq. 3)."""
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n_rows,)
-        The rows of the whole training table that it was trained on.
-    a : ndarray of shape (n_rows,)
-        Their dual variables.
-    margin : ndarray of shape (n_rows,)
-        Their margins ``y_i f(x_i)``.
-    diagonal : ndarray of shape (n_rows,)
-        ``K(x_i, x_i)``.
-    kappa : float
-        The supremum of ``K(x, x)``.
-    kappa_is_proven : bool
-        Whether that is the supremum over all x, not only over the training rows.
-    C : float
-        The largest cost of a row.
-    has_hinge_loss : bool
-        Whether the loss is the hinge.
-    has_bounded_duals : bool
-        Whether dual variables are at most C: the loss is Lipschitz with this constant.
-    gap : float
-        The absolute duality gap, a bound on the distance to the optimum.
-    refit_gap : float
-        The same for machines that are trained without a row.
-    violations : tuple of str
-        The violated assumptions of leave-one-out theorems, as text: an intercept, a kernel or costs
-        that depend on the training rows, and so on.
-    leave_one_out : callable or None
-        Computes leave-one-out margins faster than refitting; None if there is no such method.
-    """
-
-    rows: np.ndarray
-    a: np.ndarray
-    margin: np.ndarray
-    diagonal: np.ndarray
-    kappa: float
-    kappa_is_proven: bool
-    C: float
+    rows: np.ndarray  # (n_rows,): those of the whole training table that it was trained on
+    a: np.ndarray  # (n_rows,): their dual variables
+    margin: np.ndarray  # (n_rows,): their margins y_i f(x_i)
+    diagonal: np.ndarray  # (n_rows,): K(x_i, x_i)
+    kappa: float  # the supremum of K(x, x)
+    kappa_is_proven: bool  # whether it is over all x, not only over the training rows
+    C: float  # the largest cost of a row
     has_hinge_loss: bool
-    has_bounded_duals: bool
-    gap: float
-    refit_gap: float
+    has_bounded_duals: bool  # whether they are at most C, the Lipschitz constant of the loss
+    gap: float  # the absolute duality gap, a bound on the distance to the optimum
+    refit_gap: float  # the same for machines that are trained without a row
+    # The violated assumptions of leave-one-out theorems, as text: an intercept, a kernel or
+    # costs that depend on the training rows, and so on.
     violations: tuple[str, ...]
+    # Computes leave-one-out margins faster than refitting; None if there is no such method.
     leave_one_out: LeaveOneOut | None = None
 
     def leave_out(self, rows: np.ndarray | None = None) -> Iterator[tuple[int, np.ndarray]]:
@@ -92,30 +64,14 @@ class KernelMachine:
 
 @dataclass(frozen=True)
 class KernelEnsemble:
-    """An ensemble ``F = sum of c_t f_t`` of kernel machines, perhaps of a single one.
+    """An ensemble ``F = sum of c_t f_t`` of kernel machines, perhaps of a single one."""
 
-    Attributes
-    ----------
-    machines : tuple of KernelMachine
-        The machines ``f_t``.
-    weights : ndarray of shape (n_machines,)
-        Their weights ``c_t``.
-    margin : ndarray of shape (n_rows,)
-        ``y_i F(x_i)`` on the training table.
-    combines_signs : bool
-        Whether the signs of the machines are combined instead of their scores.
-    subsample : int or None
-        The number of random rows that each machine was trained on; None if all.
-    caveats : tuple of str
-        The reasons why the given table may not be the training table, as text.
-    """
-
-    machines: tuple[KernelMachine, ...]
-    weights: np.ndarray
-    margin: np.ndarray
-    combines_signs: bool = False
-    subsample: int | None = None
-    caveats: tuple[str, ...] = ()
+    machines: tuple[KernelMachine, ...]  # f_t
+    weights: np.ndarray  # (n_machines,): c_t
+    margin: np.ndarray  # (n_rows,): y_i F(x_i) on the training table
+    combines_signs: bool = False  # whether signs of machines are combined instead of scores
+    subsample: int | None = None  # the random rows of each machine, None if all
+    caveats: tuple[str, ...] = ()  # why the given table may not be the training table
 
     @property
     def n_rows(self) -> int:

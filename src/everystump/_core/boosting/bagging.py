@@ -25,17 +25,10 @@ _MAX_DRAWS = 2**62
 
 
 class BaggingResult(NamedTuple):
-    """The result of bagging.
-
-    Attributes
-    ----------
-    stumps : Stumps
-        Each has weight ``1 / n_estimators``, or 0 if no stump was better than chance.
-    out_of_bag : ndarray of shape (n_rows,)
-        The mean vote on each row of the stumps whose samples do not contain it; NaN if none.
-    """
+    """Stumps of weight ``1 / n_estimators``, or 0 if no better than chance, and their votes."""
 
     stumps: Stumps
+    # (n_rows,): the mean vote on each row of the stumps whose samples lack it; NaN if none.
     out_of_bag: np.ndarray
 
 

@@ -30,27 +30,14 @@ _MAX_STEPS = 100
 
 @dataclass(frozen=True)
 class BoostingLoss:
-    """A loss of boosting.
+    """A loss of boosting."""
 
-    Attributes
-    ----------
-    value : callable
-        Maps margins to losses.
-    weight : callable
-        Maps ``odds`` and ``scale`` to the weights of the rows.
-    rate : float
-        The coefficient of the margin in ``odds``.
-    max_weight_is_one : bool
-        Whether no weight exceeds 1, however small the margin.
-    derivatives : callable, optional
-        The derivatives of the summed loss along a stump; None if the best step is
-        ``log((1 - R) / R) / 2`` for the weighted error R.
-    """
-
-    value: Callable[[np.ndarray], np.ndarray]
-    weight: Callable[[np.ndarray, float], np.ndarray]
-    rate: float
-    max_weight_is_one: bool
+    value: Callable[[np.ndarray], np.ndarray]  # maps margins to losses
+    weight: Callable[[np.ndarray, float], np.ndarray]  # maps odds and scale to weights of rows
+    rate: float  # the coefficient of the margin in odds
+    max_weight_is_one: bool  # whether no weight exceeds 1, however small the margin
+    # The derivatives of the summed loss along a stump; None if the best step is
+    # log((1 - R) / R) / 2 for the weighted error R.
     derivatives: DerivativeLoop | None = None
 
     def step(self, stump: Stump, derivatives: Derivatives) -> float:
@@ -82,26 +69,15 @@ def _mada(margin: np.ndarray) -> np.ndarray:
 
 BOOSTING_LOSSES: dict[str, BoostingLoss] = {
     # AdaBoost
-    "exponential": BoostingLoss(
-        value=_exponential,
-        weight=lambda odds, scale: odds,
-        rate=1.0,
-        max_weight_is_one=False,
-    ),
+    "exponential": BoostingLoss(_exponential, lambda odds, scale: odds, 1.0, False),
     # LogitBoost
     "logistic": BoostingLoss(
-        value=lambda margin: np.logaddexp(0.0, -2 * margin),
-        weight=lambda odds, scale: odds / (1 + odds / scale),
-        rate=2.0,
-        max_weight_is_one=True,
-        derivatives=lossloops.logistic_derivatives,
+        lambda margin: np.logaddexp(0.0, -2 * margin),
+        lambda odds, scale: odds / (1 + odds / scale),
+        2.0,
+        True,
+        lossloops.logistic_derivatives,
     ),
     # MadaBoost
-    "mada": BoostingLoss(
-        value=_mada,
-        weight=np.minimum,
-        rate=2.0,
-        max_weight_is_one=True,
-        derivatives=lossloops.mada_derivatives,
-    ),
+    "mada": BoostingLoss(_mada, np.minimum, 2.0, True, lossloops.mada_derivatives),
 }

@@ -34,16 +34,8 @@ class BoostedBlock(ClassSortedBlock):
 
     def advance(self, loss: BoostingLoss, step: float, log_scale: float, scale: float) -> None:
         """Add a step along the votes to the margins, and update the weights."""
-        lossloops.advance(
-            self.vote,
-            step,
-            loss.rate,
-            log_scale,
-            _MIN_EXPONENT,
-            _MAX_EXPONENT,
-            self.margin,
-            self.odds,
-        )
+        scaling = step, loss.rate, log_scale, _MIN_EXPONENT, _MAX_EXPONENT
+        lossloops.advance(self.vote, *scaling, self.margin, self.odds)
         np.exp(self.odds, out=self.odds)
         np.multiply(self.cost, loss.weight(self.odds, scale), out=self.weight)
 
@@ -53,21 +45,7 @@ class BoostedBlock(ClassSortedBlock):
 
 
 class BoostedRows(Blocks[BoostedBlock]):
-    """The rows of a binary problem.
-
-    Parameters
-    ----------
-    packing : Packing
-        The codes of the rows.
-    positive : ndarray of bool, shape (n_rows,)
-        Whether each row is in the positive class.
-    cost : ndarray of shape (n_rows,)
-        The weight of each row's loss, positive.
-    loss : BoostingLoss
-        The loss.
-    n_threads : int
-        The number of threads.
-    """
+    """The rows of a binary problem; ``cost`` holds the weight of each row's loss, positive."""
 
     def __init__(
         self,

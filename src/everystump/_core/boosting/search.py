@@ -94,14 +94,7 @@ CHANCE = Stump(0, 0, -np.inf, -1, 1, 1, 0.5, 0.5)
 class StumpSearch:
     """Finds the best stump by a criterion of `GAINS`.
 
-    Parameters
-    ----------
-    columns : tuple of Column
-        The features.
-    criterion : {"error", "gini"}, default="error"
-        The gain to maximize.
-    min_fraction : float, default=0.0
-        The minimum fraction of all weight on each side of a stump.
+    ``min_fraction`` is the minimum fraction of all weight on each side of a stump.
 
     Examples
     --------

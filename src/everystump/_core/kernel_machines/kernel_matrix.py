@@ -31,25 +31,9 @@ _SHIFT = 10.0
 
 
 class LazyKernelMatrix:
-    """The kernel matrix, computed as a whole or row by row.
+    """The kernel matrix of the training rows, computed as a whole or row by row.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        The kernel.
-    X : ndarray of shape (n_rows, n_features)
-        The training rows.
-    memory : float
-        The number of bytes that may be used.
-    buffer : ndarray of shape (n_rows, n_rows), optional
-        Where to write the full matrix.
-    n_threads : int, default=1
-        The number of threads that compute it.
-
-    Attributes
-    ----------
-    width : int
-        The number of rows of the matrix that fit into memory, ``n_rows`` if all of them do.
+    Of its rows, ``width`` fit into ``memory`` bytes.  The full matrix is written to ``buffer``.
     """
 
     def __init__(

@@ -70,21 +70,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class NamedKernel(Kernel):
-    """A kernel of the registry with its parameters.
-
-    Attributes
-    ----------
-    name : str
-        Its name in `KERNELS`.
-    parameters : dict
-        Its parameters.
-    data_independent : bool
-        Whether none of them was estimated from the training rows.
-    """
+    """A kernel of the registry with its parameters."""
 
     name: str
     parameters: dict[str, Any]
-    data_independent: bool = True
+    data_independent: bool = True  # whether no parameter was estimated from the training rows
 
     @property
     def constant_diagonal(self) -> float | None:
@@ -172,22 +162,8 @@ def make_kernel(
 ) -> Kernel:
     """Return a kernel with its parameters, estimated from the training rows where needed.
 
-    Parameters
-    ----------
-    kernel : str or callable
-        A name of `kernel_names`, "precomputed", or a function of two arrays of rows.
-    X : ndarray of shape (n_rows, n_features)
-        The training rows.
-    gamma : float, "scale" or "auto"
-        The parameter of exponential kernels; "scale" is ``1 / (n_features * X.var())``, "auto" is
-        ``1 / n_features``.
-    weight : ndarray of shape (n_rows,) or None
-        The weights of the rows in the variance.
-
-    Returns
-    -------
-    Kernel
-        The kernel.
+    For exponential kernels, ``gamma="scale"`` is ``1 / (n_features * X.var())``, with weighted
+    rows, and "auto" is ``1 / n_features``.
     """
     if kernel == "precomputed":
         return PrecomputedKernel()
@@ -234,24 +210,13 @@ def _finite(products: np.ndarray, kernel: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Expansion:
-    """``f(x) = sum of coef_j K(x_j, x) + intercept`` over the support vectors (eq. 2).
-
-    Attributes
-    ----------
-    kernel : Kernel
-        The kernel.
-    support_vectors : ndarray of shape (n_support, n_features) or (n_support,)
-        The support vectors; for a precomputed kernel, their row indices.
-    coef : ndarray of shape (n_support, n_outputs)
-        Signed dual variables.
-    intercept : ndarray of shape (n_outputs,)
-        The intercepts.
-    """
+    """``f(x) = sum of coef_j K(x_j, x) + intercept`` over the support vectors (eq. 2)."""
 
     kernel: Kernel
+    # (n_support, n_features), or, for a precomputed kernel, their row indices.
     support_vectors: np.ndarray
-    coef: np.ndarray
-    intercept: np.ndarray
+    coef: np.ndarray  # (n_support, n_outputs): signed dual variables
+    intercept: np.ndarray  # (n_outputs,)
 
     @cached_property
     def linear_coef(self) -> np.ndarray:

@@ -55,23 +55,9 @@ class _LossWithout(QuadraticLoss):
 def leave_one_out(
     square: np.ndarray, problem: KernelProblem, a: np.ndarray, margin: np.ndarray, rows: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each row that has an effect, and the margins of all rows without it.
+    """Yield each of ``rows`` that has an effect, and the margins of all rows without it.
 
-    Parameters
-    ----------
-    square : ndarray of shape (n_rows, n_rows)
-        The kernel matrix.
-    problem : KernelProblem
-        The training problem.
-    a, margin : ndarray of shape (n_rows,)
-        Dual variables and margins of the machine trained on all rows.
-    rows : ndarray of int
-        The rows to leave out, one at a time.
-
-    Yields
-    ------
-    (int, ndarray of shape (n_rows,))
-        The row, and the margins of the machine trained without it.
+    ``square`` is the kernel matrix, ``a`` and ``margin`` are those of the machine on all rows.
     """
     for row in rows[a[rows] != 0].tolist():
         if problem.fit_intercept:

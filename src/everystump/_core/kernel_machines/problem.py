@@ -41,50 +41,22 @@ _MAX_OPERATIONS = 10
 
 @dataclass(frozen=True)
 class KernelProblem:
-    """The training problem, except for the kernel.
+    """The training problem, except for the kernel."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (n_rows,)
-        The labels, 1 or -1.
-    loss : Hinge, SquaredHinge or LeastSquares
-        The loss of each row.
-    fit_intercept : bool
-        Whether ``b`` is free; otherwise it is 0.
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        The maximum number of iterations.
-    """
-
-    y: np.ndarray
+    y: np.ndarray  # (n_rows,): 1 or -1
     loss: Loss
-    fit_intercept: bool
-    tol: float
+    fit_intercept: bool  # whether b is free; otherwise it is 0
+    tol: float  # the relative duality gap to reach
     max_iter: int
 
 
 @dataclass(frozen=True)
 class KernelSolution:
-    """A trained kernel machine.
+    """A trained kernel machine."""
 
-    Attributes
-    ----------
-    a : ndarray of shape (n_rows,)
-        The dual variables.
-    b : float
-        The intercept.
-    margin : ndarray of shape (n_rows,)
-        ``y_i (f(x_i) + b)``.
-    certificate : Certificate
-        The optimality certificate of ``a`` and ``b``.
-    n_iter : int
-        The number of iterations.
-    """
-
-    a: np.ndarray
-    b: float
-    margin: np.ndarray
+    a: np.ndarray  # (n_rows,): the dual variables
+    b: float  # the intercept
+    margin: np.ndarray  # (n_rows,): y_i (f(x_i) + b)
     certificate: Certificate
     n_iter: int
 

@@ -23,26 +23,16 @@ _CDIST = {"manhattan": "cityblock", "euclidean": "euclidean"}
 class KernelSpec:
     """The formula of a kernel.
 
-    Attributes
-    ----------
-    distance : {"dot", "manhattan", "euclidean", "squared_euclidean"}
-        The distance ``d`` between two rows; "dot" is their inner product.
-    parameter : {"gamma", "constant", "cuts"} or None
-        With "gamma" the kernel is ``exp(-gamma d)``, with "constant" it is ``constant - d``.  With
-        "cuts", an array per feature, values are replaced by the number of cuts below them, and the
-        constant is half the number of cuts.  The inner product has no parameter.
-    estimate : callable, optional
-        Estimates the constant or the cuts from the training rows.
-    libsvm : str, optional
-        The name of the kernel in LIBSVM, if it has one.
-    aliases : tuple of str, optional
-        Other names of the kernel.
+    With the parameter "gamma" it is ``exp(-gamma d)``, with "constant" it is ``constant - d`` for
+    the distance ``d``.  With "cuts", an array per feature, values are replaced by the number of
+    cuts below them, and the constant is half the number of cuts.  The inner product has none.
     """
 
-    distance: str
+    distance: str  # "manhattan", "euclidean", "squared_euclidean", or "dot", the inner product
     parameter: str | None
+    # Estimates the constant or the cuts from the training rows.
     estimate: Callable[[np.ndarray], Any] | None = None
-    libsvm: str | None = None
+    libsvm: str | None = None  # its name in LIBSVM, if it has one
     aliases: tuple[str, ...] = ()
 
     @property

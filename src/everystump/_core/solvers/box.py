@@ -111,31 +111,10 @@ def solve_box(
     start: tuple[np.ndarray, np.ndarray] | None = None,
     progress: Progress = no_progress,
 ) -> BoxSolution:
-    """Solve the problem to a relative duality gap of ``tol``.
+    """Solve the problem to a relative duality gap of ``tol``; ``sign`` holds labels 1 and -1.
 
-    Parameters
-    ----------
-    products : KernelProducts
-        The kernel matrix.
-    sign : ndarray of shape (n_rows,)
-        The labels, 1 or -1.
-    loss : QuadraticLoss
-        The loss of each row.
-    b : float, default=0.0
-        A constant that is added to all scores.
-    tol : float, default=1e-3
-        The relative duality gap to reach.
-    max_iter : int, default=1000
-        The maximum number of rounds of fetching and solving.
-    start : (ndarray, ndarray) of shape (n_rows,), optional
-        Dual variables to start from, within their limits, and their margins.
-    progress : callable, optional
-        Called after each round with its number, the primal and the dual value.
-
-    Returns
-    -------
-    BoxSolution
-        The dual variables and their certificate.
+    ``max_iter`` limits the rounds of fetching and solving.  ``start`` are dual variables within
+    their limits, and their margins.
     """
     box = loss.box()
     given = (np.zeros(len(sign)), b * sign) if start is None else start

@@ -68,29 +68,13 @@ class Certificate:
 
 @dataclass(frozen=True)
 class ObjectiveTerms:
-    """The terms of both objectives at the returned coefficients.
+    """The terms of both objectives at the returned coefficients, with bounds on their rounding."""
 
-    Attributes
-    ----------
-    norm : float
-        ``|f|^2`` of the returned function.
-    loss : float
-        The summed loss of its margins.
-    dual_loss : float
-        The sum of ``dual_i(a_i)`` over the returned dual variables, which are within their limits.
-    dual_norm : float
-        ``|v(a)|^2`` of the function of the dual variables.
-    imbalance : float
-        A bound on how much too high the dual value is because ``sum of y a`` is not 0.
-    primal_rounding, dual_rounding : float
-        Bounds on the rounding error of each objective, including that of its sum.
-    """
-
-    norm: float
-    loss: float
-    dual_loss: float
-    dual_norm: float
-    imbalance: float = 0.0
+    norm: float  # |f|^2 of the returned function
+    loss: float  # the summed loss of its margins
+    dual_loss: float  # the sum of dual_i(a_i), each a_i within its limits
+    dual_norm: float  # |v(a)|^2 of the function of the dual variables
+    imbalance: float = 0.0  # bounds what the dual value is too high by as sum of y a is not 0
     primal_rounding: float = 0.0
     dual_rounding: float = 0.0
 

@@ -30,34 +30,16 @@ _LOSS_ROUNDING, _DUAL_ROUNDING = 16, 64
 
 @dataclass(frozen=True)
 class PrimalDual:
-    """Both values at one point, and how the point must be scaled to attain them.
-
-    Attributes
-    ----------
-    primal, dual : float
-        The values.
-    primal_scale : float
-        Factor of weights and intercept that attains ``primal``.
-    dual_scale : ndarray of shape (2,)
-        Factors of the dual variables of positive and negative rows that attain ``dual``.
-    dual_weights : ndarray
-        ``P(v(a))`` of the scaled dual variables.
-    residual : ndarray
-        ``v(a) - w`` without the scaling.
-    imbalance : float
-        ``sum of y a`` without the scaling, 0 if there is no intercept.
-    total : float
-        ``sum of a`` without the scaling.
-    """
+    """Both values at one point, and how the point must be scaled to attain them."""
 
     primal: float
     dual: float
-    primal_scale: float
-    dual_scale: np.ndarray
-    dual_weights: np.ndarray
-    residual: np.ndarray
-    imbalance: float
-    total: float
+    primal_scale: float  # of weights and intercept
+    dual_scale: np.ndarray  # (2,): of the dual variables of positive and negative rows
+    dual_weights: np.ndarray  # P(v(a)) of the scaled dual variables
+    residual: np.ndarray  # v(a) - w without the scaling
+    imbalance: float  # sum of y a without the scaling, 0 if there is no intercept
+    total: float  # sum of a without the scaling
 
     @property
     def gap(self) -> float:

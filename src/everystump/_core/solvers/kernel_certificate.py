@@ -90,15 +90,7 @@ class DenseKernelMatrix:
 
 
 class RowSum:
-    """A sum of multiples of rows, with a bound on its rounding.
-
-    Parameters
-    ----------
-    length : int
-        The length of the rows.
-    extended : bool
-        Whether to sum in twice the precision.
-    """
+    """A sum of multiples of rows, in twice the precision if extended, with its rounding."""
 
     def __init__(self, length: int, extended: bool) -> None:
         self._extended, self._n_terms, self._n_runs = extended, 0, 0

@@ -53,13 +53,6 @@ class TableKernelMatrix:
     """The kernel matrix of the rows of a table, computed when it is first needed.
 
     It is shared by all problems on the table: all classes, folds and values of C.
-
-    Parameters
-    ----------
-    chains : Chains
-        The chains of all features.
-    packing : Packing
-        Codes of all rows.
     """
 
     def __init__(self, chains: Chains, packing: Packing) -> None:
@@ -101,17 +94,9 @@ def no_progress(n_iter: int, primal: float, dual: float) -> None:
 
 @dataclass(frozen=True)
 class Span:
-    """The counterpart of `Chains` for weights ``V'c``, represented by ``(c, K c)``.
+    """The counterpart of `Chains` for weights ``V'c``, represented by ``(c, K c)``."""
 
-    See `everystump._core.solvers.iterate`.
-
-    Attributes
-    ----------
-    matrix : ndarray of shape (n_rows, n_rows)
-        The kernel matrix ``K = V V'`` of the rows.
-    """
-
-    matrix: np.ndarray
+    matrix: np.ndarray  # (n_rows, n_rows): the kernel matrix K = V V' of the rows
 
     def zeros(self) -> np.ndarray:
         """Return weights of 0."""
@@ -134,32 +119,16 @@ class Span:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything about the problem except its rows.
+    """Everything about the problem except its rows."""
 
-    Attributes
-    ----------
-    chains : Chains
-        The operator ``S`` from weights to tables.
-    packing : Packing
-        Maps tables to the joint tables that the row loops use.
-    loss : type of Loss
-        The class of the losses of the rows.
-    fit_intercept : bool
-        Whether the intercept ``b`` is free; otherwise it is 0.
-    hard : bool
-        Whether C is infinite, so that every margin must be at least 1.
-    signs : ndarray of shape (n_bins,), optional
-        1 for weights that must not be negative, -1 for weights that must not be positive, else 0.
-    span : Span, optional
-        Given if weights are represented as combinations of the rows; then there are no signs.
-    """
-
-    chains: Chains
-    packing: Packing
+    chains: Chains  # the operator S from weights to tables
+    packing: Packing  # maps tables to the joint tables that the row loops use
     loss: type[Loss]
-    fit_intercept: bool = True
-    hard: bool = False
+    fit_intercept: bool = True  # whether the intercept b is free; otherwise it is 0
+    hard: bool = False  # whether C is infinite, so that every margin must be at least 1
+    # (n_bins,): 1 for weights that must not be negative, -1 for not positive ones, else 0.
     signs: np.ndarray | None = None
+    # Given if weights are represented as combinations of the rows; then there are no signs.
     span: Span | None = None
 
     @property
@@ -194,24 +163,10 @@ class Solution:
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """The accuracy, the iteration limit and the optional inputs of a solver.
+    """The accuracy, the iteration limit and the optional inputs of a solver."""
 
-    Attributes
-    ----------
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        The maximum number of Newton steps.
-    progress : callable
-        Called with the number of Newton steps, the primal and the dual value.
-    start : Solution, optional
-        The solution for another C, as a warm start.
-    kernel_matrix : TableKernelMatrix, optional
-        The kernel matrix of the table, used if it makes the solution faster.
-    """
-
-    tol: float
-    max_iter: int
+    tol: float  # the relative duality gap to reach
+    max_iter: int  # the maximum number of Newton steps
     progress: Progress = no_progress
-    start: Solution | None = None
-    kernel_matrix: TableKernelMatrix | None = None
+    start: Solution | None = None  # the solution for another C, as a warm start
+    kernel_matrix: TableKernelMatrix | None = None  # used if it makes the solution faster

@@ -28,29 +28,13 @@ _MAX_COPIED_FRACTION = 0.75
 
 @dataclass
 class RowSums:
-    """Sums over the rows at their margins; pairs are (positive rows, negative rows).
+    """Sums over the rows at their margins; pairs are (positive rows, negative rows)."""
 
-    Attributes
-    ----------
-    tables : ndarray of shape (2, n_bins)
-        Scattered dual variables.
-    totals : ndarray of shape (2,)
-        Sums of the dual variables.
-    duals : ndarray of shape (2,)
-        Sums of their dual terms.
-    loss : float
-        Sum of the loss.
-    pairing : float
-        Sum of ``a (1 - m)``.
-    min_margin : float
-        The smallest margin.
-    """
-
-    tables: np.ndarray
-    totals: np.ndarray
-    duals: np.ndarray
+    tables: np.ndarray  # (2, n_bins): scattered dual variables
+    totals: np.ndarray  # (2,): sums of the dual variables
+    duals: np.ndarray  # (2,): sums of their dual terms
     loss: float
-    pairing: float
+    pairing: float  # sum of a (1 - m)
     min_margin: float
 
 
@@ -176,29 +160,9 @@ class SolverBlock(Block):
 class Rows(Blocks[SolverBlock]):
     """The rows of one binary problem, in blocks.
 
-    Parameters
-    ----------
-    packing : Packing
-        Codes of all rows of the table.
-    index : ndarray of shape (n_rows,), optional
-        The rows of the table that belong to the problem, all by default.
-    positive : ndarray of bool, shape (n_rows,)
-        Whether each of them is in the positive class.
-    loss : callable
-        Maps an array of costs to a loss.
-    weight : ndarray of shape (n_rows,)
-        The weight of each row; a weight of 2 is equivalent to repeating the row.
-    C : float
-        Inverse regularization strength: the cost of a row is C times its weight.
-    n_threads : int
-        The number of threads that share the blocks.
-
-    Attributes
-    ----------
-    passes : float
-        The number of passes over all codes so far.
-    n_active : int
-        The number of rows with curvature, since the last call of `curvature`.
+    ``index`` are the rows of the table that belong to the problem, None for all; ``loss`` maps an array of
+    costs, C times the weights, to a loss.  ``passes`` counts the passes over all codes so far,
+    ``n_active`` the rows with curvature.
     """
 
     block_class: ClassVar[type[SolverBlock]] = SolverBlock

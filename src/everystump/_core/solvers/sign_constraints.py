@@ -26,19 +26,9 @@ _MAX_PENALTY = 1e12
 
 
 class SignConstraints:
-    """The sign constraints, their multipliers, and the penalty parameter.
+    """The constraints of signs ``sigma``, None if there are none, their multipliers and penalty.
 
-    Parameters
-    ----------
-    signs : ndarray of shape (n_bins,) or None
-        ``sigma`` above; None if there are no constraints.
-
-    Attributes
-    ----------
-    penalty : float
-        The penalty parameter.
-    needs_penalty : bool
-        Whether `set_penalty` must be called before the next Newton step.
+    ``needs_penalty`` is whether `set_penalty` must be called before the next Newton step.
     """
 
     def __init__(self, signs: np.ndarray | None) -> None:
