@@ -20,7 +20,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from everystump._core.binning import (
     find_values,
     n_numeric_bins,
 )
+from everystump._core.sparse import SparseTable
 from everystump._core.threads import thread_map
 
 # How much of a table is read at a time.
@@ -182,36 +182,19 @@ class RowDensity:
         return (edges[:-1] + edges[1:]) / 2, counts, width
 
 
-class ColumnSource(Protocol):
-    """A table that is read a few columns at a time, so that it need not be in memory as floats."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of features."""
-
-    def read(self, first: int, out: np.ndarray) -> None:
-        """Write the columns from ``first`` on into the rows of ``out``; NaN is missing."""
-
-
-@dataclass(frozen=True)
-class _ArraySource:
-    """An array as a source of columns."""
-
-    X: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape[0], self.X.shape[1]
-
-    def read(self, first: int, out: np.ndarray) -> None:
-        # Neighboring columns share cache lines, so they are read together.
-        part = self.X[:, first : first + len(out)]
-        for lo in range(0, len(part), _ROWS_PER_READ):
-            out[:, lo : lo + _ROWS_PER_READ] = part[lo : lo + _ROWS_PER_READ].T
+def _read(X: np.ndarray | SparseTable, first: int, out: np.ndarray) -> None:
+    """Write the columns from ``first`` on into the rows of ``out``."""
+    if not isinstance(X, np.ndarray):
+        X.read(first, out)
+        return
+    # Neighboring columns share cache lines, so they are read together.
+    part = X[:, first : first + len(out)]
+    for lo in range(0, len(part), _ROWS_PER_READ):
+        out[:, lo : lo + _ROWS_PER_READ] = part[lo : lo + _ROWS_PER_READ].T
 
 
 def make_columns(
-    X: np.ndarray | ColumnSource,
+    X: np.ndarray | SparseTable,
     *,
     max_bins: int,
     n_levels: Sequence[int] | None = None,
@@ -223,8 +206,8 @@ def make_columns(
 
     ``max_bins`` includes the bin of missing values; there are at least two bins for values.
     ``n_levels`` are the numbers of levels of categories, whose codes are in ``X``, and 0 for
-    numbers.  ``thresholds`` maps the index of a feature to its sorted cuts, or to None to find them in
-    the data.
+    numbers.  ``thresholds`` maps the index of a feature to its sorted cuts, or to None to find them
+    in the data.
 
     Examples
     --------
@@ -232,8 +215,7 @@ def make_columns(
     >>> columns.columns[0].values, columns.codes
     (array([1., 3.]), array([[1, 0, 1]], dtype=uint8))
     """
-    table = _ArraySource(X) if isinstance(X, np.ndarray) else X
-    n_rows, n_features = table.shape
+    n_rows, n_features = X.shape
     levels = np.zeros(n_features, dtype=int) if n_levels is None else np.asarray(n_levels)
     given = [thresholds(d) for d in range(n_features)]
     given_sizes = [len(cuts) + 2 for cuts in given if cuts is not None]
@@ -249,7 +231,7 @@ def make_columns(
         if not hasattr(workspace, "buffer"):
             workspace.buffer = np.empty((step, n_rows))
         numbers = workspace.buffer[: n_features - first]
-        table.read(first, numbers)
+        _read(X, first, numbers)
         return [encoder.encode(first + k, x) for k, x in enumerate(numbers)]
 
     parts = thread_map(encode_some, range(0, n_features, step), n_threads)

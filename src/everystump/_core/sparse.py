@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,17 +30,13 @@ class SparseTable:
            [0., 5.]]))
     """
 
+    ndim: ClassVar[int] = 2
     matrix: Any
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of features."""
         return self.matrix.shape
-
-    @property
-    def ndim(self) -> int:
-        """Always 2."""
-        return 2
 
     @property
     def dtype(self) -> np.dtype:

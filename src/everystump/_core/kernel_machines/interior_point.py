@@ -9,7 +9,7 @@ and costs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -27,8 +27,7 @@ _STEP_FRACTION = 0.99  # of the distance to the nearest limit
 _AT_LIMIT = 1e-3
 
 
-@dataclass(frozen=True)
-class _Iterate:
+class _Iterate(NamedTuple):
     """Dual variables, distances to the upper limits, multipliers of both limits, intercept."""
 
     a: np.ndarray
@@ -39,24 +38,13 @@ class _Iterate:
 
     def moved(self, step: _Iterate, length: float) -> _Iterate:
         """Return the iterate after a step of the given length."""
-        return _Iterate(
-            self.a + length * step.a,
-            self.slack + length * step.slack,
-            self.lower + length * step.lower,
-            self.upper + length * step.upper,
-            self.b + length * step.b,
-        )
+        pairs: Any = zip(self, step, strict=True)
+        return _Iterate(*(x + length * dx for x, dx in pairs))
 
     def max_length(self, step: _Iterate) -> float:
         """Return the largest length of a step, 1 at most, that stays within the limits."""
-        pairs = (
-            (self.a, step.a),
-            (self.slack, step.slack),
-            (self.lower, step.lower),
-            (self.upper, step.upper),
-        )
-        lengths = [-(x[dx < 0] / dx[dx < 0]).max(initial=-1.0) for x, dx in pairs]
-        return min(1.0, *lengths)
+        pairs = zip(self[:4], step[:4], strict=True)
+        return min(1.0, *(-(x[dx < 0] / dx[dx < 0]).max(initial=-1.0) for x, dx in pairs))
 
     @property
     def complementarity(self) -> float:

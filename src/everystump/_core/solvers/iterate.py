@@ -12,7 +12,7 @@ the weights of the features.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 from scipy import sparse
@@ -38,17 +38,6 @@ _RESUMED_SIGN_PENALTY = 0.2
 _JITTERS = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10)
 
 
-class NewtonSystem(Protocol):
-    """A source of Newton directions; ``products`` counts the products for the last one."""
-
-    products: int
-
-    def direction(
-        self, current: PrimalDual, stop: StoppingRule, scale: np.ndarray | None = None
-    ) -> tuple[np.ndarray, float]:
-        """Return the step of the weights and of the intercept."""
-
-
 class Iterate:
     """Weights and intercept, the rows with their margins, and the sign constraints.
 
@@ -56,9 +45,11 @@ class Iterate:
     projected weights.
     """
 
-    def __init__(self, problem: Problem, rows: Rows, system: NewtonSystem | None = None) -> None:
+    def __init__(
+        self, problem: Problem, rows: Rows, system: SpanNewtonSystem | None = None
+    ) -> None:
         self.problem, self.rows = problem, rows
-        self.system = ChainNewtonSystem(problem, rows) if system is None else system
+        self.system = system or ChainNewtonSystem(problem, rows)
         self.constraints = SignConstraints(problem.signs)
         self.weights = problem.operator.zeros()
         self.intercept = 0.0

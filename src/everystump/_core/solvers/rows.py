@@ -38,21 +38,11 @@ class RowSums:
     min_margin: float
 
 
-class _Weights:
-    """The weights of some rows; if all weights are equal, multiples are stored only once."""
-
-    def __init__(self, weight: np.ndarray, equal: Callable[[float], np.ndarray] | None) -> None:
-        self._weight, self._equal = weight, equal
-
-    def times(self, factor: float) -> np.ndarray:
-        """Return the weights times a factor."""
-        if self._equal is not None:
-            return self._equal(factor)[: len(self._weight)]
-        return self._weight if factor == 1.0 else factor * self._weight
-
-
 class SolverBlock(Block):
-    """A block of rows with their margins, dual variables ``a`` and losses."""
+    """A block of rows with their margins, dual variables ``a`` and losses.
+
+    ``times`` returns the weights of the rows times a factor.
+    """
 
     def __init__(
         self,
@@ -60,12 +50,12 @@ class SolverBlock(Block):
         index: slice | np.ndarray,
         positive: np.ndarray,
         loss: Callable[[np.ndarray], Any],
-        weight: _Weights,
+        times: Callable[[float], np.ndarray],
         C: float,
     ) -> None:
         super().__init__(packing, index, positive)
-        self._weights = weight
-        self.row_weight = weight.times(1.0)
+        self._times = times
+        self.row_weight = times(1.0)
         self._make_loss = loss
         self.set_c(C)
         self.margin = np.zeros(len(positive))
@@ -74,12 +64,12 @@ class SolverBlock(Block):
 
     def set_c(self, C: float) -> None:
         """Set C, and with it the cost of every row."""
-        self.cost = self._weights.times(C)
+        self.cost = self._times(C)
         self.true_loss = self.loss = self._make_loss(self.cost)
 
     def smooth(self, penalty: float, center: np.ndarray) -> None:
         """Smooth the hinge around dual variables ``center``."""
-        self.loss = SmoothedHinge(self.cost, center, self._weights.times(penalty))
+        self.loss = SmoothedHinge(self.cost, center, self._times(penalty))
 
     def _table(self) -> np.ndarray:
         return np.empty(self.starts[-1])
@@ -160,9 +150,9 @@ class SolverBlock(Block):
 class Rows(Blocks[SolverBlock]):
     """The rows of one binary problem, in blocks.
 
-    ``index`` are the rows of the table that belong to the problem, None for all; ``loss`` maps an array of
-    costs, C times the weights, to a loss.  ``passes`` counts the passes over all codes so far,
-    ``n_active`` the rows with curvature.
+    ``index`` are the rows of the table that belong to the problem, None for all; ``loss`` maps an
+    array of costs, C times the weights, to a loss.  ``passes`` counts the passes over all codes so
+    far, ``n_active`` the rows with curvature.
     """
 
     block_class: ClassVar[type[SolverBlock]] = SolverBlock
@@ -178,15 +168,19 @@ class Rows(Blocks[SolverBlock]):
         n_threads: int,
     ) -> None:
         n_rows = len(positive)
-        equal = None
-        if weight.strides == (0,):
-            size = min(n_rows, max_block_rows(n_threads))
-            equal = lru_cache(maxsize=4)(lambda factor: np.full(size, factor * weight[0]))
+        most = min(n_rows, max_block_rows(n_threads))
+        # Multiples of equal weights are stored only once.
+        equal = lru_cache(maxsize=4)(lambda factor: np.full(most, factor * weight[0]))
 
         def make_block(part: slice) -> SolverBlock:
-            rows = part if index is None else index[part]
-            weights = _Weights(weight[part], equal)
-            return self.block_class(packing, rows, positive[part], loss, weights, C)
+            own, rows = weight[part], part if index is None else index[part]
+
+            def times(factor: float) -> np.ndarray:
+                if own.strides == (0,):
+                    return equal(factor)[: len(own)]
+                return own if factor == 1.0 else factor * own
+
+            return self.block_class(packing, rows, positive[part], loss, times, C)
 
         super().__init__(packing, n_rows, make_block, n_threads)
         self._given = index, positive, loss, weight
