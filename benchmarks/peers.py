@@ -1,6 +1,6 @@
 """The peers, each with its default settings.
 
-A peer is imported when it is used, so that the others run where one is not installed.
+A peer is imported when it is used, so that the others run even if it is not installed.
 """
 
 from __future__ import annotations

@@ -147,9 +147,9 @@ def _boosted(split: Split, variant: str, **parameters: Any) -> Found:
     """Return AdaBoost's test errors after few and many rounds."""
     boosted = StumpBoostingClassifier(n_estimators=max(FEW_AND_MANY), n_jobs=1, **parameters)
     boosted.fit(split.X, split.y)
-    right = wang_tables.staged_accuracies(boosted, split.X_test, split.y_test)
+    accuracies = wang_tables.staged_accuracies(boosted, split.X_test, split.y_test)
     return {
-        ("adaboost", rounds, variant): 1.0 - wang_tables.at_round(right, rounds)
+        ("adaboost", rounds, variant): 1.0 - wang_tables.at_round(accuracies, rounds)
         for rounds in FEW_AND_MANY
     }
 
@@ -210,8 +210,8 @@ def _searches(seed: int) -> Found:
     data, cv = wang.load_data(NOT_PACKAGED), _folds(seed)
     found = _cross_validate(data, cv, models) | _cross_validate(data, cv, plain, at_values=True)
     gaussian = [_gaussian(*data, *fold) for fold in cv.split(*data)]
-    for rounds, right in zip(FEW_AND_MANY, np.mean(gaussian, axis=0), strict=True):
-        found["adaboost_svm", rounds, "Gaussian kernel over stumps"] = float(right)
+    for rounds, accuracy in zip(FEW_AND_MANY, np.mean(gaussian, axis=0), strict=True):
+        found["adaboost_svm", rounds, "Gaussian kernel over stumps"] = float(accuracy)
     return found
 
 
@@ -275,9 +275,11 @@ def _cross_validate(
     for train, test in cv.split(X, y):
         X_test = _round_down(X[train], X[test]) if at_values else X[test]
         for method, variant, model in models:
-            right = wang_tables.staged_accuracies(model.fit(X[train], y[train]), X_test, y[test])
+            accuracies = wang_tables.staged_accuracies(
+                model.fit(X[train], y[train]), X_test, y[test]
+            )
             for rounds in stages:
-                accuracy = wang_tables.at_round(right, rounds)
+                accuracy = wang_tables.at_round(accuracies, rounds)
                 each.setdefault((method, rounds, variant), []).append(accuracy)
     return {key: float(np.mean(values)) for key, values in each.items()}
 

@@ -72,7 +72,7 @@ def seconds_per_call(work: Callable[[], Any], settings: Settings) -> float:
 
 
 def alternating_seconds(works: Sequence[Callable[[], Any]], settings: Settings) -> list[float]:
-    """Return the shortest time of each function; alternate, so that a disturbance hits all."""
+    """Return the shortest time of each function; calls alternate, so disturbances affect all."""
     seconds = np.full((30 * settings.repeats, len(works)), np.inf)
     for turn in seconds:
         for k, work in enumerate(works):

@@ -1,4 +1,4 @@
-"""The command, as processes."""
+"""The command line, run in separate processes."""
 
 from __future__ import annotations
 

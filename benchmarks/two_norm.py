@@ -135,13 +135,13 @@ def path(settings: Settings) -> Iterator[Row]:
     ):
         data = two_norm(settings.rows(n_rows))
         ours = timed_fit(search(n_jobs=N_JOBS), data.X, data.y, settings)
-        one = timed_fit(single(C=1.0, n_jobs=N_JOBS), data.X, data.y, settings)
+        single_fit = timed_fit(single(C=1.0, n_jobs=N_JOBS), data.X, data.y, settings)
         yield Row(
             f"{search.__name__}, two-norm {len(data.X):,}",
             ours.seconds,
-            one.seconds,
+            single_fit.seconds,
             "one fit, C=1",
             AtMost(10),
             quality=f"test error {error_percent(data, ours.result):.3f}%, "
-            f"one fit {error_percent(data, one.result):.3f}%",
+            f"one fit {error_percent(data, single_fit.result):.3f}%",
         )

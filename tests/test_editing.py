@@ -302,7 +302,10 @@ def test_unknown_attributes():
         (lambda m: m.remove_feature(7), "feature=7: the model has 3 features"),
         (lambda m: m.set_curve("age", np.nan), "value=nan must be a finite number"),
         (lambda m: m.set_curve("age", "high"), "value='high' must be a finite number"),
-        (lambda m: m.set_curve("age", 0, low=5, high=5), "low=5, high=5: pass numbers, low below"),
+        (
+            lambda m: m.set_curve("age", 0, low=5, high=5),
+            "low=5, high=5: pass numbers with low < high",
+        ),
         (lambda m: m.set_curve("age", 0, low=np.nan), "low=nan, high=None: pass numbers"),
         (lambda m: m.set_curve("age", 0, levels=["a"]), r"levels=\['a'\]: 'age' is numeric"),
         (lambda m: m.set_curve("job", 0, low=1), "low=1, high=None: 'job' is a category"),

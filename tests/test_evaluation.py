@@ -136,7 +136,7 @@ def test_a_model_without_probabilities_has_no_log_loss():
 def test_scores_of_different_folds_are_not_compared():
     one = outcome([0, 1, 0, 1], [0, 0, 0, 0], [-4, -3, -4, -3])
     other = outcome([0, 1, 0, 1], [1, 1, 1, 1], [3, 4, 3, 4])
-    joined = evaluate(LabeledPredictions.joined([one, other]), ["no", "yes"], 1)
+    joined = evaluate(LabeledPredictions.concatenate([one, other]), ["no", "yes"], 1)
     assert joined["approximate"] and not evaluate(one, ["no", "yes"], 1)["approximate"]
     found = joined["figures"]
     assert found["auc"]["value"] == 1.0 and found["auc"]["interval"] is None

@@ -271,7 +271,7 @@ def test_curves_of_chosen_features():
     for features, message in [
         (["jobb"], "feature='jobb' is not among the 3 features; .*'job'"),
         ([3], "feature=3: the model has 3 features"),
-        ([], r"features=\[\] leaves nothing to draw"),
+        ([], r"features=\[\] is empty"),
         ("job", r"features='job' must be a list; pass \['job'\]"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -432,7 +432,7 @@ def test_margins_need_rows_and_labels():
     model = StumpSVC().fit(HEART.data, HEART.target)
     with pytest.raises(ValueError, match="only X or only y of the held-out rows was given"):
         MarginsDisplay.from_estimator(model, X_test=HEART.data)
-    with pytest.raises(ValueError, match="X=None and X_test=None: there are no rows to draw"):
+    with pytest.raises(ValueError, match="X=None and X_test=None: there are no samples to draw"):
         MarginsDisplay.from_estimator(model)
 
 
@@ -482,7 +482,7 @@ def test_boundaries_need_two_features():
         BoundaryDisplay.from_estimator(model, HEART.data, HEART.target)
     X, y = make_twonorm(20, 2, random_state=0)
     model = StumpSVC().fit(X, y)
-    with pytest.raises(ValueError, match="X has no rows to draw; pass some, or limits"):
+    with pytest.raises(ValueError, match="X has no samples to draw; pass samples or limits"):
         BoundaryDisplay.from_estimator(model, X[:0], y[:0])
     with pytest.raises(ValueError, match=r"limits=\(1, 0\) must be \(low, high\)"):
         BoundaryDisplay.from_estimator(model, X, y, limits=(1, 0))

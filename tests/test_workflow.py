@@ -138,7 +138,7 @@ def test_other_input_errors(credit, credit_model, tmp_path):
         "fit", credit, "--target", "default", "--positive", "maybe", "-o", out
     )
     pd.read_csv(credit).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
-    assert "The data lack 'age', which the model needs" in input_error(
+    assert "The data have no column 'age', which the model needs" in input_error(
         "predict", credit_model, tmp_path / "less.csv"
     )
     assert "is not an everystump model" in input_error("predict", credit, credit)

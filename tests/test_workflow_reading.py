@@ -404,7 +404,7 @@ def test_kept_columns_stay_as_they_are_written(tmp_path):
 def test_empty_labels(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("a,y\n0.5,\n0.25,\n")
-    assert "lack the labels" in input_error("bound", out, data)
+    assert "A bound needs labels" in input_error("bound", out, data)
     assert run("report", out, data, "-o", tmp_path / "page.html").exit_code == 0
 
 
@@ -442,7 +442,7 @@ def test_categorical_columns_are_not_dropped(tmp_path):
 def test_notes_are_printed_after_all_checks(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("b;y\n1,5;no\n2,5;yes\n")
-    wanted = "The data lack 'a', which the model needs; add or rename columns."
+    wanted = "The data have no column 'a', which the model needs; add or rename columns."
     assert input_error("bound", out, data) == wanted
 
 

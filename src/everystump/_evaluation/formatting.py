@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 _FRACTIONS = ("accuracy", "balanced_accuracy", "precision", "recall")
-_NEARLY_ALL = 0.99  # above this, fractions of the model and of the baseline get one more digit
+_NEARLY_ALL = 0.99  # if model and baseline are above this, they are shown with one more digit
 
 
-def metric_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
+def metric_rows(metrics: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the metrics of `evaluate` as text: ``name``, ``value``, ``interval``, ``baseline``.
 
     An undefined metric, such as the precision of a class that is never predicted, is a dash.
@@ -21,12 +21,12 @@ def metric_rows(found: Mapping[str, Any]) -> list[dict[str, str]]:
     [{'name': 'AUC', 'value': '0.800', 'interval': '0.700 to 0.870', 'baseline': '0.500'}]
     """
     return [
-        {"name": _title(name, found), **_as_text(name, one)}
-        for name, one in found["figures"].items()
+        {"name": _title(name, metrics), **_as_text(name, metric)}
+        for name, metric in metrics["figures"].items()
     ]
 
 
-def interval_title(found: Mapping[str, Any]) -> str:
+def interval_title(metrics: Mapping[str, Any]) -> str:
     """Return the title of the column of intervals, which are approximate for cross-validation.
 
     Examples
@@ -34,11 +34,11 @@ def interval_title(found: Mapping[str, Any]) -> str:
     >>> interval_title({"approximate": False}), interval_title({"approximate": True})
     ('95% interval', 'approx. interval')
     """
-    return "approx. interval" if found.get("approximate") else "95% interval"
+    return "approx. interval" if metrics.get("approximate") else "95% interval"
 
 
-def _title(name: str, found: Mapping[str, Any]) -> str:
-    positive = found.get("positive")
+def _title(name: str, metrics: Mapping[str, Any]) -> str:
+    positive = metrics.get("positive")
     if name in ("precision", "recall"):
         return f"{name}, macro" if positive is None else f"{name} of “{positive}”"
     if name == "auc":
@@ -66,23 +66,23 @@ def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def baseline_warning(found: Mapping[str, Any]) -> str | None:
+def baseline_warning(metrics: Mapping[str, Any]) -> str | None:
     """Return a warning if the model does not beat the baseline, otherwise None.
 
-    One sentence is about the predictions, one about the probabilities.
+    The warning has up to two sentences: on the predictions and on the probabilities.
 
     Examples
     --------
     >>> baseline_warning({"better": False, "baseline": {"answer": "No"}, "figures": {}})
     'The predictions are no better than always predicting “No”.'
     """
-    sentences = filter(None, (_prediction_warning(found), _probability_warning(found)))
+    sentences = filter(None, (_prediction_warning(metrics), _probability_warning(metrics)))
     return " ".join(sentences) or None
 
 
-def _probability_warning(found: Mapping[str, Any]) -> str | None:
+def _probability_warning(metrics: Mapping[str, Any]) -> str | None:
     """Return a sentence if the log loss is above that of the class frequencies."""
-    loss = found["figures"].get("log_loss") or {}
+    loss = metrics["figures"].get("log_loss") or {}
     value, baseline = loss.get("value"), loss.get("baseline")
     if value is None or baseline is None or round(value, 3) <= round(baseline, 3):
         return None
@@ -92,15 +92,15 @@ def _probability_warning(found: Mapping[str, Any]) -> str | None:
     )
 
 
-def _prediction_warning(found: Mapping[str, Any]) -> str | None:
+def _prediction_warning(metrics: Mapping[str, Any]) -> str | None:
     """Return a sentence if the predictions are not better than a constant one."""
-    if found["better"]:
+    if metrics["better"]:
         return None
-    answer = found["baseline"]["answer"]
-    if found["better"] is None:
+    answer = metrics["baseline"]["answer"]
+    if metrics["better"] is None:
         return f"The predictions are not significantly better than always predicting “{answer}”."
     text = f"The predictions are no better than always predicting “{answer}”"
-    auc = found["figures"].get("auc")
+    auc = metrics["figures"].get("auc")
     if auc is None or auc["low"] is None or auc["low"] <= auc["baseline"]:
         return f"{text}."
     return f"{text}, although the scores do rank the rows (AUC {auc['value']:.2f})."

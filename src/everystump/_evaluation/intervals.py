@@ -43,7 +43,7 @@ def mean_of_proportions(n_hits: Sequence[int], n: Sequence[int]) -> Interval:
     (0.499, 0.838)
     """
     p = np.array(n_hits) / np.array(n)
-    ends = np.array([wilson(k, of) for k, of in zip(n_hits, n, strict=True)])
+    ends = np.array([wilson(hits, total) for hits, total in zip(n_hits, n, strict=True)])
     below, above = np.sqrt(((p[:, None] - ends) ** 2).sum(axis=0)) / len(p)
     return float(p.mean() - below), float(p.mean() + above)
 
@@ -66,10 +66,10 @@ def delong(is_positive: np.ndarray, score: np.ndarray) -> Interval | None:
     if min(m, n) < _MIN_ROWS:
         return None
     ranks = rankdata(score)
-    of_positive = (ranks[is_positive] - rankdata(score[is_positive])) / n
-    of_negative = 1.0 - (ranks[~is_positive] - rankdata(score[~is_positive])) / m
-    area = float(of_positive.mean())
-    deviation = float(np.sqrt(of_positive.var(ddof=1) / m + of_negative.var(ddof=1) / n))
+    positive_ranks = (ranks[is_positive] - rankdata(score[is_positive])) / n
+    negative_ranks = 1.0 - (ranks[~is_positive] - rankdata(score[~is_positive])) / m
+    area = float(positive_ranks.mean())
+    deviation = float(np.sqrt(positive_ranks.var(ddof=1) / m + negative_ranks.var(ddof=1) / n))
     if deviation == 0.0 or not 0.0 < area < 1.0:
         return None
     half_width = _Z * deviation / (area * (1.0 - area))

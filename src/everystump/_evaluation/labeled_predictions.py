@@ -21,7 +21,7 @@ class LabeledPredictions:
     actual, predicted : ndarray of int, shape (n_rows,)
         Indices of classes.
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        For two classes, those of the second.
+        For two classes, the scores of the second class.
     probabilities : ndarray of shape (n_rows, n_classes) or None
         None if the classifier has none.
     folds : tuple of slice
@@ -44,7 +44,7 @@ class LabeledPredictions:
         return cls(actual, predicted, scores, probabilities, (slice(0, len(scores)),))
 
     @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Return the predictions of several folds, each scored by its own model."""
         ends = np.cumsum([0, *(len(part.actual) for part in parts)]).tolist()
         probabilities = [part.probabilities for part in parts if part.probabilities is not None]

@@ -34,20 +34,20 @@ def evaluate(
     classes : sequence
         Labels of the classes.
     positive : int, optional
-        Index of the positive class, of two.
+        Index of the positive class, if there are two classes.
     counts : sequence of int, optional
-        Number of training rows of each class; by default that of the rows themselves.
+        Number of training rows of each class; by default, the counts of ``rows``.
 
     Returns
     -------
     dict
-        ``n_rows``, ``n_wrong``; ``baseline``: its ``answer`` and the rows that it comes ``from``;
-        ``better``: whether the predictions beat it (True, False, or None if the difference is not
-        significant); ``approximate``: whether the rows are of several folds, which intervals and
-        ``better`` treat as independent although their models share training rows; ``figures``: for
-        each metric ``value``, ``low`` and ``high`` (95% confidence limits, None where no valid
-        interval is known), ``interval`` (the method) and ``baseline``; ``classes``: precision and
-        recall of each class.
+        ``n_rows``, ``n_wrong``; ``baseline``: its ``answer``, and the rows it was computed
+        ``from``; ``better``: whether the predictions beat it (True, False, or None if the
+        difference is not significant); ``approximate``: whether the rows are of several folds,
+        which intervals and ``better`` treat as independent although their models share training
+        rows; ``figures``: for each metric ``value``, ``low`` and ``high`` (95% confidence limits,
+        None where no valid interval is known), ``interval`` (the method) and ``baseline``;
+        ``classes``: precision and recall of each class.
 
     Examples
     --------
@@ -86,8 +86,10 @@ def evaluate(
         "better": _better(rows, constant),
         "approximate": len(rows.folds) > 1,
         "positive": None if positive is None else classes[positive],
-        "figures": {name: one for name, one in metrics.items() if one is not None},
-        "classes": [{"class": label} | one for label, one in zip(classes, by_class, strict=True)],
+        "figures": {name: metric for name, metric in metrics.items() if metric is not None},
+        "classes": [
+            {"class": label} | metrics for label, metrics in zip(classes, by_class, strict=True)
+        ],
     }
 
 
@@ -111,7 +113,7 @@ def evaluate_model(
     y : array-like of shape (n_samples,)
         Labels.
     positive : object, optional
-        Label of the positive class, of two; the second by default.
+        Label of the positive class, if there are two classes; the second one by default.
     counts : sequence of int, optional
         Number of training rows of each class.
     unseen : bool, default=True
@@ -135,10 +137,10 @@ def _without_intervals(found: dict[str, Any]) -> dict[str, Any]:
     """Return metrics without intervals, which would be invalid on training rows."""
     none = {"low": None, "high": None, "interval": None}
     classes = [
-        one | {name: one[name] | none for name in ("precision", "recall")}
-        for one in found["classes"]
+        record | {name: record[name] | none for name in ("precision", "recall")}
+        for record in found["classes"]
     ]
-    metrics = {name: one | none for name, one in found["figures"].items()}
+    metrics = {name: metric | none for name, metric in found["figures"].items()}
     return found | {"figures": metrics, "classes": classes}
 
 
@@ -157,8 +159,8 @@ def _metric(
 
 def _accuracy(rows: LabeledPredictions, constant: np.ndarray) -> dict[str, Any]:
     value = accuracy_score(rows.actual, rows.predicted)
-    n_right = int(np.sum(rows.actual == rows.predicted))
-    limits = wilson(n_right, len(rows.actual))
+    n_correct = int(np.sum(rows.actual == rows.predicted))
+    limits = wilson(n_correct, len(rows.actual))
     return _metric(value, accuracy_score(rows.actual, constant), limits, "Wilson")
 
 
@@ -169,7 +171,9 @@ def _balanced_accuracy(
     present = np.unique(rows.actual)
     score = {"labels": present, "average": "macro", "zero_division": 0.0}
     recalls = [by_class[k]["recall"] for k in present]
-    limits = mean_of_proportions([one["n_hits"] for one in recalls], [one["n"] for one in recalls])
+    limits = mean_of_proportions(
+        [recall["n_hits"] for recall in recalls], [recall["n"] for recall in recalls]
+    )
     return _metric(
         recall_score(rows.actual, rows.predicted, **score),
         recall_score(rows.actual, constant, **score),
@@ -219,9 +223,9 @@ def _positive_metrics(
 ) -> dict[str, Any]:
     """Return precision and recall of the positive class."""
     baseline = _class_metrics(rows.actual, constant, positive)
-    own = by_class[positive]
+    model = by_class[positive]
     return {
-        name: {key: own[name][key] for key in ("value", "low", "high", "interval")}
+        name: {key: model[name][key] for key in ("value", "low", "high", "interval")}
         | {"baseline": baseline[name]["value"]}
         for name in ("precision", "recall")
     }
@@ -250,8 +254,8 @@ def _class_metrics(actual: np.ndarray, predicted: np.ndarray, k: int) -> dict[st
 def _proportion(n_hits: int, n: int) -> dict[str, Any]:
     limits = wilson(n_hits, n)
     low, high = limits or (None, None)
-    found = {"value": n_hits / n if n else None, "low": low, "high": high}
-    return found | {"interval": "Wilson" if limits else None, "n_hits": n_hits, "n": n}
+    metric = {"value": n_hits / n if n else None, "low": low, "high": high}
+    return metric | {"interval": "Wilson" if limits else None, "n_hits": n_hits, "n": n}
 
 
 def _better(rows: LabeledPredictions, constant: np.ndarray) -> bool | None:

@@ -1,4 +1,4 @@
-"""Explanations and edits of fitted shape functions, computed from plain records.
+"""Explanations and edits of fitted shape functions.
 
 Estimators, plots and reports share these functions, which work on shape models, feature records
 and sample densities.

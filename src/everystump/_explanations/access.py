@@ -43,7 +43,7 @@ def _remedy(estimator: Any) -> str:
 
 
 def feature_names(features: Sequence[Feature]) -> list:
-    """Return the names of the features, x0, x1 and so on where the training data had none."""
+    """Return the names of the features; x0, x1 and so on for features without a name."""
     return [f"x{d}" if feature.name is None else feature.name for d, feature in enumerate(features)]
 
 
@@ -109,26 +109,26 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
     -------
     dict
         ``certificate``: that of the class with the largest duality gap, whose label is ``class`` if
-        there are several, and ``over``, the set of models whose optimum it certifies; ``path``: the
+        there are several, and ``over``, the kind of model over which it is optimal; ``path``: the
         values of C, the mean and standard deviation of their scores, the name of the score, and
         the chosen C.
     """
-    found: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     given: Any = getattr(model, "certificate_", None)
     if given is not None:
         certificates = given if isinstance(given, list) else [given]
-        weakest = max(certificates, key=lambda own: own.gap)
+        weakest = max(certificates, key=lambda each: each.gap)
         over = getattr(model, "_optimum_over", "other solution")
-        found["certificate"] = asdict(weakest) | {"over": over}
+        record["certificate"] = asdict(weakest) | {"over": over}
         if len(certificates) > 1:
-            found["certificate"]["class"] = model.classes_.tolist()[certificates.index(weakest)]
+            record["certificate"]["class"] = model.classes_.tolist()[certificates.index(weakest)]
     results = getattr(model, "cv_results_", None)
     if results is not None and "param_C" in results and hasattr(model, "C_"):
-        found["path"] = {
+        record["path"] = {
             "C": results["param_C"].tolist(),
             "mean": results["mean_test_score"].tolist(),
             "std": results["std_test_score"].tolist(),
             "scoring": getattr(model, "scoring_", "accuracy"),  # absent in earlier model files
             "chosen": float(model.C_),
         }
-    return found
+    return record

@@ -15,7 +15,7 @@ from everystump._explanations.importance import evaluate_on_density
 from everystump._tables.frames import Feature
 from everystump._text import truncate_list
 
-# Sentences name at most this many levels.
+# Descriptions name at most this many levels.
 _MAX_LEVELS = 5
 
 
@@ -65,26 +65,26 @@ class Region:
 def check_region(
     feature: Feature, name: Any, low: Any, high: Any, levels: Any, missing: bool
 ) -> Region:
-    """Return the region of a shape function that the arguments describe; check that they fit."""
-    at_missing = ["where it is missing"] if missing else []
-    whole = low is None and high is None and levels is None and not missing
+    """Return the region of a shape function that the arguments describe, or raise an error."""
+    missing_text = ["where it is missing"] if missing else []
+    is_whole = low is None and high is None and levels is None and not missing
     if feature.levels is not None:
         if low is not None or high is not None:
             raise ValueError(
                 f"low={low!r}, high={high!r}: {name!r} is a category and has no order; pass some "
                 f"of its levels."
             )
-        codes = np.arange(feature.n_levels) if whole else _level_codes(levels, feature, name)
+        codes = np.arange(feature.n_levels) if is_whole else _level_codes(levels, feature, name)
         shown = [repr(level) for level in feature.levels[codes].tolist()]
-        at_levels = [] if whole or not shown else [f"at {truncate_list(shown, _MAX_LEVELS)}"]
-        return Region(np.nan, np.nan, codes, missing, _joined(at_levels + at_missing))
+        level_text = [] if is_whole or not shown else [f"at {truncate_list(shown, _MAX_LEVELS)}"]
+        return Region(np.nan, np.nan, codes, missing, _join_phrases(level_text + missing_text))
     if levels is not None:
         raise ValueError(f"levels={levels!r}: {name!r} is numeric; pass low and high.")
     if missing and low is None and high is None:
-        return Region(0.0, 0.0, None, True, _joined(at_missing))
-    low, high = _check_ends(low, high)
-    between = [] if whole else [_range_text(low, high)]
-    return Region(low, high, None, missing, _joined(between + at_missing))
+        return Region(0.0, 0.0, None, True, _join_phrases(missing_text))
+    low, high = _check_limits(low, high)
+    range_text = [] if is_whole else [_range_text(low, high)]
+    return Region(low, high, None, missing, _join_phrases(range_text + missing_text))
 
 
 def replace_curve(
@@ -95,8 +95,8 @@ def replace_curve(
     ``shift`` is added to the intercept of that model.
     """
     shapes = (*models[k].shapes[:d], shape, *models[k].shapes[d + 1 :])
-    changed = ShapeModel(shapes, models[k].intercept + shift)
-    return [*models[:k], changed, *models[k + 1 :]]
+    edited = ShapeModel(shapes, models[k].intercept + shift)
+    return [*models[:k], edited, *models[k + 1 :]]
 
 
 def zero_curve(shape: Shape) -> Shape:
@@ -122,11 +122,11 @@ def _constant_between(shape: Shape, low: float, high: float, value: float) -> Sh
     return Shape(np.array(knots or [0.0]), np.array(values or [value]))
 
 
-def _check_ends(low: Any, high: Any) -> tuple[float, float]:
+def _check_limits(low: Any, high: Any) -> tuple[float, float]:
     bottom = -np.inf if low is None else low
     top = np.inf if high is None else high
     if not (isinstance(bottom, Real) and isinstance(top, Real) and bottom < top):
-        raise ValueError(f"low={low!r}, high={high!r}: pass numbers, low below high.")
+        raise ValueError(f"low={low!r}, high={high!r}: pass numbers with low < high.")
     return float(bottom), float(top)
 
 
@@ -153,5 +153,5 @@ def _range_text(low: float, high: float) -> str:
     return f"from {low:.10g} up to {high:.10g}" if low > -np.inf else f"below {high:.10g}"
 
 
-def _joined(parts: list[str]) -> str:
+def _join_phrases(parts: list[str]) -> str:
     return f" {' and '.join(parts)}" if parts else ""

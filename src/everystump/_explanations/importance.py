@@ -13,14 +13,14 @@ from everystump._core.shapes import Shape, ShapeModel
 
 def sample_densities(X: Any) -> tuple[RowDensity, ...]:
     """Return the density of validated samples in each feature."""
-    found = []
+    densities = []
     for d in range(X.shape[1]):
         x = X[:, d]
         present = x[~np.isnan(x)].astype(np.float64)
         values, counts = np.unique(present, return_counts=True)
         missing = float(len(x) - len(present))
-        found.append(RowDensity(values, counts.astype(np.float64), missing))
-    return tuple(found)
+        densities.append(RowDensity(values, counts.astype(np.float64), missing))
+    return tuple(densities)
 
 
 def missing_fraction(density: RowDensity) -> float:
@@ -56,18 +56,18 @@ def shape_std(shape: Shape, density: RowDensity | None) -> float:
 
 
 def importances(
-    models: Iterable[ShapeModel], density: Sequence[RowDensity | None]
+    models: Iterable[ShapeModel], densities: Sequence[RowDensity | None]
 ) -> list[list[float]]:
     """Return the importance of each feature for each score: a list per score."""
     return [
-        [shape_std(shape, seen) for shape, seen in zip(model, density, strict=True)]
+        [shape_std(shape, density) for shape, density in zip(model, densities, strict=True)]
         for model in models
     ]
 
 
 def relative_importances(
-    models: Iterable[ShapeModel], density: Sequence[RowDensity | None]
+    models: Iterable[ShapeModel], densities: Sequence[RowDensity | None]
 ) -> np.ndarray:
     """Return importances summed over the scores and scaled to sum to 1, unless all are 0."""
-    total = np.sum(importances(models, density), axis=0)
+    total = np.sum(importances(models, densities), axis=0)
     return total / total.sum() if total.any() else total

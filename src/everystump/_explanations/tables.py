@@ -29,14 +29,14 @@ def global_table(
     records = []
     for label, model in zip(_class_columns(classes, models), models, strict=True):
         for d, shape in enumerate(model):
-            _, ends = _points(shape, features[d])
+            _, contributions = _points(shape, features[d])
             records.append(
                 {
                     **label,
                     "feature": names[d],
                     "importance": shape_std(shape, density[d]),
-                    "lowest": float(np.min(ends)),
-                    "highest": float(np.max(ends)),
+                    "lowest": float(np.min(contributions)),
+                    "highest": float(np.max(contributions)),
                     "kind": "number" if features[d].levels is None else "category",
                     "share_missing": missing_fraction(density[d]),
                 }
@@ -59,7 +59,7 @@ def local_table(
 
     names = feature_names(features)
     width = len(names) + 2
-    # pandas stores columns contiguously, so it takes this block without a copy.
+    # pandas stores columns contiguously, so this block is not copied.
     block = np.empty((len(X), width * len(models)), order="F")
     for k, model in enumerate(models):
         part = block[:, k * width : (k + 1) * width]
@@ -74,7 +74,7 @@ def local_table(
 
 
 def stump_table(models: list[ShapeModel], features: Sequence[Feature], classes: np.ndarray) -> Any:
-    """Return the stumps of each score with their weights, heaviest first."""
+    """Return the stumps of each score with their weights, largest weight first."""
     import pandas as pd
 
     labels = _class_columns(classes, models)
@@ -101,7 +101,7 @@ def curve_table(
 
 
 def _class_columns(classes: np.ndarray, models: list[ShapeModel]) -> list[dict[str, Any]]:
-    """Return the column that names the class of each score: none for two classes."""
+    """Return the class column of each score; there is none for two classes."""
     return [{"class": label} for label in classes.tolist()] if len(models) > 1 else [{}]
 
 

@@ -178,9 +178,9 @@ def _read_column_transformer(step: Any, columns: Mappings) -> Mappings:
     names = getattr(step, "feature_names_in_", None)
     out: Mappings = []
     for name, inner, selected in step.transformers_:
-        own = [columns[d] for d in _column_indices(selected, names, len(columns))]
-        if own and not (isinstance(inner, str) and inner == "drop"):
-            out += apply_step(inner, own, name)
+        selection = [columns[d] for d in _column_indices(selected, names, len(columns))]
+        if selection and not (isinstance(inner, str) and inner == "drop"):
+            out += apply_step(inner, selection, name)
     return out
 
 
@@ -197,8 +197,8 @@ def _column_indices(columns: Any, names: Any, n: int) -> list[int]:
     if np.ndim(columns) == 0:
         return [range(n)[int(columns)]]
     given = list(columns)
-    if all(isinstance(one, str) for one in given):
-        return [known.index(one) for one in given]
+    if all(isinstance(name, str) for name in given):
+        return [known.index(name) for name in given]
     return np.arange(n)[np.asarray(given)].tolist()
 
 

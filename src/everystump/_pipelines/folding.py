@@ -100,10 +100,10 @@ class _Inputs:
 
     def feature(self, d: int, features: Sequence[Feature]) -> Feature:
         """Return the feature of an input column."""
-        own, no_levels = self.outputs(d), np.empty(0, dtype=object) if self.drops_any else None
+        outputs, no_levels = self.outputs(d), np.empty(0, dtype=object) if self.drops_any else None
         return Feature(
             None if self.names is None else self.names[d],
-            features[own[0]].levels if own else no_levels,
+            features[outputs[0]].levels if outputs else no_levels,
         )
 
     def curve(self, d: int, model: ShapeModel, features: Sequence[Feature]) -> Shape:
@@ -115,9 +115,9 @@ class _Inputs:
 
     def density(self, d: int, densities: Sequence[RowDensity]) -> RowDensity:
         """Return the distribution of the training samples; all missing in a dropped column."""
-        own = self.outputs(d)
-        if own:
-            return self.mappings[own[0]].density(densities[own[0]])
+        outputs = self.outputs(d)
+        if outputs:
+            return self.mappings[outputs[0]].density(densities[outputs[0]])
         total = float(densities[0].counts.sum() + densities[0].missing)
         return RowDensity(np.empty(0), np.empty(0), total)
 
@@ -138,8 +138,10 @@ def _input_columns(pipeline: Any, last: Any) -> tuple[int, Any]:
 
 
 def _has_names(last: Any, names: Any) -> bool:
-    own = getattr(last, "feature_names_in_", None)
-    return (own is None) == (names is None) and (own is None or list(own) == list(names))
+    last_names = getattr(last, "feature_names_in_", None)
+    if last_names is None or names is None:
+        return last_names is names
+    return list(last_names) == list(names)
 
 
 def _over_inputs(last: Any, inputs: _Inputs) -> Any:

@@ -20,7 +20,7 @@ def input_errors() -> Iterator[None]:
 
 @contextmanager
 def collect_warnings(notes: list[str]) -> Iterator[None]:
-    """Append the messages of user warnings to ``notes``, each once; other warnings pass.
+    """Append the messages of user warnings to ``notes``, each once; reissue other warnings.
 
     Examples
     --------
@@ -33,9 +33,11 @@ def collect_warnings(notes: list[str]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for one in caught:
-        text = str(one.message)
-        if not issubclass(one.category, UserWarning):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for warning in caught:
+        text = str(warning.message)
+        if not issubclass(warning.category, UserWarning):
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
         elif text not in notes:
             notes.append(text)

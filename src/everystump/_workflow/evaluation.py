@@ -32,8 +32,8 @@ _ESTIMATES = ("validation_bound", "loo_bound", "det_loo_bound")
 
 def count_classes(model: Any, y: np.ndarray) -> list[int]:
     """Return the number of labels of each class, in the order of ``classes_``."""
-    numbers = class_indices(y, model.classes_, len(y))
-    return np.bincount(numbers, minlength=len(model.classes_)).tolist()
+    indices = class_indices(y, model.classes_, len(y))
+    return np.bincount(indices, minlength=len(model.classes_)).tolist()
 
 
 def model_metrics(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> dict[str, Any]:
@@ -76,9 +76,9 @@ def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[
     """
     names = _UNSEEN if unseen else _TRAINING
     found = [_bound(name, bounded, model, X, y) for name, bounded in names.items()]
-    kept = [one for one in found if one and (one["holds"] or one["name"] in _ESTIMATES)]
+    kept = [bound for bound in found if bound and (bound["holds"] or bound["name"] in _ESTIMATES)]
     # A single model is also a vote of one: of two bounds on the same error, keep the first.
-    return list({one["bounded"]: one for one in reversed(kept)}.values())[::-1]
+    return list({bound["bounded"]: bound for bound in reversed(kept)}.values())[::-1]
 
 
 def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:
@@ -94,8 +94,8 @@ def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[s
         "holds": bool(bound.holds),
         "vacuous": bool(bound.vacuous),
         "reference": str(bound.reference),
-        "assumptions": [str(one) for one in bound.assumptions],
-        "violations": [_without_advice(one) for one in bound.violations],
+        "assumptions": [str(assumption) for assumption in bound.assumptions],
+        "violations": [_without_advice(violation) for violation in bound.violations],
     }
 
 

@@ -179,4 +179,4 @@ def _cross_validate(
         parts.append(LabeledPredictions.of(part, X, y))
     if progress is not None:
         progress(len(folds) + 1, len(folds) + 1)
-    return LabeledPredictions.joined(parts), len(folds)
+    return LabeledPredictions.concatenate(parts), len(folds)

@@ -92,7 +92,7 @@ def text_columns(model: Any) -> list[str]:
 def read_table(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
     """Return the table in a file for a model, and notes on how it was read.
 
-    Options that are not given are those of the training table.
+    Options that are not given default to those of the training table.
     """
     return parse_table(path, read_decompressed(path), dialect, model)
 
@@ -184,13 +184,17 @@ def _parsing_notes(model: Any, frame: Any) -> list[str]:
 
 def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
     """Raise if a table lacks columns that a model needs, including dates that it parses."""
-    source = {own: name for name, one in stored_parsers(model).items() for own in one.names(name)}
+    source = {
+        feature: name
+        for name, parser in stored_parsers(model).items()
+        for feature in parser.names(name)
+    }
     needed = (name if name in frame.columns else source.get(name, name) for name in names)
     absent = [name for name in dict.fromkeys(needed) if name not in frame.columns]
     if absent:
+        names = truncate_list([repr(name) for name in absent], 3)
         raise InvalidInputError(
-            f"The data lack {truncate_list([repr(name) for name in absent], 3)}, which the model "
-            f"needs; add or rename columns."
+            f"The data have no column {names}, which the model needs; add or rename columns."
         )
 
 
@@ -225,7 +229,7 @@ def match_labeled_rows(model: Any, frame: Any) -> EvaluationRows:
 
 
 def _compare_rows(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> EvaluationRows:
-    """Return the held-out rows of the training table, or all rows with what is known of them."""
+    """Return the held-out rows of the training table, or all rows, possibly with a warning."""
     with input_errors():
         overlap = model.training_overlap(X, y)
     if overlap.same_rows:
@@ -241,7 +245,7 @@ def _compare_rows(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> 
 
 
 def _match_labels(model: Any, column: Any) -> np.ndarray:
-    """Return labels as in ``classes_``, in whatever form the table has them."""
+    """Return the labels of ``classes_`` that the cells of a column denote."""
     known = model.classes_.tolist()
     matches = {label: find_label(label, known) for label in column.astype(str).unique().tolist()}
     unknown = next((label for label, match in matches.items() if match is None), None)

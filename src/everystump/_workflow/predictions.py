@@ -65,8 +65,8 @@ def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray
 
 def _positive_only(model: Any, probabilities: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the probabilities of the positive class."""
-    wanted = f"probability {getattr(model, 'about_', {}).get('positive')}"
-    name = wanted if wanted in probabilities else list(probabilities)[1]
+    expected = f"probability {getattr(model, 'about_', {}).get('positive')}"
+    name = expected if expected in probabilities else list(probabilities)[1]
     return {name: probabilities[name]}
 
 
@@ -92,19 +92,19 @@ def row_contributions(model: Any, X: Any, row: int) -> Any:
             f"--row {row}: the data have {pluralize(len(X), 'row')}; choose one from 0 to "
             f"{len(X) - 1}."
         )
-    one = X.iloc[[row]]
-    parts = contributions(model, one).to_numpy()
+    sample = X.iloc[[row]]
+    parts = contributions(model, sample).to_numpy()
     titles = ["contribution"]
     if len(model.classes_) > 2:
         titles = [str(label) for label in model.classes_.tolist()]
     values = parts.reshape(len(titles), -1).T  # the intercept, the features, the score
     order = 1 + np.argsort(-np.abs(values[1:-1]).max(axis=1), kind="stable")
-    rows = [(X.columns[d - 1], one.iat[0, d - 1], values[d]) for d in order.tolist()]
+    rows = [(X.columns[d - 1], sample.iat[0, d - 1], values[d]) for d in order.tolist()]
     rows += [(INTERCEPT, None, values[0]), (SCORE, None, values[-1])]
     return pd.DataFrame(
         [
-            {"feature": name, "value": value} | dict(zip(titles, each.tolist(), strict=True))
-            for name, value, each in rows
+            {"feature": name, "value": value} | dict(zip(titles, parts.tolist(), strict=True))
+            for name, value, parts in rows
         ]
     )
 
@@ -114,15 +114,15 @@ def row_prediction(model: Any, X: Any, row: int) -> dict[str, Any]:
 
     For two classes there is one score, that of the second.
     """
-    one, classes = X.iloc[[row]], model.classes_.tolist()
+    sample, classes = X.iloc[[row]], model.classes_.tolist()
     with input_errors():
-        scores = np.ravel(model.decision_function(one)).tolist()
-        record = {"prediction": model.predict(one).tolist()[0]}
+        scores = np.ravel(model.decision_function(sample)).tolist()
+        record = {"prediction": model.predict(sample).tolist()[0]}
         record["score"] = (
             scores[0] if len(classes) == 2 else dict(zip(classes, scores, strict=True))
         )
         if hasattr(model, "predict_proba"):
-            probabilities = model.predict_proba(one)[0].tolist()
+            probabilities = model.predict_proba(sample)[0].tolist()
             record["probability"] = dict(zip(classes, probabilities, strict=True))
     return record
 

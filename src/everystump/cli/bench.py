@@ -35,6 +35,6 @@ def bench(rows: int, as_json: bool) -> None:
     with progress_bar("models", transient=True) as progress:
         results = compare_models(rows, progress)
     title = f"Two-norm data, {rows:,} rows, 20 features, 10% of the labels flipped.\n\n"
-    lines = [(one["model"], one["seconds"], format_percent(one["error"])) for one in results]
+    lines = [(row["model"], row["seconds"], format_percent(row["error"])) for row in results]
     text = title + table(("model", "seconds", "test error"), lines)
     print_result({"rows": rows, "models": results}, text, as_json)

@@ -46,7 +46,7 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
         if rows.y is None:
             target = getattr(fitted, "about_", {}).get("target")
             raise InvalidInputError(
-                f"The data lack the labels, column {target!r}, which a bound needs; add them."
+                f"A bound needs labels, but the data have none in column {target!r}; add them."
             )
         metrics = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
         error = metrics["n_wrong"] / metrics["n_rows"]

@@ -85,7 +85,7 @@ def check_out(out: Path | None, force: bool, *inputs: Path | None) -> None:
         return
     if str(out) == "-":
         raise InvalidInputError("--out -: name a file; without --out, predict prints the rows.")
-    if out.exists() and any(one and one.exists() and out.samefile(one) for one in inputs):
+    if out.exists() and any(path and path.exists() and out.samefile(path) for path in inputs):
         raise InvalidInputError(f"--out {out} is also an input; name another file.")
     if out.is_file() and not force:
         raise InvalidInputError(f"--out {out} already exists; pass --force to overwrite it.")

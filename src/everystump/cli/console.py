@@ -70,7 +70,7 @@ def echo(text: str) -> None:
 
 
 def echo_stderr(text: str) -> None:
-    """Print to standard error; if that fails, continue without."""
+    """Print to standard error; if that fails, continue without it."""
     try:
         click.echo(replace_surrogates(text), err=True)
     except OSError:
@@ -79,7 +79,7 @@ def echo_stderr(text: str) -> None:
 
 
 def print_notes(*notes: str | None) -> None:
-    """Print notes to standard error, once the command cannot fail on bad input any more."""
+    """Print notes to standard error, once the command can no longer fail on bad input."""
     for note in filter(None, notes):
         echo_stderr(f"Note: {note}")
 
@@ -160,19 +160,19 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def metrics_text(found: Mapping[str, Any]) -> str:
+def metrics_text(metrics: Mapping[str, Any]) -> str:
     """Return the metrics of `everystump._evaluation.evaluate` as a table, and any warning."""
     from everystump._evaluation import baseline_warning, interval_title, metric_rows
 
-    always = f"always “{_short(found['baseline']['answer'])}”"
-    positive = found["positive"]
-    shown = metric_rows({**found, "positive": None if positive is None else _short(positive)})
-    titles = {"name": "", "value": "model", "interval": interval_title(found), "baseline": always}
-    if not any(one["interval"] for one in shown):
+    always = f"always “{_short(metrics['baseline']['answer'])}”"
+    positive = metrics["positive"]
+    shown = metric_rows({**metrics, "positive": None if positive is None else _short(positive)})
+    titles = {"name": "", "value": "model", "interval": interval_title(metrics), "baseline": always}
+    if not any(metric["interval"] for metric in shown):
         del titles["interval"]
-    rows = [[one[key] for key in titles] for one in shown]
+    rows = [[metric[key] for key in titles] for metric in shown]
     text = table(list(titles.values()), rows, right=range(1, len(titles)))
-    warning = baseline_warning(found)
+    warning = baseline_warning(metrics)
     return f"{text}\n\n{wrap(warning)}" if warning else text
 
 

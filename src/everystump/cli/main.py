@@ -34,7 +34,7 @@ fish_source for other shells.
 
 
 class _OrderedGroup(click.Group):
-    """A group whose commands are listed in the order of use, not of the alphabet."""
+    """A group whose commands are listed in the order of use, not alphabetically."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.commands)

@@ -69,7 +69,9 @@ def report(
         shown, title = select_metrics({**getattr(fitted, "about_", {}), **about}, metrics)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
-            notes.append(f"the page has {size:.0f} MB, as there are many features or classes.")
+            notes.append(
+                f"the page is {size:.0f} MB large because of its many features or classes."
+            )
     print_notes(*notes, rows.leakage_warning)
     n_rows = 0 if rows.X is None else len(rows.X)
     text = f"Wrote {out}"

@@ -24,7 +24,7 @@ _MAX_EDIT_LENGTH = 60
 
 
 class AxesDisplay:
-    """Base of the displays that draw on a single matplotlib Axes, in `_draw`."""
+    """Base class of the displays that draw on a single matplotlib Axes, in `_draw`."""
 
     _hidden_spines: ClassVar[tuple[str, ...]] = ("top", "right")
 
@@ -39,7 +39,7 @@ class AxesDisplay:
         Returns
         -------
         display
-            Itself, with ``figure_`` and ``ax_``.
+            The display itself, with ``figure_`` and ``ax_``.
         """
         if ax is None:
             import matplotlib.pyplot as plt
@@ -61,13 +61,13 @@ class AxesDisplay:
 
 
 def check_max_features(max_features: int) -> None:
-    """Check that at least one feature may be drawn."""
+    """Check that max_features is at least 1."""
     if max_features < 1:
         raise ValueError(f"max_features={max_features} must be at least 1.")
 
 
 def display_names(estimator: Any, n_features: int, given: Any) -> list[str]:
-    """Return the given names, or those of the training table, or x0, x1 and so on."""
+    """Return the given names, or those of the training data, or x0, x1 and so on."""
     if given is not None and len(given) != n_features:
         raise ValueError(
             f"feature_names has {len(given)} names; pass one for each of the {n_features} features."
@@ -82,7 +82,7 @@ def display_names(estimator: Any, n_features: int, given: Any) -> list[str]:
 
 
 def escape(text: Any) -> str:
-    r"""Return text of the data for a plot, where ``$`` must not start a formula."""
+    r"""Return text for a plot, with ``$`` escaped so that it does not start a formula."""
     return str(text).replace("$", r"\$")
 
 
@@ -108,14 +108,14 @@ def edit_notes(estimator: Any) -> list[str]:
     return [f"edited: {truncate(edits[-1], _MAX_EDIT_LENGTH)}{others}"]
 
 
-def training_attribute(estimator: Any, name: str, otherwise: str) -> Any:
-    """Return an attribute that training set; edited models no longer have it."""
+def training_attribute(estimator: Any, name: str, problem: str) -> Any:
+    """Return an attribute that was set by training; edited models no longer have it."""
     try:
         return getattr(estimator, name)
     except EditedModelError:
         raise
     except AttributeError:
-        raise ValueError(f"estimator={estimator!r} {otherwise}.") from None
+        raise ValueError(f"estimator={estimator!r} {problem}.") from None
 
 
 def class_colors(n_classes: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The bars of a category: its most important levels, the others together, missing values."""
+"""The bars of a category: its most important levels, the mean of the others, missing values."""
 
 from __future__ import annotations
 
@@ -28,31 +28,33 @@ class LevelBar(NamedTuple):
 
 
 def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> list[LevelBar]:
-    """Return the bars from below: missing values set apart, then levels by contribution."""
+    """Return the bars from the bottom: missing values set apart, then levels by contribution."""
     values = shape.levels
     weights = np.ones(len(values)) if density is None else level_weights(density, len(values))
     names = [] if feature.levels is None else [str(level) for level in feature.levels.tolist()]
-    shares = None if density is None else weights / (weights.sum() + density.missing)
+    fractions = None if density is None else weights / (weights.sum() + density.missing)
     # The importance of a level is its weight times its contribution.
     order = np.argsort(-weights * np.abs(values), kind="stable")
     n_shown = len(names) if len(names) <= _MAX_LEVELS else _MAX_LEVELS - 1
     shown, rest = order[:n_shown], order[n_shown:]
-    entries = [(values[k], names[k], None if shares is None else shares[k], True) for k in shown]
+    entries = [
+        (values[k], names[k], None if fractions is None else fractions[k], True) for k in shown
+    ]
     if len(rest):
         mean = np.average(values[rest], weights=weights[rest] if weights[rest].any() else None)
-        share = None if shares is None else shares[rest].sum()
-        entries.append((mean, f"{len(rest)} more", share, False))
+        fraction = None if fractions is None else fractions[rest].sum()
+        entries.append((mean, f"{len(rest)} more", fraction, False))
     entries.sort(key=lambda entry: entry[0])
     bars = [
-        LevelBar(float(position), float(value), _label(name, share), is_level, False)
-        for position, (value, name, share, is_level) in enumerate(entries)
+        LevelBar(float(position), float(value), _label(name, fraction), is_level, False)
+        for position, (value, name, fraction, is_level) in enumerate(entries)
     ]
     if shape.missing is None:
         return bars
-    share = None if density is None else missing_fraction(density)
-    return [LevelBar(-1.5, shape.missing, _label("missing", share), False, True), *bars]
+    fraction = None if density is None else missing_fraction(density)
+    return [LevelBar(-1.5, shape.missing, _label("missing", fraction), False, True), *bars]
 
 
-def _label(name: str, share: float | None) -> str:
+def _label(name: str, fraction: float | None) -> str:
     name = truncate(name, _MAX_LENGTH)
-    return name if share is None else f"{name}  {format_short_percent(share)}"
+    return name if fraction is None else f"{name}  {format_short_percent(fraction)}"

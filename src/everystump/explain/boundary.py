@@ -13,7 +13,7 @@ from everystump._tables.labels import class_indices, classifier_scores
 from everystump.explain._display import AxesDisplay, class_colors, display_names, escape, lighten
 
 _MARKERS = ("o", "+", "^", "s", "x", "D", "v", "*")
-_NEEDS = "a boundary plot needs two numeric features without missing values"
+_REQUIREMENT = "a boundary plot needs two numeric features without missing values"
 
 
 @dataclass
@@ -74,15 +74,15 @@ class BoundaryDisplay(AxesDisplay):
         estimator : estimator
             A fitted classifier.
         X : array-like of shape (n_samples, 2)
-            Samples to draw: numbers, none of them missing.
+            Samples to draw; all values must be numbers.
         y : array-like of shape (n_samples,)
             Their labels.
-        limits : (low, high) or a pair of them, optional
-            The range of both features, or of each; slightly more than that of ``X`` by default.
+        limits : (low, high) or a pair of these, optional
+            The range of both features, or of each; slightly wider than that of ``X`` by default.
         resolution : int, default=201
             The number of grid values of each feature.
         feature_names : list of str, optional
-            Names; those of the training table by default.
+            Names of the features; those of the training data by default.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure by default.
 
@@ -118,16 +118,16 @@ class BoundaryDisplay(AxesDisplay):
         levels = np.arange(n_classes + 1) - 0.5
         colors = class_colors(n_classes)
         ax.contourf(*self.ticks, self._predicted(), levels=levels, colors=[*map(lighten, colors)])
-        for lead in self._leads():
-            if lead.min() < 0.0 < lead.max():
-                ax.contour(*self.ticks, lead, levels=[0.0], colors="black", linewidths=1.3)
+        for score in self._boundary_scores():
+            if score.min() < 0.0 < score.max():
+                ax.contour(*self.ticks, score, levels=[0.0], colors="black", linewidths=1.3)
         handles = []
         for k in range(n_classes):
             color, marker = colors[k], _MARKERS[k % len(_MARKERS)]
             hollow = {"fillstyle": "none"} if marker not in "+x" else {}
-            of_class = self.X[self.label == k]
+            points = self.X[self.label == k]
             size = 5 if marker in "+x" else 3.5
-            handles += ax.plot(*of_class.T, marker, color=color, markersize=size, **hollow)
+            handles += ax.plot(*points.T, marker, color=color, markersize=size, **hollow)
         ax.set_xlim(self.ticks[0][0], self.ticks[0][-1])
         ax.set_ylim(self.ticks[1][0], self.ticks[1][-1])
         ax.set_xlabel(escape(self.names[0]))
@@ -149,19 +149,19 @@ class BoundaryDisplay(AxesDisplay):
             return (self.scores > 0).astype(int)
         return self.scores.argmax(axis=2)
 
-    def _leads(self) -> list[np.ndarray]:
+    def _boundary_scores(self) -> list[np.ndarray]:
         """Return arrays that are 0 on the boundaries: one for two classes, else one per class."""
         if self.scores.ndim == 2:
             return [self.scores]
-        leads = []
+        differences = []
         for k in range(len(self.classes)):
             others = np.delete(self.scores, k, axis=2).max(axis=2)
-            leads.append(self.scores[:, :, k] - others)
-        return leads
+            differences.append(self.scores[:, :, k] - others)
+        return differences
 
 
 def _in_training_order(estimator: Any, X: Any) -> Any:
-    """Return a frame with its columns in the order of the training table."""
+    """Return a frame with its columns in the order of the training data."""
     names = [feature.name for feature in getattr(estimator, "feature_info_", ())]
     return reorder_columns(X, names) if is_frame(X) and names and None not in names else X
 
@@ -170,19 +170,21 @@ def _check_numbers(X: Any, known: Sequence[Feature]) -> np.ndarray:
     """Return samples of two numeric features as an array."""
     rows, features = read_table(X, "from_dtype")
     if rows.shape[1] != 2:
-        raise ValueError(f"X has shape {rows.shape}; {_NEEDS}.")
+        raise ValueError(f"X has shape {rows.shape}; {_REQUIREMENT}.")
     shown = [d if feature.name is None else feature.name for d, feature in enumerate(features)]
     is_category = [feature.levels is not None for feature in features]
-    if len(known) == 2:  # categorical_features may have made numbers levels
+    if len(known) == 2:  # numbers may be declared categorical
         is_category = [c or f.levels is not None for c, f in zip(is_category, known, strict=True)]
     if any(is_category):
-        raise ValueError(f"X: feature {shown[is_category.index(True)]!r} is a category; {_NEEDS}.")
+        raise ValueError(
+            f"X: feature {shown[is_category.index(True)]!r} is a category; {_REQUIREMENT}."
+        )
     bad = np.argwhere(~np.isfinite(rows))
     if len(bad):
         row, d = bad[0].tolist()
         raise ValueError(
-            f"X contains {rows[row, d]} in row {row}, feature {shown[d]!r}; {_NEEDS}: remove such "
-            f"rows."
+            f"X contains {rows[row, d]} in row {row}, feature {shown[d]!r}; {_REQUIREMENT}: "
+            f"remove such samples."
         )
     return rows.astype(np.float64, copy=False)
 
@@ -190,7 +192,7 @@ def _check_numbers(X: Any, known: Sequence[Feature]) -> np.ndarray:
 def _check_limits(given: Any, rows: np.ndarray) -> np.ndarray:
     """Return the range of each feature."""
     if given is None and len(rows) == 0:
-        raise ValueError("X has no rows to draw; pass some, or limits.")
+        raise ValueError("X has no samples to draw; pass samples or limits.")
     if given is None:
         low, high = rows.min(axis=0), rows.max(axis=0)
         padding = np.where(high > low, 0.05 * (high - low), 0.5)
@@ -198,7 +200,9 @@ def _check_limits(given: Any, rows: np.ndarray) -> np.ndarray:
     ends = np.asarray(given, dtype=np.float64)
     ends = np.array([ends, ends]) if ends.shape == (2,) else ends
     if ends.shape != (2, 2) or not np.all(ends[:, 0] < ends[:, 1]):
-        raise ValueError(f"limits={given!r} must be (low, high), or a pair of them, low first.")
+        raise ValueError(
+            f"limits={given!r} must be (low, high) or a pair of these, with low < high."
+        )
     return ends
 
 

@@ -29,7 +29,7 @@ from everystump.explain._display import (
 
 _TOTAL = "#9aa4b1"
 _LEFT_PADDING, _RIGHT_PADDING = 0.02, 0.14
-_NEAR = 0.5  # numbers of negative bars that end in the left half need space there
+_LEFT_HALF = 0.5  # negative bars that end in the left half need space for their numbers
 _FONT_SIZE, _OFFSET = 8, 4  # points
 
 
@@ -42,7 +42,7 @@ class ContributionsDisplay(AxesDisplay):
     labels : list of str
         The features with the sample's values; the last entry may combine several features.
     contributions : ndarray of shape (n_labels,)
-        What each adds to the score.
+        Their contributions to the score.
     intercept, score : float
         Where the bars begin and where they end.
     title : str
@@ -91,13 +91,13 @@ class ContributionsDisplay(AxesDisplay):
         X : array-like of shape (n_samples, n_features)
             Samples.
         row : int, default=0
-            The position of the sample in ``X``, pluralize from 0.
+            The position of the sample in ``X``, counting from 0.
         max_features : int, default=12
-            The largest number of features to draw one by one; the others are drawn together.
+            Maximum number of features to draw; the others are combined in one bar.
         class_label : label, optional
             With several classes, the class whose score is drawn; the predicted one by default.
         feature_names : list of str, optional
-            Names; those of the training table by default.
+            Names of the features; those of the training data by default.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure by default.
 
@@ -156,7 +156,7 @@ class ContributionsDisplay(AxesDisplay):
         ax.set_xlim(low - _LEFT_PADDING * width, high + _RIGHT_PADDING * width)
         ax.set_xlabel(f"score, {escape(self.title)}")
         ax.tick_params(labelsize=9)
-        on_the_left = lengths[(lengths < 0) & (ends < low + _NEAR * width)]
+        on_the_left = lengths[(lengths < 0) & (ends < low + _LEFT_HALF * width)]
         ax.tick_params(axis="y", length=0, pad=_OFFSET + _widest(on_the_left))
 
 

@@ -1,4 +1,4 @@
-"""The curves of a model, feature by feature, above the density of the data."""
+"""Plots of the curves of a model, with the density of the data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from everystump.explain._levels import level_bars
 
 _N_COLUMNS = 4
 _DENSITY_HEIGHT, _MISSING_WIDTH = 0.3, 0.11  # relative to the axes
-_MIN_BARS = 3.6  # the bars of a category are no thicker than with this many of them
+_MIN_BARS = 3.6  # limits the thickness of bars: there is space for at least this many
 
 
 @dataclass
@@ -57,7 +57,7 @@ class CurvesDisplay:
     densities : list of RowDensity or None
         The distribution of the samples in each; None if it is not known.
     caption : str
-        Which class the score favors, how many of the features are drawn, and whether the model was
+        Which class positive values favor, how many features are drawn, and whether the model was
         edited.
     colors : (str, str)
         The colors of positive and of negative contributions.
@@ -105,11 +105,11 @@ class CurvesDisplay:
             The names or indices of the features to draw, in this order; the most important ones by
             default.
         max_features : int, default=12
-            The largest number of features to draw if they are not chosen.
+            Maximum number of features to draw if `features` is not given.
         class_label : label, optional
             With several classes, the class whose curves are drawn; the first one by default.
         feature_names : list of str, optional
-            Names; those of the training table by default.
+            Names of the features; those of the training data by default.
 
         Returns
         -------
@@ -122,11 +122,11 @@ class CurvesDisplay:
         k = class_model_indices(estimator.classes_, len(models), class_label)[0]
         model = models[k]
         names = display_names(estimator, len(model), feature_names)
-        seen = getattr(estimator, "density_", None)
+        densities = getattr(estimator, "density_", None)
         if X is not None:
-            seen = sample_densities(check_rows(estimator, X))
+            densities = sample_densities(check_rows(estimator, X))
         if features is None:
-            order = _most_important(model, seen)[:max_features]
+            order = _most_important(model, densities)[:max_features]
         else:
             order = _feature_indices(estimator, features, names)
         favored = favored_class(estimator, models, k)
@@ -134,7 +134,7 @@ class CurvesDisplay:
             [names[d] for d in order],
             [model[d] for d in order],
             [estimator.feature_info_[d] for d in order],
-            None if seen is None else [seen[d] for d in order],
+            None if densities is None else [densities[d] for d in order],
             _caption(estimator, favored, len(order), len(model), features is not None),
             sign_colors(len(estimator.classes_), k),
         ).plot()
@@ -181,19 +181,19 @@ class CurvesDisplay:
         _draw_by_sign(axis, x, y, self.colors)
         axis.set_xticks(round_ticks(low, high) if len(values) else [])
         if shape.missing is not None:
-            share = None if density is None else missing_fraction(density)
+            fraction = None if density is None else missing_fraction(density)
             width = _MISSING_WIDTH * (high - low + 2 * margin)
-            _draw_missing(axis, shape.missing, high + margin, width, share)
+            _draw_missing(axis, shape.missing, high + margin, width, fraction)
         self._finish(axis, k)
 
     def _draw_levels(self, axis: Any, k: int, limits: tuple[float, float]) -> None:
         density = None if self.densities is None else self.densities[k]
         bars = level_bars(self.shapes[k], self.features[k], density)
         positive, negative = self.colors
-        of_levels = [positive if bar.value > 0 else negative for bar in bars]
+        sign_color = [positive if bar.value > 0 else negative for bar in bars]
         colors = [
             color if bar.is_level else MISSING if bar.is_missing else PALE
-            for color, bar in zip(of_levels, bars, strict=True)
+            for color, bar in zip(sign_color, bars, strict=True)
         ]
         positions = [bar.position for bar in bars]
         axis.barh(positions, [bar.value for bar in bars], color=colors, height=0.7)
@@ -211,20 +211,23 @@ class CurvesDisplay:
         axis.spines[["top", "right"]].set_visible(False)
 
 
-def _most_important(model: ShapeModel, seen: Any) -> list[int]:
-    """Return the features with a contribution, most important first; one at least."""
-    (importances,) = shape_importances([model], seen or (None,) * len(model))
+def _most_important(model: ShapeModel, densities: Any) -> list[int]:
+    """Return the features with a nonzero importance, most important first; at least one."""
+    (importances,) = shape_importances([model], densities or (None,) * len(model))
     return np.argsort(importances)[::-1][: max(1, np.count_nonzero(importances))].tolist()
 
 
 def _feature_indices(estimator: Any, features: Any, names: list[str]) -> list[int]:
-    """Return the indices of features given by name, as drawn or as trained on, or by index."""
+    """Return the indices of features given by index, displayed name or training name."""
     if isinstance(features, str) or not hasattr(features, "__iter__"):
         raise ValueError(f"features={features!r} must be a list; pass [{features!r}].")
     info = estimator.feature_info_
-    chosen = [names.index(one) if one in names else feature_index(info, one) for one in features]
+    chosen = [
+        names.index(feature) if feature in names else feature_index(info, feature)
+        for feature in features
+    ]
     if not chosen:
-        raise ValueError("features=[] leaves nothing to draw; name a feature, or pass None.")
+        raise ValueError("features=[] is empty; pass a feature, or None.")
     return list(dict.fromkeys(chosen))
 
 
@@ -274,7 +277,9 @@ def _draw_density(axis: Any, density: RowDensity, low: float, high: float) -> No
     )
 
 
-def _draw_missing(axis: Any, value: float, end: float, width: float, share: float | None) -> None:
+def _draw_missing(
+    axis: Any, value: float, end: float, width: float, fraction: float | None
+) -> None:
     """Mark the contribution of a missing value, in a strip to the right of the curve."""
     bottom, top = axis.get_ylim()
     middle = end + width / 2
@@ -284,7 +289,7 @@ def _draw_missing(axis: Any, value: float, end: float, width: float, share: floa
     axis.text(
         middle,
         0.97 if is_low else 0.03,
-        "missing" if share is None else f"missing {format_short_percent(share)}",
+        "missing" if fraction is None else f"missing {format_short_percent(fraction)}",
         transform=axis.get_xaxis_transform(),
         rotation=90,
         ha="center",

@@ -80,18 +80,18 @@ class FeatureLearningDisplay:
         y : array-like of shape (n_samples,)
             Their labels.
         feature_names : list of str, optional
-            Names; those of the training table by default.
+            Names of the features; those of the training data by default.
 
         Returns
         -------
         FeatureLearningDisplay
             With ``figure_`` and ``axes_``.
         """
-        needed = "must be a BoostedStumpSVC that was fitted to two classes"
-        weights = training_attribute(estimator, "boosting_weights_", needed)
-        stumps = training_attribute(estimator, "stumps_", needed)
+        requirement = "must be a BoostedStumpSVC that was fitted to two classes"
+        weights = training_attribute(estimator, "boosting_weights_", requirement)
+        stumps = training_attribute(estimator, "stumps_", requirement)
         if not isinstance(stumps, Stumps):
-            raise ValueError(f"estimator={estimator!r} {needed}.")
+            raise ValueError(f"estimator={estimator!r} {requirement}.")
         values = check_rows(estimator, X)
         score = estimator.decision_function(X)
         label = class_indices(y, estimator.classes_, len(score))
@@ -129,8 +129,8 @@ class FeatureLearningDisplay:
         first, second = (*np.argsort(-counts, kind="stable"), 0)[:2]
         across, up = (AxisPositions(self.features[d], self.X[:, d]) for d in (first, second))
         for d, positions, draw in ((first, across, axis.axvline), (second, up, axis.axhline)):
-            own = is_split & (self.stumps.feature == d)
-            splits = zip(self.stumps.threshold[own], self.stumps.level[own], strict=True)
+            is_used = is_split & (self.stumps.feature == d)
+            splits = zip(self.stumps.threshold[is_used], self.stumps.level[is_used], strict=True)
             for line in sorted({x for split in splits for x in positions.boundaries(*split)}):
                 draw(line, color=_LINE, linewidth=0.6, alpha=0.6)
         x, y = _jitter(across, 0), _jitter(up, 1)
@@ -169,18 +169,18 @@ class FeatureLearningDisplay:
         axis.set_title("2  features z(x): votes of the stumps")
 
     def _draw_weights(self, axis: Any) -> None:
-        """Draw the weights of AdaBoost and of the SVM, each as shares of their sum."""
+        """Draw the weights of AdaBoost and of the SVM, each as fractions of their sum."""
         order = 1 + np.arange(len(self.boosting_weights))
         pairs = (
             ("AdaBoost, α", self.boosting_weights, _LINE, 12),
             ("SVM, β", self.stumps.weight, LINE_COLORS[1], 7),
         )
         for name, weights, color, size in pairs:
-            share = weights / (np.abs(weights).sum() or 1.0)
-            axis.scatter(order, 100 * share, s=size, color=color, label=name)
+            fraction = weights / (np.abs(weights).sum() or 1.0)
+            axis.scatter(order, 100 * fraction, s=size, color=color, label=name)
         axis.axhline(0.0, color=TEXT, linewidth=0.6)
         axis.set_xlabel("stump, by boosting round")
-        axis.set_ylabel("share of the total weight (%)")
+        axis.set_ylabel("percentage of the total weight")
         axis.set_title("3  weights of the votes")
         axis.legend(fontsize=8)
         axis.spines[["top", "right"]].set_visible(False)
@@ -188,10 +188,10 @@ class FeatureLearningDisplay:
 
 def _jitter(positions: AxisPositions, seed: int) -> np.ndarray:
     """Return the positions of samples, those of a level spread around it."""
-    at = np.where(np.isnan(positions.x), positions.missing, positions.x)
+    values = np.where(np.isnan(positions.x), positions.missing, positions.x)
     if positions.feature.levels is None:
-        return at
-    return at + np.random.default_rng(seed).uniform(-_JITTER, _JITTER, len(at))
+        return values
+    return values + np.random.default_rng(seed).uniform(-_JITTER, _JITTER, len(values))
 
 
 @dataclass(frozen=True, eq=False)

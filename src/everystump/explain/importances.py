@@ -71,11 +71,11 @@ class ImportanceDisplay(AxesDisplay):
         estimator : estimator
             Fitted, with ``shapes_``.
         X : array-like of shape (n_samples, n_features), optional
-            Samples to measure on; the training samples by default.
+            Samples on which importance is measured; the training samples by default.
         max_features : int, default=20
-            The largest number of features to draw.
+            Maximum number of features to draw.
         feature_names : list of str, optional
-            Names; those of the training table by default.
+            Names of the features; those of the training data by default.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure by default.
 
@@ -88,10 +88,10 @@ class ImportanceDisplay(AxesDisplay):
         models = shape_models(estimator)
         names = display_names(estimator, len(models[0]), feature_names)
         if X is None:
-            seen = training_density(estimator)
+            densities = training_density(estimator)
         else:
-            seen = sample_densities(check_rows(estimator, X))
-        importances = np.transpose(shape_importances(models, seen))
+            densities = sample_densities(check_rows(estimator, X))
+        importances = np.transpose(shape_importances(models, densities))
         order = np.argsort(-importances.sum(axis=1), kind="stable")[:max_features]
         notes = edit_notes(estimator)
         if len(order) < len(names):

@@ -84,7 +84,7 @@ class MarginsDisplay(AxesDisplay):
                 raise ValueError(f"only X or only y of the {name} was given; pass both.")
         given = {name: pair for name, pair in pairs.items() if pair[0] is not None}
         if not given:
-            raise ValueError("X=None and X_test=None: there are no rows to draw; pass X and y.")
+            raise ValueError("X=None and X_test=None: there are no samples to draw; pass X and y.")
         margins = {name: np.sort(_margins(estimator, *pair)) for name, pair in given.items()}
         return cls(margins).plot(ax=ax)
 
@@ -106,7 +106,7 @@ class MarginsDisplay(AxesDisplay):
         ax.set_xlim(low - padding, high + padding)
         ax.set_ylim(0.0, 1.02)
         ax.set_xlabel("margin y f(x)")
-        ax.set_ylabel("cumulative share of rows")
+        ax.set_ylabel("cumulative fraction of samples")
         ax.legend(frameon=False, fontsize=9, loc="lower right", handlelength=1.2)
 
 
@@ -119,13 +119,13 @@ def _margins(estimator: Any, X: Any, y: Any) -> np.ndarray:
     return class_margins(score, label)[0]
 
 
-def class_margins(scores: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def class_margins(scores: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the margin of one class per sample over the best other class, and that class."""
-    samples = np.arange(len(own))
+    samples = np.arange(len(label))
     others = scores.copy()
-    others[samples, own] = -np.inf
+    others[samples, label] = -np.inf
     best_other = others.argmax(axis=1)
-    return scores[samples, own] - scores[samples, best_other], best_other
+    return scores[samples, label] - scores[samples, best_other], best_other
 
 
 @dataclass

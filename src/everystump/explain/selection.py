@@ -171,7 +171,7 @@ def _mark_chosen(ax: Any, value: float, label: str) -> None:
 
 
 def _best_of_each(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Return the candidate with the least bound for each value, by ascending value."""
+    """Return the candidate with the smallest bound for each value, by ascending value."""
     order = np.lexsort((bounds, values))
     order = order[np.isfinite(values[order])]
     first = np.append(True, np.diff(values[order]) > 0)
@@ -186,5 +186,6 @@ def _parameter_values(results: dict[str, Any], param: str) -> np.ndarray:
         return np.array([np.nan if m else float(v) for v, m in zip(column, mask, strict=True)])
     except (TypeError, ValueError):
         raise ValueError(
-            f"param={param!r} is not a numeric parameter of the search; pass the name of one."
+            f"param={param!r} is not a numeric parameter of the search; pass the name of a numeric "
+            f"parameter."
         ) from None

@@ -175,7 +175,7 @@ def _table(parts: list[np.ndarray], missing: list[float]) -> np.ndarray:
 
 def _bins(graph: Graph, values: str, columns: np.ndarray, cuts: Sequence[np.ndarray]) -> str:
     """Return the number of cuts up to the value of each column, by one tree per column."""
-    trees = [_search_tree(own) for own in cuts]
+    trees = [_search_tree(column_cuts) for column_cuts in cuts]
     sizes = [len(tree.cut) for tree in trees]
     tree_ids = np.repeat(np.arange(len(trees)), sizes)
     node_ids = np.concatenate([np.arange(size) for size in sizes])
@@ -243,8 +243,8 @@ def _distance(graph: Graph, kernel_sum: KernelSum, x: str) -> str:
     """Return the sums of absolute or squared differences, added feature by feature."""
     terms = []
     for d, column in enumerate(kernel_sum.support_points().T):
-        own = graph.op("Gather", x, graph.constant(np.array([d])), axis=1)
-        difference = graph.op("Sub", own, graph.constant(column[None].copy()))
+        values = graph.op("Gather", x, graph.constant(np.array([d])), axis=1)
+        difference = graph.op("Sub", values, graph.constant(column[None].copy()))
         if kernel_sum.spec.distance == "manhattan":
             terms.append(graph.op("Abs", difference))
         else:

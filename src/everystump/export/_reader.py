@@ -113,8 +113,10 @@ def _scale(terms: Terms, scale: np.ndarray) -> Terms:
     return replace(
         terms,
         kernel_sums=tuple(
-            replace(one, kernel="scaled_perceptron", parameters={**one.parameters, "scale": scale})
-            for one in terms.kernel_sums
+            replace(
+                term, kernel="scaled_perceptron", parameters={**term.parameters, "scale": scale}
+            )
+            for term in terms.kernel_sums
         ),
     )
 
@@ -147,7 +149,7 @@ def _member_terms(model: SubsampleVotingClassifier) -> list[Terms]:
         weights = np.kron(weights, np.eye(n_scores))
     by_member = np.split(np.atleast_2d(weights), len(model.estimators_), axis=1)
     parts = []
-    for member, subset, own in zip(
+    for member, subset, weight in zip(
         model.estimators_, model.estimators_features_, by_member, strict=True
     ):
         record = _read(member)
@@ -159,9 +161,9 @@ def _member_terms(model: SubsampleVotingClassifier) -> list[Terms]:
         ]
         terms = record.terms.remap(targets)
         if model.outputs == "scores":
-            parts.append(terms.mix(own))
+            parts.append(terms.mix(weight))
         else:
-            added = own.T if n_scores > 1 else np.array([[-1.0], [1.0]]) @ own
+            added = weight.T if n_scores > 1 else np.array([[-1.0], [1.0]]) @ weight
             parts.append(_vote_terms(terms, added))
     return parts
 
@@ -173,15 +175,16 @@ def _read_vote(model: WeightedVoteClassifier) -> ModelRecord:
     names = getattr(model, "feature_names_in_", None)
     indices = [_feature_indices(names, voter.features) for voter in voters]
     by_index = [
-        dict(zip(own, voter.features, strict=True))
-        for own, voter in zip(indices, voters, strict=True)
+        dict(zip(index, voter.features, strict=True))
+        for index, voter in zip(indices, voters, strict=True)
     ]
     features = tuple(
-        _merge_features(d, [own[d] for own in by_index]) for d in range(model.n_features_in_)
+        _merge_features(d, [features[d] for features in by_index])
+        for d in range(model.n_features_in_)
     )
     votes = []
-    for voter, own, weight in zip(voters, indices, model.weights_, strict=True):
-        pairs = zip(own, voter.features, strict=True)
+    for voter, index, weight in zip(voters, indices, model.weights_, strict=True):
+        pairs = zip(index, voter.features, strict=True)
         targets = [_target(d, feature, features[d]) for d, feature in pairs]
         added = weight * _class_votes(voter.classes, model.classes_.tolist())
         votes.append(_vote_terms(voter.terms.remap(targets), added))
@@ -197,11 +200,11 @@ def _read_vote(model: WeightedVoteClassifier) -> ModelRecord:
 
 def _feature_indices(names: Any, features: Sequence[Feature]) -> list[int]:
     """Return the indices of a voter's features in the table of the vote."""
-    own = [feature.name for feature in features]
-    if names is None or not all(isinstance(name, str) for name in own):
+    voter_names = [feature.name for feature in features]
+    if names is None or not all(isinstance(name, str) for name in voter_names):
         return list(range(len(features)))
     known = [str(name) for name in names]
-    return [known.index(str(name)) for name in own]
+    return [known.index(str(name)) for name in voter_names]
 
 
 def _merge_features(d: int, features: Sequence[Feature]) -> Feature:
@@ -215,22 +218,22 @@ def _merge_features(d: int, features: Sequence[Feature]) -> Feature:
             f"model: feature {shown} is not the same for all voters: numbers for some, levels or "
             f"text for others; fit all of them with the same categorical_features."
         )
-    every = [np.asarray(feature.levels) for feature in features]
-    known = dict.fromkeys(level for levels in every for level in levels.tolist())
-    return Feature(name, np.array(list(known), dtype=every[0].dtype))
+    all_levels = [np.asarray(feature.levels) for feature in features]
+    known = dict.fromkeys(level for levels in all_levels for level in levels.tolist())
+    return Feature(name, np.array(list(known), dtype=all_levels[0].dtype))
 
 
-def _target(d: int, own: Feature, merged: Feature) -> TargetFeature:
-    if own.levels is None or merged.levels is None:
+def _target(d: int, feature: Feature, merged: Feature) -> TargetFeature:
+    if feature.levels is None or merged.levels is None:
         return TargetFeature(d)
     index = {level: k for k, level in enumerate(merged.levels.tolist())}
-    levels = np.array([index[level] for level in own.levels.tolist()])
+    levels = np.array([index[level] for level in feature.levels.tolist()])
     return TargetFeature(d, levels, merged.n_levels)
 
 
-def _class_votes(own: list, classes: list) -> np.ndarray:
+def _class_votes(labels: list, classes: list) -> np.ndarray:
     """Return what predicting each class of a voter adds to each score of the vote."""
-    votes = np.array([[float(label == known) for known in classes] for label in own])
+    votes = np.array([[float(label == known) for known in classes] for label in labels])
     return votes[:, 1:] - votes[:, :1] if len(classes) == 2 else votes
 
 

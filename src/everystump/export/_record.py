@@ -1,7 +1,7 @@
-"""The record of a fitted model that all exporters read, whatever estimator it came from.
+"""The record of a fitted model that all exporters read, independent of the estimator.
 
 Every score is an intercept plus a sum of terms: curves of features, curves of projections, kernel
-sums, and votes of other models.  Exporters depend on these four kinds of terms and on no estimator.
+sums, and votes of other models.  Exporters depend on these four kinds of terms only.
 """
 
 from __future__ import annotations

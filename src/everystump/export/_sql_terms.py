@@ -132,7 +132,7 @@ class SqlTerms:
         x, stage = [f"r.x{d}" for d in kernel_sum.features], 0
         if "cuts" in kernel_sum.parameters:
             cuts = kernel_sum.parameters["cuts"]
-            bins = [_bin(column, own) for column, own in zip(x, cuts, strict=True)]
+            bins = [_bin(column, edges) for column, edges in zip(x, cuts, strict=True)]
             x, stage = [self._add_column(expression, 0) for expression in bins], 1
         if "scale" in kernel_sum.parameters:
             pairs = zip(x, kernel_sum.parameters["scale"].tolist(), strict=True)
@@ -164,14 +164,15 @@ def by_class(scores: Sequence[str], results: Sequence[str]) -> str:
             " AND ".join(f"{score} >= {later}" for later in scores[k + 1 :])
             for k, score in enumerate(scores[:-1])
         ]
-    cases = [f"WHEN {one} THEN {result}" for one, result in zip(conditions, results, strict=False)]
+    pairs = zip(conditions, results, strict=False)
+    cases = [f"WHEN {condition} THEN {result}" for condition, result in pairs]
     return f"CASE WHEN {scores[0]} IS NULL THEN NULL {' '.join(cases)} ELSE {results[-1]} END"
 
 
 def _line(column: str, shape: Shape) -> str:
     """Return the curve of a number: missing values first, then ``level + slope * (x - anchor)``.
 
-    Level and slope each have a search of their own.  A single search for both would be shorter, but
+    Level and slope are searched separately.  A single search for both would be shorter, but
     SQLite compares every numeric literal in an expression with all those before it.
     """
     pieces = _around_one_anchor(shape.pieces())
@@ -237,7 +238,7 @@ def _kernel(kernel_sum: KernelSum, x: Sequence[str]) -> str:
     differences = [f"({column} - s.v{d})" for d, column in enumerate(x)]
     spec = kernel_sum.spec
     absolute = spec.distance == "manhattan"
-    distance = sql.add([f"ABS{one}" if absolute else f"{one} * {one}" for one in differences])
+    distance = sql.add([f"ABS{d}" if absolute else f"{d} * {d}" for d in differences])
     if spec.distance == "euclidean":
         distance = f"SQRT({distance})"
     if spec.takes_gamma:

@@ -19,7 +19,7 @@ VERSION = 1
 def to_json(model: Any) -> str:
     """Return a fitted model as a JSON document.
 
-    Numbers are written with all digits, so that they are read back exactly.  ``docs/export.md``
+    Numbers are written with all digits, so they are read back exactly.  ``docs/export.md``
     describes how to score a row with the document, ``model.schema.json`` in this package is its
     JSON Schema, and `everystump.export.score_json` scores rows with it in NumPy.
 
@@ -85,8 +85,8 @@ def _terms(terms: Terms) -> dict[str, Any]:
         ],
     }
     return {
-        "scores": [{"intercept": b, "curves": _curves("feature", own)} for b, own in scores],
-        **{name: found for name, found in others.items() if found},
+        "scores": [{"intercept": b, "curves": _curves("feature", curves)} for b, curves in scores],
+        **{name: terms for name, terms in others.items() if terms},
     }
 
 
@@ -109,7 +109,7 @@ def _projection(projection: Projection) -> dict[str, Any]:
         "features": projection.features.tolist(),
         "centre": projection.center.tolist(),
         "directions": projection.directions.tolist(),
-        "curves": [_curves("direction", own) for own in projection.curves],
+        "curves": [_curves("direction", curves) for curves in projection.curves],
     }
 
 

@@ -18,7 +18,7 @@ def to_onnx(model: Any) -> bytes:
     """Return a fitted model as the bytes of an ONNX file; needs the ``onnx`` extra.
 
     If no feature is text there is one input, ``X`` of shape (n_rows, n_features).  Otherwise each
-    feature has an input of its own name and of shape (n_rows, 1): strings for categories of text,
+    feature has an input with its name and of shape (n_rows, 1): strings for categories of text,
     double-precision numbers for all others.  A missing number is NaN; a missing text is the empty
     string, unless that is a level.  The outputs are ``label``, ``score`` and, where the estimator
     has `predict_proba`, ``probability``.

@@ -23,7 +23,7 @@ class JsonScores(NamedTuple):
     Attributes
     ----------
     score : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        As `decision_function`; NaN for a row with a missing value if the model takes none.
+        As `decision_function`; NaN for a row with a missing value if the model does not accept any.
     label : list
         The predicted class of each row, None where there is no score.
     probability : ndarray of shape (n_rows, n_classes) or None
@@ -138,10 +138,10 @@ def _line(knots: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
     low, high = low[inside], high[inside]
     with np.errstate(over="ignore"):
         slope = rise[inside] / (knots[high] - knots[low])
-    found = values[low] + np.where(np.isfinite(slope), slope, 0.0) * (x[inside] - knots[low])
-    # Rounding must not lead beyond the next knot's value, so that monotonic curves stay monotonic.
+    interpolated = values[low] + np.where(np.isfinite(slope), slope, 0.0) * (x[inside] - knots[low])
+    # Rounding must not go beyond the value at the next knot: monotonic curves stay monotonic.
     ends = values[low], values[high]
-    out[inside] = np.clip(found, np.minimum(*ends), np.maximum(*ends))
+    out[inside] = np.clip(interpolated, np.minimum(*ends), np.maximum(*ends))
     return out
 
 
@@ -172,7 +172,7 @@ def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
 
 
 def _probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Return the probability of each class; for several, one-vs-rest ones that sum to 1."""
+    """Return class probabilities; with several classes, normalized one-vs-rest ones."""
     if log_odds.shape[1] == 1:
         return np.exp(-np.logaddexp(0.0, np.column_stack([log_odds, -log_odds])))
     log_p = -np.logaddexp(0.0, -log_odds)

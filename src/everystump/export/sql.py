@@ -112,7 +112,7 @@ def _unused_prefix(names: Sequence[str], prefix: str) -> str:
 
 
 class _Query:
-    """A chain of SELECTs, each of which adds columns to those of the one before."""
+    """A chain of SELECTs, each of which adds columns to the previous one."""
 
     def __init__(
         self, record: ModelRecord, table: list[str], keep: list[str], probability: bool
@@ -151,12 +151,12 @@ class _Query:
                 f"probability=True: {self._record.estimator} has no predict_proba; use "
                 f"StumpLogisticRegression, or probability=False."
             )
-        own = {title.lower() for title in [*self._titles, "label", *self._probability_titles()]}
+        taken = {title.lower() for title in [*self._titles, "label", *self._probability_titles()]}
         for column in self._keep:
-            if column.lower() in own:
+            if column.lower() in taken:
                 raise ValueError(
                     f"keep contains {column!r}, which is already a column of the result; rename "
-                    f"it in the table, or leave it out."
+                    f"it in the table, or drop it from keep."
                 )
 
     def _probability_titles(self) -> list[str]:
@@ -180,7 +180,7 @@ class _Query:
         if terms.lookups:
             stages.append(_join(terms.lookups, f"{stage}1"))
         for added in [
-            *[["r.*", *own] for own in terms.stages],
+            *[["r.*", *columns] for columns in terms.stages],
             [*self._kept(), *columns],
             *([["r.*", *self._log_probabilities()]] if self._is_normalized() else []),
         ]:
@@ -226,7 +226,7 @@ class _Query:
         return [*self._kept(), *used]
 
     def _null_if_missing(self, score: str) -> str:
-        """Return a score that is NULL if a value is missing and the model takes no missing ones."""
+        """Return a score that is NULL if a value is missing and the model does not accept that."""
         if self._record.takes_missing:
             return score
         total = sql.add([f"r.x{d}" for d in self._used()])
@@ -265,8 +265,8 @@ class _Query:
             return []
         if not self._is_normalized():
             return [f"1e0 / (1e0 + EXP(-({self._log_odds(0)})))"]
-        every = range(len(self._titles))
-        return [f"1e0 / {sql.add([f'EXP(r.l{j} - r.l{k})' for j in every])}" for k in every]
+        indices = range(len(self._titles))
+        return [f"1e0 / {sql.add([f'EXP(r.l{j} - r.l{k})' for j in indices])}" for k in indices]
 
 
 def _values(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""Writes exports to files, completely or not at all."""
+"""Writes exports to files, atomically."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
         A fitted estimator of this package, or a pipeline of scalers, imputers and column selections
         that ends in an additive one.
     path : str or Path
-        The file, which is replaced if it exists; if it is a link, its target is.
+        The file, which is replaced if it exists; symbolic links are followed.
     to : {"json", "onnx", "sql"}, optional
         The format; by default that of the file's suffix.
 

@@ -1,7 +1,7 @@
 """Consistency checks of the objects in a model file.
 
 Compiled loops check nothing, and the methods of a fitted estimator rely on its attributes, so
-objects whose parts contradict each other are rejected, whoever wrote them.
+objects with inconsistent parts are rejected, wherever they come from.
 """
 
 from __future__ import annotations
@@ -291,15 +291,15 @@ def _check_subsample_voting(model: SubsampleVotingClassifier) -> None:
         and np.shape(model.intercept_) == (_n_scores(model.classes_),)
         and np.shape(model.weights_)
         in {(len(members),), (n_scores * len(members),), (n_scores, n_scores * len(members))},
-        "estimators_ must have one machine and one weight for each of n_estimators.",
+        "estimators_ must have one member and one weight for each of n_estimators.",
     )
     n_features = model.n_features_in_
     for member, subset in zip(members, subsets, strict=True):
-        own = np.arange(n_features) if subset is None else np.asarray(subset)
+        index = np.arange(n_features) if subset is None else np.asarray(subset)
         _require(
-            np.all((own >= 0) & (own < n_features)), "estimators_features_ must name features."
+            np.all((index >= 0) & (index < n_features)), "estimators_features_ must name features."
         )
-        _check_members(model, "estimators_", [member], len(own))
+        _check_members(model, "estimators_", [member], len(index))
 
 
 def _check_members(model: Any, name: str, members: Any, n_features: int) -> None:

@@ -34,7 +34,7 @@ class Encoder:
         self.arrays: dict[str, np.ndarray] = {}
         self._files: dict[int, str] = {}
         self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # the ids of objects are unique only while they live
+        self._alive: list[Any] = []  # ids of objects are unique only during their lifetimes
 
     def encode(self, value: Any, path: str, depth: int = 0) -> Any:
         """Return the JSON of a value; ``path`` is its position in the model."""
@@ -123,7 +123,7 @@ class Encoder:
 
 
 def _reject(value: Any, path: str) -> NoReturn:
-    """Raise the error that says which value cannot be stored, and what to do."""
+    """Raise an error that names the value that cannot be stored and suggests a remedy."""
     shown = " ".join(short_repr(value).split())
     if isinstance(value, BaseEstimator):
         raise ModelFileError(

@@ -96,7 +96,7 @@ _ADDED: dict[str, Parts] = {
 
 
 def _migrate(cls: type, arguments: dict[str, Any], attributes: dict[str, Any]) -> Parts:
-    """Return the parts of an object as today's class expects them."""
+    """Return the parts of an object in the form that the current class expects."""
     others = _RENAMED_OF_ESTIMATORS if issubclass(cls, BaseEstimator) else {}
     names = _RENAMED.get(cls.__name__, others)
     arguments, attributes = _rename(arguments, names), _rename(attributes, names)

@@ -76,8 +76,8 @@ def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None
 def load(path: str | os.PathLike) -> Any:
     """Load an estimator from a file that `save` wrote.
 
-    Nothing in the file is executed, and nothing is imported by a name in it.  A damaged file raises
-    a `ModelFileError`, as does one whose parts contradict each other.
+    Nothing in the file is executed, and nothing is imported by a name in it.  A damaged or
+    inconsistent file raises a `ModelFileError`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def load(path: str | os.PathLike) -> Any:
     ...     everystump.load(f"{folder}/small.stump").predict([[2.0]])
     array(['yes'], dtype='<U3')
     """
-    # Whatever goes wrong from here on is the fault of the file.
+    # Any error from here on is caused by the content of the file.
     with _open(path) as file:
         try:
             files = read_archive(file)
@@ -227,7 +227,7 @@ def _build(index: dict[str, Any], files: dict[str, bytes]) -> Any:
 
 
 def _damaged(path: str | os.PathLike, error: Exception, writer: str = "") -> ModelFileError:
-    """Return the error that says in one sentence why a file cannot be read."""
+    """Return an error that explains in one sentence why a file cannot be read."""
     reason = " ".join(f"{error}".split()).rstrip(".")[:200] or type(error).__name__
     remedy = "save the model again"
     if writer and writer != __version__:

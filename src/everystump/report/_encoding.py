@@ -78,7 +78,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Real | Decimal):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): to_plain(own) for key, own in value.items()}
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, bytes):
-        return [to_plain(own) for own in value]
+        return [to_plain(item) for item in value]
     return str(value)

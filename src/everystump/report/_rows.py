@@ -34,9 +34,9 @@ class ScoredRows:
         """Score rows with a model."""
         score = np.asarray(model.decision_function(table), dtype=np.float64)
         actual = None if y is None else class_indices(y, model.classes_, len(X))
-        both = np.column_stack([-score, score]) if score.ndim == 1 else score
+        scores = np.column_stack([-score, score]) if score.ndim == 1 else score
         columns = [feature.name for feature in model.feature_info_]
-        return cls(table, columns, X, both, actual)
+        return cls(table, columns, X, scores, actual)
 
     @cached_property
     def predicted(self) -> np.ndarray:
@@ -47,9 +47,9 @@ class ScoredRows:
         """Return the index label of a row in a pandas frame, else its number."""
         return to_plain(self.table.index[i]) if hasattr(self.table, "iloc") else i
 
-    def margins(self, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def margins(self, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the margin of one class per row over the best other class, and that class."""
-        margin, best_other = class_margins(self.scores, own)
+        margin, best_other = class_margins(self.scores, label)
         return (margin / 2 if self.scores.shape[1] == 2 else margin), best_other
 
 
@@ -71,7 +71,7 @@ def summarize_quality(rows: ScoredRows, actual: np.ndarray) -> dict[str, Any]:
 
 
 def _histogram(margins: np.ndarray) -> dict[str, Any]:
-    """Return a histogram of margins with bins of equal width, one of whose edges is 0."""
+    """Return a histogram of margins with bins of equal width and an edge at 0."""
     low, high = min(0.0, float(margins.min())), max(0.0, float(margins.max()))
     width = (high - low) / (_N_BINS - 1) or 1.0
     first = int(np.floor(low / width))

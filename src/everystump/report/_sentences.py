@@ -1,4 +1,4 @@
-"""The sentences of the page, from what is known about a model."""
+"""The sentences of the report page."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def paragraphs(
         sentences.append(_error(error, about.get("refit")))
     if quality is not None and not (has_error and about.get("rows") == "held-out"):
         rows = pluralize(quality["n"], f"{about.get('rows') or ''} row".strip())
-        share = format_percent(quality["n_wrong"] / quality["n"])
+        percent = format_percent(quality["n_wrong"] / quality["n"])
         sentences.append(
             f"Of the {rows} given to this page, it misclassifies "
-            f"{format_number(quality['n_wrong'])} ({share})."
+            f"{format_number(quality['n_wrong'])} ({percent})."
         )
     if about.get("leakage_warning"):
         sentences.append(f"Warning: {about['leakage_warning']}")
@@ -52,7 +52,7 @@ def _decision_rule(labels: list[str]) -> str:
     if len(labels) == 2:
         return (
             f"Each feature adds to the score or subtracts from it. A score above zero favors "
-            f"“{labels[1]}”, a score below zero “{labels[0]}”."
+            f"“{labels[1]}”, and a score below zero favors “{labels[0]}”."
         )
     return (
         f"Each of the {len(labels)} classes has a score, the sum of an intercept and the "
@@ -112,7 +112,8 @@ def select_metrics(
 ) -> tuple[Mapping[str, Any] | None, str]:
     """Return the metrics to show, None if there are none, and the rows they were evaluated on.
 
-    These are the ones of given rows, unless they are training rows and the model has better ones.
+    These are the metrics on the given rows, unless those are training rows and the model stores
+    metrics on held-out rows.
     """
     is_training, known = about.get("rows") == "training", about.get("figures")
     if known and (found is None or is_training):
@@ -182,7 +183,7 @@ def bound_sentence(bound: Mapping[str, Any]) -> str:
     what = bound.get("bounded") or "the error"
     value = format_percents(max(0.0, bound["value"]))[0]
     if bound.get("holds") is False:
-        why = "; ".join(str(one) for one in bound.get("violations") or [])
+        why = "; ".join(str(violation) for violation in bound.get("violations") or [])
         text = f"{name}: {what} is at most {value} (assumptions violated: an estimate, not a bound"
         return f"{text}; {why})." if why else f"{text})."
     text = f"{name}: {what} is at most {value}"

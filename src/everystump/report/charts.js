@@ -1,4 +1,4 @@
-// Charts, drawn from plain data. Text of the data goes through textContent only.
+// Charts, drawn from plain data. Text from the data is inserted as textContent only.
 
 /** Return an HTML element with attributes and children, which are elements or text. */
 function html(tag, attributes = {}, ...children) {
@@ -40,9 +40,9 @@ function formatSigned(x, decimals = 3) {
   return (x < 0 ? MINUS : "+") + text;
 }
 
-/** Return a share in percent. */
-function formatPercent(share) {
-  const percent = 100 * share;
+/** Return a fraction as a percentage. */
+function formatPercent(fraction) {
+  const percent = 100 * fraction;
   if (percent > 0 && percent < 0.1) return "<0.1%";
   if (percent > 99.9 && percent < 100) return ">99.9%";
   const isWhole = percent === 0 || percent === 100 || (percent >= 9.95 && percent <= 99.05);
@@ -120,7 +120,7 @@ function rangeOf(curves) {
 
 const N_COLORS = 8; // class colors in page.css
 
-/** Whether each class has a color of its own; with two classes, the sign of the score has. */
+/** Whether each class has its own color; with two classes, colors show the sign of the score. */
 const hasClassColors = (labels) => labels.length > 2 && labels.length <= N_COLORS;
 
 /**
@@ -254,7 +254,7 @@ function drawLevels(feature, levels, curve, limits, signs) {
   return { chart: list, mark };
 }
 
-/** Return the line of a level: its name, its share of the rows, and its contribution. */
+/** Return the line of a level: its name, its fraction of the rows, and its contribution. */
 function levelItem(name, share, value, limits, signs) {
   return html("li", {}, typeof name === "string"
     ? html("span", { class: "name", title: name }, name) : name,
@@ -262,7 +262,7 @@ function levelItem(name, share, value, limits, signs) {
     signedBar(value, limits, signs), html("span", { class: "number" }, formatSigned(value)));
 }
 
-/** Return the share of the rows with one of some levels, and the mean contribution. */
+/** Return the fraction of the rows that have one of these levels, and the mean contribution. */
 function averageLevel(chosen, shares, values) {
   const share = chosen.reduce((sum, k) => sum + (shares[k] || 0), 0);
   const weight = (k) => (share ? shares[k] / share : 1 / chosen.length);
@@ -336,10 +336,10 @@ function drawPath({ C, mean, std, chosen, scoring }) {
     ...[...points].reverse().map(([c, m, s]) => point([c, m - s]))];
   plot.chart.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
     svg("path", { class: "line line-plain", d: `M${points.map(point).join("L")}` }));
-  const nearest = points.find(([c]) => chosen && Math.abs(c - Math.log10(chosen)) < 1e-9);
-  points.forEach((one) => plot.chart.append(svg("circle", {
-    class: one === nearest ? "current" : "dot",
-    cx: plot.atX(one[0]), cy: plot.atY(one[1]), r: one === nearest ? 6 : 3 },
-  svg("title", {}, `C = ${formatNumber(10 ** one[0])}: ${formatNumber(one[1])}`))));
+  const chosenPoint = points.find(([c]) => chosen && Math.abs(c - Math.log10(chosen)) < 1e-9);
+  points.forEach(([c, m]) => plot.chart.append(svg("circle", {
+    class: c === chosenPoint?.[0] ? "current" : "dot",
+    cx: plot.atX(c), cy: plot.atY(m), r: c === chosenPoint?.[0] ? 6 : 3 },
+  svg("title", {}, `C = ${formatNumber(10 ** c)}: ${formatNumber(m)}`))));
   return plot.chart;
 }

@@ -2,7 +2,7 @@
 
 /**
  * Return a slider and a number, which may lie beyond the ends of the slider.
- * A row's own value is scored with all digits, whatever the number shows.
+ * A row's own value is scored with all digits, even if fewer are shown.
  */
 function numberInput(id, feature, onChange) {
   const [low, high] = feature.high > feature.low ? [feature.low, feature.high]

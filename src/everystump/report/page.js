@@ -1,4 +1,4 @@
-// The page: each section from the summary, shown if it has content.
+// The page: sections that are built from the summary and shown if they have content.
 
 const MAX_ROWS = 5; // explained rows before the button
 const MAX_IMPORTANCES = 15;
@@ -174,18 +174,18 @@ function drawQuality({ about, quality, labels }) {
       cell.style.setProperty("--rate", String(rate));
       return cell;
     })));
-  const nRight = quality.n - quality.n_wrong;
+  const nCorrect = quality.n - quality.n_wrong;
   if (labels.length > 4) byId("confusion").parentElement.classList.add("wide");
   byId("confusion").append(html("table", { class: "confusion" }, html("thead", {}, head),
     html("tbody", {}, ...rows)));
   byId("confusion").after(html("p", { class: "hint" },
-    `${nRight} of ${quality.n} ${about.rows ? `${about.rows} ` : ""}rows are classified ` +
+    `${nCorrect} of ${quality.n} ${about.rows ? `${about.rows} ` : ""}rows are classified ` +
     `correctly; the error is ${formatPercent(quality.n_wrong / quality.n)}. Percentages are ` +
-    "shares of the rows of an actual class."));
+    "relative to the number of rows of the actual class."));
   byId("margins").append(drawMargins(quality.margins), html("p", { class: "hint" },
     "The margin of a row is the score of its actual class" +
-    `${labels.length === 2 ? "" : " minus the largest score of the other classes"}: the larger, ` +
-    "the more certain the prediction; below zero the row is misclassified."));
+    `${labels.length === 2 ? "" : " minus the largest score of the other classes"}: the larger ` +
+    "it is, the more certain the prediction; below zero, the row is misclassified."));
 }
 
 function drawExplainedRows(summary, panel, scorer) {
@@ -209,7 +209,7 @@ function explainedTable({ features, labels, what_if: whatIf }, rows, panel, scor
   const isBinary = labels.length === 2;
   const hasProbabilities = scorer.document.log_odds !== null;
   const titles = ["row", "predicted", "actual", ...(hasProbabilities ? ["probability"] : []),
-    isBinary ? "score" : "ahead by",
+    isBinary ? "score" : "score difference",
     ...(isBinary ? [1, 0].map((k) => `evidence for \u201c${truncateMiddle(labels[k], 24)}\u201d`)
       : ["evidence for", "evidence against"])];
   const nNumbers = hasProbabilities ? 2 : 1;
@@ -260,9 +260,9 @@ function drawChoiceOfC({ about: { path } }) {
   if (!path || !path.C || !path.mean || !path.C.length) return;
   showSection("path", "Choice of C");
   byId("path-plot").append(drawPath(path), html("p", { class: "hint" },
-    "C is the inverse regularization strength: a small C gives simple curves, a large C curves " +
-    `that follow the training rows closely. A larger validation score (${scoreName(path)}) is ` +
-    "better; the band shows one standard deviation to each side" +
+    "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
+    `gives curves that follow the training rows closely. A larger validation score (${scoreName(path)}) is ` +
+    "better; the band shows plus and minus one standard deviation" +
     `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}.`));
 }
 

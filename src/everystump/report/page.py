@@ -39,8 +39,8 @@ def write_report(
     path : str or Path
         The HTML file, which is replaced if it exists.
     X, y : array-like, optional
-        Rows that it was not trained on, and their classes.  If they are training rows, the page
-        says so and shows no intervals; if some are, or it is not known, the page has a warning.
+        Rows that it was not trained on, and their classes.  If they are training rows, the page is
+        labeled accordingly and has no intervals; if some are, or it is unknown, there is a warning.
     about : dict, optional
         Further information; see `summarize`.
 
@@ -62,8 +62,8 @@ def write_report(
 def render(summary: Mapping[str, Any]) -> str:
     """Return the page of a summary.
 
-    All text of the data is escaped, and the security policy of the page allows no scripts but its
-    own.
+    All text from the data is escaped, and the content security policy of the page allows only its
+    own scripts.
 
     Parameters
     ----------

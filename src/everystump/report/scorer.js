@@ -115,7 +115,7 @@ function interpolate(knots, values, x) {
   if (k === knots.length || values[k] === low) return low;
   const slope = (values[k] - low) / (knots[k] - knots[k - 1]);
   if (!Number.isFinite(slope)) return low;
-  // Rounding must not lead beyond the next knot's value, so that monotonic curves stay monotonic.
+  // Rounding must not go beyond the value at the next knot: monotonic curves stay monotonic.
   const value = low + slope * (x - knots[k - 1]);
   return slope > 0 ? Math.min(value, values[k]) : Math.max(value, values[k]);
 }
@@ -132,7 +132,7 @@ function countAtMost(numbers, x) {
   return low;
 }
 
-/** Return the probability of each class; for several, one-vs-rest ones that sum to 1. */
+/** Return class probabilities; with several classes, normalized one-vs-rest ones. */
 function probabilities(logOdds) {
   const logSigmoid = (t) => Math.min(t, 0) - Math.log1p(Math.exp(-Math.abs(t)));
   if (logOdds.length === 1) {
@@ -140,7 +140,7 @@ function probabilities(logOdds) {
   }
   const logs = logOdds.map(logSigmoid);
   const largest = Math.max(...logs);
-  const unnormalized = logs.map((one) => Math.exp(one - largest));
-  const total = unnormalized.reduce((sum, one) => sum + one, 0);
-  return unnormalized.map((one) => one / total);
+  const unnormalized = logs.map((log) => Math.exp(log - largest));
+  const total = unnormalized.reduce((sum, p) => sum + p, 0);
+  return unnormalized.map((p) => p / total);
 }

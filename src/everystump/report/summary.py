@@ -37,7 +37,7 @@ from everystump.report._sentences import (
     tiles,
 )
 
-_FORMER_KEYS = {"guesses": "schema", "doubt": "leakage_warning"}  # of earlier releases
+_OLD_KEYS = {"guesses": "schema", "doubt": "leakage_warning"}  # of earlier releases
 
 
 def summarize(
@@ -56,13 +56,13 @@ def summarize(
     y : array-like of shape (n_samples,), optional
         Their classes, for metrics, margins, the confusion matrix and the largest errors.
     about : dict, optional
-        What the model does not store itself, or overrides it; all entries are optional: ``rows``
-        (what ``X`` is: ``"held-out"``, ``"training"`` or ``""``), ``leakage_warning`` (why it may
-        not be; if neither is given, ``X`` is compared with the training rows), ``data``,
-        ``target``, ``n_rows``, ``n_held_out``, ``class_counts`` (of the training rows),
-        ``positive`` (a label), ``refit`` (``n_rows`` and ``n_held_out`` of the model that was
-        evaluated, if it is another one), ``model`` (a description), ``schema`` and ``dropped``
-        (sentences), ``error`` (value, low, high, how), ``figures`` (see
+        Information that the model does not store, or that overrides what it stores; all entries are
+        optional: ``rows`` (which rows ``X`` has: ``"held-out"``, ``"training"`` or ``""``),
+        ``leakage_warning`` (why these may be training rows; if neither is given, ``X`` is compared
+        with the training rows), ``data``, ``target``, ``n_rows``, ``n_held_out``, ``class_counts``
+        (of the training rows), ``positive`` (a label), ``refit`` (``n_rows`` and ``n_held_out`` of
+        the model that was evaluated, if it is a different one), ``model`` (a description),
+        ``schema`` and ``dropped`` (sentences), ``error`` (value, low, high, how), ``figures`` (see
         `everystump._evaluation.evaluate`), ``importances`` (``n_rows``, and ``values`` by score and
         feature), ``certificate`` (primal, dual, gap, converged, over), ``bounds`` (a list: name,
         bounded, value, holds, vacuous, reference, assumptions), ``path`` (C, mean, std, scoring,
@@ -72,7 +72,7 @@ def summarize(
     -------
     dict
         ``document`` is the document of `everystump.export.to_json`; features, classes and rows are
-        referred to by their index, counted from 0.
+        referred to by their index, counting from 0.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def summarize(
         "document": document,
         "labels": labels,
         "features": features,
-        "order": np.argsort([-sum(each) for each in importances], kind="stable").tolist(),
+        "order": np.argsort([-sum(by_score) for by_score in importances], kind="stable").tolist(),
         "measured_on": measured_on,
         "edits": [str(edit) for edit in getattr(model, "edits_", ())],
         "about": known,
@@ -112,8 +112,8 @@ def summarize(
             "title": "a typical row: medians and most frequent levels",
             "values": [feature["typical"] for feature in features],
         }
-        made_up = [typical, *_extreme_rows(document, features, models, density)]
-        summary |= {"quality": None, "explained": None, "what_if": made_up}
+        artificial = [typical, *_extreme_rows(document, features, models, density)]
+        summary |= {"quality": None, "explained": None, "what_if": artificial}
     else:
         summary |= _summarize_rows(rows, models, document)
     if summary["quality"] is not None:
@@ -173,8 +173,8 @@ def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
         if more is not None and not isinstance(more, Mapping):
             raise TypeError(f"about={more!r} is of type {type(more).__name__}; pass a dict.")
         known |= dict(more or {})
-    known.pop("origin", None)  # needed by the model file only
-    for old, new in _FORMER_KEYS.items():
+    known.pop("origin", None)  # only needed in the model file
+    for old, new in _OLD_KEYS.items():
         if old in known:
             known.setdefault(new, known.pop(old))
     if getattr(model, "edits_", ()):

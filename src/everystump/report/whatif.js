@@ -3,7 +3,7 @@
 const MAX_FIELDS = 12;
 const ANNOUNCE_DELAY = 600; // milliseconds without a change before the outcome is announced
 
-/** Build the panel into an element; `onChange` gets the cells after each change. */
+/** Build the panel into an element; `onChange` is called with the cells after each change. */
 function buildWhatIf(panel, summary, scorer, onChange) {
   const labels = summary.labels;
   const state = { cells: [], row: null, score: labels.length > 2 ? 0 : null, pinned: false };
@@ -60,7 +60,7 @@ function buildWhatIf(panel, summary, scorer, onChange) {
   return {
     refresh: () => onChange(state.cells),
     startFromRow(number) {
-      const row = summary.what_if.find((one) => one.row === number);
+      const row = summary.what_if.find((candidate) => candidate.row === number);
       if (row) startFrom(row);
     },
   };
@@ -148,7 +148,7 @@ function buildOutcome(labels, model, onChoose) {
 }
 
 const predictedLabel = (result, labels) => (result.predicted === null
-  ? "none, as a value is missing" : labels[result.predicted]);
+  ? "none, because a value is missing" : labels[result.predicted]);
 
 function scoreElement() {
   return html("data", { class: "score" });
@@ -175,17 +175,17 @@ function binaryOutcome(labels, hasProbabilities) {
       `below zero favors “${labels[0]}”`)));
 
   function update(result, before) {
-    const shares = result.probability;
+    const probabilities = result.probability;
     const difference = result.scores[0] - before.scores[0];
     predicted.textContent = predictedLabel(result, labels);
     setScore(score, result.scores[0]);
     change.textContent = Math.abs(difference) >= 1e-12
-      ? ` (${formatSigned(difference)} by your changes)` : "";
-    if (shares && result.predicted !== null) {
-      probability.textContent = `, probability ${formatPercent(shares[result.predicted])}`;
-      gauge.firstChild.style.width = `${100 * shares[1]}%`;
+      ? ` (${formatSigned(difference)} from your changes)` : "";
+    if (probabilities && result.predicted !== null) {
+      probability.textContent = `, probability ${formatPercent(probabilities[result.predicted])}`;
+      gauge.firstChild.style.width = `${100 * probabilities[1]}%`;
       ends.forEach((end, k) => {
-        end.textContent = `${labels[k]} ${formatPercent(shares[k])}`;
+        end.textContent = `${labels[k]} ${formatPercent(probabilities[k])}`;
       });
     } else probability.textContent = "";
     return `${predicted.textContent}${probability.textContent}, score ${score.textContent}`;

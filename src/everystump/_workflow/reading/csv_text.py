@@ -40,7 +40,7 @@ def parse_csv(
 ) -> tuple[Any, list[str]]:
     """Return a frame and notes on what was detected; ``path`` is the source of the text.
 
-    The columns of ``as_text`` are read as text, whatever their cells look like.
+    The columns of ``as_text`` are read as text, even if their cells are numbers.
     """
     skipped = len(text) - len(text.lstrip("\n"))
     text = text.strip("\n")
@@ -93,8 +93,8 @@ def _rows(lines: Iterable[str], delimiter: str) -> Any:
 def _find_delimiter(path: Path, text: str, given: str | None, line: int) -> str:
     """Return the given delimiter, or the one that splits the first lines best."""
     head = text[:_SAMPLE].splitlines()[:_SAMPLE_LINES]
-    counts = {one: [len(row) for row in _rows(head, one)] for one in _DELIMITERS}
-    best = max(_DELIMITERS, key=lambda one: (counts[one][0] > 1, np.mean(counts[one])))
+    counts = {mark: [len(row) for row in _rows(head, mark)] for mark in _DELIMITERS}
+    best = max(_DELIMITERS, key=lambda mark: (counts[mark][0] > 1, np.mean(counts[mark])))
     splits = counts[best][0] > 1
     if given is not None:
         delimiter = "\t" if given == "\\t" else given
@@ -131,7 +131,7 @@ def _are_values(names: Sequence[str]) -> bool:
     """Whether a header consists of numbers other than 0, 1, 2, ... or 1, 2, 3, ..."""
     numbers = [as_number(name) for name in names]
     counting = [list(range(start, start + len(names))) for start in (0, 1)]
-    return not any(isinstance(one, str) for one in numbers) and numbers not in counting
+    return not any(isinstance(number, str) for number in numbers) and numbers not in counting
 
 
 def _check_ragged(path: Path, text: str, delimiter: str, skipped: int) -> list[str]:

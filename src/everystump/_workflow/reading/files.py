@@ -58,7 +58,7 @@ def read_file(
     dialect : Dialect, optional
         Options of the user for a CSV file.
     text : collection of str
-        Columns that are read as text, whatever their cells look like.
+        Columns that are read as text, even if their cells are numbers.
     """
     return parse_file(path, read_decompressed(path), dialect, text=text)
 
@@ -119,13 +119,13 @@ def _decompressor(content: bytes) -> Callable[[Path, bytes], bytes] | None:
     """Return the function that decompresses a content, None if it is not compressed."""
     if content.startswith(_ZIP):
         return _unzip
-    return next((one for magic, one in _DECOMPRESSORS.items() if content.startswith(magic)), None)
+    return next((f for magic, f in _DECOMPRESSORS.items() if content.startswith(magic)), None)
 
 
 def _unzip(path: Path, content: bytes) -> bytes:
     """Return the only file of a zip archive."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
         workbook = next((kind for name, kind in _WORKBOOKS.items() if name in names), None)
         if workbook is not None:
             raise InvalidInputError(f"{path} is {workbook}; save its sheet as CSV and pass that.")

@@ -1,4 +1,4 @@
-"""Data frames with few dtypes, whatever file they come from."""
+"""Normalization of data frames to a few dtypes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def normalize_dtypes(frame: Any, skip: Collection[str] = ()) -> Any:
     import pandas as pd
 
     changed = {}
-    is_numpy = [isinstance(one, np.dtype) and one.kind in "iufb" for one in frame.dtypes]
+    is_numpy = [isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes]
     for name in frame.columns[np.logical_not(is_numpy)]:
         column = frame[name]
         held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
@@ -54,7 +54,7 @@ def large_columns(frame: Any) -> list[str]:
 
 
 def with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
-    """Return a shallow copy of a frame with some columns replaced, whatever their names."""
+    """Return a shallow copy of a frame with some columns replaced."""
     frame = frame.copy(deep=False)
     for name, column in columns.items():
         frame[name] = column

@@ -83,9 +83,9 @@ def read_numbers(
     """
     read = [read_number(cell.strip(), decimal) for cell in cells]
     if sign is None:
-        counts = Counter(one[1] for one in read if one is not None and one[1])
+        counts = Counter(pair[1] for pair in read if pair is not None and pair[1])
         sign = counts.most_common(1)[0][0] if counts else ""
-    values = [np.nan if one is None or one[1] not in ("", sign) else one[0] for one in read]
+    values = [np.nan if pair is None or pair[1] not in ("", sign) else pair[0] for pair in read]
     return np.array(values, dtype=np.float64), sign
 
 
@@ -120,7 +120,7 @@ def is_code(cell: str) -> bool:
 
 
 def exceed_float_precision(cells: Sequence[str]) -> bool:
-    """Whether cells are integers of which some are too large to be distinct as floats.
+    """Whether most cells are integers, some of them too large to be distinct as floats.
 
     Examples
     --------

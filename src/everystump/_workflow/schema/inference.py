@@ -135,9 +135,10 @@ def _assumed_order(column: Any) -> str:
     if as_datetimes(column) is not None:
         return ""
     cells = unique_cells(column)
-    for some in (cells[:_SAMPLE], cells):  # a sample is enough in most cases
-        one, other = (read_dates(some, day_first=first) for first in (False, True))
-        if np.array_equal(one, other, equal_nan=True) or (np.isnat(one) != np.isnat(other)).any():
+    for tested in (cells[:_SAMPLE], cells):  # a sample is enough in most cases
+        month_first, day_first = (read_dates(tested, day_first=d) for d in (False, True))
+        is_equal = np.array_equal(month_first, day_first, equal_nan=True)
+        if is_equal or (np.isnat(month_first) != np.isnat(day_first)).any():
             return ""
     return "; assuming month before day"
 
@@ -182,7 +183,7 @@ def _infer_parser(
 
 
 def _number_candidates(decimals: Sequence[str]) -> list[_Candidate]:
-    return [_Candidate("number", number_reader(one, None), one) for one in decimals]
+    return [_Candidate("number", number_reader(decimal, None), decimal) for decimal in decimals]
 
 
 def _best_candidate(
@@ -190,10 +191,14 @@ def _best_candidate(
 ) -> tuple[_Candidate | None, list[str]]:
     """Return the first candidate that parses most cells, and the cells that it cannot parse.
 
-    It must parse half of a sample, so that text columns are cheap.
+    It must parse at least half of a sample; this rules out text columns quickly.
     """
     sample = cells[:_SAMPLE]
-    likely = [one for one in candidates if 2 * len(_unparsed(sample, one)) <= len(sample)]
+    likely = [
+        candidate
+        for candidate in candidates
+        if 2 * len(_unparsed(sample, candidate)) <= len(sample)
+    ]
     if not cells or not likely:
         return None, []
     best, fewest = likely[0], _unparsed(cells, likely[0])

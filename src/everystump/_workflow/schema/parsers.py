@@ -62,7 +62,7 @@ class ColumnParser(ABC):
             if not bad.any():
                 return values, []
             results.append((values, bad))
-        values, bad = min(results, key=lambda one: int(one[1].sum()))
+        values, bad = min(results, key=lambda result: int(result[1].sum()))
         words = unique_cells(column[bad])
         if not are_few(words, unique_cells(column[~is_missing])):
             raise _unexpected_cell(column, bad, expected)
@@ -142,7 +142,7 @@ class DateParser(ColumnParser):
         return list(self.parts.values())
 
     def parse(self, column: Any) -> tuple[dict[str, Any], list[str]]:
-        """Return the numbers of the dates, in whatever format they are written."""
+        """Return numeric features of the dates, in any supported format."""
         import pandas as pd
 
         dates, words = as_datetimes(column), list[str]()
@@ -156,7 +156,7 @@ class DateParser(ColumnParser):
         return features, words
 
 
-_KINDS: dict[str, Any] = {one.kind: one for one in (NumberParser, TimeParser, DateParser)}
+_KINDS: dict[str, Any] = {cls.kind: cls for cls in (NumberParser, TimeParser, DateParser)}
 
 
 def apply_parsers(frame: Any, parsers: Mapping[str, ColumnParser]) -> Any:
@@ -174,17 +174,17 @@ def apply_parsers(frame: Any, parsers: Mapping[str, ColumnParser]) -> Any:
 def parsers_to_dict(parsers: Mapping[str, ColumnParser]) -> dict[str, dict[str, Any]]:
     """Return parsers as plain data, to be stored with a model."""
     return {
-        name: {"kind": one.kind, **asdict(one), "missing": list(one.missing)}
-        for name, one in parsers.items()
+        name: {"kind": parser.kind, **asdict(parser), "missing": list(parser.missing)}
+        for name, parser in parsers.items()
     }
 
 
 def parsers_from_dict(stored: Mapping[str, Mapping[str, Any]]) -> dict[str, ColumnParser]:
     """Return the parsers that were stored with a model."""
     parsers = {}
-    for name, one in stored.items():
-        options = {key: value for key, value in one.items() if key not in ("kind", "missing")}
-        parsers[name] = _KINDS[one["kind"]](**options, missing=tuple(one["missing"]))
+    for name, record in stored.items():
+        options = {key: value for key, value in record.items() if key not in ("kind", "missing")}
+        parsers[name] = _KINDS[record["kind"]](**options, missing=tuple(record["missing"]))
     return parsers
 
 
@@ -200,8 +200,8 @@ def date_reader(day_first: bool) -> CellReader:
 
 def read_clocks(cells: Sequence[str]) -> np.ndarray:
     """Parse times of day."""
-    read = [read_clock(cell) for cell in cells]
-    return np.array([np.nan if one is None else one for one in read], dtype=np.float64)
+    hours = [read_clock(cell) for cell in cells]
+    return np.array([np.nan if hour is None else hour for hour in hours], dtype=np.float64)
 
 
 def parse_cells(column: Any, reader: CellReader) -> Any:
@@ -231,8 +231,10 @@ def as_datetimes(column: Any) -> Any:
 def are_few(words: Sequence[str], cells: Sequence[str]) -> bool:
     """Whether so few of the distinct cells are words that the column is not text."""
     n_parsed = len(cells) - len(words)
-    few = len(words) <= min(_MAX_WORDS, _MAX_WORD_FRACTION * len(cells)) and n_parsed >= _MIN_PARSED
-    return not words or few
+    is_few = (
+        len(words) <= min(_MAX_WORDS, _MAX_WORD_FRACTION * len(cells)) and n_parsed >= _MIN_PARSED
+    )
+    return not words or is_few
 
 
 def _unexpected_cell(column: Any, bad: Any, expected: str) -> InvalidInputError:
