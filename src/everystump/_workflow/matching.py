@@ -192,9 +192,9 @@ def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
     needed = (name if name in frame.columns else source.get(name, name) for name in names)
     absent = [name for name in dict.fromkeys(needed) if name not in frame.columns]
     if absent:
-        names = truncate_list([repr(name) for name in absent], 3)
+        shown = truncate_list([repr(name) for name in absent], 3)
         raise InvalidInputError(
-            f"The data have no column {names}, which the model needs; add or rename columns."
+            f"The data have no column {shown}, which the model needs; add or rename columns."
         )
 
 

@@ -97,7 +97,7 @@ def _outcome(model: Any, record: dict[str, Any]) -> str:
     text += f", probability {format_percent(probabilities[label])}" if probabilities else ""
     if len(classes) > 2:
         return f"{text}. The class with the largest score is predicted."
-    signs = f"Positive contributions (blue) favor “{classes[1]}”, negative ones (orange) "
+    signs = f"Positive contributions (blue) favor “{classes[1]}”; negative ones (orange) favor "
     return f"{text}, score {record['score']:+.3f}.\n{wrap(f'{signs}“{classes[0]}”.')}"
 
 
