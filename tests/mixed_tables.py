@@ -26,7 +26,7 @@ def mixed_table(seed, n=80, n_classes=2, categories=(2,)):
 
 
 def lower_median(x, weight=None):
-    """Return the lower median of the observed values; a weight of 2 is a row twice."""
+    """Return the lower median of the observed values; a weight of 2 repeats a row."""
     observed = ~np.isnan(x)
     times = np.ones(observed.sum(), dtype=int) if weight is None else weight[observed].astype(int)
     ordered = np.sort(np.repeat(x[observed], times))

@@ -106,13 +106,13 @@ def gram(axes):
     return sum(a.inside.sum() + a.outside for a in axes) / 2 - distances(axes)
 
 
-def smooth_stumps(axes, bias):
+def smooth_stumps(axes, fit_intercept):
     """Return Theorem 5's features ``sqrt(mass / 2) * s_hat`` of each row, one column per gap."""
     blocks = []
     for a in axes:
         side = np.where(a.code[:, None] > np.arange(len(a.inside))[None, :], 1.0, -1.0)
         blocks.append(side * np.sqrt(a.inside / 2))
-        if not bias:
+        if not fit_intercept:
             blocks.append(np.full((len(a.code), 1), np.sqrt(a.outside / 2)))
     return np.hstack(blocks)
 
@@ -121,7 +121,7 @@ def smooth_stumps(axes, bias):
 class Curves:
     """A function of the kernel's space: the increments of each feature's curve over the gaps.
 
-    ``corner`` is the sum of the curve's two ends, which costs something without a bias.
+    ``corner`` is the sum of the curve's two ends, which costs something without an intercept.
     """
 
     rises: tuple
@@ -131,10 +131,10 @@ class Curves:
         rises = tuple(a - b for a, b in zip(self.rises, other.rises, strict=True))
         return Curves(rises, self.corner - other.corner)
 
-    def energy(self, axes, bias):
+    def energy(self, axes, fit_intercept):
         """Return the squared norm."""
         pairs = [(rise, a.inside) for rise, a in zip(self.rises, axes, strict=True)]
-        if not bias:
+        if not fit_intercept:
             pairs += [(c, a.outside) for c, a in zip(self.corner, axes, strict=True)]
         return sum(_square_over(rise, np.asarray(mass)) for rise, mass in pairs)
 
@@ -178,10 +178,10 @@ class Machine:
         return self.primal - self.dual
 
 
-def hinge_machine(axes, y, cost, beta, b, *, bias):
+def hinge_machine(axes, y, cost, beta, b, *, fit_intercept):
     """Return the machine of dual variables ``y a = beta`` and intercept ``b``."""
     curves, scores = expansion(axes, beta)
-    energy = curves.energy(axes, bias)
+    energy = curves.energy(axes, fit_intercept)
     if np.all(np.isinf(cost)):
         return _hard_machine(curves, y, scores + b, energy, np.abs(beta).sum())
     loss = float(cost @ np.maximum(0, 1 - y * (scores + b)))
@@ -199,7 +199,7 @@ def _hard_machine(curves, y, scores, energy, total):
 
 
 def libsvm(axes, y, cost):
-    """Return LIBSVM's solution on the precomputed kernel, with a bias."""
+    """Return LIBSVM's solution on the precomputed kernel, with an intercept."""
     finite = np.where(np.isinf(cost), 1e6 / max(distances(axes).max(), 1e-30), cost)
     C = finite.max()
     svc = SVC(C=C, kernel="precomputed", tol=1e-7, max_iter=LIBSVM_STEPS, cache_size=500)
@@ -208,14 +208,14 @@ def libsvm(axes, y, cost):
         svc.fit(gram(axes), y, sample_weight=finite / C)
     beta = np.zeros(len(y))
     beta[svc.support_] = svc.dual_coef_[0]
-    return hinge_machine(axes, y, cost, beta, svc.intercept_[0], bias=True)
+    return hinge_machine(axes, y, cost, beta, svc.intercept_[0], fit_intercept=True)
 
 
 def box_machine(axes, y, cost):
-    """Return the solution without a bias, by an interior-point method on the dual."""
+    """Return the solution without an intercept, by an interior-point method on the dual."""
     Q = gram(axes) * np.outer(y, y)
     top = np.where(np.isinf(cost), 1e6 / max(np.trace(Q), 1e-30), cost)
-    return hinge_machine(axes, y, cost, y * box_interior_point(Q, top), 0.0, bias=False)
+    return hinge_machine(axes, y, cost, y * box_interior_point(Q, top), 0.0, fit_intercept=False)
 
 
 def box_interior_point(Q, top, steps=100):
@@ -237,14 +237,14 @@ def box_interior_point(Q, top, steps=100):
     return np.clip(a, 0, top)
 
 
-def widest_margin(axes, y, *, bias):
+def widest_margin(axes, y, *, fit_intercept):
     """Return the largest margin with weights of at most 1; 0 if no ensemble separates.
 
     It is relative to the votes' length, so a feature of next to no mass separates next to nothing.
     """
-    votes = smooth_stumps(axes, bias)
+    votes = smooth_stumps(axes, fit_intercept)
     votes = votes / (np.sqrt(np.sum(votes[0] ** 2)) or 1.0)
-    if bias:
+    if fit_intercept:
         votes = np.hstack([votes, np.ones((len(y), 1))])
     n, d = votes.shape
     sides = np.hstack([-y[:, None] * votes, np.ones((n, 1))])
@@ -263,7 +263,7 @@ def every_stump(X):
     return feature, threshold, np.where(X[:, feature] >= threshold, 1.0, -1.0)
 
 
-def least_error(X, y, weight):
+def smallest_error(X, y, weight):
     """Return the smallest weighted error of all stumps in both directions."""
     edges = every_stump(X)[2].T @ (weight * y)
     return (1 - np.abs(edges).max() / weight.sum()) / 2

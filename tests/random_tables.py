@@ -1,4 +1,4 @@
-"""Random two-class tables and problems for hypothesis: ties, copies, spikes, wild scales."""
+"""Random binary tables and problems for hypothesis: ties, copies, spikes, extreme scales."""
 
 from dataclasses import dataclass
 
@@ -70,14 +70,14 @@ class Case:
         y[:2] = -1, 1
         return y
 
-    def stumps(self, X, weight, *, bias):
+    def stumps(self, X, weight, *, fit_intercept):
         """Return the oracle's axes, everystump's measure, and the range given to it."""
         if self.measure == "chosen":
             thresholds = self._thresholds(X)
             axes = [chosen_axis(x, t) for x, t in zip(X.T, thresholds, strict=True)]
             return axes, ChosenStumps(thresholds), None
         limits = None
-        if self.widen and not bias:
+        if self.widen and not fit_intercept:
             reach = self.widen * (np.ptp(X, axis=0) + 10.0 ** np.array(self.scales))
             limits = np.column_stack([X.min(axis=0) - reach, X.max(axis=0) + 2 * reach])
         pairs = [None] * X.shape[1] if limits is None else [tuple(pair) for pair in limits]
@@ -94,16 +94,16 @@ class Case:
 
 
 @st.composite
-def cases(draw, max_rows=40, max_features=6, measures=(*NAMED, "chosen"), wildest=9):
-    """Draw a case with scales up to ``10 ** wildest``.
+def cases(draw, max_rows=40, max_features=6, measures=(*NAMED, "chosen"), max_exponent=9):
+    """Draw a case with scales up to ``10 ** max_exponent``.
 
-    Only the density keeps to tame scales, as its mass grows with the cube.
+    Only the density keeps to moderate scales, as its mass grows with the cube.
     """
     measure = draw(st.sampled_from(measures))
     d = draw(st.integers(1, max_features))
     tame = measure == "density"
     kinds = sorted(set(KINDS) - {"heavy"} if tame else KINDS)
-    wild = st.integers(-wildest, wildest)
+    wild = st.integers(-max_exponent, max_exponent)
     scale = st.just(-1) if tame else draw(st.sampled_from([st.just(0), wild]))
     shared = draw(scale)
     mixed = draw(st.booleans())

@@ -15,24 +15,31 @@ from everystump._core.solvers.rows import Rows
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-BIAS = pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+BIAS = pytest.mark.parametrize(
+    "fit_intercept", [True, False], ids=["fit_intercept", "no intercept"]
+)
 
 
 class Small:
     """A problem of 60 rows: two continuous features and three of few values, which are joined."""
 
-    def __init__(self, loss, *, bias=True, C=1.0, seed=0, n=60, n_threads=1):
+    def __init__(self, loss, *, fit_intercept=True, C=1.0, seed=0, n=60, n_threads=1):
         rng = np.random.default_rng(seed)
         X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 3, size=(n, 3))])
         self.y = np.where(X[:, 0] + X[:, 2] + rng.normal(size=n) > 0.8, 1.0, -1.0)
-        self.weight, self.C, self.bias, self.loss = rng.uniform(0.5, 2.0, size=n), C, bias, loss
+        self.weight, self.C, self.fit_intercept, self.loss = (
+            rng.uniform(0.5, 2.0, size=n),
+            C,
+            fit_intercept,
+            loss,
+        )
         self.columns = make_columns(X, max_bins=1000)
         masses = [Mixed().masses(column, d) for d, column in enumerate(self.columns.columns)]
         masses = [Masses(mass.inside, 0.7) for mass in masses]
-        self.chains = Chains.of(paths(masses), masses, centered=not bias)
+        self.chains = Chains.of(paths(masses), masses, centered=not fit_intercept)
         self.packing = pack(self.columns.codes, self.columns.sizes)
         self.problem = Problem(
-            self.chains, self.packing, loss, fit_intercept=bias, hard=bool(np.isinf(C))
+            self.chains, self.packing, loss, fit_intercept=fit_intercept, hard=bool(np.isinf(C))
         )
         self.rows = Rows(
             self.packing, np.arange(n), self.y > 0, loss, self.weight, C, n_threads=n_threads
@@ -66,7 +73,7 @@ class Small:
         W, a = loss.curvature(margin), loss.slope(margin)
         r, e = V.T @ (self.y * a) - w, float(self.y @ a)
         A, h, k = np.eye(len(w)) + (V.T * W) @ V, V.T @ W, W.sum()
-        if not self.bias:
+        if not self.fit_intercept:
             return A, r, 0.0, h, k
         return A - np.outer(h, h) / k, r - h * e / k, e, h, k
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles import every_stump, least_error
+from oracles import every_stump, smallest_error
 from sklearn.datasets import load_iris
 
 from everystump import DecisionStumpClassifier, StumpBaggingClassifier
@@ -23,7 +23,7 @@ def table():
 
 
 def draws(X, y, random_state, n_estimators, n_levels=None):
-    """Yield the rows of each bootstrap sample, and what goes on drawing for its stump."""
+    """Yield the rows of each bootstrap sample, and the generator for its stump."""
     columns = make_columns(X, max_bins=len(X), n_levels=n_levels)
     order = _canonical_order(pack(columns.codes, columns.sizes), None)
     order = np.concatenate([order[y[order] == side] for side in (1, 0)])
@@ -66,7 +66,7 @@ def test_five_thousand_stumps_are_those_refitted_one_by_one(table):
     np.testing.assert_array_equal(model.estimator_weights_[voting], 1 / 5000)
 
 
-def test_out_of_bag_votes_are_those_of_stumps_that_did_not_see_the_row(table):
+def test_out_of_bag_votes_are_those_of_stumps_trained_without_the_row(table):
     X, y, _ = table
     for n_estimators in (300, 2):
         model = StumpBaggingClassifier(n_estimators, random_state=1).fit(X, y)
@@ -98,7 +98,7 @@ def test_a_random_feature_for_each_sample(table):
     model = StumpBaggingClassifier(200, features="random", random_state=4).fit(X, y)
     for j, (rows, rng) in enumerate(draws(X, y, 4, 200)):
         d = rng.permutation(3)[0]
-        error = least_error(X[rows][:, [d]], 2 * y[rows] - 1, np.ones(60))
+        error = smallest_error(X[rows][:, [d]], 2 * y[rows] - 1, np.ones(60))
         if error < 0.5:
             assert model.stumps_.feature[j] == d
             assert model.stumps_.error[j] == pytest.approx(error, abs=1e-12)
@@ -109,7 +109,7 @@ def test_class_weights_count_once_rows_are_drawn(table):
     X, y, _ = table
     model = StumpBaggingClassifier(100, class_weight={0: 1, 1: 3}, random_state=5).fit(X, y)
     for j, (rows, _) in enumerate(draws(X, y, 5, 100)):
-        error = least_error(X[rows], 2 * y[rows] - 1, 1.0 + 2 * y[rows])
+        error = smallest_error(X[rows], 2 * y[rows] - 1, 1.0 + 2 * y[rows])
         assert model.stumps_.error[j] == pytest.approx(error, abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""The loops of binning against plain NumPy."""
+"""The binning loops against plain NumPy."""
 
 import numpy as np
 import pytest

@@ -85,7 +85,7 @@ def test_a_poor_sample_only_costs_time(sampled, monkeypatch):
 
 
 def test_long_columns_are_not_sorted_whole():
-    """Bins of a million rows need only some ten thousand of them sorted."""
+    """Bins of a million rows need only about ten thousand of them sorted."""
     found = find_values(draw("normal"), None, 256)
     assert found.cells is not None
     assert len(found.values) < N / 2
@@ -157,7 +157,7 @@ def exact_starts(counts, max_bins):
     st.lists(st.sampled_from([1, 2, 3, 4, 7, 50, 1000]), min_size=9, max_size=60),
     st.integers(2, 8),
 )
-def test_rounding_does_not_decide_the_bins_of_heavy_values(counts, max_bins):
+def test_the_bins_of_heavy_values_do_not_depend_on_rounding(counts, max_bins):
     """A value exactly at the edge of a bin is beyond it, as in exact arithmetic."""
     if max(counts) <= sum(counts) / max_bins:
         counts = [*counts, sum(counts)]

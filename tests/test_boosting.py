@@ -10,10 +10,10 @@ from oracles import (
     BOOSTING_LOSSES,
     assert_same_stumps,
     every_stump,
-    least_error,
     noisy_table,
     search,
     seeds,
+    smallest_error,
 )
 from random_tables import cases
 from scipy.optimize import brentq
@@ -95,7 +95,7 @@ def test_no_stump_has_a_smaller_error(case):
     X, y, weight = case.table()
     stump = DecisionStumpClassifier().fit(X, y, weight)
     weight = np.ones(len(y)) if weight is None else weight
-    assert stump.error_ == pytest.approx(least_error(X, y, weight), abs=1e-12)
+    assert stump.error_ == pytest.approx(smallest_error(X, y, weight), abs=1e-12)
     assert stump.error_ == pytest.approx(weight[stump.predict(X) != y].sum() / weight.sum())
     feature, threshold, _ = every_stump(X)
     own = threshold[feature == stump.feature_]
@@ -117,7 +117,7 @@ def test_a_stump_of_a_random_feature_is_the_best_of_that_feature():
         stump = DecisionStumpClassifier("random", random_state=seed).fit(X, y, weight)
         seen.add(stump.feature_)
         own = X[:, [stump.feature_]]
-        assert stump.error_ == pytest.approx(least_error(own, 2 * y - 1, weight), abs=1e-12)
+        assert stump.error_ == pytest.approx(smallest_error(own, 2 * y - 1, weight), abs=1e-12)
     assert seen == {0, 1, 2, 3}
 
 
@@ -308,7 +308,7 @@ def test_warns_if_no_stump_is_better_than_chance(loss, features):
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("features", ["best", "random"])
 def test_identical_rows_with_opposite_labels_get_their_log_odds(loss, features):
-    """Boosting ends where all three losses have their minimum: half the log-odds of each place.
+    """Boosting ends at the minimum of all three losses: half the log-odds of each distinct row.
 
     It ends when edges are 1e-12, or after 1,000 rounds when they are about 1e-6.
     """
@@ -331,7 +331,7 @@ def test_boosting_stops_only_if_every_stump_is_at_chance(seed, criterion):
         model.fit(X, y)
     side = 2 * y - 1
     weight = np.exp(-side * model.decision_function(X))
-    assert least_error(X, side, weight) == pytest.approx(0.5, abs=1e-10)
+    assert smallest_error(X, side, weight) == pytest.approx(0.5, abs=1e-10)
 
 
 TINY = {

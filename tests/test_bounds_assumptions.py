@@ -1,4 +1,4 @@
-"""Bounds that hold are above the true error; all others name a violated assumption."""
+"""Bounds that hold are above the true error; all others list a violated assumption."""
 
 import sys
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ FOLLOWS = {
     "masses": ({"measure": "rank"}, X0, "measure='rank'"),
     "a density": ({"measure": lambda a: 1 + a**2}, X0, "scores between training samples are"),
     "balanced costs": ({"class_weight": "balanced"}, X0, 'class_weight="balanced"'),
-    "a bias": ({"fit_intercept": True}, X0, "fit_intercept=True"),
+    "an intercept": ({"fit_intercept": True}, X0, "fit_intercept=True"),
 }
 
 

@@ -61,12 +61,12 @@ def test_leaving_a_row_out_lowers_its_margin_by_at_most_its_influence(loss, kern
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("delta", [0.0, 0.5, 2.0])
-def test_the_leave_one_out_error_is_that_of_refits(loss, bias, delta):
+def test_the_leave_one_out_error_is_that_of_refits(loss, fit_intercept, delta):
     for seed in range(2):
         X, y = rows(seed)
-        machine = KernelSVC(C=2.0, gamma=0.5, loss=loss, fit_intercept=bias, tol=1e-9)
+        machine = KernelSVC(C=2.0, gamma=0.5, loss=loss, fit_intercept=fit_intercept, tol=1e-9)
         expected = error_by_hand(margins_by_hand(machine, X, y), delta)
         found = loo_error(clone(machine).fit(X, y), X, y, delta=delta)
         assert found == pytest.approx(expected, abs=1e-4)
@@ -91,13 +91,13 @@ def test_an_ensemble_draws_new_subsamples_for_each_row_left_out():
     assert loo_error(model, X, y) == expected
 
 
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("outputs", ["scores", "votes"])
 @pytest.mark.parametrize("delta", [0.0, 0.7])
-def test_the_det_leave_one_out_error_is_that_of_refits(bias, outputs, delta):
+def test_the_det_leave_one_out_error_is_that_of_refits(fit_intercept, outputs, delta):
     for seed in range(2):
         X, y = rows(seed)
-        machine = KernelSVC(C=2.0, gamma=0.5, fit_intercept=bias, tol=1e-9)
+        machine = KernelSVC(C=2.0, gamma=0.5, fit_intercept=fit_intercept, tol=1e-9)
         model = vote(X, y, machine, outputs=outputs, weights=[0.15, 0.2, 0.25, 0.4])
         expected = error_by_hand(vote_margins_by_hand(model, X, y), delta)
         assert det_loo_error(model, X, y, delta=delta) == pytest.approx(expected, abs=1e-4)

@@ -152,7 +152,7 @@ def test_the_validation_bound_holds_on_rows_other_than_training_rows(fitted):
 # Supported models and assumptions
 
 NOT_PROVEN = {
-    "a bias": {"fit_intercept": True},
+    "an intercept": {"fit_intercept": True},
     "gamma of the rows": {"gamma": "scale"},
     "ranges of the rows": {"kernel": "stump"},
     "middles of the rows": {"kernel": "middle"},

@@ -1,4 +1,4 @@
-"""The solver of machines without a bias against SciPy, closed forms and plain NumPy."""
+"""The solver of machines without an intercept against SciPy, closed forms and plain NumPy."""
 
 import numpy as np
 import pytest

@@ -62,7 +62,7 @@ def plain_scores(machine, X, y, weight=None):
 @MEASURES
 @INTERCEPT
 def test_a_category_is_its_one_hot_columns(machine, measure, fit_intercept):
-    """The same problem twice, "is it missing?" of the other columns included."""
+    """The same problem twice, "is missing" of the other columns included."""
     X, y = mixed_table(0)
     new = mixed_table(1)[0] * [1.5, 1.5, 1, 1.5]
     machine.set_params(measure=measure, fit_intercept=fit_intercept)
@@ -244,7 +244,7 @@ def test_libsvm_on_the_votes(C):
     assert np.isposinf(model.stumps_.threshold).any()
 
 
-def test_boosting_goes_on_with_categories():
+def test_boosting_continues_with_categories():
     X, y = mixed_table(9)
     whole = StumpBoostingClassifier(n_estimators=30).fit(colors(X), y)
     model = StumpBoostingClassifier(n_estimators=12, warm_start=True).fit(colors(X), y)
@@ -256,8 +256,8 @@ def test_boosting_goes_on_with_categories():
 # Every learner
 
 
-def with_colour(frame, colour):
-    return frame.assign(c=pd.Series([colour] * len(frame), dtype="str"))
+def with_color(frame, color):
+    return frame.assign(c=pd.Series([color] * len(frame), dtype="str"))
 
 
 def separable(X):
@@ -269,7 +269,7 @@ def test_unknown_levels_contribute_nothing(learner):
     X, y = mixed_table(10)
     frame = colors(separable(X))
     learner.fit(frame, y)
-    new = with_colour(frame, "violet")
+    new = with_color(frame, "violet")
     others = learner.shapes_.contributions(
         np.column_stack([separable(X)[:, :2], -np.ones(80), X[:, 3]])
     )
@@ -285,8 +285,8 @@ def test_unknown_levels_contribute_nothing_at_any_stage():
     for model in (StumpBoostingClassifier(n_estimators=40), BoostedStumpSVC(40)):
         model.fit(frame, y)
         asked = (model.stumps_.feature == 2) & np.isposinf(model.stumps_.threshold)
-        assert asked.any()  # "is it missing?" says no more of an unknown level than others
-        new = with_colour(frame, "violet")
+        assert asked.any()  # "is missing" treats an unknown level like the others
+        new = with_color(frame, "violet")
         *_, last = model.staged_decision_function(new)
         np.testing.assert_allclose(last, model.decision_function(new), atol=1e-12)
 
@@ -297,7 +297,7 @@ def test_unseen_missing_values_contribute_nothing(learner):
     frame = colors(separable(X))
     learner.fit(frame, y)
     rest = learner.decision_function(frame) - learner.shapes_[2](X[:, 2])
-    missing = learner.decision_function(with_colour(frame, None))
+    missing = learner.decision_function(with_color(frame, None))
     np.testing.assert_allclose(missing, rest, atol=1e-12)
     assert learner.shapes_[2].missing is None
 
@@ -316,8 +316,8 @@ def test_levels_of_no_weight_are_unknown(learner):
         learner.decision_function(frame), separate.decision_function(frame), atol=1e-12
     )
     np.testing.assert_array_equal(
-        learner.decision_function(with_colour(frame, "white")),
-        learner.decision_function(with_colour(frame, "violet")),
+        learner.decision_function(with_color(frame, "white")),
+        learner.decision_function(with_color(frame, "violet")),
     )
 
 
@@ -400,8 +400,8 @@ def test_none_takes_numbers_as_numbers():
 
 @pytest.mark.parametrize("subsample", [0.2, 0.5])
 @pytest.mark.parametrize("combine", ["mean", "svm"])
-def test_votes_of_machines_that_did_not_see_every_level(subsample, combine):
-    """A level that a member did not see contributes nothing, before and after merging."""
+def test_votes_of_machines_trained_without_every_level(subsample, combine):
+    """A level that is new to a member contributes nothing, before and after merging."""
     x, y = many_levels(200, 40)
     frame = pd.DataFrame({"x": x.astype(str), "z": np.random.default_rng(2).random(200)})
     model = SubsampleVotingClassifier(

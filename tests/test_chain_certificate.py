@@ -69,8 +69,8 @@ def values(model, X, y, cost, loss):
     return norm / 2 + sum(lost), sum(gain) - reach / 2
 
 
-def check(loss, X, y, weight, C, bias, tol):
-    arguments = dict(C=C, tol=tol, fit_intercept=bias, measure="lebesgue")
+def check(loss, X, y, weight, C, fit_intercept, tol):
+    arguments = dict(C=C, tol=tol, fit_intercept=fit_intercept, measure="lebesgue")
     logistic = loss == "logistic"
     model = StumpLogisticRegression(**arguments) if logistic else StumpSVC(loss=loss, **arguments)
     model.fit(X, y, sample_weight=weight)
@@ -84,16 +84,24 @@ def check(loss, X, y, weight, C, bias, tol):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("seed", seeds(3))
-def test_certificates_hold_for_the_curves_and_dual_variables(loss, bias, seed):
+def test_certificates_hold_for_the_curves_and_dual_variables(loss, fit_intercept, seed):
     rng = np.random.default_rng(seed)
     n_rows = int(rng.choice([6, 12, 30]))
     places = np.cumsum(rng.choice([2.0, 8.0, 0.5, 18.0], 6))
     X, y = places[rng.integers(0, 6, (n_rows, 3))], rng.integers(0, 2, n_rows)
     y[:2] = 0, 1
     weight = 10.0 ** rng.uniform(-1, 1, n_rows)
-    check(loss, X, y, weight, float(10.0 ** rng.uniform(-2, 4)), bias, 10.0 ** -rng.integers(3, 9))
+    check(
+        loss,
+        X,
+        y,
+        weight,
+        float(10.0 ** rng.uniform(-2, 4)),
+        fit_intercept,
+        10.0 ** -rng.integers(3, 9),
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -106,9 +114,9 @@ def test_certificates_hold_for_rows_repeated_thousands_of_times(loss):
 
 
 @pytest.mark.parametrize("gap", [0.5, 2.0, 3.0])
-@pytest.mark.parametrize("bias", [True, False])
-def test_the_curves_attain_the_hard_margin(gap, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_curves_attain_the_hard_margin(gap, fit_intercept):
     X, y = np.array([[0.0], [gap]]), [0, 1]
-    model = StumpSVC(C=np.inf, measure="lebesgue", fit_intercept=bias).fit(X, y)
+    model = StumpSVC(C=np.inf, measure="lebesgue", fit_intercept=fit_intercept).fit(X, y)
     assert model.certificate_.primal == pytest.approx(1 / gap, rel=1e-12)
     assert model.decision_function(X) @ [-1, 1] >= 2.0

@@ -106,7 +106,7 @@ def test_rmatvec_is_a_product_with_the_transpose(forms, centered):
 @BOTH
 @pytest.mark.parametrize("kind", TAME)
 def test_the_norm_of_the_weights_is_the_energy_of_the_table(kind, centered):
-    """``|w|^2 = sum (dU)^2 / (2 m)``, plus the corner term without a bias; unused weights are 0."""
+    """``|w|^2 = sum (dU)^2 / (2 m)``, plus a corner term without an intercept; others are 0."""
     columns, masses = of_kind(kind)
     chains = Chains.of(columns, masses, centered=centered)
     weights = np.random.default_rng(2).normal(size=len(chains.jumps))

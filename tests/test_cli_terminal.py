@@ -102,7 +102,7 @@ def test_a_pipe_gets_plain_text_and_no_errors(credit, credit_model, command):
     assert b"\x1b" not in shown and len(shown) > 100
 
 
-def test_explanations_outside_of_a_terminal_have_no_colours(credit_model):
+def test_explanations_outside_of_a_terminal_have_no_colors(credit_model):
     done = run("explain", credit_model)
     assert done.exit_code == 0 and done.stderr == ""
     assert "\x1b" not in done.stdout and len(done.stdout) > 100

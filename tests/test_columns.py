@@ -41,7 +41,7 @@ def check_bins(x, column, codes):
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 300])
-def test_every_distinct_value_is_a_place(n):
+def test_every_distinct_value_has_a_bin(n):
     x = np.random.default_rng(n).integers(0, 2 * n, size=3 * n).astype(float)
     column, codes = one(x, max_bins=2 * n)
     values, counts = np.unique(x, return_counts=True)
@@ -89,7 +89,7 @@ def test_a_spike_leaves_the_rest_enough_bins(where):
 
 
 def test_many_spikes_leave_the_rest_their_bins():
-    """50 heavy values take 50 of 64 bins; 1000 light ones have some ten left, not one."""
+    """50 heavy values take 50 of 64 bins; 1000 light ones have about ten left, not one."""
     x = np.concatenate([np.repeat(np.arange(50.0), 400), 100 + np.arange(1000.0)])
     column, codes = one(x, 64)
     check_bins(x, column, codes)

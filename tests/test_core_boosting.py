@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from column_examples import category, numbers
-from oracles import every_stump, least_error, seeds
+from oracles import every_stump, seeds, smallest_error
 from scipy.optimize import minimize_scalar
 
 from everystump._core import lossloops
@@ -172,7 +172,7 @@ def test_no_stump_beats_the_best(seed):
     X, y, weight = random_table(seed)
     _, search, histograms = searched(X, y, weight)
     stump = search.best(histograms)
-    assert stump.error == pytest.approx(least_error(X, y, weight), abs=1e-12)
+    assert stump.error == pytest.approx(smallest_error(X, y, weight), abs=1e-12)
     assert stump.error == pytest.approx(error_of(stump, X, y, weight), abs=1e-12)
 
 
@@ -196,7 +196,7 @@ def test_a_stump_of_bins_cuts_between_bins(seed):
     column = columns.columns[stump.feature]
     assert stump.threshold in np.append(column.cuts, -np.inf)
     assert stump.error == pytest.approx(error_of(stump, X, y, weight), abs=1e-12)
-    assert stump.error == pytest.approx(least_error(columns.codes.T * 1.0, y, weight), abs=1e-12)
+    assert stump.error == pytest.approx(smallest_error(columns.codes.T * 1.0, y, weight), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", seeds(20))

@@ -1,4 +1,4 @@
-"""Curves at many rows against plain NumPy."""
+"""Curves evaluated at many rows, against plain NumPy."""
 
 import numpy as np
 import pytest

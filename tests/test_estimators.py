@@ -25,12 +25,12 @@ from everystump._core.solvers.certificate import Certificate
 KINDS = {
     "hinge": StumpSVC(n_jobs=1),
     "squared hinge": StumpSVC(loss="squared_hinge", n_jobs=1),
-    "no bias": StumpSVC(fit_intercept=False, n_jobs=1),
+    "no intercept": StumpSVC(fit_intercept=False, n_jobs=1),
     "logistic": StumpLogisticRegression(n_jobs=1),
     "hinge path": StumpSVCCV(Cs=[0.1, 1.0], cv=3, n_jobs=1),
     "logistic path": StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=3, n_jobs=1),
 }
-SINGLE = ["hinge", "squared hinge", "no bias", "logistic"]
+SINGLE = ["hinge", "squared hinge", "no intercept", "logistic"]
 
 
 @pytest.fixture(params=KINDS)
@@ -173,7 +173,7 @@ def test_unfitted_models_raise(model):
         model.predict(X0)
 
 
-@pytest.mark.parametrize("kind", ["hinge", "squared hinge", "no bias"])
+@pytest.mark.parametrize("kind", ["hinge", "squared hinge", "no intercept"])
 def test_inseparable_hard_margin(kind):
     model = clone(KINDS[kind]).set_params(C=np.inf)
     X = np.array([[0.0], [0.0], [1.0], [2.0]])
@@ -372,7 +372,7 @@ def test_step_measures(measure):
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_a_wider_range_of_lengths_matters_without_a_bias_only(fit_intercept):
+def test_a_wider_range_of_lengths_matters_without_an_intercept_only(fit_intercept):
     narrow = StumpSVC(1.0, measure="lebesgue", tol=1e-9, fit_intercept=fit_intercept)
     wide = clone(narrow).set_params(feature_range=(-50.0, 60.0))
     scores = [model.fit(X0, Y0).decision_function(X0) for model in (narrow, wide)]
@@ -380,7 +380,7 @@ def test_a_wider_range_of_lengths_matters_without_a_bias_only(fit_intercept):
 
 
 @pytest.mark.parametrize("where", ["among the rows", "beyond the rows"])
-def test_without_a_bias_scores_are_the_kernel_expansion(where):
+def test_without_an_intercept_scores_are_the_kernel_expansion(where):
     """``f(x) = sum of (y a)_i K_S(x_i, x)`` on all of [L, R], also where there are no rows.
 
     With ``tol = 1e-12`` both sides agree to about the square root of it.

@@ -1,4 +1,4 @@
-"""The tests of the papers' claims: artificial results that support a claim, and that do not."""
+"""The tests of the papers' claims: synthetic results that support a claim, and that do not."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_claims_of_table_1():
     ],
 )
 @pytest.mark.parametrize("text", TABLE_1)
-def test_method_is_better_if_it_is_on_most_data_sets(text, gaps, expected):
+def test_method_is_better_if_it_is_on_most_datasets(text, gaps, expected):
     first, _ = TABLE_1[text]
     records = []
     for name, gap in zip(SETS, gaps, strict=True):

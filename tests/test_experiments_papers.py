@@ -277,15 +277,15 @@ def two_sigmas(monkeypatch):
 def test_run_of_a_figure_has_a_list_over_sigma_for_each_line(two_sigmas):
     result = bounds.run_task(SEED, "thyroid", 0, C=0.5)
     assert set(result) == {
-        f"{kind}_{bias}_{line}"
+        f"{kind}_{suffix}_{line}"
         for kind in ("one", "vote")
-        for bias in ("0", "b")
+        for suffix in ("0", "b")
         for line in ("test", "bound", "validation")
     }
     assert all(len(values) == 2 for values in result.values())
     split = evgeniou.draw_split("thyroid", RandomState(SEED))
     for log_sigma, k in ((0.5, 0), (1.5, 1)):
-        # One SVM with a bias equals LIBSVM with the kernel exp(-|x - x'|^2 / 2 sigma^2).
+        # One SVM with an intercept equals LIBSVM with the kernel exp(-|x - x'|^2 / 2 sigma^2).
         libsvm = SVC(C=0.5, gamma=1 / (2 * np.exp(log_sigma) ** 2), tol=1e-6)
         error = np.mean(libsvm.fit(split.X, split.y).predict(split.X_test) != split.y_test)
         assert result["one_b_test"][k] == pytest.approx(error, abs=1 / len(split.y_test))

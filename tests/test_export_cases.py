@@ -141,7 +141,7 @@ MAKERS = {
     "StumpSVC, 3 classes": lambda: on_frames(SVC_(), 3),
     "StumpSVC, nothing missing in training": lambda: on_frames(SVC_(), missing=False),
     "StumpSVC, middle": lambda: on_frames(MIDDLE()),
-    "StumpSVC, no bias": lambda: on_frames(SVC_(fit_intercept=False, measure="uniform")),
+    "StumpSVC, no intercept": lambda: on_frames(SVC_(fit_intercept=False, measure="uniform")),
     "StumpSVC, arrays": lambda: on_arrays(es.StumpSVC()),
     "StumpSVCCV": lambda: on_frames(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)),
     "StumpLogisticRegression": lambda: on_frames(LOGISTIC()),
@@ -165,7 +165,7 @@ MAKERS = {
         f"KernelSVC, {kernel}": partial(lambda k: on_numbers(KERNEL(k)), kernel)
         for kernel in ["gaussian", "laplacian", "linear", "middle", "perceptron", "stump"]
     },
-    "KernelSVC, stump, no bias": lambda: on_numbers(KERNEL("stump", fit_intercept=False)),
+    "KernelSVC, stump, no intercept": lambda: on_numbers(KERNEL("stump", fit_intercept=False)),
     "KernelSVC, gaussian, 3 classes": lambda: on_numbers(KERNEL("gaussian"), 3),
     "KernelSVC, middle, 3 classes": lambda: on_numbers(KERNEL("middle"), 3),
     "PerceptronSVC, exact": lambda: on_numbers(es.PerceptronSVC()),

@@ -39,15 +39,15 @@ def scores(machine, X, y, new, weight=None, **given):
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("max_bins", [16, 256])
-@pytest.mark.parametrize("bias", [True, False])
-def test_integer_weights_repeat_samples(table, new, machine, measure, max_bins, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_integer_weights_repeat_samples(table, new, machine, measure, max_bins, fit_intercept):
     """Weights 0, 1, 2, 3 give the scores of absent, single, double, triple rows.
 
     Both are within a relative gap of 1e-10 of one optimum, so scores agree to its root.
     """
     X, y = table
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
-    given = {"measure": measure, "max_bins": max_bins, "fit_intercept": bias, "C": 0.5}
+    given = {"measure": measure, "max_bins": max_bins, "fit_intercept": fit_intercept, "C": 0.5}
     weighted = scores(machine, X, y, new, times.astype(float), **given)
     repeated = scores(machine, np.repeat(X, times, axis=0), np.repeat(y, times), new, **given)
     np.testing.assert_allclose(weighted, repeated, rtol=0, atol=2e-5)
@@ -128,7 +128,7 @@ def test_threads_do_not_matter(machine):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_rank_is_invariant_to_monotone_transforms(table, machine):
+def test_rank_is_invariant_to_monotonic_transforms(table, machine):
     """exp, cube and arctan of the features do not change the training scores, to 1e-9."""
     X, y = table
     plain = scores(machine, X, y, X, measure="rank")
@@ -139,35 +139,35 @@ def test_rank_is_invariant_to_monotone_transforms(table, machine):
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("measure", ["uniform", "mixed", "middle", "rank"])
-@pytest.mark.parametrize("bias", [True, False])
-def test_relative_measures_are_invariant_to_units(table, new, machine, measure, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_relative_measures_are_invariant_to_units(table, new, machine, measure, fit_intercept):
     """Affine transforms of each feature do not change the scores of new rows, to 1e-7."""
     X, y = table
     slope, shift = np.array([1e6, 0.25, 1e-6]), np.array([-3.0, 8.0, 0.0])
-    given = {"measure": measure, "fit_intercept": bias}
+    given = {"measure": measure, "fit_intercept": fit_intercept}
     plain = scores(machine, X, y, new, **given)
     moved = scores(machine, X * slope + shift, y, new * slope + shift, **given)
     np.testing.assert_allclose(moved, plain, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("s", [1e-6, 0.1, 1e6])
-def test_scaling_the_kernel_is_scaling_c(table, new, machine, bias, s):
+def test_scaling_the_kernel_is_scaling_c(table, new, machine, fit_intercept, s):
     """Under lebesgue, X times s with C is X with C times s (section 5.2), scores to 1e-6."""
     X, y = table
-    given = {"measure": "lebesgue", "fit_intercept": bias}
+    given = {"measure": "lebesgue", "fit_intercept": fit_intercept}
     scaled = scores(machine, s * X, y, s * new, C=0.5 / s, **given)
     plain = scores(machine, X, y, new, C=0.5, **given)
     np.testing.assert_allclose(scaled, plain, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("bias", [True, False])
-def test_a_constant_feature_contributes_nothing(table, new, measure, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_constant_feature_contributes_nothing(table, new, measure, fit_intercept):
     """Its curve is zero, and the scores are those without it, to 1e-8."""
     X, y = table
-    given = {"measure": measure, "fit_intercept": bias, "tol": 1e-10, "n_jobs": 1}
+    given = {"measure": measure, "fit_intercept": fit_intercept, "tol": 1e-10, "n_jobs": 1}
     model = StumpSVC(**given).fit(np.column_stack([X, np.full(len(y), 5.0)]), y)
     with_it = model.decision_function(np.column_stack([new, np.linspace(-9, 9, len(new))]))
     np.testing.assert_allclose(with_it, scores("hinge", X, y, new, **given), rtol=0, atol=1e-8)
@@ -183,12 +183,12 @@ def test_swapping_labels_negates_the_scores(table, new, machine):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("bias", [True, False])
-def test_multiclass_is_one_vs_rest(table, new, machine, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_multiclass_is_one_vs_rest(table, new, machine, fit_intercept):
     """Each column of scores, its duals and its certificate are those of the class by itself."""
     X, _ = table
     y = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
-    given = {"fit_intercept": bias, "n_jobs": 1, "max_bins": 32}
+    given = {"fit_intercept": fit_intercept, "n_jobs": 1, "max_bins": 32}
     together = MACHINES[machine](**given).fit(X, y)
     score = together.decision_function(new)
     for k in range(3):

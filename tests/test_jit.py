@@ -7,14 +7,14 @@ from everystump._core import jit
 
 
 @pytest.mark.parametrize("compiler", [jit.jit, jit.jit_reassociated])
-def test_without_a_folder_for_the_cache_loops_are_compiled_all_the_same(monkeypatch, compiler):
-    """Numba refuses to cache where it can write nowhere; then each process compiles for itself."""
+def test_loops_are_compiled_without_a_cache_directory(monkeypatch, compiler):
+    """Without a writable directory, Numba cannot cache: each process compiles."""
     whole = numba.njit
 
-    def refuse_to_cache(*args, cache=False, **options):
+    def fail_to_cache(*args, cache=False, **options):
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
         return whole(*args, **options)
 
-    monkeypatch.setattr(jit, "njit", refuse_to_cache)
+    monkeypatch.setattr(jit, "njit", fail_to_cache)
     assert compiler(lambda x: x + 1)(1) == 2

@@ -36,10 +36,10 @@ def exact(values):
 def exact_values(model, X, y, cost):
     """Return primal and dual value at the returned coefficients of a linear machine."""
     sign = [1 if label else -1 for label in y]
-    coef, bias = exact(model.dual_coef_), Fraction(float(model.intercept_[0]))
+    coef, intercept = exact(model.dual_coef_), Fraction(float(model.intercept_[0]))
     rows = [exact(row) for row in X]
     weights = [sum(c * row[d] for c, row in zip(coef, rows, strict=True)) for d in range(len(X.T))]
-    scores = [sum(w * v for w, v in zip(weights, row, strict=True)) + bias for row in rows]
+    scores = [sum(w * v for w, v in zip(weights, row, strict=True)) + intercept for row in rows]
     short = [1 - s * f for s, f in zip(sign, scores, strict=True)]
     a = [s * c for s, c in zip(sign, coef, strict=True)]
     norm, charged = sum(w * w for w in weights), zip(exact(cost), short, a, strict=True)
@@ -73,10 +73,10 @@ def integer_table(seed):
     ("seed", "C", "tol"), [(1345, 368956.80, 1e-3), (649, 240823.87, 1e-9), (2819, 29204.74, 1e-6)]
 )
 @pytest.mark.parametrize("loss", sorted(LOSSES))
-@pytest.mark.parametrize("bias", [True, False])
-def test_certificates_hold_for_the_returned_coefficients(seed, C, tol, loss, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_certificates_hold_for_the_returned_coefficients(seed, C, tol, loss, fit_intercept):
     X, y = integer_table(seed)
-    model = KernelSVC("linear", C=C, loss=loss, tol=tol, fit_intercept=bias).fit(X, y)
+    model = KernelSVC("linear", C=C, loss=loss, tol=tol, fit_intercept=fit_intercept).fit(X, y)
     assert model.certificate_.converged
     check_claims(model, X, y, np.full(len(y), C))
 
@@ -97,12 +97,12 @@ def unscaled(n_rows=100):
     return X, np.arange(n_rows) % 5 // 3
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_unscaled_rows_and_a_large_cost_are_solved(bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_unscaled_rows_and_a_large_cost_are_solved(fit_intercept):
     X, y = unscaled()
-    # Without a bias, the rounding of the dual variables alone leaves a gap of about 1e-6.
-    tol = 1e-6 if bias else 1e-4
-    model = KernelSVC("linear", C=506485.48, tol=tol, fit_intercept=bias).fit(X, y)
+    # Without an intercept, the rounding of the dual variables alone leaves a gap of about 1e-6.
+    tol = 1e-6 if fit_intercept else 1e-4
+    model = KernelSVC("linear", C=506485.48, tol=tol, fit_intercept=fit_intercept).fit(X, y)
     assert model.certificate_.converged and model.n_iter_ < 200
     check_claims(model, X, y, np.full(len(y), model.C))
 
@@ -128,10 +128,10 @@ def test_no_gap_is_certified_below_rounding():
 
 
 @pytest.mark.parametrize("model", [StumpSVC, StumpLogisticRegression])
-@pytest.mark.parametrize("bias", [True, False])
-def test_stump_ensembles_state_their_rounding(model, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_stump_ensembles_report_their_rounding(model, fit_intercept):
     X, y = integer_table(1345)
-    found = model(C=100.0, tol=1e-6, fit_intercept=bias).fit(X, y).certificate_
+    found = model(C=100.0, tol=1e-6, fit_intercept=fit_intercept).fit(X, y).certificate_
     assert found.converged and 0 < found.rounding <= 2 * found.gap
 
 
@@ -169,8 +169,8 @@ def test_the_imbalance_is_rounded_to_the_safe_side(seed):
     rng = np.random.default_rng(seed)
     a, sign, b = rng.random(10), np.where(rng.random(10) < 0.5, 1.0, -1.0), 1e9 * rng.random()
     loss = Hinge(np.ones(10))
-    bias, matrix = fixed_intercept(b, a * sign), DenseKernelMatrix(np.zeros((10, 10)))
-    claimed = evaluate_expansion(matrix, sign, loss, a, 1e-3, bias).certificate
+    fit_intercept, matrix = fixed_intercept(b, a * sign), DenseKernelMatrix(np.zeros((10, 10)))
+    claimed = evaluate_expansion(matrix, sign, loss, a, 1e-3, fit_intercept).certificate
     exact_dual = sum(exact(a)) - Fraction(b) * sum(exact(a * sign))
     assert Fraction(claimed.dual) <= exact_dual
 
@@ -211,8 +211,8 @@ def test_the_best_intercept_has_the_least_loss(loss, seed):
     assert found <= minimize_scalar(total, bounds=(-20, 20), method="bounded").fun * (1 + 1e-9)
 
 
-def test_the_best_intercept_with_rows_on_the_corner():
-    """Both classes lie on their corners; the rows of neither may be overlooked."""
+def test_the_best_intercept_with_rows_on_the_kink():
+    """Both classes lie on their kinks; the rows of neither may be overlooked."""
     X = np.array([1.0, 2, 0, 2, 0, 0, 0, 0, 2, 2, 2, 0])[:, None]
     y = np.array([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0])
     model = KernelSVC("linear", C=147257.15, loss="squared_hinge", tol=1e-12).fit(X, y)
@@ -239,11 +239,11 @@ def test_dual_variables_are_balanced_exactly():
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("bias", [True, False])
-def test_the_interior_point_method_converges(loss, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_interior_point_method_converges(loss, fit_intercept):
     rng = np.random.default_rng(1)
     X, sign = rng.normal(size=(40, 2)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    problem = KernelProblem(sign, LOSSES[loss](rng.random(40) + 1.0), bias, 1e-4, 100)
+    problem = KernelProblem(sign, LOSSES[loss](rng.random(40) + 1.0), fit_intercept, 1e-4, 100)
     gram = LazyKernelMatrix(make_kernel("gaussian", X, gamma=0.5, weight=None), X, 1e9)
     a, n_iter = solve_interior_point(gram, problem, 100)
     assert n_iter < 40 and solution_from_duals(gram, problem, a).certificate.converged

@@ -23,7 +23,7 @@ from everystump.kernels import gaussian_kernel
 from everystump.modelfile import ModelFileError
 from everystump.modelfile.decode import Decoder
 
-# A kernel that is not in the registry, in a process of its own: the registry is read on import.
+# A kernel that is not in the registry, in a separate process: the registry is read on import.
 NEW_KERNEL = """
 import importlib.util, sqlite3, sys
 import numpy as np

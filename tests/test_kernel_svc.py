@@ -29,7 +29,7 @@ LOSSES = ["hinge", "squared_hinge", "least_squares"]
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 30.0])
 @pytest.mark.parametrize("weight", [None, WEIGHT])
-def test_with_a_bias_it_is_libsvm(C, weight):
+def test_with_an_intercept_it_is_libsvm(C, weight):
     model = KernelSVC(C=C, gamma=0.4, tol=1e-9).fit(X0, Y0, sample_weight=weight)
     svc = SVC(C=C, gamma=0.4, tol=1e-9).fit(X0, Y0, sample_weight=weight)
     np.testing.assert_allclose(
@@ -40,7 +40,7 @@ def test_with_a_bias_it_is_libsvm(C, weight):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_kernel_with_a_bias_is_libsvm_on_its_matrix(name):
+def test_every_kernel_with_an_intercept_is_libsvm_on_its_matrix(name):
     model = KernelSVC(name, tol=1e-9).fit(X0, Y0)
     matrix = model.expansion_.kernel.matrix(X0, X0)
     svc = SVC(kernel="precomputed", tol=1e-9).fit(matrix, Y0)
@@ -63,8 +63,8 @@ PENALTIES = {
 }
 
 
-def dual_by_scipy(K, cost, loss, *, bias):
-    """Return signed dual variables; a bias adds the constraint that they sum to 0."""
+def dual_by_scipy(K, cost, loss, *, fit_intercept):
+    """Return signed dual variables; an intercept adds the constraint that they sum to 0."""
     ridge = np.zeros(90) if loss == "hinge" else 0.5 / cost
     low = -np.inf if loss == "least_squares" else 0.0
     high = cost if loss == "hinge" else np.full(90, np.inf)
@@ -75,10 +75,10 @@ def dual_by_scipy(K, cost, loss, *, bias):
             lambda a: (0.5 * a @ Q @ a - a.sum(), Q @ a - 1),
             np.zeros(90),
             jac=True,
-            method="SLSQP" if bias else "L-BFGS-B",
+            method="SLSQP" if fit_intercept else "L-BFGS-B",
             bounds=np.column_stack([np.full(90, low), high]),
             constraints=[{"type": "eq", "fun": lambda a: a @ S0, "jac": lambda a: S0}]
-            if bias
+            if fit_intercept
             else (),
             options={"maxiter": 2000, "ftol": 1e-15},
         ).x
@@ -86,14 +86,14 @@ def dual_by_scipy(K, cost, loss, *, bias):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("weight", [np.ones(90), WEIGHT], ids=["equal", "weighted"])
-def test_every_loss_is_scipys_optimum(loss, bias, weight):
+def test_every_loss_is_scipys_optimum(loss, fit_intercept, weight):
     """The values of both problems meet: the dual at SciPy's variables, the primal at ours."""
     K = rbf_kernel(X0, gamma=0.4)
-    model = KernelSVC(C=0.7, gamma=0.4, loss=loss, fit_intercept=bias, tol=1e-8)
+    model = KernelSVC(C=0.7, gamma=0.4, loss=loss, fit_intercept=fit_intercept, tol=1e-8)
     model.fit(X0, Y0, sample_weight=weight)
-    beta = dual_by_scipy(K, 0.7 * weight, loss, bias=bias)
+    beta = dual_by_scipy(K, 0.7 * weight, loss, fit_intercept=fit_intercept)
     extra = 0.0 if loss == "hinge" else np.sum(beta**2 / (4 * 0.7 * weight))
     dual = beta @ S0 - extra - beta @ K @ beta / 2
     own = model.dual_coef_
@@ -101,20 +101,22 @@ def test_every_loss_is_scipys_optimum(loss, bias, weight):
     primal = own @ K @ own / 2 + 0.7 * weight @ PENALTIES[loss](margin)
     assert primal == pytest.approx(dual, rel=1e-6)
     assert primal == pytest.approx(model.certificate_.primal, rel=1e-9)
-    if not bias:
+    if not fit_intercept:
         assert model.intercept_ == 0.0
     np.testing.assert_allclose(model.decision_function(X0) - model.intercept_, K @ beta, atol=3e-3)
 
 
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-def test_least_squares_is_a_linear_system(bias, C):
-    """``(K + I / 2C) beta + b = y``, and with a bias the betas sum to 0."""
+def test_least_squares_is_a_linear_system(fit_intercept, C):
+    """``(K + I / 2C) beta + b = y``, and with an intercept the betas sum to 0."""
     K = rbf_kernel(X0, gamma=0.4)
-    model = KernelSVC(C=C, gamma=0.4, loss="least_squares", fit_intercept=bias, tol=1e-11)
+    model = KernelSVC(C=C, gamma=0.4, loss="least_squares", fit_intercept=fit_intercept, tol=1e-11)
     model.fit(X0, Y0)
-    ones = np.full((90, 1), float(bias))
-    system = np.block([[K + np.eye(90) / (2 * C), ones], [ones.T, np.array([[float(not bias)]])]])
+    ones = np.full((90, 1), float(fit_intercept))
+    system = np.block(
+        [[K + np.eye(90) / (2 * C), ones], [ones.T, np.array([[float(not fit_intercept)]])]]
+    )
     found = np.linalg.solve(system, np.append(S0, 0.0))
     expected = K @ found[:-1] + found[-1]
     np.testing.assert_allclose(model.decision_function(X0), expected, atol=1e-4)
@@ -124,18 +126,20 @@ def test_least_squares_is_a_linear_system(bias, C):
 @pytest.mark.parametrize("C", [0.02, 0.3, 5.0])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_all_stumps_by_the_kernel_and_by_the_chain_agree(C, loss):
-    """Two solvers of one problem without a bias: the corner term against the constant of K_S."""
+    """Two solvers without an intercept: the corner term against the constant of K_S."""
     kernel = KernelSVC("stump", C=C, loss=loss, fit_intercept=False, tol=1e-9).fit(X0, Y0)
     chain = StumpSVC(C, loss=loss, measure="lebesgue", fit_intercept=False, tol=1e-9).fit(X0, Y0)
     np.testing.assert_allclose(kernel.decision_function(X0), chain.decision_function(X0), atol=2e-4)
     assert kernel.certificate_.primal == pytest.approx(chain.certificate_.primal, rel=1e-8)
 
 
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_certificate_is_the_value_of_the_problem(loss, bias):
+def test_the_certificate_is_the_value_of_the_problem(loss, fit_intercept):
     """Primal computed by hand, and the dual below it by the gap."""
-    model = KernelSVC("laplacian", C=2.0, gamma=0.3, loss=loss, fit_intercept=bias, tol=1e-6)
+    model = KernelSVC(
+        "laplacian", C=2.0, gamma=0.3, loss=loss, fit_intercept=fit_intercept, tol=1e-6
+    )
     model.fit(X0, Y0)
     own = model.dual_coef_
     K = model.expansion_.kernel.matrix(X0, X0)
@@ -145,17 +149,17 @@ def test_the_certificate_is_the_value_of_the_problem(loss, bias):
     assert model.certificate_.primal == pytest.approx(primal)
     assert model.certificate_.dual <= dual + 1e-9
     assert 1 - dual / primal <= 1e-6
-    assert abs(own.sum()) < 1e-6 or not bias
+    assert abs(own.sum()) < 1e-6 or not fit_intercept
 
 
 # Weights and classes
 
 
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_sample_weights_repeat_samples(loss, bias):
+def test_sample_weights_repeat_samples(loss, fit_intercept):
     times = np.random.default_rng(1).integers(0, 4, size=90)
-    model = KernelSVC(loss=loss, fit_intercept=bias, tol=1e-10)
+    model = KernelSVC(loss=loss, fit_intercept=fit_intercept, tol=1e-10)
     weighted = clone(model).fit(X0, Y0, sample_weight=times)
     repeated = clone(model).fit(np.repeat(X0, times, axis=0), np.repeat(Y0, times))
     np.testing.assert_allclose(
@@ -165,9 +169,9 @@ def test_sample_weights_repeat_samples(loss, bias):
     assert np.all(np.isnan(weighted.training_scores_) == (times == 0))
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_class_weights_multiply_sample_weights(bias):
-    model = KernelSVC(fit_intercept=bias, gamma=0.4, tol=1e-10)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_class_weights_multiply_sample_weights(fit_intercept):
+    model = KernelSVC(fit_intercept=fit_intercept, gamma=0.4, tol=1e-10)
     both = clone(model).set_params(class_weight={1: 3.0}).fit(X0, Y0, sample_weight=WEIGHT)
     product = clone(model).fit(X0, Y0, sample_weight=WEIGHT * np.where(Y0, 3.0, 1.0))
     np.testing.assert_allclose(both.decision_function(X0), product.decision_function(X0), atol=2e-4)
@@ -181,11 +185,11 @@ def test_balanced_weights_are_those_of_scikit_learn():
     np.testing.assert_allclose(model.decision_function(X0), svc.decision_function(X0), atol=1e-3)
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_multiclass_is_one_vs_rest(bias):
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_multiclass_is_one_vs_rest(fit_intercept):
     X, y = table(3)
     names = np.array(["a", "b", "c"])
-    model = KernelSVC(gamma=0.4, fit_intercept=bias, tol=1e-9).fit(X, names[y])
+    model = KernelSVC(gamma=0.4, fit_intercept=fit_intercept, tol=1e-9).fit(X, names[y])
     score = model.decision_function(X)
     np.testing.assert_array_equal(model.predict(X), names[score.argmax(axis=1)])
     assert model.dual_coef_.shape == model.training_scores_.shape == (3, 90)
@@ -199,12 +203,12 @@ def test_multiclass_is_one_vs_rest(bias):
 # Kernels
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_precomputed_products_are_the_kernel_itself(bias):
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_precomputed_products_are_the_kernel_itself(fit_intercept):
     X, new = X0[:60], X0[60:]
-    named = KernelSVC("stump", fit_intercept=bias, tol=1e-10).fit(X, Y0[:60])
+    named = KernelSVC("stump", fit_intercept=fit_intercept, tol=1e-10).fit(X, Y0[:60])
     limits = np.column_stack([X.min(axis=0), X.max(axis=0)])
-    by_hand = KernelSVC("precomputed", fit_intercept=bias, tol=1e-10)
+    by_hand = KernelSVC("precomputed", fit_intercept=fit_intercept, tol=1e-10)
     by_hand.fit(stump_kernel(X, X, feature_range=limits), Y0[:60])
     new_products = stump_kernel(new, X, feature_range=limits)
     np.testing.assert_allclose(
@@ -228,10 +232,10 @@ def gaussian_04(A, B):
     return rbf_kernel(A, B, gamma=0.4)
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_a_function_is_a_kernel(bias):
-    own = KernelSVC(gaussian_04, fit_intercept=bias, tol=1e-9).fit(X0, Y0)
-    named = KernelSVC(gamma=0.4, fit_intercept=bias, tol=1e-9).fit(X0, Y0)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_function_is_a_kernel(fit_intercept):
+    own = KernelSVC(gaussian_04, fit_intercept=fit_intercept, tol=1e-9).fit(X0, Y0)
+    named = KernelSVC(gamma=0.4, fit_intercept=fit_intercept, tol=1e-9).fit(X0, Y0)
     np.testing.assert_allclose(own.decision_function(X0), named.decision_function(X0), atol=1e-5)
 
 
@@ -263,10 +267,10 @@ SOME_OF_IT = gigabytes_for_some_rows(wide_table()[0])
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("bias", [False, True])
-def test_little_memory_gives_the_same_machine(loss, bias):
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_little_memory_gives_the_same_machine(loss, fit_intercept):
     X, y = wide_table()
-    model = KernelSVC(gamma=0.4, loss=loss, fit_intercept=bias, tol=1e-4)
+    model = KernelSVC(gamma=0.4, loss=loss, fit_intercept=fit_intercept, tol=1e-4)
     whole = clone(model).fit(X, y)
     parts = clone(model).set_params(memory_limit=SOME_OF_IT).fit(X, y)
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=0.1)
@@ -276,7 +280,7 @@ def test_little_memory_gives_the_same_machine(loss, bias):
 @pytest.mark.parametrize(
     "needs_all",
     [{}, {"loss": "least_squares"}, {"loss": "least_squares", "fit_intercept": False}],
-    ids=["LIBSVM", "least squares", "least squares without a bias"],
+    ids=["LIBSVM", "least squares", "least squares without an intercept"],
 )
 def test_losses_that_need_the_whole_matrix_are_rejected_with_a_remedy(needs_all):
     model = KernelSVC("laplacian", memory_limit=SOME_OF_IT)
@@ -288,9 +292,9 @@ def test_losses_that_need_the_whole_matrix_are_rejected_with_a_remedy(needs_all)
     model.set_params(fit_intercept=False).fit(*wide_table())
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_too_little_memory_is_rejected(bias):
-    model = KernelSVC("laplacian", fit_intercept=bias, memory_limit=1e-3)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_too_little_memory_is_rejected(fit_intercept):
+    model = KernelSVC("laplacian", fit_intercept=fit_intercept, memory_limit=1e-3)
     assert_invalid(lambda: model.fit(*wide_table()), r"memory_limit=0\.001 gigabytes is too little")
 
 
@@ -315,9 +319,9 @@ def indefinite(smallest):
     return (matrix + matrix.T) / 2
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_indefinite_matrices_are_rejected(bias):
-    model = KernelSVC("precomputed", fit_intercept=bias)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_indefinite_matrices_are_rejected(fit_intercept):
+    model = KernelSVC("precomputed", fit_intercept=fit_intercept)
     assert_invalid(
         lambda: model.fit(indefinite(-0.25), Y0),
         r"smallest of the 90 eigenvalues of the .*kernel matrix is -0\.25; .*0\.25 added to",
@@ -333,18 +337,18 @@ def test_squared_losses_reject_conditionally_positive_kernels(loss):
         assert_invalid(lambda m=model: m.fit(X0, Y0), "eigenvalues of the kernel matrix is -")
 
 
-@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8])
-def test_an_offset_of_the_features_changes_little(offset, bias):
+def test_an_offset_of_the_features_changes_little(offset, fit_intercept):
     """Differences of rows keep 8 digits at least, where the rows themselves are not squared."""
-    model = KernelSVC(gamma=0.4, fit_intercept=bias, tol=1e-6)
+    model = KernelSVC(gamma=0.4, fit_intercept=fit_intercept, tol=1e-6)
     score = clone(model).fit(X0, Y0).decision_function(X0)
     far = clone(model).fit(X0 + offset, Y0).decision_function(X0 + offset)
     np.testing.assert_allclose(far, score, atol=1e-2)
 
 
-def test_with_a_bias_conditionally_positive_kernels_suffice():
-    """``-|x - y|_1`` is a kernel with a bias, and none without."""
+def test_with_an_intercept_conditionally_positive_kernels_suffice():
+    """``-|x - y|_1`` is a kernel with an intercept, and none without."""
     K = -np.abs(X0[:, None] - X0[None]).sum(axis=2)
     KernelSVC("precomputed").fit(K, Y0)
     smallest = np.linalg.eigvalsh(K)[0]
@@ -372,9 +376,11 @@ BAD_KERNELS = {
 
 
 @pytest.mark.parametrize(("kernel", "match"), BAD_KERNELS.values(), ids=BAD_KERNELS)
-@pytest.mark.parametrize("bias", [False, True])
-def test_bad_kernels_are_rejected(kernel, match, bias):
-    assert_invalid(lambda: KernelSVC(kernel, fit_intercept=bias).fit(X0, Y0), "kernel=.*" + match)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_bad_kernels_are_rejected(kernel, match, fit_intercept):
+    assert_invalid(
+        lambda: KernelSVC(kernel, fit_intercept=fit_intercept).fit(X0, Y0), "kernel=.*" + match
+    )
 
 
 BAD_PARAMETERS = {
@@ -415,7 +421,7 @@ def test_prediction_validates_its_samples():
     assert_invalid(lambda: model.predict(with_one(np.nan)), r"X contains NaN in row 4, feature 1")
 
 
-# Good manners
+# Estimator conventions
 
 
 @pytest.mark.parametrize("kernel", [*NAMES, gaussian_04])

@@ -159,12 +159,12 @@ def test_other_objects_are_rejected():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("bias", [False, True])
-def test_the_path_takes_the_least_bound(n_classes, bias):
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_path_takes_the_least_bound(n_classes, fit_intercept):
     X, y = table(n_classes)
     Cs = [0.01, 0.1, 1.0, 10.0]
-    path = StumpSVCCV(Cs, selection="loo-bound", fit_intercept=bias, tol=1e-6).fit(X, y)
-    fitted = [StumpSVC(C, fit_intercept=bias, tol=1e-6).fit(X, y) for C in Cs]
+    path = StumpSVCCV(Cs, selection="loo-bound", fit_intercept=fit_intercept, tol=1e-6).fit(X, y)
+    fitted = [StumpSVC(C, fit_intercept=fit_intercept, tol=1e-6).fit(X, y) for C in Cs]
     bounds = np.array([loo_bound(model, X, y).value for model in fitted])
     np.testing.assert_allclose(path.cv_results_["mean_test_score"], 1 - bounds, atol=1e-9)
     best = int(bounds.argmin())

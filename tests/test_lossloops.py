@@ -1,4 +1,4 @@
-"""The loops of the losses against NumPy and SciPy."""
+"""The loss loops against NumPy and SciPy."""
 
 import numpy as np
 import pytest

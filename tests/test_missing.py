@@ -37,7 +37,7 @@ MACHINES = {
 }
 LEARNERS = {
     **MACHINES,
-    "no bias": StumpSVC(fit_intercept=False, n_jobs=1),
+    "no intercept": StumpSVC(fit_intercept=False, n_jobs=1),
     "rank": StumpSVC(measure="rank", n_jobs=1),
     "middle": StumpSVC(measure="middle", n_jobs=1),
     "hard margin": StumpSVC(np.inf, n_jobs=1),
@@ -180,7 +180,7 @@ def test_no_stump_beats_the_best(seed, weighted):
     assert weight[wrong].sum() / weight.sum() == pytest.approx(expected, abs=1e-12)
 
 
-def test_is_it_missing():
+def test_is_missing():
     X = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, np.nan], [4.0, 4.0], [1.0, 3.0]])
     model = DecisionStumpClassifier().fit(X, [1, 0, 1, 0, 0])
     assert (model.feature_, model.threshold_, model.direction_, model.error_) == (1, np.inf, 1, 0)
@@ -225,7 +225,7 @@ def test_libsvm_on_the_votes(C, weighted):
     assert np.isposinf(model.stumps_.threshold).any()
 
 
-def test_boosting_goes_on_with_holes():
+def test_boosting_continues_with_missing_values():
     X, y = numbers_with_missing(9)
     whole = StumpBoostingClassifier(n_estimators=30).fit(X, y)
     model = StumpBoostingClassifier(n_estimators=12, warm_start=True).fit(X, y)
@@ -341,7 +341,7 @@ def test_samples_of_weight_zero_do_not_count_as_missing(learner):
     assert all(shape.missing is None for shape in learner.shapes_)
 
 
-# Places
+# Bins
 
 
 @pytest.mark.parametrize("max_bins", [3, 16, 255, 256])

@@ -106,7 +106,7 @@ CONTRADICTORY = {
     ),
     "one class": ("StumpSVC", held(classes_=[1]), "an array of two or more distinct labels"),
     "directions": ("PerceptronSVC, axes", held(directions_=[[1.0]]), "one number for each feature"),
-    "no centre": ("PerceptronSVC, axes", lambda i: holds(i).pop("centre_"), "centre_"),
+    "no center": ("PerceptronSVC, axes", lambda i: holds(i).pop("centre_"), "centre_"),
     "no scale": ("PerceptronSVC, axes", held(scale_=None), "one factor for each feature if scale"),
     "a scale too many": ("PerceptronSVC, axes", parameter(scale=False), "be None otherwise"),
     "votes": ("WeightedVoteClassifier", held(weights_=[1.0]), "one weight for each of estimators_"),

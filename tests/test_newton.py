@@ -43,18 +43,22 @@ def table(request):
     return X, y, rng.choice([0.5, 1.0, 4.0], size=40)
 
 
-def explicit(X, measure, weight, *, bias):
-    """Return the axes and the explicit feature matrix, with a column of ones for the bias."""
-    limits = [None] * X.shape[1] if bias else [(x.min() - 1, x.max() + 2) for x in X.T]
+def explicit(X, measure, weight, *, fit_intercept):
+    """Return the axes and the explicit feature matrix, with a column of ones for the intercept."""
+    limits = [None] * X.shape[1] if fit_intercept else [(x.min() - 1, x.max() + 2) for x in X.T]
     axes = [axis(x, measure, weight, pair) for x, pair in zip(X.T, limits, strict=True)]
-    Phi = smooth_stumps(axes, bias)
-    return axes, np.hstack([Phi, np.ones((len(X), 1))]) if bias else Phi, None if bias else limits
+    Phi = smooth_stumps(axes, fit_intercept)
+    return (
+        axes,
+        np.hstack([Phi, np.ones((len(X), 1))]) if fit_intercept else Phi,
+        None if fit_intercept else limits,
+    )
 
 
-def optimum(loss, Phi, y, cost, *, bias):
+def optimum(loss, Phi, y, cost, *, fit_intercept):
     """Minimize ``|w|^2 / 2 + loss`` by trust-region Newton steps; return the value and scores."""
     penalty = np.ones(Phi.shape[1])
-    if bias:
+    if fit_intercept:
         penalty[-1] = 0.0
 
     def value(w):
@@ -72,12 +76,12 @@ def optimum(loss, Phi, y, cost, *, bias):
     return value(w), Phi @ w
 
 
-def fit(name, X, y, weight, C, measure, limits, *, bias, tol=TIGHT):
+def fit(name, X, y, weight, C, measure, limits, *, fit_intercept, tol=TIGHT):
     _, estimator, extra = LOSSES[name]
     model = estimator(
         C,
         measure=density if measure == "density" else measure,
-        fit_intercept=bias,
+        fit_intercept=fit_intercept,
         feature_range=limits,
         tol=tol,
         n_jobs=1,
@@ -88,34 +92,34 @@ def fit(name, X, y, weight, C, measure, limits, *, bias, tol=TIGHT):
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_objective_and_scores_are_the_optimum(table, name, measure, bias, C):
+def test_objective_and_scores_are_the_optimum(table, name, measure, fit_intercept, C):
     """Objective to 1e-8 and scores to 1e-4 of trust-region Newton's on the same features."""
     X, y, weight = table
-    axes, Phi, limits = explicit(X, measure, weight, bias=bias)
+    axes, Phi, limits = explicit(X, measure, weight, fit_intercept=fit_intercept)
     loss = LOSSES[name][0]
-    best, scores = optimum(loss, Phi, y, C * weight, bias=bias)
-    model = fit(name, X, y, weight, C, measure, limits, bias=bias)
+    best, scores = optimum(loss, Phi, y, C * weight, fit_intercept=fit_intercept)
+    model = fit(name, X, y, weight, C, measure, limits, fit_intercept=fit_intercept)
     certificate = model.certificate_
     assert certificate.primal == pytest.approx(best, rel=1e-8)
     assert certificate.dual <= best * (1 + 1e-10)
     np.testing.assert_allclose(model.decision_function(X), scores, rtol=0, atol=1e-4)
-    energy = as_fitted(axes, model.shapes_).energy(axes, bias)
+    energy = as_fitted(axes, model.shapes_).energy(axes, fit_intercept)
     primal = energy / 2 + loss(y * model.decision_function(X), C * weight)[0]
     assert certificate.primal == pytest.approx(primal, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("bias", [True, False])
-def test_the_dual_variables_attain_the_dual_value(table, name, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_dual_variables_attain_the_dual_value(table, name, fit_intercept):
     """The dual variables are feasible and attain the dual value of the certificate.
 
     Where the two sides had to be balanced the certificate counts a lower bound of their worth.
     """
     X, y, weight = table
-    _, Phi, limits = explicit(X, "mixed", weight, bias=bias)
-    model = fit(name, X, y, weight, 2.0, "mixed", limits, bias=bias, tol=1e-4)
+    _, Phi, limits = explicit(X, "mixed", weight, fit_intercept=fit_intercept)
+    model = fit(name, X, y, weight, 2.0, "mixed", limits, fit_intercept=fit_intercept, tol=1e-4)
     cost, a = 2.0 * weight, y * model.dual_coef_
     assert np.all(a >= 0)
     if name == "logistic":
@@ -125,33 +129,35 @@ def test_the_dual_variables_attain_the_dual_value(table, name, bias):
     else:
         part = np.sum(a - a**2 / (4 * cost))
     reach = Phi.T @ model.dual_coef_
-    if bias:
+    if fit_intercept:
         assert abs(reach[-1]) <= 1e-10 * a.sum()
         reach = reach[:-1]
     dual, certificate = part - reach @ reach / 2, model.certificate_
     assert certificate.dual * (1 - 1e-9) <= dual <= certificate.primal * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_scikit_learn_logistic_regression(table, bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_scikit_learn_logistic_regression(table, fit_intercept):
     """The same scores as LogisticRegression on the explicit features, to 1e-5."""
     X, y, weight = table
-    _, Phi, limits = explicit(X, "uniform", weight, bias=bias)
-    Phi = Phi[:, :-1] if bias else Phi
-    peer = LogisticRegression(C=0.7, solver="newton-cholesky", tol=1e-12, fit_intercept=bias)
+    _, Phi, limits = explicit(X, "uniform", weight, fit_intercept=fit_intercept)
+    Phi = Phi[:, :-1] if fit_intercept else Phi
+    peer = LogisticRegression(
+        C=0.7, solver="newton-cholesky", tol=1e-12, fit_intercept=fit_intercept
+    )
     peer.fit(Phi, y, sample_weight=weight)
-    model = fit("logistic", X, y, weight, 0.7, "uniform", limits, bias=bias)
+    model = fit("logistic", X, y, weight, 0.7, "uniform", limits, fit_intercept=fit_intercept)
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(Phi), atol=1e-5)
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(Phi), atol=1e-5)
 
 
 def test_liblinear_squared_hinge(table):
-    """The same scores as LinearSVC on the explicit features without a bias, to 1e-4."""
+    """The same scores as LinearSVC on the explicit features without an intercept, to 1e-4."""
     X, y, weight = table
-    _, Phi, limits = explicit(X, "mixed", weight, bias=False)
+    _, Phi, limits = explicit(X, "mixed", weight, fit_intercept=False)
     peer = LinearSVC(C=0.7, dual=False, tol=1e-10, fit_intercept=False, max_iter=10_000)
     peer.fit(Phi, y, sample_weight=weight)
-    model = fit("squared_hinge", X, y, weight, 0.7, "mixed", limits, bias=False)
+    model = fit("squared_hinge", X, y, weight, 0.7, "mixed", limits, fit_intercept=False)
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(Phi), atol=1e-4)
 
 
@@ -161,8 +167,8 @@ def test_extreme_scales_converge(table, name, exponent):
     """Features scaled by 1e-9 and 1e9 have the optimum of unscaled ones."""
     X, y, weight = table
     for measure in ("uniform", "rank", "mixed", "middle"):
-        plain = fit(name, X, y, weight, 1.0, measure, None, bias=True)
-        wild = fit(name, X * 10.0**exponent, y, weight, 1.0, measure, None, bias=True)
+        plain = fit(name, X, y, weight, 1.0, measure, None, fit_intercept=True)
+        wild = fit(name, X * 10.0**exponent, y, weight, 1.0, measure, None, fit_intercept=True)
         assert wild.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
 
 
@@ -171,20 +177,20 @@ def test_extreme_scales_converge(table, name, exponent):
 def test_extreme_costs_converge(table, name, C):
     """The gap is at most 1e-6, and the objective is the optimum to 1e-6."""
     X, y, weight = table
-    _, Phi, _ = explicit(X, "mixed", weight, bias=True)
-    best, _ = optimum(LOSSES[name][0], Phi, y, C * weight, bias=True)
-    model = fit(name, X, y, weight, C, "mixed", None, bias=True, tol=1e-6)
+    _, Phi, _ = explicit(X, "mixed", weight, fit_intercept=True)
+    best, _ = optimum(LOSSES[name][0], Phi, y, C * weight, fit_intercept=True)
+    model = fit(name, X, y, weight, C, "mixed", None, fit_intercept=True, tol=1e-6)
     assert model.certificate_.converged
     assert model.certificate_.primal <= best * (1 + 2e-6)
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_squared_hinge_with_infinite_cost_is_the_hard_margin(bias):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_squared_hinge_with_infinite_cost_is_the_hard_margin(fit_intercept):
     """With C=inf both hinges are the same problem; the optima agree to 1e-6."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.where(X[:, 0] > 0, 1, -1)
-    given = {"fit_intercept": bias, "measure": "rank", "tol": 1e-7, "n_jobs": 1}
+    given = {"fit_intercept": fit_intercept, "measure": "rank", "tol": 1e-7, "n_jobs": 1}
     squared = StumpSVC(np.inf, loss="squared_hinge", **given).fit(X, y)
     plain = StumpSVC(np.inf, **given).fit(X, y)
     assert np.min(y * squared.decision_function(X)) >= 1 - 1e-9

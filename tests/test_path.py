@@ -87,8 +87,8 @@ def test_means_deviations_and_ranks_follow_from_the_folds():
 def test_scores_are_those_of_a_grid_search(path, n_classes):
     """Folds share the bins of all samples, which makes no difference with exact lebesgue measures.
 
-    A place without rows then splits a gap into two of the same total length, and the optimum runs
-    straight through it.  So scores must agree as far as `tol` decides predictions.
+    A bin without rows then splits a gap into two of the same total length, and the optimum runs
+    straight through it.  So scores must agree up to predictions that depend on `tol`.
     """
     machine, single, extra = path
     X, y = table(n_classes=n_classes)
@@ -118,7 +118,7 @@ def test_smooth_scores_are_those_of_a_grid_search(n_classes):
         np.testing.assert_allclose(model.cv_results_[key], search.cv_results_[key], atol=1e-6)
 
 
-def test_without_a_bias_a_given_range_makes_folds_alike():
+def test_without_an_intercept_a_given_range_makes_folds_alike():
     """Then the mass outside the rows of a fold is part of the kernel, and must not depend on it."""
     common = {
         "measure": "lebesgue",
@@ -172,7 +172,7 @@ def test_the_path_stops_after_its_best():
         ([[0.9, 0.9, 0.9, 0.9], [0.9, 0.9, 0.9, 0.9]], False),
     ],
 )
-def test_what_is_clearly_past_the_best(scores, passed):
+def test_is_past_best(scores, passed):
     assert is_past_best(np.array(scores)) is passed
 
 
@@ -297,7 +297,7 @@ def test_any_scorer(scoring):
     np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected, atol=1e-5)
 
 
-def test_a_callable_scorer_sees_a_fitted_model_and_the_rows_held_out():
+def test_a_callable_scorer_gets_a_fitted_model_and_the_rows_held_out():
     seen = []
 
     def score(model, X, y):
@@ -311,13 +311,13 @@ def test_a_callable_scorer_sees_a_fitted_model_and_the_rows_held_out():
 
 
 def test_a_scorer_without_sample_weights():
-    """A callable of three arguments is all that scikit-learn asks for."""
+    """A callable of three arguments is all that scikit-learn requires."""
     model = StumpSVCCV(Cs=CS, cv=3, scoring=lambda model, X, y: model.C)
     model.fit(X0, Y0, sample_weight=np.full(120, 2.0))
     assert max(CS) == model.C_
 
 
-def test_a_scorer_sees_the_parameters_of_the_machine():
+def test_a_scorer_can_read_the_parameters_of_the_machine():
     """A scorer can read the parameters of the model."""
     seen = set()
 
@@ -512,7 +512,7 @@ def test_a_path_continues_from_a_solution_at_all_bounds():
     assert StumpSVCCV(Cs=[2.0**-9, 2.0**6], cv=2).fit(X, y).cv_results_["max_gap"].max() <= 0.01
 
 
-# Pictures
+# Plots
 
 
 def test_path_display():

@@ -198,7 +198,7 @@ def test_curves_at_extreme_scales(scale):
 
 @QUICK
 @given(st.integers(0, 2**32), st.sampled_from([1e-3, 1.0, 1e6]), st.sampled_from([-1.0, 1.0]))
-def test_monotone_curves_are_monotone_at_neighboring_floats(seed, scale, direction):
+def test_monotone_curves_are_monotonic_at_neighboring_floats(seed, scale, direction):
     """Scores are monotonic from each float to the next, in Python and as JSON."""
     rng = np.random.default_rng(seed)
     knots = np.sort(scale * rng.normal(size=8))

@@ -1,4 +1,4 @@
-"""Monotone curves against other solvers, and their certificates."""
+"""Monotonic curves against other solvers, and their certificates."""
 
 from dataclasses import dataclass, replace
 
@@ -137,7 +137,7 @@ def check_certificate(model, dense, tol):
     """Check both values of the certificate in plain NumPy, and the signs of the curves."""
     certificate = model.certificate_
     assert certificate.converged
-    primal = dense.primal(dense.weights_of(model), _bias(model))
+    primal = dense.primal(dense.weights_of(model), _intercept(model))
     dual = dense.dual(model.dual_coef_)
     assert primal == pytest.approx(certificate.primal, rel=1e-7)
     assert certificate.dual <= dual * (1 + 1e-9)
@@ -145,7 +145,7 @@ def check_certificate(model, dense, tol):
     assert primal - dual <= (tol + 1e-7) * primal
 
 
-def _bias(model):
+def _intercept(model):
     """Return the score where all curves are at their first value."""
     return float(model.shapes_.intercept + sum(s.values[0] for s in model.shapes_.shapes))
 
@@ -284,7 +284,7 @@ def separable(n=120):
     return X, np.where(np.tanh(X[:, 0]) + X[:, 1] - X[:, 2] ** 3 > 0, 1, -1)
 
 
-def test_the_hard_margin_is_monotone_and_the_limit_of_soft_ones():
+def test_the_hard_margin_is_monotonic_and_the_limit_of_soft_ones():
     X, y = separable()
     constraint = [1, 1, -1]
     hard = StumpSVC(np.inf, monotonic_cst=constraint, tol=1e-7, n_jobs=1).fit(X, y)
@@ -401,7 +401,7 @@ def test_the_path_is_constrained_and_gives_the_single_model(machine):
     assert np.all(turns(model)[[0, 1], [0, 1]] == 0.0)
 
 
-def test_names_and_directions_in_words():
+def test_names_and_directions_as_strings():
     X, y = wavy(80)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     by_name = StumpSVC(monotonic_cst={"c": "decreasing", "a": 1}, n_jobs=1).fit(frame, y)
@@ -433,7 +433,7 @@ def test_edge_signs():
 
 @pytest.mark.parametrize("machine", [StumpSVC(), StumpLogisticRegression()])
 def test_missing_values_are_not_constrained(machine):
-    """The curve must increase against the data; rows without a value are the positive ones."""
+    """The curve must increase against the data; rows with a missing value are the positive ones."""
     X, y = wavy(200)
     X[:, 0] = np.arange(200.0)
     y = np.where(X[:, 0] < 100, 1, -1)

@@ -1,6 +1,6 @@
 """Private parts of scikit-learn: used through one module, and available in every version.
 
-The oldest supported version has an environment of its own; from the root of the repository::
+The oldest supported version has a separate environment; from the root of the repository::
 
     python3 -m venv .venv-oldest
     .venv-oldest/bin/python -m pip install --editable '.[test]' 'scikit-learn==1.7.*'

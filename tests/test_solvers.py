@@ -31,7 +31,7 @@ EXACTLY = StoppingRule(0.0, 1e-24, 1.0)
 def random_point(small, seed=1, scale=0.3):
     rng = np.random.default_rng(seed)
     w = scale * rng.normal(size=len(small.chains.jumps))
-    return w, float(scale * rng.normal()) if small.bias else 0.0
+    return w, float(scale * rng.normal()) if small.fit_intercept else 0.0
 
 
 # Conjugate gradients
@@ -81,7 +81,7 @@ def test_when_conjugate_gradients_stop(stop, products):
 
 
 def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
-    """With a bias they are equal: one block per feature or joint column."""
+    """With an intercept they are equal: one block per feature or joint column."""
     small = Small(Logistic)
     w, b = random_point(small)
     small.move_to(w, b)
@@ -100,8 +100,8 @@ def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
 
 @BIAS
 @ALL_LOSSES
-def test_preconditioner_is_symmetric_and_positive(loss, bias):
-    small = Small(loss, bias=bias)
+def test_preconditioner_is_symmetric_and_positive(loss, fit_intercept):
+    small = Small(loss, fit_intercept=fit_intercept)
     small.smooth_loss()
     small.move_to(*random_point(small))
     precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
@@ -115,15 +115,15 @@ def test_preconditioner_is_symmetric_and_positive(loss, bias):
 
 @BIAS
 @ALL_LOSSES
-def test_newton_steps_are_the_dense_solution(loss, bias):
+def test_newton_steps_are_the_dense_solution(loss, fit_intercept):
     """Iterative and exact steps agree with a dense solve to 1e-8."""
-    small = Small(loss, bias=bias)
+    small = Small(loss, fit_intercept=fit_intercept)
     smooth_loss = small.smooth_loss()
     w, b = random_point(small)
     small.move_to(w, b)
     A, rhs, e, h, k = small.newton(w, b, smooth_loss)
     dw = np.linalg.solve(A, rhs)
-    db = (e - h @ dw) / k if bias else 0.0
+    db = (e - h @ dw) / k if fit_intercept else 0.0
     current = primal_dual(small.problem, w, small.rows.sums())
     system = ChainNewtonSystem(small.problem, small.rows)
     iterative = system._solve_iteratively(
@@ -136,8 +136,8 @@ def test_newton_steps_are_the_dense_solution(loss, bias):
 
 
 @BIAS
-def test_both_ways_to_solve_give_the_direction(bias):
-    small = Small(Logistic, bias=bias)
+def test_both_ways_to_solve_give_the_direction(fit_intercept):
+    small = Small(Logistic, fit_intercept=fit_intercept)
     w, b = random_point(small)
     small.move_to(w, b)
     A, rhs, *_ = small.newton(w, b, Logistic(small.C * small.weight))
@@ -165,15 +165,15 @@ def test_without_curvature_the_step_is_the_residual():
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
-def test_line_search_finds_a_flat_point(loss, bias, length):
+def test_line_search_finds_a_flat_point(loss, fit_intercept, length):
     """The derivative falls to at most 0.3 of its initial value for any length of the direction."""
-    small = Small(loss, bias=bias)
+    small = Small(loss, fit_intercept=fit_intercept)
     smooth_loss = small.smooth_loss()
     w, b = random_point(small)
     small.move_to(w, b)
     A, rhs, e, h, k = small.newton(w, b, smooth_loss)
     dw = length * np.linalg.solve(A, rhs)
-    db = length * (e - h @ dw / length) / k if bias else 0.0
+    db = length * (e - h @ dw / length) / k if fit_intercept else 0.0
     V = small.votes
     margin, step = small.y * (V @ w + b), small.y * (V @ dw + db)
 
@@ -203,9 +203,9 @@ def test_line_search_does_not_go_uphill():
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_primal_and_dual_values_enclose_the_optimum(loss, bias, C):
+def test_primal_and_dual_values_enclose_the_optimum(loss, fit_intercept, C):
     """primal >= optimum >= dual, and the scaled point attains the primal value."""
-    small = Small(loss, bias=bias, C=C)
+    small = Small(loss, fit_intercept=fit_intercept, C=C)
     best = small.solve().certificate
     assert best.gap <= 1e-9
     for seed in range(20):
@@ -224,9 +224,9 @@ def test_primal_and_dual_values_enclose_the_optimum(loss, bias, C):
 
 @BIAS
 @ALL_LOSSES
-def test_the_dual_variables_attain_the_dual_value(loss, bias):
-    """They are balanced if there is a bias, within their box, and attain the dual value."""
-    small = Small(loss, bias=bias)
+def test_the_dual_variables_attain_the_dual_value(loss, fit_intercept):
+    """They are balanced if there is an intercept, within their box, and attain the dual value."""
+    small = Small(loss, fit_intercept=fit_intercept)
     solution = small.solve(tol=1e-3)
     cost, a = small.C * small.weight, small.y * solution.dual_coef
     assert np.all(a >= 0)
@@ -234,15 +234,15 @@ def test_the_dual_variables_attain_the_dual_value(loss, bias):
     v = small.votes.T @ solution.dual_coef
     attained = loss(cost).dual(a).sum() - v @ v / 2
     assert attained >= solution.certificate.dual * (1 - 1e-10)
-    if bias:
+    if fit_intercept:
         assert abs(solution.dual_coef.sum()) <= 1e-10 * a.sum()
 
 
 @BIAS
 @ALL_LOSSES
-def test_solution_is_the_optimum_of_a_generic_optimizer(loss, bias):
+def test_solution_is_the_optimum_of_a_generic_optimizer(loss, fit_intercept):
     """Smooth losses by BFGS, the dual of the hinge by SLSQP."""
-    small = Small(loss, bias=bias, n=25)
+    small = Small(loss, fit_intercept=fit_intercept, n=25)
     solution = small.solve()
     V, y, cost = small.votes, small.y, small.C * small.weight
     n_weights = V.shape[1]
@@ -253,7 +253,8 @@ def test_solution_is_the_optimum_of_a_generic_optimizer(loss, bias):
             cost / 2,
             jac=lambda a: Q @ a - 1,
             bounds=[(0, c) for c in cost],
-            constraints=[{"type": "eq", "fun": lambda a: y @ a, "jac": lambda a: y}] * bias,
+            constraints=[{"type": "eq", "fun": lambda a: y @ a, "jac": lambda a: y}]
+            * fit_intercept,
             method="SLSQP",
             options={"ftol": 1e-13, "maxiter": 500},
         )
@@ -262,12 +263,12 @@ def test_solution_is_the_optimum_of_a_generic_optimizer(loss, bias):
         record = loss(cost)
 
         def value(p):
-            return small.objective(p[:n_weights], p[-1] * bias)
+            return small.objective(p[:n_weights], p[-1] * fit_intercept)
 
         def gradient(p):
             w = p[:n_weights]
-            a = y * record.slope(y * (V @ w + p[-1] * bias))
-            return np.append(w - V.T @ a, -a.sum() * bias)
+            a = y * record.slope(y * (V @ w + p[-1] * fit_intercept))
+            return np.append(w - V.T @ a, -a.sum() * fit_intercept)
 
         found = minimize(value, np.zeros(n_weights + 1), jac=gradient, options={"gtol": 1e-9})
         best = found.fun
@@ -293,8 +294,8 @@ def test_nan_certifies_nothing(primal, dual):
 
 @BIAS
 @ALL_LOSSES
-def test_too_few_steps_are_reported(loss, bias):
-    solution = Small(loss, bias=bias, C=100.0).solve(tol=1e-12, max_iter=1)
+def test_too_few_steps_are_reported(loss, fit_intercept):
+    solution = Small(loss, fit_intercept=fit_intercept, C=100.0).solve(tol=1e-12, max_iter=1)
     assert solution.n_iter == 1
     assert not solution.certificate.converged
     assert solution.certificate.primal > solution.certificate.dual
@@ -316,10 +317,10 @@ def test_progress_reports_converging_values(loss):
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 0.5, 2.0, 300.0])
-def test_a_warm_start_leads_to_the_same_optimum(loss, bias, C):
-    neighbor = Small(loss, bias=bias, C=1.0).solve(tol=1e-4)
-    cold = Small(loss, bias=bias, C=C).solve(tol=1e-8)
-    warm = Small(loss, bias=bias, C=C).solve(tol=1e-8, start=neighbor)
+def test_a_warm_start_leads_to_the_same_optimum(loss, fit_intercept, C):
+    neighbor = Small(loss, fit_intercept=fit_intercept, C=1.0).solve(tol=1e-4)
+    cold = Small(loss, fit_intercept=fit_intercept, C=C).solve(tol=1e-8)
+    warm = Small(loss, fit_intercept=fit_intercept, C=C).solve(tol=1e-8, start=neighbor)
     assert warm.certificate.converged
     assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-8)
     assert warm.C == C
@@ -327,9 +328,9 @@ def test_a_warm_start_leads_to_the_same_optimum(loss, bias, C):
 
 @BIAS
 @ALL_LOSSES
-def test_a_warm_start_from_the_solution_itself_is_quick(loss, bias):
-    cold = Small(loss, bias=bias).solve(tol=1e-6)
-    warm = Small(loss, bias=bias).solve(tol=1e-6, start=cold)
+def test_a_warm_start_from_the_solution_itself_is_quick(loss, fit_intercept):
+    cold = Small(loss, fit_intercept=fit_intercept).solve(tol=1e-6)
+    warm = Small(loss, fit_intercept=fit_intercept).solve(tol=1e-6, start=cold)
     assert warm.n_iter < cold.n_iter
     assert warm.certificate.passes < cold.certificate.passes
 
@@ -337,14 +338,14 @@ def test_a_warm_start_from_the_solution_itself_is_quick(loss, bias):
 # Hard margin
 
 
-def hard(n=40, seed=0, bias=True):
+def hard(n=40, seed=0, fit_intercept=True):
     """Return a separable problem: distinct continuous features separate any labels."""
-    return Small(Hinge, bias=bias, C=np.inf, n=n, seed=seed)
+    return Small(Hinge, fit_intercept=fit_intercept, C=np.inf, n=n, seed=seed)
 
 
 @BIAS
-def test_hard_margin_keeps_every_row(bias):
-    small = hard(bias=bias)
+def test_hard_margin_keeps_every_row(fit_intercept):
+    small = hard(fit_intercept=fit_intercept)
     solution = small.solve(tol=1e-6)
     margin = small.y * (small.votes @ solution.weights + solution.intercept)
     assert solution.certificate.converged
@@ -376,10 +377,10 @@ def in_blocks(monkeypatch, n_rows_per_block):
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_blocks_of_rows_give_the_same_solution(monkeypatch, loss, bias, n_threads):
-    whole = Small(loss, bias=bias)
+def test_blocks_of_rows_give_the_same_solution(monkeypatch, loss, fit_intercept, n_threads):
+    whole = Small(loss, fit_intercept=fit_intercept)
     in_blocks(monkeypatch, 7)
-    parts = Small(loss, bias=bias, n_threads=n_threads)
+    parts = Small(loss, fit_intercept=fit_intercept, n_threads=n_threads)
     assert (len(whole.rows.blocks), len(parts.rows.blocks)) == (1, 9)
     a, b = whole.solve(tol=1e-10), parts.solve(tol=1e-10)
     np.testing.assert_allclose(a.weights, b.weights, atol=1e-5)

@@ -29,10 +29,10 @@ def always(small):
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
-def test_the_span_of_the_rows_contains_the_optimum(loss, bias, C):
-    small = Small(loss, bias=bias, C=C)
+def test_the_span_of_the_rows_contains_the_optimum(loss, fit_intercept, C):
+    small = Small(loss, fit_intercept=fit_intercept, C=C)
     found = small.solve(tol=1e-8, kernel_matrix=always(small))
-    plain = Small(loss, bias=bias, C=C).solve(tol=1e-8)
+    plain = Small(loss, fit_intercept=fit_intercept, C=C).solve(tol=1e-8)
     assert found.certificate.converged
     assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-8)
     objective = small.objective(found.weights, found.intercept)
@@ -41,8 +41,8 @@ def test_the_span_of_the_rows_contains_the_optimum(loss, bias, C):
 
 
 @BIAS
-def test_hard_margins_in_the_span(bias):
-    small = Small(Hinge, bias=bias, C=np.inf, n=40)
+def test_hard_margins_in_the_span(fit_intercept):
+    small = Small(Hinge, fit_intercept=fit_intercept, C=np.inf, n=40)
     found = small.solve(tol=1e-6, kernel_matrix=always(small))
     margin = small.y * (small.votes @ found.weights + found.intercept)
     assert found.certificate.converged
@@ -54,26 +54,28 @@ def test_hard_margins_in_the_span(bias):
 @BIAS
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.05, 300.0])
-def test_warm_starts_cross_over(loss, bias, C):
+def test_warm_starts_cross_over(loss, fit_intercept, C):
     """From a solution in the span to one outside of it, and back."""
-    first = Small(loss, bias=bias)
+    first = Small(loss, fit_intercept=fit_intercept)
     inside, outside = (
         first.solve(tol=1e-4, kernel_matrix=always(first)),
-        Small(loss, bias=bias).solve(tol=1e-4),
+        Small(loss, fit_intercept=fit_intercept).solve(tol=1e-4),
     )
-    goal = Small(loss, bias=bias, C=C)
+    goal = Small(loss, fit_intercept=fit_intercept, C=C)
     best = goal.solve(tol=1e-8).certificate.primal
     ways = [(inside, None), (outside, always(goal)), (inside, always(goal))]
     for start, matrix in ways:
-        found = Small(loss, bias=bias, C=C).solve(tol=1e-8, start=start, kernel_matrix=matrix)
+        found = Small(loss, fit_intercept=fit_intercept, C=C).solve(
+            tol=1e-8, start=start, kernel_matrix=matrix
+        )
         assert found.certificate.converged
         assert found.certificate.primal == pytest.approx(best, rel=2e-8)
 
 
 @BIAS
 @ALL_LOSSES
-def test_newtons_steps_are_the_same(loss, bias):
-    small = Small(loss, bias=bias)
+def test_newtons_steps_are_the_same(loss, fit_intercept):
+    small = Small(loss, fit_intercept=fit_intercept)
     steps = []
     for iterate in (
         Iterate(small.problem, small.rows),
@@ -126,8 +128,8 @@ def test_minima_are_those_of_numpy(n_rows, n_features):
 
 @BIAS
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_the_matrix_is_that_of_the_votes(bias, n_threads):
-    small = Small(Hinge, bias=bias)
+def test_the_matrix_is_that_of_the_votes(fit_intercept, n_threads):
+    small = Small(Hinge, fit_intercept=fit_intercept)
     for index in (np.arange(60), np.arange(59, 10, -1), np.array([3, 50, 7])):
         votes = small.votes[index]
         found = TableKernelMatrix(small.chains, small.packing).of(index, n_threads)

@@ -220,7 +220,7 @@ BAD = {
 
 @pytest.mark.parametrize(("value", "model", "match"), BAD.values(), ids=BAD)
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])
-def test_messages_name_the_invalid_cell(make, value, model, match):
+def test_messages_locate_the_invalid_cell(make, value, model, match):
     X, y = table()
     fitted = clone(model).fit(X, y)
     X[3, 2] = X[5, 0] = value

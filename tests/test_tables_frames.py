@@ -674,7 +674,7 @@ def test_a_table_without_names_at_prediction():
 
 @pytest.mark.parametrize("model", [KernelSVC(), PerceptronSVC()], ids=["kernel", "perceptron"])
 @BOTH
-def test_estimators_of_numbers_name_a_remedy(model, make):
+def test_estimators_of_numbers_suggest_a_remedy(model, make):
     name, model = type(model).__name__, clone(model)
     assert_invalid(
         lambda: model.fit(make(GOOD), Y),

@@ -1,4 +1,4 @@
-"""Labels become numbers of classes, however many there are."""
+"""Labels are encoded as class indices, however many there are."""
 
 import numpy as np
 import pytest

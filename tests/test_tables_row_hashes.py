@@ -1,4 +1,4 @@
-"""Hashes of rows: what they see of a table, and what they do not."""
+"""Hashes of rows: which differences between tables change them, and which do not."""
 
 import numpy as np
 import pytest

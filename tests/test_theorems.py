@@ -51,7 +51,7 @@ class TestTheorem1:
     @pytest.mark.parametrize("measure", [*NAMED, ChosenStumps(THRESHOLDS)], ids=str)
     @pytest.mark.parametrize("centered", [True, False])
     def test_gram_is_positive_semidefinite(self, table, measure, centered):
-        """No eigenvalue is below -1e-12 of the largest, with and without a bias."""
+        """No eigenvalue is below -1e-12 of the largest, with and without an intercept."""
         K = package_kernel_matrix(table[0], named(measure), centered=centered)
         eigenvalues = np.linalg.eigvalsh(K)
         assert eigenvalues[0] >= -1e-12 * eigenvalues[-1]
@@ -65,7 +65,7 @@ class TestTheorem1:
         np.testing.assert_allclose(K, gram(axes), rtol=0, atol=1e-12 * K.max())
 
     @pytest.mark.parametrize("measure", NAMED)
-    def test_with_a_bias_only_constants_differ(self, table, measure):
+    def test_with_an_intercept_only_constants_differ(self, table, measure):
         """Both matrices are the same to 1e-12 once rows and columns are centered."""
         X, _ = table
         free, pinned = (package_kernel_matrix(X, named(measure), centered=c) for c in (False, True))
@@ -97,7 +97,7 @@ class TestTheorem1:
         axes = [chosen_axis(x, t) for x, t in zip(X.T, THRESHOLDS, strict=True)]
         np.testing.assert_allclose(K, gram(axes), atol=1e-12)
 
-    def test_a_feature_without_chosen_stumps_is_silent(self, table):
+    def test_a_feature_without_chosen_stumps_has_no_effect(self, table):
         """An empty list of thresholds excludes the feature from the kernel."""
         X, _ = table
         K = package_kernel_matrix(X, ChosenStumps([THRESHOLDS[0], [], []]), centered=True)
@@ -124,7 +124,7 @@ class TestTheorem2:
             clear = np.abs(other) > 1e-4
             assert np.array_equal(stumps.predict(new)[clear], np.sign(other[clear]))
 
-    def test_the_dual_value_does_not_see_the_constant(self, table):
+    def test_the_dual_value_does_not_depend_on_the_constant(self, table):
         """The certificate's dual value is that of (P2) under both kernels, to 1e-9."""
         X, y = table
         model = StumpSVC(1.0, measure="lebesgue", tol=1e-9, n_jobs=1).fit(X, y)
@@ -154,7 +154,7 @@ class TestTheorem3:
 
     @pytest.mark.parametrize("measure", ["rank", "middle"])
     def test_gram_is_conditionally_positive_definite(self, measure):
-        """Without mass outside the data it is definite on vectors of sum 0, as with a bias."""
+        """Without mass outside the data, it is definite on vectors that sum to 0."""
         X = np.random.default_rng(0).permutation(12)[:, None] + 0.5
         K = package_kernel_matrix(X, measure, centered=False)
         basis = np.linalg.qr(np.column_stack([np.ones(12), np.eye(12)[:, 1:]]))[0][:, 1:]
@@ -174,7 +174,7 @@ class TestTheorem4:
 
     @pytest.mark.parametrize("measure", NAMED)
     @pytest.mark.parametrize("n", [2, 10, 200])
-    def test_any_labelling_is_separated(self, measure, n):
+    def test_any_labeling_is_separated(self, measure, n):
         """All margins are at least 1 - 1e-9 and the certificate holds, for random labels."""
         rng = np.random.default_rng(n)
         X = np.column_stack([rng.permutation(n) / n, rng.integers(0, 3, n)])
@@ -185,7 +185,7 @@ class TestTheorem4:
         assert model.certificate_.converged
 
     def test_without_a_bias(self):
-        """The same without a bias if the range is wider than the data, as Theorem 3 requires."""
+        """Also without an intercept if the range is wider than the data, as Theorem 3 requires."""
         rng = np.random.default_rng(5)
         X, y = rng.permutation(60)[:, None] / 60, rng.choice([-1, 1], size=60)
         model = StumpSVC(
@@ -201,8 +201,8 @@ class TestTheorem4:
         assert np.min(y * model.decision_function(X)) >= 1 - 1e-9
 
     @pytest.mark.parametrize("measure", NAMED)
-    def test_equal_rows_with_opposite_labels_are_refused(self, table, measure):
-        """The error says that no stump ensemble separates, and names equal rows as a cause."""
+    def test_equal_rows_with_opposite_labels_raise(self, table, measure):
+        """The error states that no stump ensemble separates, and that equal rows are a cause."""
         X, y = table
         y = y.copy()
         y[25] = -y[0]
@@ -218,31 +218,35 @@ class TestTheorem5:
         """Entry by entry to 1e-12, with mass outside the data where the range is wider."""
         X, _ = table
         axes = [axis(x, measure, limits=(-5.0, 4.0)) for x in X.T]
-        Phi = smooth_stumps(axes, bias=False)
+        Phi = smooth_stumps(axes, fit_intercept=False)
         K = gram(axes)
         np.testing.assert_allclose(Phi @ Phi.T, K, rtol=0, atol=1e-12 * K.max())
 
     @pytest.mark.parametrize("measure", [*NAMED, ChosenStumps(THRESHOLDS)], ids=str)
-    @pytest.mark.parametrize("bias", [True, False])
-    def test_the_vote_is_the_score(self, table, measure, bias):
+    @pytest.mark.parametrize("fit_intercept", [True, False])
+    def test_the_vote_is_the_score(self, table, measure, fit_intercept):
         """Weights are non-negative and the vote is decision_function to 1e-10, on new rows too."""
         X, y = table
         new = np.vstack([X, np.random.default_rng(2).normal(scale=2.0, size=(50, 3))])
-        model = StumpSVC(measure=named(measure), fit_intercept=bias, n_jobs=1).fit(X, y)
+        model = StumpSVC(measure=named(measure), fit_intercept=fit_intercept, n_jobs=1).fit(X, y)
         ensemble = model.shapes_.ensemble()
         assert np.all(ensemble.weight >= 0)
         assert set(np.unique(ensemble.direction)) <= {-1, 1}
         np.testing.assert_allclose(ensemble.vote(new), model.decision_function(new), atol=1e-10)
 
-    @pytest.mark.parametrize("bias", [True, False])
-    def test_weights_are_the_duals_vote(self, table, bias):
+    @pytest.mark.parametrize("fit_intercept", [True, False])
+    def test_weights_are_the_duals_vote(self, table, fit_intercept):
         """A group's weight is half its mass times ``|sum right - sum left|`` of duals, to 1e-5.
 
         It is ``sum of beta_i s_hat(x_i) mass / 2``, the optimal w of (P4) summed over the group.
         """
         X, y = table
         model = StumpSVC(
-            measure="lebesgue", fit_intercept=bias, feature_range=(-9, 9), tol=5e-12, n_jobs=1
+            measure="lebesgue",
+            fit_intercept=fit_intercept,
+            feature_range=(-9, 9),
+            tol=5e-12,
+            n_jobs=1,
         ).fit(X, y)
         axes = [axis(x, "lebesgue", limits=(-9.0, 9.0)) for x in X.T]
         for d, a in enumerate(axes):

@@ -17,7 +17,7 @@ def test_none_is_all_cores(monkeypatch):
 
 
 @pytest.mark.parametrize(("n_jobs", "expected"), [(1, 1), (3, 3), (-1, 8), (-2, 7)])
-def test_a_joblib_context_decides_what_none_means(monkeypatch, n_jobs, expected):
+def test_a_joblib_context_determines_none(monkeypatch, n_jobs, expected):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     with joblib.parallel_config(n_jobs=n_jobs):
