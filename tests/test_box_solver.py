@@ -14,7 +14,7 @@ LOSSES = [Hinge, SquaredHinge, LeastSquares]
 class Narrow:
     """A kernel matrix of which only some rows may be cached."""
 
-    whole = None
+    dense_if_cheap = None
 
     def __init__(self, square, width):
         self._square, self.width = square, width

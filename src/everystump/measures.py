@@ -1,4 +1,4 @@
-"""Measures over thresholds: which stumps vote, and with which weight."""
+"""Measures over thresholds: which stumps vote, and with what weight."""
 
 from everystump._core.measures import (
     ChosenStumps,

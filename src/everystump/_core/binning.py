@@ -32,7 +32,7 @@ _MAX_ROUNDS = 4
 
 @dataclass(frozen=True)
 class Lookup:
-    """An even grid over sorted cuts, with which the bin of a value is found in a few steps."""
+    """An even grid over sorted cuts, for finding the bin of a value in a few steps."""
 
     cuts: np.ndarray
     low: float

@@ -106,7 +106,7 @@ def take_rows(codes: np.ndarray, index: np.ndarray, offset: int = 0) -> np.ndarr
 
 
 def max_block_rows(n_threads: int) -> int:
-    """Return the largest number of rows of a block."""
+    """Return the maximum number of rows of a block."""
     return _BLOCK_ROWS if n_threads > 1 else _BLOCK_ROWS_SINGLE
 
 

@@ -2,7 +2,7 @@
 
 A feature with at most ``max_bins`` distinct values has a bin for each of them; one with more is
 cut into bins of about equal weight.  A category has a bin for each level.  Everything above this
-module sees rows only through their codes, the numbers of their bins.
+module uses only the codes of the rows, the numbers of their bins.
 
 The bins of a feature form a tree, and each edge of the tree is a stump that separates the bins
 beyond the edge from the rest:
@@ -37,7 +37,7 @@ from everystump._core.threads import thread_map
 _COLUMNS_PER_READ, _ROWS_PER_READ = 2, 4096
 # Shorter columns spend most of their time in Python code, which threads cannot run in parallel.
 _MIN_ROWS_FOR_THREADS = 5000
-# The largest number of values of a row density, and of bars of its histogram.
+# The maximum number of values of a row density, and of bars of its histogram.
 _MAX_DENSITY_VALUES, _N_BARS = 256, 30
 
 

@@ -125,7 +125,7 @@ class Design:
             )
 
     def _is_constant_optimal(self, positive: np.ndarray) -> bool:
-        """Whether there is an intercept and only one class, as in a fold that lacks the other."""
+        """Whether there is an intercept and only one class, as in a fold without the other."""
         return not self.chains.centered and bool(positive.all() or not positive.any())
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:

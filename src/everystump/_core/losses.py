@@ -233,7 +233,7 @@ class SquaredHinge(SmoothLoss, QuadraticLoss):
         kink = sign - scores
         order = np.argsort(kink, kind="stable")
         middle = kink[order[len(order) // 2]]  # differences from it keep their precision
-        at, cost = kink[order] - middle, self.cost[order]
+        position, cost = kink[order] - middle, self.cost[order]
         positive = sign[order] > 0
 
         def active_sum(amount: np.ndarray) -> np.ndarray:
@@ -241,14 +241,14 @@ class SquaredHinge(SmoothLoss, QuadraticLoss):
             passed = np.cumsum(np.where(positive, amount, 0.0))
             return negative_sum + amount[positive].sum() - passed
 
-        weight, moment = active_sum(cost), active_sum(cost * at)
-        slope = at * weight - moment
+        weight, moment = active_sum(cost), active_sum(cost * position)
+        slope = position * weight - moment
         first = int(np.argmax(slope >= 0.0))
         if slope[first] > 0.0 and first > 0:
             root = moment[first - 1] / weight[first - 1]
-            return float(middle + np.clip(root, at[first - 1], at[first]))
+            return float(middle + np.clip(root, position[first - 1], position[first]))
         last = first + int(np.count_nonzero(slope[first:] == 0.0)) - 1
-        return float(middle + (at[first] + at[max(first, last)]) / 2)
+        return float(middle + (position[first] + position[max(first, last)]) / 2)
 
 
 class LeastSquares(QuadraticLoss):

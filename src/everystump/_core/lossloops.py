@@ -58,11 +58,11 @@ def smoothed_hinge_directional_slope(margin, step, t, cost, center, penalty):
 
 @jit_fused
 def _exp_minus_abs(margin, bits, out):
-    """Write ``exp(-|margin|)``: a power of 2 times the Taylor series at a small exponent."""
+    """Write ``exp(-|margin|)``: a power of 2 times the Taylor series at a small remainder."""
     for i in range(margin.shape[0]):
         x = max(-abs(margin[i]), -_MAX_MARGIN)
-        whole = np.floor(x * _LOG2_E + 0.5)
-        r = (x - whole * _LOG_2_HIGH) - whole * _LOG_2_LOW
+        exponent = np.floor(x * _LOG2_E + 0.5)
+        r = (x - exponent * _LOG_2_HIGH) - exponent * _LOG_2_LOW
         # |r| <= log(2) / 2, where the terms after r^13 / 13! are below the last digit.
         p = 1 / 6227020800.0
         p = p * r + 1 / 479001600.0
@@ -79,7 +79,7 @@ def _exp_minus_abs(margin, bits, out):
         p = p * r + 1.0
         out[i] = p * r + 1.0
         # The bit pattern of the power of 2.
-        power_of_2 = np.int64(np.int32(whole) + 1023) << 52
+        power_of_2 = np.int64(np.int32(exponent) + 1023) << 52
         bits[i] = power_of_2 if abs(margin[i]) <= _MAX_MARGIN else 0
     power = bits.view(np.float64)
     for i in range(margin.shape[0]):
@@ -214,9 +214,9 @@ def mada_derivatives(odds, vote, cost, factor, scale):
     """
     slope = 0.0
     curvature = 0.0
-    back = 1.0 / factor
+    inverse = 1.0 / factor
     for i in range(odds.shape[0]):
-        after = odds[i] * (factor if vote[i] > 0.0 else back)
+        after = odds[i] * (factor if vote[i] > 0.0 else inverse)
         slope += vote[i] * cost[i] * min(after, scale)
         curvature += cost[i] * (2.0 * after if after < scale else 0.0)
     return slope, curvature
@@ -227,10 +227,10 @@ def logistic_derivatives(odds, vote, cost, factor, scale):
     """Return the same as `mada_derivatives` for the weight ``odds / (1 + odds / scale)``."""
     slope = 0.0
     curvature = 0.0
-    back = 1.0 / factor
+    inverse = 1.0 / factor
     unit = 1.0 / scale
     for i in range(odds.shape[0]):
-        after = odds[i] * (factor if vote[i] > 0.0 else back)
+        after = odds[i] * (factor if vote[i] > 0.0 else inverse)
         complement = 1.0 / (1.0 + after * unit)
         weight = cost[i] * after * complement
         slope += vote[i] * weight

@@ -22,10 +22,10 @@ def _gather_block(codes, starts, table, lo, out):
     """
     n = out.shape[0]
     n_columns = codes.shape[0]
-    whole = n_columns - n_columns % 4
+    n_unrolled = n_columns - n_columns % 4
     for i in range(n):
         out[i] = 0.0
-    for g in range(0, whole, 4):
+    for g in range(0, n_unrolled, 4):
         code0, values0 = codes[g, lo : lo + n], table[starts[g] :]
         code1, values1 = codes[g + 1, lo : lo + n], table[starts[g + 1] :]
         code2, values2 = codes[g + 2, lo : lo + n], table[starts[g + 2] :]
@@ -33,7 +33,7 @@ def _gather_block(codes, starts, table, lo, out):
         for i in range(n):
             left = values0[code0[i]] + values1[code1[i]]
             out[i] += left + (values2[code2[i]] + values3[code3[i]])
-    for g in range(whole, n_columns):
+    for g in range(n_unrolled, n_columns):
         code0, values0 = codes[g, lo : lo + n], table[starts[g] :]
         for i in range(n):
             out[i] += values0[code0[i]]
@@ -48,8 +48,8 @@ def _scatter_block(codes, starts, r, shift, lo, out):
     """
     n = r.shape[0]
     n_columns = codes.shape[0]
-    whole = n_columns - n_columns % 4
-    for g in range(0, whole, 4):
+    n_unrolled = n_columns - n_columns % 4
+    for g in range(0, n_unrolled, 4):
         code0, sums0 = codes[g, lo : lo + n], out[starts[g] :]
         code1, sums1 = codes[g + 1, lo : lo + n], out[starts[g + 1] :]
         code2, sums2 = codes[g + 2, lo : lo + n], out[starts[g + 2] :]
@@ -61,7 +61,7 @@ def _scatter_block(codes, starts, r, shift, lo, out):
             sums1[k + code1[i]] += x
             sums2[k + code2[i]] += x
             sums3[k + code3[i]] += x
-    for g in range(whole, n_columns):
+    for g in range(n_unrolled, n_columns):
         code0, sums0 = codes[g, lo : lo + n], out[starts[g] :]
         for i in range(n):
             k = np.uint32(0) if shift is None else shift[i]

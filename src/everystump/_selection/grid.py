@@ -98,7 +98,7 @@ def _check_values(Cs: Any) -> list[float]:
 
 
 def _extension(Cs: np.ndarray, mean: np.ndarray) -> list[float]:
-    """Return values of C beyond an end of the grid that beats all others, none otherwise."""
+    """Return values of C beyond an end of the grid if it beats all others; otherwise none."""
     best = int(np.argmax(mean))
     runner_up = np.max(np.delete(mean, best))
     if mean[best] - runner_up <= _MIN_GAIN * np.ptp(mean):

@@ -76,9 +76,9 @@ class TrainingTable:
         (n_problems, n_input_rows).
         """
         if len(self.kept) < self.n_input_rows:
-            whole = np.full((len(parts), self.n_input_rows), fill)
-            whole[:, self.kept] = parts
-            parts = list(whole)
+            filled = np.full((len(parts), self.n_input_rows), fill)
+            filled[:, self.kept] = parts
+            parts = list(filled)
         return parts[0] if len(parts) == 1 else np.array(parts)
 
     def training_record(self) -> TrainingRecord:

@@ -98,8 +98,8 @@ def middle_stump_kernel(
            [-1.,  0.,  1.]])
     """
     X, Y = check_pairwise_arrays(X, Y, dtype=np.float64)
-    given = X if training is None else check_pairwise_arrays(training, X, dtype=np.float64)[0]
-    return kernel_product("middle", X, Y, {"cuts": midpoints(given)}, out)
+    samples = X if training is None else check_pairwise_arrays(training, X, dtype=np.float64)[0]
+    return kernel_product("middle", X, Y, {"cuts": midpoints(samples)}, out)
 
 
 def perceptron_kernel(

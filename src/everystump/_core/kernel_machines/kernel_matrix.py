@@ -67,7 +67,7 @@ class LazyKernelMatrix:
         return self._full
 
     @property
-    def whole(self) -> np.ndarray | None:
+    def dense_if_cheap(self) -> np.ndarray | None:
         """The full matrix if it is in memory or quick to compute, else None."""
         small = self.n_rows <= min(_SMALL, self.width)
         return self.full if small or self._full is not None else None

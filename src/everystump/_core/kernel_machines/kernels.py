@@ -31,7 +31,7 @@ class Kernel:
 
     @property
     def libsvm(self) -> dict[str, Any] | None:
-        """The parameters of `sklearn.svm.SVC` for this kernel, None if LIBSVM lacks it."""
+        """The parameters of `sklearn.svm.SVC` for this kernel, None if LIBSVM does not have it."""
         return None
 
     @property
@@ -83,7 +83,7 @@ class NamedKernel(Kernel):
 
     @property
     def libsvm(self) -> dict[str, Any] | None:
-        """The parameters of `sklearn.svm.SVC` for this kernel, None if LIBSVM lacks it."""
+        """The parameters of `sklearn.svm.SVC` for this kernel, None if LIBSVM does not have it."""
         name = KERNELS[self.name].libsvm
         return None if name is None else {"kernel": name, **self.parameters}
 

@@ -82,8 +82,8 @@ def _offset(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> fl
     high, a = problem.loss.box().high[free], now.a[free]
     if np.isinf(high).any():
         return 0.0
-    off = float(np.abs(1.0 - now.margin[free]).max())
-    return off if a.sum() < (high - a).sum() else -off
+    distance = float(np.abs(1.0 - now.margin[free]).max())
+    return distance if a.sum() < (high - a).sum() else -distance
 
 
 def _factorize(square: np.ndarray, jitter: float, smaller: float) -> tuple | None:

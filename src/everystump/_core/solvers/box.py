@@ -35,7 +35,7 @@ _FIRST_ACCURACY, _MIN_ACCURACY = 0.1, 1e-14
 _GAP_REDUCTION = 0.9
 # The number of rows to fetch at a time: at least this many, or this fraction of all rows.
 _MIN_BATCH, _N_BATCHES = 256, 32
-# After this number of steps per row a Newton step is more effective; the largest number of rounds.
+# After this number of steps per row a Newton step is more effective; the maximum number of rounds.
 _STEPS_PER_ROW, _MAX_ROUNDS = 3, 20
 # With more rows than this, a Newton step is not worth its cubic cost.
 MAX_FREE_ROWS = 4000
@@ -55,9 +55,9 @@ class _RowCache:
 
     def __init__(self, products: KernelProducts, n_rows: int) -> None:
         self._products = products
-        whole = products.whole
-        self._complete = whole is not None
-        self.rows = np.empty((products.width, n_rows)) if whole is None else whole
+        dense = products.dense_if_cheap
+        self._complete = dense is not None
+        self.rows = np.empty((products.width, n_rows)) if dense is None else dense
         self.index = np.arange(n_rows if self._complete else 0)
 
     @property

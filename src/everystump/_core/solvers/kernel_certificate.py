@@ -53,8 +53,8 @@ class KernelProducts(Protocol):
     """The kernel matrix of the rows."""
 
     @property
-    def whole(self) -> np.ndarray | None:
-        """The whole matrix, or None if only some rows of it should be computed."""
+    def dense_if_cheap(self) -> np.ndarray | None:
+        """The full matrix, or None if only some rows of it should be computed."""
 
     @property
     def width(self) -> int:
@@ -71,21 +71,26 @@ class KernelProducts(Protocol):
 class DenseKernelMatrix:
     """A kernel matrix in memory."""
 
-    whole: np.ndarray
+    matrix: np.ndarray
+
+    @property
+    def dense_if_cheap(self) -> np.ndarray:
+        """The matrix."""
+        return self.matrix
 
     @property
     def width(self) -> int:
         """The number of rows."""
-        return len(self.whole)
+        return len(self.matrix)
 
     def rows(self, index: np.ndarray) -> np.ndarray:
         """Return some rows of the matrix."""
-        return self.whole[index]
+        return self.matrix[index]
 
     def scores(self, coef: np.ndarray, extended: bool = False) -> Scores:
         """Return the matrix times coefficients."""
         total = RowSum(len(coef), extended)
-        total.add(self.whole, np.flatnonzero(coef), coef)
+        total.add(self.matrix, np.flatnonzero(coef), coef)
         return total.scores()
 
 

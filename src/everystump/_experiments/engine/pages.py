@@ -181,10 +181,13 @@ def _table(cells: Sequence[Cell]) -> list[str]:
     """Return the lines of a table with the paper's rows and columns."""
     rows = list(dict.fromkeys(cell.row for cell in cells))
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    at = {(cell.row, cell.column): cell for cell in cells}
+    by_position = {(cell.row, cell.column): cell for cell in cells}
     lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for row in rows:
-        entries = [_entry(at[row, column]) if (row, column) in at else "" for column in columns]
+        entries = [
+            _entry(by_position[row, column]) if (row, column) in by_position else ""
+            for column in columns
+        ]
         lines.append(f"| {row} | {' | '.join(entries)} |")
     return lines
 
