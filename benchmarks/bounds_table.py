@@ -22,7 +22,7 @@ COLUMNS = ("one SVM", "vote of 30", "C = 100, one", "C = 100, vote", "C = 0.01, 
 
 
 def all_bounds(settings: Settings) -> StudyTable:
-    """All bounds and the true errors on four data sets."""
+    """All bounds and the true errors on four datasets."""
     rows, skipped = [], []
     makers = {
         "heart": partial(load_table, "heart", settings),

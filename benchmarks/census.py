@@ -1,4 +1,4 @@
-"""A simulated table like the census data set "adult": text, numbers, spikes, missing values."""
+"""A simulated table like the census dataset "adult": text, numbers, spikes, missing values."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class StudyTable:
-    """The table of a study; ``skipped`` lists the data sets that were not available."""
+    """The table of a study; ``skipped`` lists the datasets that were not available."""
 
     title: str
     header: Sequence[str]

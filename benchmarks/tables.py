@@ -80,7 +80,7 @@ def _against_numbers(
 
 
 def coding(settings: Settings) -> Iterator[Row]:
-    """Encoding 1,000,000 rows of ten text columns against LightGBM's data set."""
+    """Encoding 1,000,000 rows of ten text columns against LightGBM's dataset."""
     frame = _text_columns(settings.rows(1_000_000))
     log(f"  encoding {len(frame):,} rows of text ...")
 

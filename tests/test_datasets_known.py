@@ -1,4 +1,4 @@
-"""Known data sets that are not packaged: fingerprints, the user's folder, OpenML."""
+"""Known datasets that are not packaged: fingerprints, the user's folder, OpenML."""
 
 import gzip
 import os
@@ -55,7 +55,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Add a small table to the catalog, the rows 1 to 5 of OpenML's data set 7."""
+    """Add a small table to the catalog, the rows 1 to 5 of OpenML's dataset 7."""
     monkeypatch.setitem(KNOWN, "small", known(TABLE, OpenML(7, slice(1, 6))))
 
 
@@ -162,7 +162,7 @@ class TestFolder:
         path = folder / "small.csv"
         path.write_bytes(TABLE.replace(b"2.5", b"2.6", 1))
         expected = (
-            f"{path} is damaged or is not the known data set 'small': "
+            f"{path} is damaged or is not the known dataset 'small': "
             "get it again from https://example.org/small, or rename the file."
         )
         with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
@@ -253,7 +253,7 @@ class TestOpenML:
 
     def test_another_table_is_rejected(self, folder, openml):
         openml.answer = openml_table(last=8.0)
-        message = r"^name='small' at OpenML \(7\) is not the known data set: get it from .*\.$"
+        message = r"^name='small' at OpenML \(7\) is not the known dataset: get it from .*\.$"
         with pytest.raises(ValueError, match=message):
             load_dataset("small")
 

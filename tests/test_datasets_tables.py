@@ -264,7 +264,7 @@ class TestUserFolder:
         (folder / "mine.csv").write_bytes(self.CONTENT)
         (folder / "inner").mkdir()
         monkeypatch.setenv("EVERYSTUMP_DATA", str(folder / "inner"))
-        with pytest.raises(ValueError, match="not a known data set"):
+        with pytest.raises(ValueError, match="not a known dataset"):
             load_dataset("../mine")
 
     def test_folder_must_exist(self, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ def test_method_is_better_if_it_is_on_most_datasets(text, gaps, expected):
 
 
 def report_table_2(gaps=(1, 1, 1), problems=(55, 550), **seconds):
-    """Return the report of Table 2 for a gap in points on each data set."""
+    """Return the report of Table 2 for a gap in points on each dataset."""
     records = []
     for name, gap in zip(SETS, gaps, strict=True):
         means = {"svm_stump": 0.2 + gap / 100, "svm_gauss": 0.2}
@@ -225,7 +225,7 @@ def test_learned_weights_are_less_sensitive_to_sigma(dataset, other, points, exp
 
     records = []
     for name in ("heart", "diabetes"):
-        # The other method varies by 10 points; on the other data set, ACC varies more.
+        # The other method varies by 10 points; on the other dataset, ACC varies more.
         means = {
             method: over_sigma(10 if method == other else 0, name) for method in figure_7.LINES
         }

@@ -1,6 +1,6 @@
 """Data and models of the experiments, compared with independent implementations.
 
-Tests that need data sets that are not packaged are skipped unless EVERYSTUMP_DATA has them.
+Tests that need datasets that are not packaged are skipped unless EVERYSTUMP_DATA has them.
 """
 
 from pathlib import Path
@@ -29,7 +29,7 @@ PAPER_RUNS = {"lin-li": 100, "evgeniou": 50, "wang": 5}
 
 
 def needs(*names):
-    """Skip a test unless the user's folder has the data sets."""
+    """Skip a test unless the user's folder has the datasets."""
     missing = [name for name in names if name not in user_files()]
     if missing:
         pytest.skip(f"{', '.join(missing)} not in the folder EVERYSTUMP_DATA")

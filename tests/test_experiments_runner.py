@@ -138,7 +138,7 @@ def test_progress_counts_finished_tasks(toy, tmp_path):
     assert seen == [(2, 4), (3, 4), (4, 4)]
 
 
-# The known data set fourclass is neither packaged nor available at OpenML.
+# The known dataset fourclass is neither packaged nor available at OpenML.
 ABSENT = "fourclass"
 
 
@@ -149,7 +149,7 @@ def no_folder(monkeypatch):
 
 
 def needing(*needs):
-    """Return tasks that need the given data sets in turn."""
+    """Return tasks that need the given datasets in turn."""
     return lambda runs: [
         replace(task, datasets=needs[k % len(needs)]) for k, task in enumerate(toy_tasks(runs))
     ]
@@ -222,7 +222,7 @@ def test_missing_data_folder_is_rejected(toy, tmp_path, monkeypatch):
 
 def test_unknown_data_set_is_not_reported_as_missing(toy, tmp_path):
     make, _ = toy
-    with pytest.raises(InvalidInputError, match="'not_there' is not a known data set") as raised:
+    with pytest.raises(InvalidInputError, match="'not_there' is not a known dataset") as raised:
         records_of(make(tasks=needing(("not_there",))), tmp_path)
     assert not isinstance(raised.value, MissingDataError)
 

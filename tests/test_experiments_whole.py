@@ -1,6 +1,6 @@
 """A small version of every experiment, from its tasks to its files.
 
-Data sets that are not packaged are replaced by small simulated ones of the same form.
+Datasets that are not packaged are replaced by small simulated ones of the same form.
 """
 
 import csv
@@ -31,7 +31,7 @@ WITHOUT_PLOTS = {"lin-li-table-1", "lin-li-table-2", "evgeniou-table-2", "evgeni
 
 
 def simulated(name):
-    """Return a simulated data set of the same form as one that is not packaged."""
+    """Return a simulated dataset of the same form as one that is not packaged."""
     rng = np.random.default_rng(0)
     if name == "fourclass":
         X = rng.uniform(-1, 1, (120, 2))

@@ -131,7 +131,7 @@ def test_module_runs_the_command():
 
 
 def test_estimators_do_not_need_the_extras():
-    """Data frames and plots are optional."""
+    """Dataframes and plots are optional."""
     assert run(WITHOUT_EXTRAS) == ["0", "1"]
 
 

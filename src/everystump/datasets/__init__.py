@@ -1,4 +1,4 @@
-"""Data sets: Breiman's simulated problems, label noise, and small real tables."""
+"""Datasets: Breiman's simulated problems, label noise, and small real tables."""
 
 from everystump.datasets._generators import (
     flip_labels,

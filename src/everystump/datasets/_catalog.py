@@ -1,4 +1,4 @@
-"""Known data sets that are not packaged: checksums, credits and sources."""
+"""Known datasets that are not packaged: checksums, credits and sources."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from everystump.datasets._fingerprint import fingerprint
 
 
 class OpenML(NamedTuple):
-    """The ID of a data set at OpenML, and which of its rows to use."""
+    """The ID of a dataset at OpenML, and which of its rows to use."""
 
     data_id: int
     rows: slice = slice(None)
 
 
 class KnownDataset(NamedTuple):
-    """Checksum, labels, credit and source of a data set.
+    """Checksum, labels, credit and source of a dataset.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Load a data set by name: from the package, the user's folder, or OpenML."""
+"""Load a dataset by name: from the package, the user's folder, or OpenML."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["DatasetNotFoundError", "dataset_names", "load_dataset"]
 
 
 class DatasetNotFoundError(ValueError):
-    """A known data set is not packaged, not in the user's folder, and cannot be downloaded."""
+    """A known dataset is not packaged, not in the user's folder, and cannot be downloaded."""
 
 
 def dataset_names() -> list[str]:
-    """Return the names of the known data sets, sorted.
+    """Return the names of the known datasets, sorted.
 
     Returns
     -------
     list of str
-        The packaged data sets and those that `load_dataset` looks for elsewhere, without the
+        The packaged datasets and those that `load_dataset` looks for elsewhere, without the
         user's own files.
 
     Examples
@@ -59,24 +59,24 @@ def load_dataset(name: str, *, return_X_y: Literal[True], as_frame: bool) -> tup
 def load_dataset(
     name: str, *, return_X_y: bool = False, as_frame: bool = False
 ) -> Bunch | tuple[Any, Any]:
-    """Load a data set by name.
+    """Load a dataset by name.
 
     All of `dataset_names` are packaged, except ``australian``, ``covtype_binary_50k``,
-    ``fourclass``, ``usps_test`` and ``usps_train``. These, and data sets of your own, are read from
+    ``fourclass``, ``usps_test`` and ``usps_train``. These, and datasets of your own, are read from
     ``<name>.csv`` or ``<name>.csv.gz`` in the folder given by the environment variable
     ``EVERYSTUMP_DATA``. Such a file has a header, the features first, the label in the last column
-    ``target``, and empty cells for missing values. A file with the name of a packaged data set is
+    ``target``, and empty cells for missing values. A file with the name of a packaged dataset is
     ignored.
 
     The network is used only for ``australian``, ``usps_test`` and ``usps_train``, and only if they
     are not in the folder: then `sklearn.datasets.fetch_openml` downloads them, or reads them from
-    its cache. The content of these five data sets is verified by a checksum, which does not depend
+    its cache. The content of these five datasets is verified by a checksum, which does not depend
     on the spelling of the labels or on the order of the rows; the rows are returned sorted.
 
     Parameters
     ----------
     name : str
-        Name of the data set.
+        Name of the dataset.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
@@ -94,16 +94,16 @@ def load_dataset(
         - ``target_names``, an array of the class labels as text;
         - ``categories``, a dict from the name of each categorical feature to the list of its
           levels, into which ``data`` holds indices;
-        - ``DESCR``, the size of the data set and its credit or path;
+        - ``DESCR``, the size of the dataset and its credit or path;
 
         or ``(data, target)`` if `return_X_y`.
 
     Raises
     ------
     DatasetNotFoundError
-        If a known data set is not packaged, not in the folder, and cannot be downloaded.
+        If a known dataset is not packaged, not in the folder, and cannot be downloaded.
     ValueError
-        If there is no such data set, or a file is damaged or has another format.
+        If there is no such dataset, or a file is damaged or has another format.
     ImportError
         If `as_frame` is True and pandas is not installed.
 
@@ -153,13 +153,13 @@ def _find(name: str) -> _Found:
         return _fetch(name)
     names = ", ".join(sorted({*dataset_names(), *files}))
     raise ValueError(
-        f"name={name!r} is not a known data set: choose one of {names}, "
+        f"name={name!r} is not a known dataset: choose one of {names}, "
         f"or save {name}.csv or {name}.csv.gz in {describe_folder()}."
     )
 
 
 def _read(name: str, path: Path) -> _Found:
-    """Read one of the user's files; the content of known data sets is verified."""
+    """Read one of the user's files; the content of known datasets is verified."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -173,14 +173,14 @@ def _read(name: str, path: Path) -> _Found:
         recognized = None
     if recognized is None:
         raise ValueError(
-            f"{path} is damaged or is not the known data set {name!r}: "
+            f"{path} is damaged or is not the known dataset {name!r}: "
             f"get it again from {known.source}, or rename the file."
         )
     return _Found(recognized, f"{known.credit} Read from {path}.")
 
 
 def _fetch(name: str) -> _Found:
-    """Download a known data set."""
+    """Download a known dataset."""
     known = KNOWN[name]
     remedy = (
         f"get it from {known.source} and save it as {name}.csv, with a header and the label in "
@@ -195,7 +195,7 @@ def _fetch(name: str) -> _Found:
         message = f"name={name!r} could not be downloaded from {source}, {error}: {remedy}"
         raise DatasetNotFoundError(message) from error
     if table is None:
-        raise DatasetNotFoundError(f"name={name!r} at {source} is not the known data set: {remedy}")
+        raise DatasetNotFoundError(f"name={name!r} at {source} is not the known dataset: {remedy}")
     return _Found(table, f"{known.credit} From {source}.")
 
 

@@ -1,4 +1,4 @@
-"""Download a data set from OpenML through scikit-learn, which caches it."""
+"""Download a dataset from OpenML through scikit-learn, which caches it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class DownloadError(Exception):
 
 
 def download(data_id: int, rows: slice = slice(None)) -> Table:
-    """Return rows of a data set from OpenML.
+    """Return rows of a dataset from OpenML.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The data sets that come with the package: checksum and credit of each."""
+"""The datasets that come with the package: checksum and credit of each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_packaged(name: str) -> Table:
 
 
 def _uci(title: str, number: str, note: str) -> str:
-    """Return the credit of a UCI data set from its title and the end of its DOI."""
+    """Return the credit of a UCI dataset from its title and the end of its DOI."""
     return f"{title}, UCI Machine Learning Repository, doi:10.24432/{number}, CC BY 4.0; {note}."
 
 

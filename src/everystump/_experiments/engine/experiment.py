@@ -26,7 +26,7 @@ class Task:
     arguments : dict
         Keyword arguments of ``run_task`` besides the seed.
     datasets : tuple of str
-        Names of the data sets that the task loads.
+        Names of the datasets that the task loads.
     """
 
     key: str
@@ -45,9 +45,9 @@ class Task:
 
     @classmethod
     def per_dataset(cls, datasets: Mapping[str, tuple[str, ...]], runs: int) -> list[Self]:
-        """Return one task per run and data set, run by run.
+        """Return one task per run and dataset, run by run.
 
-        ``datasets`` maps the paper's name of a data set to the names of the data sets to load.
+        ``datasets`` maps the paper's name of a dataset to the names of the datasets to load.
         """
         return [
             cls(f"{dataset}/{run}", {"dataset": dataset, "run": run}, names)

@@ -25,12 +25,12 @@ def column(records: Sequence[Record], name: str, **arguments: Any) -> np.ndarray
 
 
 def dataset_names(records: Sequence[Record]) -> list[str]:
-    """Return the names of the data sets, ordered by first record."""
+    """Return the names of the datasets, ordered by first record."""
     return list(dict.fromkeys(record["dataset"] for record in records))
 
 
 class Comparison(NamedTuple):
-    """Number of data sets on which a method's error is significantly lower, and higher."""
+    """Number of datasets on which a method's error is significantly lower, and higher."""
 
     lower: int
     higher: int
@@ -38,7 +38,7 @@ class Comparison(NamedTuple):
 
 
 def compare_per_dataset(records: Sequence[Record], first: str, second: str) -> Comparison:
-    """Compare the errors of two methods by a paired test on each data set."""
+    """Compare the errors of two methods by a paired test on each dataset."""
     names = dataset_names(records)
     tests = [
         paired_t_test(column(records, first, dataset=name), column(records, second, dataset=name))

@@ -31,7 +31,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 class MissingDataError(InvalidInputError):
-    """None of an experiment's data sets are available."""
+    """None of an experiment's datasets are available."""
 
 
 def run_experiment(
@@ -99,7 +99,7 @@ def run_experiment(
 
 
 def _missing_data(tasks: Iterable[Task]) -> dict[str, str]:
-    """Return the data sets that are not available, each with the reason."""
+    """Return the datasets that are not available, each with the reason."""
     missing = {}
     for name in dict.fromkeys(name for task in tasks for name in task.datasets):
         try:

@@ -144,7 +144,7 @@ def _plot(log_sigmas: np.ndarray, records: list[Record]) -> Any:
 
 
 def make_experiment(entry: Entry, *, dataset: str, C: float) -> Experiment:
-    """Return the experiment with the four panels on one data set for one C."""
+    """Return the experiment with the four panels on one dataset for one C."""
     text = protocol.PROTOCOL.strip()
     if dataset == "usps":
         text = f"{text}\n{protocol.USPS_PROTOCOL.strip()}"

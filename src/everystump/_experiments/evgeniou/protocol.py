@@ -130,5 +130,5 @@ def rows_over_sigma(
 
 
 def make_tasks(*datasets: str) -> Callable[[int], list[Task]]:
-    """Return a function from the number of runs to the tasks on the data sets."""
+    """Return a function from the number of runs to the tasks on the datasets."""
     return partial(Task.per_dataset, {dataset: FILES[dataset] for dataset in datasets})

@@ -28,7 +28,7 @@ PROTOCOL = f"""{tuning.PROTOCOL.strip()}
 Each of 100 SVMs is trained on a random 10% or 5% of the training samples (diabetes: 46 or 23 of
 468, thyroid: 14 or 7 of 140, and 4 of the 98 samples used for validation; subsamples without both
 classes are drawn again). The paper gives no standard deviations for the votes; the column SVM is
-the same as in Table II. The data set faces is missing: {FACES}.
+the same as in Table II. The dataset faces is missing: {FACES}.
 """
 
 

@@ -37,7 +37,7 @@ STUMP_GRID = 2.0 ** np.arange(-17, 4, 2)
 PROTOCOL = """
 Two-norm, three-norm and ring-norm in 20 dimensions: 300 training samples and 3,000 test samples,
 newly simulated in each run; `-n` flips the labels of 10% of the training samples. The eight UCI
-data sets: features scaled to [−1, 1] over all samples, a random 60% for training, the rest for
+datasets: features scaled to [−1, 1] over all samples, a random 60% for training, the rest for
 testing. C is selected by 5-fold cross-validation, followed by a fit to all training samples. 100
 runs; ± is the standard error of the mean. All methods use the same samples in a run.
 
@@ -78,7 +78,7 @@ def draw_split(dataset: str, rng: RandomState) -> Split:
 
 @cache
 def load_real(dataset: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a UCI data set, features in [-1, 1], missing values as 0, labels -1 and +1."""
+    """Return a UCI dataset, features in [-1, 1], missing values as 0, labels -1 and +1."""
     X, target = load_dataset(*DATASETS[dataset], return_X_y=True)
     return np.nan_to_num(minmax_scale(X, (-1, 1))), 2 * target - 1
 

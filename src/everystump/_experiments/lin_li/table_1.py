@@ -64,12 +64,12 @@ def report(records: list[Record]) -> Report:
 
 
 def _better(records: list[Record], first: str, second: str) -> Claim:
-    """Count the data sets on which one method is better than the other by a paired test."""
+    """Count the datasets on which one method is better than the other by a paired test."""
     found = compare_per_dataset(records, first, second)
     return Claim(
         f"{COLUMNS[first]} is better than {COLUMNS[second]}.",
         2 * found.lower > found.n_datasets,
-        f"significantly better on {found.lower} of {found.n_datasets} data sets, worse on "
+        f"significantly better on {found.lower} of {found.n_datasets} datasets, worse on "
         f"{found.higher} (paired t-test, p < 0.05; holds if better on most).",
     )
 

@@ -73,7 +73,7 @@ def _slightly_worse(records: list[Record]) -> Claim:
     return Claim(
         "The stump kernel is comparable to the Gaussian kernel, but slightly worse.",
         found.higher > found.lower and bool(0 < gap < COMPARABLE),
-        f"of {found.n_datasets} data sets, it is significantly worse on {found.higher} and better "
+        f"of {found.n_datasets} datasets, it is significantly worse on {found.higher} and better "
         f"on {found.lower} (paired t-test, p < 0.05); on average its error is {gap:+.1f} points "
         f"higher (comparable: below {COMPARABLE:g}).",
     )

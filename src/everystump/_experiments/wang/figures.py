@@ -131,6 +131,6 @@ def _close(accuracy: dict[str, np.ndarray]) -> Claim:
 
 
 def make_experiment(entry: Entry, *, dataset: str) -> Experiment:
-    """Return the experiment of the figure of one data set."""
+    """Return the experiment of the figure of one dataset."""
     tasks = partial(Task.per_dataset, {dataset: (dataset,)})
     return Experiment(entry, PROTOCOL, tasks, run_task, partial(report, dataset=dataset))

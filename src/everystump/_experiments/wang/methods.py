@@ -28,7 +28,7 @@ weighted error over all features and all midpoints between adjacent values. AdaB
 
 @cache
 def load_data(dataset: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples and labels of a data set; categories are encoded as ordinals."""
+    """Return the samples and labels of a dataset; categories are encoded as ordinals."""
     return load_dataset(dataset, return_X_y=True)
 
 

@@ -1,4 +1,4 @@
-"""Protocol of Tables II to V of Wang et al. (2019), and notes on their data sets."""
+"""Protocol of Tables II to V of Wang et al. (2019), and notes on their datasets."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ the stump on the third feature, which is correct on 75% of the samples. The pape
 same up to the sizes of the folds. Its times at T = 800, twice those at 900, are likely a misprint.
 """,
 }
-"""Notes on the data sets, in Markdown."""
+"""Notes on the datasets, in Markdown."""
 
 REASONS = {
     ("ionosphere", "adaboost"): "chance: the mean of five runs has a standard deviation of 0.45 "
     "points, and ten other runs are within 1 point"
 }
-"""Tested reasons for a difference from the paper, by data set and method."""
+"""Tested reasons for a difference from the paper, by dataset and method."""

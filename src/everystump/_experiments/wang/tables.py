@@ -130,7 +130,7 @@ def _cells(
 
 
 def make_experiment(entry: Entry, *, dataset: str) -> Experiment:
-    """Return the experiment of the table of one data set."""
+    """Return the experiment of the table of one dataset."""
     return Experiment(
         entry,
         f"{PROTOCOL.strip()}\n\n{NOTES[dataset].strip()}",

@@ -1,1 +1,1 @@
-"""Files to data frames: decompression, CSV and Parquet, and numbers and dates in text cells."""
+"""Files to dataframes: decompression, CSV and Parquet, and numbers and dates in text cells."""

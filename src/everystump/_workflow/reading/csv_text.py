@@ -1,4 +1,4 @@
-"""CSV text to data frames: delimiter, header, ragged rows, decimal commas and large integers."""
+"""CSV text to dataframes: delimiter, header, ragged rows, decimal commas and large integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data frames from CSV and Parquet files, plain or compressed."""
+"""Dataframes from CSV and Parquet files, plain or compressed."""
 
 from __future__ import annotations
 

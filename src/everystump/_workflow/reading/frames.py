@@ -1,4 +1,4 @@
-"""Normalization of data frames to a few dtypes."""
+"""Normalization of dataframes to a few dtypes."""
 
 from __future__ import annotations
 
