@@ -115,7 +115,7 @@ CONTRADICTORY = {
         lambda i: holds(i)["estimators_"].clear(),
         "must be fitted to its 4 features",
     ),
-    "machines": ("SubsampleVotingClassifier", held(estimators_features_=[None]), "one machine and"),
+    "machines": ("SubsampleVotingClassifier", held(estimators_features_=[None]), "one member and"),
     "subset": (
         "SubsampleVotingClassifier",
         held(estimators_features_=[[9], None, None]),
