@@ -5,19 +5,22 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
+OLDEST_VENV := .venv-oldest
 BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(BENCH_VENV)/.installed
+OLDEST_STAMP := $(OLDEST_VENV)/.installed
 # Tests of one file share fitted models, so they run in one process.
-PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
+PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile
+PYTEST := $(BIN)/python -m pytest $(PARALLEL)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all check bench clean
+.PHONY: help demo test test-all test-oldest check bench clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(BASE)  ## Fit, certify and explain a model on a small real data set
 	$(BIN)/python -m everystump.demo
@@ -28,17 +31,20 @@ test: $(STAMP)  ## Run the tests and the examples of all docstrings
 test-all: $(STAMP)  ## Run the slow tests too, and full random searches
 	$(PYTEST) -m "" --hypothesis-profile full
 
+test-oldest: $(OLDEST_STAMP)  ## Run the tests with the oldest supported scikit-learn
+	$(OLDEST_VENV)/bin/python -m pytest $(PARALLEL) -W ignore::pytest.PytestRemovedIn10Warning
+
 check: $(STAMP)  ## Lint, check the format, the types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(BENCH_STAMP)  ## Time everystump against its peers, in an environment of its own
+bench: $(BENCH_STAMP)  ## Time everystump against its peers, in a separate environment
 	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH)
 
 clean:  ## Remove the environments, caches and build products
-	rm -rf $(VENV) $(BENCH_VENV) build dist .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) build dist .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -62,4 +68,9 @@ $(STAMP): $(BASE)
 
 $(BENCH_STAMP): pyproject.toml
 	$(call make-environment,$(BENCH_VENV),bench)
+	@touch $@
+
+$(OLDEST_STAMP): pyproject.toml
+	$(call make-environment,$(OLDEST_VENV),test)
+	$(OLDEST_VENV)/bin/python -m pip install --quiet 'scikit-learn==1.7.*'
 	@touch $@

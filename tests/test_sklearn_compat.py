@@ -1,14 +1,6 @@
 """Private parts of scikit-learn: used through one module, and available in every version.
 
-The oldest supported version has a separate environment; from the root of the repository::
-
-    python3 -m venv .venv-oldest
-    .venv-oldest/bin/python -m pip install --editable '.[test]' 'scikit-learn==1.7.*'
-    .venv-oldest/bin/python -m pytest -W ignore::pytest.PytestRemovedIn10Warning \\
-        tests/test_sklearn_compat.py tests/test_scikit_learn_checks.py tests/test_estimators.py \\
-        tests/test_finite_estimators.py tests/test_kernel_svc.py tests/test_tables_frames.py
-
-The ignored warning is about scikit-learn 1.7, whose ``parametrize_with_checks`` passes a generator.
+``make test-oldest`` runs the tests with the oldest supported version.
 """
 
 import ast
