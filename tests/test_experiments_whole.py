@@ -100,6 +100,7 @@ FIRST = {
     "lin-li-table-2",
     "lin-li-figure-2",
     "evgeniou-table-2",
+    "evgeniou-figure-1",
     "evgeniou-figure-7",
     "wang-table-5",
     "wang-figure-5",
