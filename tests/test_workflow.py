@@ -367,6 +367,7 @@ def test_training_rows_are_not_called_held_out(credit, tmp_path):
     run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
     run("report", out, credit, "-o", page)
     assert "Of the 400 training rows" in page.read_text() and "held-out" not in shown_in(page)
+    assert "In cross-validation, models trained the same way misclassify" in shown_in(page)
     assert "Error on 400 training rows" in run("bound", out, credit).stdout
     half = tmp_path / "half.csv"
     pd.read_csv(credit).iloc[::2].to_csv(half, index=False)

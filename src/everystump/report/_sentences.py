@@ -61,8 +61,11 @@ def _decision_rule(labels: list[str]) -> str:
 
 
 def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
-    start = "It misclassifies"
-    if refit:
+    start, rows = "It misclassifies", "rows it was not trained on"
+    if error.get("approximate"):
+        start = "In cross-validation, models trained the same way misclassify"
+        rows = "rows of the fold left out"
+    elif refit:
         n_rows = pluralize(refit["n_rows"], "row")
         start = (
             f"It was trained on all rows after a first model, trained on {n_rows}, had been "
@@ -70,7 +73,7 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
             f"which misclassifies"
         )
     value, *interval = _error_percents(error)
-    text = f"{start} {value} of the rows it was not trained on"
+    text = f"{start} {value} of the {rows}"
     if interval:
         text += f"; on new rows, the error is likely between {interval[0]} and {interval[1]}"
     return f"{text} ({error['how']})." if error.get("how") else f"{text}."
