@@ -36,7 +36,7 @@ class Small:
         self.columns = make_columns(X, max_bins=1000)
         masses = [Mixed().masses(column, d) for d, column in enumerate(self.columns.columns)]
         masses = [Masses(mass.inside, 0.7) for mass in masses]
-        self.chains = Chains.of(paths(masses), masses, centered=not fit_intercept)
+        self.chains = Chains.from_columns(paths(masses), masses, centered=not fit_intercept)
         self.packing = pack(self.columns.codes, self.columns.sizes)
         self.problem = Problem(
             self.chains, self.packing, loss, fit_intercept=fit_intercept, hard=bool(np.isinf(C))

@@ -186,7 +186,7 @@ def test_new_rows_of_few_values_are_rarely_rejected():
     caveats = 0
     for _ in range(60):
         X = np.floor(rng.exponential(60.0, size=(20_200, 2)))
-        record = TrainingRecord.of(hash_rows(X[:200], label[:200]), 200, None, 0)
+        record = TrainingRecord.from_hashes(hash_rows(X[:200], label[:200]), 200, None, 0)
         caveats += record.compare(hash_rows(X[200:], label)).leakage is not None
     assert caveats <= 1
 
@@ -218,7 +218,7 @@ def test_the_probability_of_a_match_is_that_of_good_and_turing():
     rng = np.random.default_rng(3)
     X, label = rng.integers(0, 300, size=(40_000, 2)).astype(float), np.zeros(40_000, dtype=int)
     hashes = hash_rows(X, label)
-    record = TrainingRecord.of(hashes, len(X), None, 0)
+    record = TrainingRecord.from_hashes(hashes, len(X), None, 0)
     _, place, count = np.unique(X, axis=0, return_inverse=True, return_counts=True)
     twins = int(np.sum(count[place.ravel()] > 1))
     assert record.duplicates == record.sketch().duplicates == twins

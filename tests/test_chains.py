@@ -89,7 +89,7 @@ def block_diagonal(blocks):
 
 @BOTH
 def test_matvec_is_a_product_with_the_matrix(forms, centered):
-    chains = Chains.of(*forms, centered=centered)
+    chains = Chains.from_columns(*forms, centered=centered)
     weights = np.random.default_rng(0).normal(size=len(chains.jumps))
     expected = dense_operator(*forms, centered) @ weights
     np.testing.assert_allclose(chains.matvec(weights), expected, rtol=1e-9, atol=1e-9)
@@ -97,7 +97,7 @@ def test_matvec_is_a_product_with_the_matrix(forms, centered):
 
 @BOTH
 def test_rmatvec_is_a_product_with_the_transpose(forms, centered):
-    chains = Chains.of(*forms, centered=centered)
+    chains = Chains.from_columns(*forms, centered=centered)
     sums = np.random.default_rng(1).normal(size=len(chains.jumps))
     expected = dense_operator(*forms, centered).T @ sums
     np.testing.assert_allclose(chains.rmatvec(sums), expected, rtol=1e-9, atol=1e-9)
@@ -108,7 +108,7 @@ def test_rmatvec_is_a_product_with_the_transpose(forms, centered):
 def test_the_norm_of_the_weights_is_the_energy_of_the_table(kind, centered):
     """``|w|^2 = sum (dU)^2 / (2 m)``, plus a corner term without an intercept; others are 0."""
     columns, masses = of_kind(kind)
-    chains = Chains.of(columns, masses, centered=centered)
+    chains = Chains.from_columns(columns, masses, centered=centered)
     weights = np.random.default_rng(2).normal(size=len(chains.jumps))
     weights[chains.jumps == 0] = 0.0
     table, energy = chains.matvec(weights), 0.0
@@ -127,7 +127,9 @@ def test_the_norm_of_the_weights_is_the_energy_of_the_table(kind, centered):
 @pytest.mark.parametrize("kind", PATHS)
 def test_without_outside_mass_the_ends_are_opposite(kind, centered):
     columns, masses = of_kind(kind)
-    chains = Chains.of(columns, [Masses(mass.inside, 0.0) for mass in masses], centered=centered)
+    chains = Chains.from_columns(
+        columns, [Masses(mass.inside, 0.0) for mass in masses], centered=centered
+    )
     table = chains.matvec(np.random.default_rng(3).normal(size=len(chains.jumps)))
     first, last = table[chains.starts[:-1]], table[chains.starts[1:] - 1]
     if centered:
@@ -139,7 +141,7 @@ def test_without_outside_mass_the_ends_are_opposite(kind, centered):
 @BOTH
 def test_kernel_matrix_is_the_kernel_of_the_operator(forms, centered):
     """``K = V V'``, where a row of ``V`` is the sum of the rows of ``S`` at its bins."""
-    chains = Chains.of(*forms, centered=centered)
+    chains = Chains.from_columns(*forms, centered=centered)
     rng = np.random.default_rng(4)
     places = np.column_stack(
         [
@@ -157,7 +159,7 @@ def test_kernel_matrix_is_the_kernel_of_the_operator(forms, centered):
 def test_votes_are_rows_of_the_operator_up_to_a_constant():
     """The votes at a joint bin minus their mean are the rows of the operator minus theirs."""
     masses = [Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])]
-    chains = Chains.of(paths(masses), masses, centered=True)
+    chains = Chains.from_columns(paths(masses), masses, centered=True)
     S = np.column_stack([chains.matvec(unit) for unit in np.eye(len(chains.jumps))])
     places = np.array([[0, 5], [1, 6], [2, 5]])
     entries, votes = chains.votes([0, 2], places)
@@ -189,7 +191,7 @@ def random_curvature(size, zero_fraction, rng):
 @pytest.mark.parametrize("kind", TAME)
 def test_solve_inverts_the_block_of_each_feature(kind, zero_fraction, centered):
     columns, masses = of_kind(kind)
-    chains = Chains.of(columns, masses, centered=centered)
+    chains = Chains.from_columns(columns, masses, centered=centered)
     rng = np.random.default_rng(5)
     d = random_curvature(len(chains.jumps), zero_fraction, rng)
     rhs = rng.normal(size=len(d))
@@ -225,7 +227,7 @@ def test_solve_with_a_huge_range_of_masses_and_curvatures(power, seed):
     """Nothing is subtracted, so scales over 24 decades cost few digits."""
     rng = np.random.default_rng(seed)
     masses = [Masses(10.0 ** rng.uniform(-power, power, size=9), 0.0)]
-    chains = Chains.of(paths(masses), masses, centered=False)
+    chains = Chains.from_columns(paths(masses), masses, centered=False)
     d = 10.0 ** rng.uniform(-power, power, size=10)
     rhs = rng.normal(size=10)
     out, expected = chain_solve(chains, d, rhs), exact_solve(chains.jumps, d, rhs)
@@ -236,7 +238,7 @@ def test_solve_is_symmetric_and_positive():
     """A preconditioner must be both, for any scales."""
     rng = np.random.default_rng(6)
     masses = [Masses(10.0 ** rng.uniform(-6, 6, size=15), 0.0)]
-    chains = Chains.of(paths(masses), masses, centered=False)
+    chains = Chains.from_columns(paths(masses), masses, centered=False)
     d = 10.0 ** rng.uniform(-6, 6, size=16)
     inverse = np.column_stack([chain_solve(chains, d, unit) for unit in np.eye(16)])
     np.testing.assert_allclose(inverse, inverse.T, rtol=1e-6, atol=1e-9)

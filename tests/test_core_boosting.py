@@ -303,25 +303,25 @@ def ensemble():
 def test_staged_scores_are_running_votes(ensemble):
     singles, weights, X = ensemble
     running = np.cumsum([w * s.vote(X) for s, w in zip(singles, weights, strict=True)], axis=0)
-    staged = list(Stumps.of(singles, weights).staged_scores(X))
+    staged = list(Stumps.from_stumps(singles, weights).staged_scores(X))
     np.testing.assert_allclose(staged, running, atol=1e-13)
-    assert len(list(Stumps.of(singles, weights).first(5).staged_scores(X))) == 5
+    assert len(list(Stumps.from_stumps(singles, weights).first(5).staged_scores(X))) == 5
 
 
 def test_the_shape_model_is_the_weighted_vote(ensemble):
     singles, weights, X = ensemble
     expected = 0.5 + sum(w * s.vote(X) for s, w in zip(singles, weights, strict=True))
-    model = Stumps.of(singles, weights).shape_model([0] * 3, intercept=0.5)
+    model = Stumps.from_stumps(singles, weights).shape_model([0] * 3, intercept=0.5)
     np.testing.assert_allclose(model.evaluate(X), expected, atol=1e-13)
     np.testing.assert_array_equal(model[1](X[:, 1]), 0)
     assert model.intercept == pytest.approx(0.5 + weights[30] + weights[31] - weights[32])
-    empty = Stumps.of([], []).shape_model([0] * 3, intercept=0.5)
+    empty = Stumps.from_stumps([], []).shape_model([0] * 3, intercept=0.5)
     np.testing.assert_array_equal(empty.evaluate(X), 0.5)
 
 
 def test_chosen_stumps_keep_multiplicities(ensemble):
     singles, weights, _ = ensemble
-    measure = Stumps.of(singles, weights).as_measure(3)
+    measure = Stumps.from_stumps(singles, weights).as_measure(3)
     for d in range(3):
         cuts, times = np.unique(
             [s.threshold for s in singles[:30] if s.feature == d], return_counts=True
@@ -334,7 +334,7 @@ def test_chosen_stumps_keep_multiplicities(ensemble):
 def test_weights_from_jumps(ensemble):
     """The vote of the stumps has the given jumps at their thresholds."""
     singles, weights, X = ensemble
-    stumps = Stumps.of(singles, weights)
+    stumps = Stumps.from_stumps(singles, weights)
     columns = make_columns(X, max_bins=1000, thresholds=stumps.as_measure(3).thresholds).columns
     steps = [np.random.default_rng(c.n_bins).normal(size=c.n_bins) for c in columns]
     weighed = stumps.with_jumps(columns, steps)

@@ -44,7 +44,7 @@ def values(found):
 def test_binary_metrics_equal_scikit_learns(two):
     model, X, y = two
     predicted, probabilities = model.predict(X), model.predict_proba(X)
-    found = values(evaluate(LabeledPredictions.of(model, X, y), [-1, 1], 1, [0.5, 0.5]))
+    found = values(evaluate(LabeledPredictions.from_model(model, X, y), [-1, 1], 1, [0.5, 0.5]))
     assert found == pytest.approx(
         {
             "accuracy": model.score(X, y),
@@ -61,7 +61,7 @@ def test_multiclass_metrics_equal_scikit_learns():
     X, y = load_iris(return_X_y=True)
     model = StumpLogisticRegression().fit(X[::2, :2], y[::2])
     predicted, probabilities = model.predict(X[1::2, :2]), model.predict_proba(X[1::2, :2])
-    found = evaluate(LabeledPredictions.of(model, X[1::2, :2], y[1::2]), [0, 1, 2])
+    found = evaluate(LabeledPredictions.from_model(model, X[1::2, :2], y[1::2]), [0, 1, 2])
     assert values(found) == pytest.approx(
         {
             "accuracy": np.mean(predicted == y[1::2]),
@@ -130,7 +130,10 @@ def test_one_class_has_no_auc():
 def test_a_model_without_probabilities_has_no_log_loss():
     X, y = make_twonorm(100, random_state=0)
     model = StumpSVC().fit(X, y)
-    assert "log_loss" not in evaluate(LabeledPredictions.of(model, X, y), [-1, 1], 1)["figures"]
+    assert (
+        "log_loss"
+        not in evaluate(LabeledPredictions.from_model(model, X, y), [-1, 1], 1)["figures"]
+    )
 
 
 def test_scores_of_different_folds_are_not_compared():
@@ -145,8 +148,10 @@ def test_scores_of_different_folds_are_not_compared():
 
 def test_metrics_do_not_depend_on_the_order_of_classes(two):
     model, X, y = two
-    there = evaluate(LabeledPredictions.of(model, X, y), [-1, 1], positive_index([-1, 1], -1))
-    flipped = LabeledPredictions.of(model, X, y)
+    there = evaluate(
+        LabeledPredictions.from_model(model, X, y), [-1, 1], positive_index([-1, 1], -1)
+    )
+    flipped = LabeledPredictions.from_model(model, X, y)
     flipped = LabeledPredictions(
         1 - flipped.actual,
         1 - flipped.predicted,

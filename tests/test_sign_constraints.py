@@ -62,7 +62,7 @@ class Dense:
     loss: type
 
     @classmethod
-    def of(cls, X, y, constraint, C, loss, weight=None):
+    def from_data(cls, X, y, constraint, C, loss, weight=None):
         axes = [axis(x, "mixed", weight) for x in X.T]
         columns = [
             (a.code[:, None] > np.arange(len(a.inside))) * np.sqrt(2 * a.inside) for a in axes
@@ -162,7 +162,7 @@ def test_smooth_losses_reach_the_optimum_of_a_general_solver(machine, loss, C):
     X, y = wavy(40)
     constraint = [1, -1, 0]
     model = clone(machine).set_params(C=C, monotonic_cst=constraint).fit(X, y)
-    optimum = Dense.of(X, y, constraint, C, loss).optimum_of_smooth()
+    optimum = Dense.from_data(X, y, constraint, C, loss).optimum_of_smooth()
     assert model.certificate_.primal == pytest.approx(optimum, rel=1e-6)
     free = clone(machine).set_params(C=C).fit(X, y)
     assert free.certificate_.primal < optimum * (1 - 1e-3)
@@ -174,7 +174,7 @@ def test_the_hinge_reaches_the_optimum_of_a_general_solver(C):
     X = np.round(X, 1)
     constraint = [1, -1, 0]
     model = StumpSVC(C, tol=1e-8, monotonic_cst=constraint, n_jobs=1).fit(X, y)
-    optimum = Dense.of(X, y, constraint, C, Hinge).optimum_of_hinge()
+    optimum = Dense.from_data(X, y, constraint, C, Hinge).optimum_of_hinge()
     assert model.certificate_.primal == pytest.approx(optimum, rel=1e-6)
     assert StumpSVC(C, tol=1e-8, n_jobs=1).fit(X, y).certificate_.primal < optimum * (1 - 1e-3)
 
@@ -185,7 +185,7 @@ def test_certificates_hold_in_plain_numpy(machine, loss, log2_C):
     X, y = wavy(150, seed=1)
     constraint = [1, 0, -1]
     model = clone(machine).set_params(C=2.0**log2_C, monotonic_cst=constraint, tol=1e-5).fit(X, y)
-    check_certificate(model, Dense.of(X, y, constraint, 2.0**log2_C, loss), 1e-5)
+    check_certificate(model, Dense.from_data(X, y, constraint, 2.0**log2_C, loss), 1e-5)
     falls, rises = turns(model).T
     assert falls[0] == 0.0 < rises[0]
     assert rises[2] == 0.0 > falls[2]
@@ -218,7 +218,7 @@ def test_a_constraint_against_the_data_makes_the_curve_flat(machine, loss):
     y = np.where(X[:, 0] > 0, 1, -1)
     model = clone(machine).set_params(monotonic_cst=["decreasing"]).fit(X, y)
     np.testing.assert_allclose(model.shapes_.shapes[0].values, 0.0, atol=1e-6)
-    check_certificate(model, Dense.of(X, y, [-1], 1.0, loss), 1e-8)
+    check_certificate(model, Dense.from_data(X, y, [-1], 1.0, loss), 1e-8)
 
 
 @ALL
@@ -264,7 +264,7 @@ def test_joint_columns_keep_their_signs(machine, loss):
     y = np.where(X @ rng.normal(size=24) + 0.5 * rng.normal(size=200) > 0, 1, -1)
     constraint = rng.choice([-1, 0, 1], size=24)
     model = clone(machine).set_params(monotonic_cst=constraint, C=4.0).fit(X, y)
-    dense = Dense.of(X, y, constraint, 4.0, loss)
+    dense = Dense.from_data(X, y, constraint, 4.0, loss)
     assert model.certificate_.primal == pytest.approx(dense.optimum_of_smooth(), rel=1e-6)
     check_certificate(model, dense, 1e-8)
     assert 3 < np.sum(dense.weights_of(model)[constraint != 0] == 0.0) < 20
@@ -276,7 +276,7 @@ def test_the_certificate_of_the_hinge_on_joint_columns():
     y = np.where(X @ rng.normal(size=40) + 0.3 * rng.normal(size=300) > 0, 1, -1)
     constraint = rng.choice([-1, 1], size=40)
     model = StumpSVC(2.0, monotonic_cst=constraint, tol=1e-7, n_jobs=1).fit(X, y)
-    check_certificate(model, Dense.of(X, y, constraint, 2.0, Hinge), 1e-7)
+    check_certificate(model, Dense.from_data(X, y, constraint, 2.0, Hinge), 1e-7)
 
 
 def separable(n=120):
@@ -331,7 +331,7 @@ def test_certificates_of_random_tables(machine, loss, case):
     X, y, weight, constraint, C = case
     model = clone(machine).set_params(C=C, monotonic_cst=constraint, tol=1e-5)
     model.fit(X, y, sample_weight=weight)
-    check_certificate(model, Dense.of(X, y, constraint, C, loss, weight), 1e-5)
+    check_certificate(model, Dense.from_data(X, y, constraint, C, loss, weight), 1e-5)
 
 
 @ALL_LOSSES
@@ -423,7 +423,7 @@ def test_a_series_is_matched_by_its_index():
 def test_edge_signs():
     columns = [numbers(3), numbers(1), numbers(2, missing=1.0)]
     masses = [Masses(np.ones(column.n_bins - 1)) for column in columns]
-    chains = Chains.of(columns, masses, centered=False)
+    chains = Chains.from_columns(columns, masses, centered=False)
     signs = chains.edge_signs(np.array([1, -1, -1]))
     np.testing.assert_array_equal(signs, [0, 1, 1, 0, 0, -1, 0])
     assert chains.edge_signs(None) is None

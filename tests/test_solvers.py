@@ -356,7 +356,7 @@ def test_hard_margin_keeps_every_row(fit_intercept):
 def test_a_hard_margin_needs_separable_rows():
     columns = make_columns(np.array([[0.0], [0.0], [1.0]]), max_bins=10)
     masses = [Masses(np.array([2.0]), 0.0)]
-    chains = Chains.of(paths(masses), masses, centered=False)
+    chains = Chains.from_columns(paths(masses), masses, centered=False)
     packing = pack(columns.codes, columns.sizes)
     problem = Problem(chains, packing, Hinge, hard=True)
     positive = np.array([True, False, True])

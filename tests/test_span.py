@@ -132,7 +132,7 @@ def test_the_matrix_is_that_of_the_votes(fit_intercept, n_threads):
     small = Small(Hinge, fit_intercept=fit_intercept)
     for index in (np.arange(60), np.arange(59, 10, -1), np.array([3, 50, 7])):
         votes = small.votes[index]
-        found = TableKernelMatrix(small.chains, small.packing).of(index, n_threads)
+        found = TableKernelMatrix(small.chains, small.packing).submatrix(index, n_threads)
         np.testing.assert_allclose(found, votes @ votes.T, atol=1e-12)
 
 

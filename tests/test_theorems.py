@@ -40,7 +40,7 @@ def package_kernel_matrix(X, measure, *, centered, limits=None):
     if limits is not None:
         wide = [replace(column, low=limits[0], high=limits[1]) for column in wide]
     masses = [measure.masses(column, d) for d, column in enumerate(wide)]
-    chains = Chains.of(columns.columns, masses, centered=centered)
+    chains = Chains.from_columns(columns.columns, masses, centered=centered)
     rows = columns.codes.T + chains.starts[:-1]
     return chains.kernel_matrix(rows)
 

@@ -117,7 +117,7 @@ def test_many_copies_are_drawn_at_once(monkeypatch):
     monkeypatch.setattr(weighted_rows, "_MAX_COPIES", 0)
     X, y, weight, _ = table()
     weight = 100.0 * weight
-    rows = WeightedRows.of(hash_rows(X, y), weight)
+    rows = WeightedRows.from_hashes(hash_rows(X, y), weight)
     drawn = np.bincount(rows.sample(2000, np.random.RandomState(0)), minlength=40)
     assert drawn.sum() == 2000 and np.all(drawn <= weight)
     assert np.abs(drawn / 2000 - weight / weight.sum()).max() < 0.03

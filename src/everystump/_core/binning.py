@@ -142,7 +142,7 @@ def bin_starts(counts: np.ndarray, max_bins: int) -> np.ndarray:
     A value that fills a whole bin counts as at most one bin, and the other values share the
     remaining bins.  Only total weights matter: a repeated row and a row of weight 2 are equivalent.
     """
-    return _CappedWeights.of(counts, max_bins).starts()
+    return _CappedWeights.from_counts(counts, max_bins).starts()
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class _CappedWeights:
     tolerance: float
 
     @classmethod
-    def of(cls, counts: np.ndarray, max_bins: int) -> _CappedWeights:
+    def from_counts(cls, counts: np.ndarray, max_bins: int) -> _CappedWeights:
         heavy = np.zeros(len(counts), dtype=bool)
         while True:
             cap = counts[~heavy].sum() / (max_bins - heavy.sum())
@@ -301,7 +301,7 @@ def _refine(
     for attempt in range(_MAX_ROUNDS + 2):
         which, starts = entries.cells >= 0, None
         if len(which) > n_bins:
-            weights = _CappedWeights.of(entries.counts, n_bins)
+            weights = _CappedWeights.from_counts(entries.counts, n_bins)
             starts = weights.starts()
             if attempt < _MAX_ROUNDS:
                 which = _cells_to_sort(which, weights, starts, slack)

@@ -46,7 +46,9 @@ class Chains:
     centered: bool  # whether stumps vote -1 and +1 (no intercept) or 0 and 1 (intercept)
 
     @classmethod
-    def of(cls, columns: Sequence[Column], masses: Sequence[Masses], *, centered: bool) -> Chains:
+    def from_columns(
+        cls, columns: Sequence[Column], masses: Sequence[Masses], *, centered: bool
+    ) -> Chains:
         """Return the chains of features with these bins and masses."""
         jumps = [np.append(mass.outside if centered else 0.0, mass.inside) for mass in masses]
         starts = np.concatenate([[0], np.cumsum([len(jump) for jump in jumps])])

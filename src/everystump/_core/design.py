@@ -43,7 +43,7 @@ class Design:
     signs: np.ndarray | None = None  # the sign constraints of monotonic curves; see `Problem`
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         X: np.ndarray,
         *,
@@ -72,7 +72,7 @@ class Design:
         if feature_range is not None:
             columns = _widen(columns, feature_range)
         masses = tuple(_finite_masses(measure, own, d) for d, own in enumerate(columns.columns))
-        chains = Chains.of(columns.columns, masses, centered=not fit_intercept)
+        chains = Chains.from_columns(columns.columns, masses, centered=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
         kernel_matrix, signs = TableKernelMatrix(chains, packing), chains.edge_signs(directions)
         return cls(columns, measure, masses, chains, packing, kernel_matrix, signs)

@@ -35,7 +35,7 @@ class LabeledPredictions:
     folds: tuple[slice, ...]
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: Any) -> Self:
+    def from_model(cls, model: Any, X: Any, y: Any) -> Self:
         """Return the predictions of a fitted classifier; the index of a frame is ignored."""
         scores = np.asarray(classifier_scores(model, X), dtype=np.float64)
         actual = class_indices(y, model.classes_, len(scores))

@@ -129,7 +129,7 @@ def evaluate_model(
     """
     labels = model.classes_.tolist()
     index = positive_index(labels, positive)
-    found = evaluate(LabeledPredictions.of(model, X, y), labels, index, counts)
+    found = evaluate(LabeledPredictions.from_model(model, X, y), labels, index, counts)
     return found if unseen else _without_intervals(found)
 
 

@@ -36,7 +36,7 @@ class TrainingRecord:
     n_duplicates: int | None = None  # rows that equal another one; None to count them in hashes
 
     @classmethod
-    def of(
+    def from_hashes(
         cls, hashes: RowHashes, n_input_rows: int, kept: np.ndarray | None, weights: int
     ) -> TrainingRecord:
         """Return the record of rows with positive weights, given their hashes."""

@@ -86,7 +86,7 @@ class TrainingTable:
         kept = None if len(self.kept) == self.n_input_rows else self.kept
         is_plain = self.sample_weight is None and np.all(self.class_factor == 1.0)
         weights = 0 if is_plain else hash_numbers(self.weight)
-        return TrainingRecord.of(self.hashes, self.n_input_rows, kept, weights)
+        return TrainingRecord.from_hashes(self.hashes, self.n_input_rows, kept, weights)
 
     def title(self, k: int) -> str:
         """Return the title suffix for the problem of class ``k``; it is empty for two classes."""

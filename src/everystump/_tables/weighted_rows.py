@@ -23,7 +23,7 @@ class WeightedRows:
     is_integer: bool  # whether weights are integers, which count copies
 
     @classmethod
-    def of(cls, hashes: RowHashes, weight: np.ndarray | None) -> WeightedRows:
+    def from_hashes(cls, hashes: RowHashes, weight: np.ndarray | None) -> WeightedRows:
         """Return the rows with some hashes and weights."""
         is_integer = weight is None or bool(np.all(weight == np.floor(weight)))
         return cls(np.lexsort((hashes.fine, hashes.rows)), weight, is_integer)

@@ -143,7 +143,7 @@ def _evaluate(
         how = f"{n_folds} folds, approximate 95% interval"
     else:
         X, y = data.X.iloc[test], data.y[test]
-        predictions = LabeledPredictions.of(model, X, y)
+        predictions = LabeledPredictions.from_model(model, X, y)
         how = f"{pluralize(len(test), 'held-out row')}, 95% interval"
         results["bounds"] = evaluate_bounds(model, X, y, unseen=True) + results["bounds"]
         results["importances"] = score_importances(model, X)
@@ -176,7 +176,7 @@ def _cross_validate(
         with input_errors(), collect_warnings([]):  # the final model has its own warnings
             part = fit_with_class_order(clone(model), X, y, model.classes_)
         X, y = data.X.iloc[fold.test], data.y[fold.test]
-        parts.append(LabeledPredictions.of(part, X, y))
+        parts.append(LabeledPredictions.from_model(part, X, y))
     if progress is not None:
         progress(len(folds) + 1, len(folds) + 1)
     return LabeledPredictions.concatenate(parts), len(folds)

@@ -56,7 +56,7 @@ def _adaboost_bound(
     violations = _violations(fitted, X, y)
     if observed is not None and observed > value * (1 + _ROUNDING):
         violations += ("the samples exceed the bound, so their weights in training were different",)
-    return Bound.of(value, reference, _ASSUMPTIONS, violations, observed)
+    return Bound.from_value(value, reference, _ASSUMPTIONS, violations, observed)
 
 
 def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:

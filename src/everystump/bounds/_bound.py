@@ -48,7 +48,7 @@ class Bound:
     violations: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_value(
         cls,
         value: float,
         reference: str,

@@ -66,7 +66,7 @@ def bound_left_out_error(
     value = float(np.average(wrong, weights=weight))
     assumptions = left_out_assumptions(ensembles)
     violations = left_out_violations(ensembles, value, weight)
-    return Bound.of(value, f"{PAPER}, {theorem}", assumptions, violations)
+    return Bound.from_value(value, f"{PAPER}, {theorem}", assumptions, violations)
 
 
 def left_out_assumptions(ensembles: list[KernelEnsemble]) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ def ensemble_margin_bound(fitted: Any, X: Any, y: Any, *, delta: float | None = 
     value = smallest if delta is None else _value_at(delta, ensemble, deltas, values)
     assumptions = ("two classes", *left_out_assumptions([ensemble]))
     reference = f"{PAPER}, Corollary 3.1, eq. 11"
-    return Bound.of(value, reference, assumptions, left_out_violations([ensemble], value))
+    return Bound.from_value(value, reference, assumptions, left_out_violations([ensemble], value))
 
 
 def _all_margins(ensemble: KernelEnsemble) -> tuple[np.ndarray, np.ndarray]:
@@ -283,4 +283,4 @@ def radius_margin_bound(fitted: Any, X: Any, y: Any) -> Bound:
         violations += ("a machine has a loss other than the hinge",)
     if min(machine.margin.min() for machine in ensemble.machines) < _MARGIN:
         violations += ("a machine does not separate its samples with margins of at least 1",)
-    return Bound.of(value, reference, assumptions, violations)
+    return Bound.from_value(value, reference, assumptions, violations)

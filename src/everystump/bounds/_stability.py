@@ -226,7 +226,9 @@ def stability_bound(
     value = float(estimate + shift + deviation)
     theorem = "Theorem 5.1" if ensemble.subsample is None else "Theorems 5.2 and 5.3"
     assumptions = _assumptions(ensemble, constants)
-    return Bound.of(value, f"{PAPER}, {theorem}", assumptions, _violations(ensemble, constants))
+    return Bound.from_value(
+        value, f"{PAPER}, {theorem}", assumptions, _violations(ensemble, constants)
+    )
 
 
 def _estimate(

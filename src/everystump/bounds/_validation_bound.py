@@ -99,7 +99,7 @@ def validation_bound(
         violations = (overlap.leakage,)
     elif overlap is not None and overlap.n_matched:
         assumptions += (_match_assumption(overlap, n_suspect),)
-    return Bound.of(value, reference, assumptions, violations, float(np.mean(wrong)))
+    return Bound.from_value(value, reference, assumptions, violations, float(np.mean(wrong)))
 
 
 def _errors(fitted: Any, X: Any, y: Any) -> np.ndarray:

@@ -89,7 +89,7 @@ class BaseStumpEnsemble(TabularClassifier):
         limits = self.feature_range
         if limits is not None:
             limits = check_feature_range(limits, table.X.shape[1])
-        design = Design.of(
+        design = Design.from_rows(
             table.X,
             measure=measure,
             max_bins=self._max_bins(len(table.X)),

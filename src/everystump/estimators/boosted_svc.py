@@ -188,7 +188,7 @@ class BoostedStumpSVC(BoostedEnsemble):
     def _solve(
         self, table: TrainingTable, positive: np.ndarray, stumps: Stumps, k: int
     ) -> _StageSolution:
-        design = Design.of(
+        design = Design.from_rows(
             table.X,
             measure=stumps.as_measure(self.n_features_in_),
             max_bins=len(table.X),

@@ -234,7 +234,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         templates = [self._with_fixed_kernel(template, table) for template in self._templates()]
         pairs = zip(templates, self._templates(), strict=True)
         self._adaptive = any(fixed is not template for fixed, template in pairs)
-        population = WeightedRows.of(table.hashes, table.sample_weight)
+        population = WeightedRows.from_hashes(table.hashes, table.sample_weight)
         r = subsample_size(self.subsample, population.n_copies, len(table.classes))
         for template in templates:
             population.check_supports_weights(template)

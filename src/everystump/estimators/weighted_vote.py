@@ -121,8 +121,8 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         self.classes_ = classes
         hashes = hash_rows(self._comparable_rows(X), label)
         weight_hash = 0 if weight is None else hash_numbers(weight)
-        self._training_record = TrainingRecord.of(hashes, n_input_rows, kept, weight_hash)
-        rows = WeightedRows.of(hashes, weight)
+        self._training_record = TrainingRecord.from_hashes(hashes, n_input_rows, kept, weight_hash)
+        rows = WeightedRows.from_hashes(hashes, weight)
         if self.prefit:
             self.estimators_, index = voters, np.arange(len(label))
         else:

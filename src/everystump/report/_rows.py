@@ -30,7 +30,7 @@ class ScoredRows:
     actual: np.ndarray | None  # the index of each row's class
 
     @classmethod
-    def of(cls, model: Any, table: Any, X: np.ndarray, y: Any) -> ScoredRows:
+    def from_model(cls, model: Any, table: Any, X: np.ndarray, y: Any) -> ScoredRows:
         """Score rows with a model."""
         score = np.asarray(model.decision_function(table), dtype=np.float64)
         actual = None if y is None else class_indices(y, model.classes_, len(X))

@@ -87,7 +87,7 @@ def summarize(
     pipeline, model = model, fold_pipeline(model)
     models = shape_models(model)
     document = to_document(model)
-    rows = None if X is None else ScoredRows.of(model, X, check_rows(model, X), y)
+    rows = None if X is None else ScoredRows.from_model(model, X, check_rows(model, X), y)
     known = _about(model, about)
     if y is not None and not {"rows", "leakage_warning"} & {*known}:
         known |= _compare_with_training(pipeline, X, y)

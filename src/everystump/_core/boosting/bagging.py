@@ -93,7 +93,7 @@ def bag_stumps(
     out_of_bag[block.index] = mean
     stumps = [workers[j % n_workers].stumps[j // n_workers] for j in range(n_estimators)]
     weights = [0.0 if stump.is_chance else 1 / n_estimators for stump in stumps]
-    return BaggingResult(Stumps.of(stumps, weights), out_of_bag)
+    return BaggingResult(Stumps.from_stumps(stumps, weights), out_of_bag)
 
 
 class _Worker:

@@ -110,7 +110,7 @@ def boost(
 
     for stump, weight in _previous_stumps(search, start):
         if is_perfect(stump):
-            return BoostingResult(Stumps.of([stump], [1.0]), StopReason.PERFECT)
+            return BoostingResult(Stumps.from_stumps([stump], [1.0]), StopReason.PERFECT)
         add(stump, weight)
     if stumps:
         rows.reset_weights()
@@ -121,12 +121,12 @@ def boost(
             stop_reason = StopReason.CHANCE
             break
         if is_perfect(chosen):
-            return BoostingResult(Stumps.of([chosen], [1.0]), StopReason.PERFECT)
+            return BoostingResult(Stumps.from_stumps([chosen], [1.0]), StopReason.PERFECT)
         add(chosen)
         if monitor(chosen, weights[-1]):
             stop_reason = StopReason.MONITOR
             break
-    return BoostingResult(Stumps.of(stumps, weights), stop_reason)
+    return BoostingResult(Stumps.from_stumps(stumps, weights), stop_reason)
 
 
 def _previous_stumps(search: StumpSearch, start: Stumps | None) -> Iterator[tuple[Stump, float]]:

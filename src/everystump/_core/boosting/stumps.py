@@ -49,7 +49,7 @@ class Stumps(NamedTuple):
         return f"<Stumps: {len(self.weight)} stumps on {n_features} features>"
 
     @classmethod
-    def of(cls, stumps: Sequence[Stump], weights: Sequence[float]) -> Self:
+    def from_stumps(cls, stumps: Sequence[Stump], weights: Sequence[float]) -> Self:
         """Return the ensemble of given stumps."""
         return cls(
             np.array([stump.feature for stump in stumps], dtype=np.int64),

@@ -40,7 +40,7 @@ def polish(gram: LazyKernelMatrix, problem: KernelProblem, start: KernelSolution
         if not 0 < len(free) <= MAX_FREE_ROWS:
             break
         if system is None:
-            system = _System.of(gram, problem, free)
+            system = _System.factorize(gram, problem, free)
             if system is None:
                 break
         now, at_limit = system.step(gram, problem, now, offset)
@@ -108,7 +108,9 @@ class _System:
         self._free, self._factor, self._border = free, factor, border
 
     @classmethod
-    def of(cls, gram: LazyKernelMatrix, problem: KernelProblem, free: np.ndarray) -> _System | None:
+    def factorize(
+        cls, gram: LazyKernelMatrix, problem: KernelProblem, free: np.ndarray
+    ) -> _System | None:
         """Factor the system; None if rounding makes it singular."""
         intercept = problem.fit_intercept
         square = gram.positive_definite_block(free) if intercept else gram.block(free)

@@ -188,7 +188,7 @@ class SpanIterate(Iterate):
     def __init__(self, problem: Problem, rows: Rows, kernel_matrix: TableKernelMatrix) -> None:
         self._original = problem, rows
         span_rows = SpanRows(rows, problem.loss)
-        self._span = Span(kernel_matrix.of(span_rows.index, rows.n_threads))
+        self._span = Span(kernel_matrix.submatrix(span_rows.index, rows.n_threads))
         system = SpanNewtonSystem(problem, self._span, span_rows)
         super().__init__(replace(problem, span=self._span), span_rows, system)
 

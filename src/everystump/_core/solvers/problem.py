@@ -74,7 +74,7 @@ class TableKernelMatrix:
         with_matrix = (0.0 if self._matrix is not None else matrix) + effort.steps * step
         return with_matrix < (n_products + 2 * effort.steps) * product
 
-    def of(self, index: np.ndarray, n_threads: int) -> np.ndarray:
+    def submatrix(self, index: np.ndarray, n_threads: int) -> np.ndarray:
         """Return the matrix of some rows."""
         codes = self._packing.codes
         if len(index) < codes.shape[1] / 2:
