@@ -80,6 +80,9 @@ def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOpti
         floor = 0.1 * tol * max(current.dual, 0.0)
         if search.is_smoothed_solved(current, max(_INNER * slack, floor)):
             search.recenter()
+        elif problem.hard and search.is_stuck():
+            # Rounding in the kernel matrix hides small margins; the features' weights resolve them.
+            return solve_augmented_lagrangian(problem, rows, replace(options, kernel_matrix=None))
         else:
             search.step(current, StoppingRule(floor, _PRODUCT_TARGET * slack, relative=0.1))
     solution = search.iterate.solution(tol, search.n_iter)
@@ -164,6 +167,10 @@ class _Search:
         fraction = abs(current.imbalance) / current.total if current.total > 0 else 0.0
         balanced = fraction <= _BALANCE and fraction * max(current.dual, 0.0) <= max_gap
         return self._steps > 0 and balanced and self.iterate.residual_gap(current) <= max_gap
+
+    def is_stuck(self) -> bool:
+        """Whether the last step in the span of the rows had length 0, as the next ones will."""
+        return self.problem.span is not None and self._steps > 0 and self.iterate.step_length == 0.0
 
     def _growth(self) -> float:
         if self._steps > 1:

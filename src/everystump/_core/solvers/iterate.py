@@ -53,6 +53,7 @@ class Iterate:
         self.constraints = SignConstraints(problem.signs)
         self.weights = problem.operator.zeros()
         self.intercept = 0.0
+        self.step_length = 0.0  # of the last Newton step
 
     def warm_start(self, start: Solution) -> None:
         """Move to the solution for another C."""
@@ -98,6 +99,7 @@ class Iterate:
         operator = self.problem.operator
         self.rows.set_direction(operator.matvec(dw), db)
         t = line_search(self.rows, self.weights, dw, self.constraints, operator.dot)
+        self.step_length = t
         self.weights = self.weights + t * dw
         self.intercept += t * db
         self.rows.take_step(t)
