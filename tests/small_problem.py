@@ -15,7 +15,7 @@ from everystump._core.solvers.rows import Rows
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-BIAS = pytest.mark.parametrize(
+WITH_AND_WITHOUT_INTERCEPT = pytest.mark.parametrize(
     "fit_intercept", [True, False], ids=["fit_intercept", "no intercept"]
 )
 

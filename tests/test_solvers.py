@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from column_examples import paths
 from scipy.optimize import minimize
-from small_problem import ALL_LOSSES, BIAS, Small
+from small_problem import ALL_LOSSES, WITH_AND_WITHOUT_INTERCEPT, Small
 
 from everystump._core import blocks
 from everystump._core.chains import Chains
@@ -98,7 +98,7 @@ def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
     np.testing.assert_allclose(inverse @ blocks, np.eye(len(A)), atol=1e-9)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 def test_preconditioner_is_symmetric_and_positive(loss, fit_intercept):
     small = Small(loss, fit_intercept=fit_intercept)
@@ -113,7 +113,7 @@ def test_preconditioner_is_symmetric_and_positive(loss, fit_intercept):
 # Newton's step
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 def test_newton_steps_are_the_dense_solution(loss, fit_intercept):
     """Iterative and exact steps agree with a dense solve to 1e-8."""
@@ -135,7 +135,7 @@ def test_newton_steps_are_the_dense_solution(loss, fit_intercept):
         assert found[1] == pytest.approx(db, abs=1e-8)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 def test_both_ways_to_solve_give_the_direction(fit_intercept):
     small = Small(Logistic, fit_intercept=fit_intercept)
     w, b = random_point(small)
@@ -162,7 +162,7 @@ def test_without_curvature_the_step_is_the_residual():
     assert db == 0.0
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 @pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
 def test_line_search_finds_a_flat_point(loss, fit_intercept, length):
@@ -200,7 +200,7 @@ def test_line_search_does_not_go_uphill():
 # Primal and dual values, and the certificate
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_primal_and_dual_values_enclose_the_optimum(loss, fit_intercept, C):
@@ -222,7 +222,7 @@ def test_primal_and_dual_values_enclose_the_optimum(loss, fit_intercept, C):
         assert current.primal == pytest.approx(attained, rel=1e-10)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 def test_the_dual_variables_attain_the_dual_value(loss, fit_intercept):
     """They are balanced if there is an intercept, within their box, and attain the dual value."""
@@ -238,7 +238,7 @@ def test_the_dual_variables_attain_the_dual_value(loss, fit_intercept):
         assert abs(solution.dual_coef.sum()) <= 1e-10 * a.sum()
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 def test_solution_is_the_optimum_of_a_generic_optimizer(loss, fit_intercept):
     """Smooth losses by BFGS, the dual of the hinge by SLSQP."""
@@ -292,7 +292,7 @@ def test_nan_certifies_nothing(primal, dual):
     assert not certify(terms, tol=1e-3).converged
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 def test_too_few_steps_are_reported(loss, fit_intercept):
     solution = Small(loss, fit_intercept=fit_intercept, C=100.0).solve(tol=1e-12, max_iter=1)
@@ -314,7 +314,7 @@ def test_progress_reports_converging_values(loss):
 # Warm starts
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 0.5, 2.0, 300.0])
 def test_a_warm_start_leads_to_the_same_optimum(loss, fit_intercept, C):
@@ -326,7 +326,7 @@ def test_a_warm_start_leads_to_the_same_optimum(loss, fit_intercept, C):
     assert warm.C == C
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 def test_a_warm_start_from_the_solution_itself_is_quick(loss, fit_intercept):
     cold = Small(loss, fit_intercept=fit_intercept).solve(tol=1e-6)
@@ -343,7 +343,7 @@ def hard(n=40, seed=0, fit_intercept=True):
     return Small(Hinge, fit_intercept=fit_intercept, C=np.inf, n=n, seed=seed)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 def test_hard_margin_keeps_every_row(fit_intercept):
     small = hard(fit_intercept=fit_intercept)
     solution = small.solve(tol=1e-6)
@@ -374,7 +374,7 @@ def in_blocks(monkeypatch, n_rows_per_block):
     monkeypatch.setattr(blocks, "_MIN_CODES_FOR_THREADS", 0)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_blocks_of_rows_give_the_same_solution(monkeypatch, loss, fit_intercept, n_threads):

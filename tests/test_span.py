@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from small_problem import ALL_LOSSES, BIAS, Small
+from small_problem import ALL_LOSSES, WITH_AND_WITHOUT_INTERCEPT, Small
 
 from everystump import StumpLogisticRegression, StumpSVC, StumpSVCCV
 from everystump._core.chainloops import add_minima, mirror
@@ -26,7 +26,7 @@ def always(small):
     return Always(small.chains, small.packing)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.01, 1.0, 1000.0])
 def test_the_span_of_the_rows_contains_the_optimum(loss, fit_intercept, C):
@@ -40,7 +40,7 @@ def test_the_span_of_the_rows_contains_the_optimum(loss, fit_intercept, C):
     assert found.certificate.passes <= 5  # only to evaluate the solution
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 def test_hard_margins_in_the_span(fit_intercept):
     small = Small(Hinge, fit_intercept=fit_intercept, C=np.inf, n=40)
     found = small.solve(tol=1e-6, kernel_matrix=always(small))
@@ -51,7 +51,7 @@ def test_hard_margins_in_the_span(fit_intercept):
     assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-6)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 @pytest.mark.parametrize("C", [0.05, 300.0])
 def test_warm_starts_cross_over(loss, fit_intercept, C):
@@ -72,7 +72,7 @@ def test_warm_starts_cross_over(loss, fit_intercept, C):
         assert found.certificate.primal == pytest.approx(best, rel=2e-8)
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @ALL_LOSSES
 def test_newtons_steps_are_the_same(loss, fit_intercept):
     small = Small(loss, fit_intercept=fit_intercept)
@@ -126,7 +126,7 @@ def test_minima_are_those_of_numpy(n_rows, n_features):
     )
 
 
-@BIAS
+@WITH_AND_WITHOUT_INTERCEPT
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_the_matrix_is_that_of_the_votes(fit_intercept, n_threads):
     small = Small(Hinge, fit_intercept=fit_intercept)

@@ -184,7 +184,7 @@ class TestTheorem4:
         assert np.min(y * model.decision_function(X)) >= 1 - 1e-9
         assert model.certificate_.converged
 
-    def test_without_a_bias(self):
+    def test_without_an_intercept(self):
         """Also without an intercept if the range is wider than the data, as Theorem 3 requires."""
         rng = np.random.default_rng(5)
         X, y = rng.permutation(60)[:, None] / 60, rng.choice([-1, 1], size=60)
