@@ -219,7 +219,7 @@ def test_edits_are_shown_until_the_next_fit(learner):
     model = clone(learner).fit(X, Y)
     assert "edited" not in repr(model)
     edited = model.set_curve("age", 0.0).remove_feature("income")
-    assert repr(edited) == f"<{model!r} edited: income was removed after 1 more>"
+    assert repr(edited) == f"<{model!r} edited: income was removed (1 earlier edit)>"
     assert edited.predict(X).shape == Y.shape
     check_is_fitted(edited)
     copied = pickle.loads(pickle.dumps(edited))

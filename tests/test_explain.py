@@ -265,7 +265,7 @@ def test_curves_of_chosen_features():
     display = CurvesDisplay.from_estimator(model, features=["job", 0], max_features=1)
     assert display.names == ["job", "age"]
     assert display.shapes == [model.shapes_[2], model.shapes_[0]]
-    assert display.caption.endswith("favor class 'mid', 2 of 3 features")
+    assert display.caption.endswith("favor class 'mid'); 2 of 3 features")
     named = CurvesDisplay.from_estimator(model, features=["c"], feature_names=["a", "b", "c"])
     assert named.shapes == [model.shapes_[2]]
     for features, message in [
@@ -349,7 +349,7 @@ def test_labels_show_names_and_values():
     assert set(display.labels) == {"age = 1e+06", "income = 0.05", "job is an unknown level"}
     display = ContributionsDisplay.from_estimator(model, strange_rows(), row=0)
     assert {"income is missing", "job = smith"} < set(display.labels)
-    assert display.ax_.get_xlabel() == "score, positive values favor class 'mid'"
+    assert display.ax_.get_xlabel() == "score (positive values favor class 'mid')"
 
 
 def test_small_contributions_are_drawn_together():
@@ -430,7 +430,7 @@ def test_margins_of_several_classes():
 
 def test_margins_need_rows_and_labels():
     model = StumpSVC().fit(HEART.data, HEART.target)
-    with pytest.raises(ValueError, match="only X or only y of the held-out rows was given"):
+    with pytest.raises(ValueError, match="only X or only y of the held-out rows was passed"):
         MarginsDisplay.from_estimator(model, X_test=HEART.data)
     with pytest.raises(ValueError, match="X=None and X_test=None: there are no samples to draw"):
         MarginsDisplay.from_estimator(model)
@@ -563,10 +563,13 @@ def test_captions_mention_edits():
     X, y = table()
     model = StumpLogisticRegression().fit(X, y)
     edited = model.remove_feature("job").flatten_curve("age", low=60)
-    words = "edited: age was flattened from 60 on after 1 more"
-    assert words in CurvesDisplay.from_estimator(edited).figure_._supxlabel.get_text()
-    assert words in ImportanceDisplay.from_estimator(edited).ax_.get_xlabel()
-    assert words in ContributionsDisplay.from_estimator(edited, X).ax_.get_xlabel()
+    labels = [
+        CurvesDisplay.from_estimator(edited).figure_._supxlabel.get_text(),
+        ImportanceDisplay.from_estimator(edited).ax_.get_xlabel(),
+        ContributionsDisplay.from_estimator(edited, X).ax_.get_xlabel(),
+    ]
+    words = "edited: age was flattened from 60 on (1 earlier edit)"
+    assert all(words in label.replace("\n", " ") for label in labels)
     assert "edited" not in CurvesDisplay.from_estimator(model).caption
     assert "edited" not in ContributionsDisplay.from_estimator(model, X).title
 

@@ -30,7 +30,7 @@ __all__ = [
     "set_random_states",
 ]
 
-# Before 1.9, scikit-learn reads column names of other dataframes than those of pandas through a
+# Before 1.9, scikit-learn reads the column names of dataframes other than pandas' through a
 # protocol that polars 2 does not implement.
 _SUPPORTS_POLARS = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _ColumnNames:
-    """The columns of a dataframe as scikit-learn reads them by the interchange protocol."""
+    """The columns of a dataframe in the form of the interchange protocol."""
 
     def __init__(self, X: Any) -> None:
         self.shape, self.column_names = X.shape, lambda: list(X.columns)

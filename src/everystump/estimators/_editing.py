@@ -20,6 +20,7 @@ from everystump._explanations.access import (
 from everystump._explanations.editing import Region, check_region, replace_curve, zero_curve
 from everystump._explanations.importance import evaluate_on_density
 from everystump._tables.frames import Feature
+from everystump._text import pluralize
 
 # Private attributes of an edited model; a fit deletes them.
 EDIT_ATTRIBUTES = ("_edits", "_removed_attributes")
@@ -201,7 +202,7 @@ class EditingMixin:
         edits = self.edits_
         if not edits:
             return text
-        others = f" after {len(edits) - 1} more" if len(edits) > 1 else ""
+        others = f" ({pluralize(len(edits) - 1, 'earlier edit')})" if len(edits) > 1 else ""
         return f"<{text} edited: {edits[-1]}{others}>"
 
     if not TYPE_CHECKING:

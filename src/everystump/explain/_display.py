@@ -5,10 +5,12 @@ Each class has one color, the same in every plot, and other things have other co
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any, ClassVar, Self
 
 from everystump._core.shapes import ShapeModel
 from everystump._explanations.access import feature_names
+from everystump._text import pluralize
 from everystump.estimators._editing import EditedModelError
 
 SECOND, FIRST = "#1f5fa8", "#c2571a"  # of two classes: a score above zero favors the blue one
@@ -21,6 +23,7 @@ _CLASSES = (
 )
 DASHED = (0, (4, 4))
 _MAX_EDIT_LENGTH = 60
+_MAX_LABEL_LENGTH = 44  # characters of a line below a plot
 
 
 class AxesDisplay:
@@ -66,15 +69,15 @@ def check_max_features(max_features: int) -> None:
         raise ValueError(f"max_features={max_features} must be at least 1.")
 
 
-def display_names(estimator: Any, n_features: int, given: Any) -> list[str]:
-    """Return the given names, or those of the training data, or x0, x1 and so on."""
-    if given is not None and len(given) != n_features:
+def display_names(estimator: Any, n_features: int, names: Any) -> list[str]:
+    """Return the names as text; if None, those of the training data, or x0, x1 and so on."""
+    if names is not None and len(names) != n_features:
         raise ValueError(
-            f"feature_names has {len(given)} names; pass one for each of the {n_features} features."
+            f"feature_names has {len(names)} names; pass one for each of the {n_features} features."
         )
-    if given is not None:
-        names = given
-    elif hasattr(estimator, "feature_info_"):
+    if names is not None:
+        return [str(name) for name in names]
+    if hasattr(estimator, "feature_info_"):
         names = feature_names(estimator.feature_info_)
     else:  # a classifier of another library
         names = getattr(estimator, "feature_names_in_", [f"x{d}" for d in range(n_features)])
@@ -91,8 +94,13 @@ def truncate(text: str, max_length: int) -> str:
     return text if len(text) <= max_length else f"{text[: max_length - 1].rstrip()}…"
 
 
+def wrap(text: str, n_columns: int = 1) -> str:
+    """Return a label in lines that fit below a plot, or below several side by side."""
+    return fill(text, n_columns * _MAX_LABEL_LENGTH)
+
+
 def favored_class(estimator: Any, models: list[ShapeModel], k: int) -> str:
-    """Return which class a positive score of the model ``k`` favors."""
+    """Return a note on the class that a positive score of the model ``k`` favors."""
     classes = estimator.classes_.tolist()
     if len(models) == 1:
         return f"positive values favor class {classes[1]!r}"
@@ -104,12 +112,12 @@ def edit_notes(estimator: Any) -> list[str]:
     edits = getattr(estimator, "edits_", ())
     if not edits:
         return []
-    others = f" after {len(edits) - 1} more" if len(edits) > 1 else ""
+    others = f" ({pluralize(len(edits) - 1, 'earlier edit')})" if len(edits) > 1 else ""
     return [f"edited: {truncate(edits[-1], _MAX_EDIT_LENGTH)}{others}"]
 
 
 def training_attribute(estimator: Any, name: str, problem: str) -> Any:
-    """Return an attribute that was set by training; edited models no longer have it."""
+    """Return an attribute that training sets, and that edited models no longer have."""
     try:
         return getattr(estimator, name)
     except EditedModelError:

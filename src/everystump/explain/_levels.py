@@ -20,10 +20,10 @@ _MAX_LENGTH = 16
 class LevelBar(NamedTuple):
     """The contribution of a level, of several levels together, or of a missing value."""
 
-    position: float  # from below
+    position: float  # counted from the bottom
     value: float  # the contribution; for several levels its mean over their samples
-    label: str  # the name, and the share of the samples if it is known
-    is_level: bool  # not for missing values, nor for the other levels together
+    label: str  # the name, and the share of the samples if known
+    is_level: bool  # False for missing values and for several levels together
     is_missing: bool
 
 
@@ -35,10 +35,10 @@ def level_bars(shape: Shape, feature: Feature, density: RowDensity | None) -> li
     fractions = None if density is None else weights / (weights.sum() + density.missing)
     # The importance of a level is its weight times its contribution.
     order = np.argsort(-weights * np.abs(values), kind="stable")
-    n_shown = len(names) if len(names) <= _MAX_LEVELS else _MAX_LEVELS - 1
-    shown, rest = order[:n_shown], order[n_shown:]
+    n_single = len(names) if len(names) <= _MAX_LEVELS else _MAX_LEVELS - 1
+    single, rest = order[:n_single], order[n_single:]
     entries = [
-        (values[k], names[k], None if fractions is None else fractions[k], True) for k in shown
+        (values[k], names[k], None if fractions is None else fractions[k], True) for k in single
     ]
     if len(rest):
         mean = np.average(values[rest], weights=weights[rest] if weights[rest].any() else None)

@@ -166,42 +166,43 @@ def _in_training_order(estimator: Any, X: Any) -> Any:
     return reorder_columns(X, names) if is_frame(X) and names and None not in names else X
 
 
-def _check_numbers(X: Any, known: Sequence[Feature]) -> np.ndarray:
+def _check_numbers(X: Any, training_features: Sequence[Feature]) -> np.ndarray:
     """Return samples of two numeric features as an array."""
     rows, features = read_table(X, "from_dtype")
     if rows.shape[1] != 2:
         raise ValueError(f"X has shape {rows.shape}; {_REQUIREMENT}.")
-    shown = [d if feature.name is None else feature.name for d, feature in enumerate(features)]
+    names = [d if feature.name is None else feature.name for d, feature in enumerate(features)]
     is_category = [feature.levels is not None for feature in features]
-    if len(known) == 2:  # numbers may be declared categorical
-        is_category = [c or f.levels is not None for c, f in zip(is_category, known, strict=True)]
+    if len(training_features) == 2:  # numbers may be declared categorical
+        pairs = zip(is_category, training_features, strict=True)
+        is_category = [declared or feature.levels is not None for declared, feature in pairs]
     if any(is_category):
         raise ValueError(
-            f"X: feature {shown[is_category.index(True)]!r} is a category; {_REQUIREMENT}."
+            f"X: feature {names[is_category.index(True)]!r} is a category; {_REQUIREMENT}."
         )
     bad = np.argwhere(~np.isfinite(rows))
     if len(bad):
         row, d = bad[0].tolist()
         raise ValueError(
-            f"X contains {rows[row, d]} in row {row}, feature {shown[d]!r}; {_REQUIREMENT}: "
+            f"X contains {rows[row, d]} in row {row}, feature {names[d]!r}; {_REQUIREMENT}: "
             f"remove such samples."
         )
     return rows.astype(np.float64, copy=False)
 
 
-def _check_limits(given: Any, rows: np.ndarray) -> np.ndarray:
+def _check_limits(limits: Any, rows: np.ndarray) -> np.ndarray:
     """Return the range of each feature."""
-    if given is None and len(rows) == 0:
+    if limits is None and len(rows) == 0:
         raise ValueError("X has no samples to draw; pass samples or limits.")
-    if given is None:
+    if limits is None:
         low, high = rows.min(axis=0), rows.max(axis=0)
         padding = np.where(high > low, 0.05 * (high - low), 0.5)
         return np.column_stack([low - padding, high + padding])
-    ends = np.asarray(given, dtype=np.float64)
+    ends = np.asarray(limits, dtype=np.float64)
     ends = np.array([ends, ends]) if ends.shape == (2,) else ends
     if ends.shape != (2, 2) or not np.all(ends[:, 0] < ends[:, 1]):
         raise ValueError(
-            f"limits={given!r} must be (low, high) or a pair of these, with low < high."
+            f"limits={limits!r} must be (low, high) or a pair of these, with low < high."
         )
     return ends
 

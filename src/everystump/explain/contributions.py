@@ -1,4 +1,4 @@
-"""The contribution of each feature to the score of one sample."""
+"""The contribution of each feature to the score of a sample."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from everystump.explain._display import (
     favored_class,
     sign_colors,
     truncate,
+    wrap,
 )
 
 _TOTAL = "#9aa4b1"
@@ -116,8 +117,8 @@ class ContributionsDisplay(AxesDisplay):
         names = display_names(estimator, len(models[k]), feature_names)
         parts = models[k].contributions(x)[0]
         order = np.argsort(-np.abs(parts), kind="stable")
-        shown, rest = order[:max_features], order[max_features:]
-        labels = [_name_and_value(names[d], x[0, d], estimator.feature_info_[d]) for d in shown]
+        largest, rest = order[:max_features], order[max_features:]
+        labels = [_name_and_value(names[d], x[0, d], estimator.feature_info_[d]) for d in largest]
         parts = parts[order]
         if len(rest):
             labels.append(pluralize(len(rest), "other feature"))
@@ -127,12 +128,15 @@ class ContributionsDisplay(AxesDisplay):
             parts,
             models[k].intercept,
             float(scores[k]),
-            ",\n".join([favored_class(estimator, models, k), *edit_notes(estimator)]),
+            "; ".join([favored_class(estimator, models, k), *edit_notes(estimator)]),
             sign_colors(len(estimator.classes_), k),
         ).plot(ax=ax)
 
     def _figure_size(self) -> tuple[float, float]:
-        return 6.4, 1.4 + 0.26 * (len(self.labels) + 2)
+        return 6.4, 1.4 + 0.26 * (len(self.labels) + 2) + 0.15 * self._xlabel().count("\n")
+
+    def _xlabel(self) -> str:
+        return wrap(f"score ({self.title})" if self.title else "score")
 
     def _draw(self, ax: Any) -> None:
         sums = self.intercept + np.cumsum(self.contributions)
@@ -154,7 +158,7 @@ class ContributionsDisplay(AxesDisplay):
         low, high = min(0.0, starts.min(), ends.min()), max(0.0, starts.max(), ends.max())
         width = high - low or 1.0
         ax.set_xlim(low - _LEFT_PADDING * width, high + _RIGHT_PADDING * width)
-        ax.set_xlabel(f"score, {escape(self.title)}")
+        ax.set_xlabel(escape(self._xlabel()), fontsize=9)
         ax.tick_params(labelsize=9)
         on_the_left = lengths[(lengths < 0) & (ends < low + _LEFT_HALF * width)]
         ax.tick_params(axis="y", length=0, pad=_OFFSET + _widest(on_the_left))
@@ -181,6 +185,7 @@ def _annotate(ax: Any, position: float, end: float, length: float) -> None:
         va="center",
         fontsize=_FONT_SIZE,
         color=TEXT,
+        bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5},
     )
 
 

@@ -31,6 +31,7 @@ from everystump.explain._display import (
     round_ticks,
     sign_colors,
     truncate,
+    wrap,
 )
 from everystump.explain._levels import level_bars
 
@@ -55,7 +56,7 @@ class CurvesDisplay:
     features : list of Feature
         Their kinds, with the names of levels.
     densities : list of RowDensity or None
-        The distribution of the samples in each; None if it is not known.
+        The distribution of the samples in each; None if unknown.
     caption : str
         Which class positive values favor, how many features are drawn, and whether the model was
         edited.
@@ -71,7 +72,7 @@ class CurvesDisplay:
     >>> from everystump import StumpSVC
     >>> model = StumpSVC().fit([[0], [1], [2], [3]], ["no", "no", "yes", "yes"])
     >>> CurvesDisplay.from_estimator(model).caption
-    "contribution to the score, positive values favor class 'yes'"
+    "contribution to the score (positive values favor class 'yes')"
     """
 
     names: list[str]
@@ -145,8 +146,7 @@ class CurvesDisplay:
 
         n_columns = min(_N_COLUMNS, len(self.shapes))
         n_rows = -(-len(self.shapes) // n_columns)
-        # A narrow figure needs a caption of several lines.
-        caption = self.caption if n_columns > 2 else self.caption.replace(", ", ",\n")
+        caption = wrap(self.caption, n_columns)
         self.figure_, axes = plt.subplots(
             n_rows,
             n_columns,
@@ -168,7 +168,7 @@ class CurvesDisplay:
 
     def _draw_curve(self, axis: Any, k: int, limits: tuple[float, float]) -> None:
         shape, density = self.shapes[k], None if self.densities is None else self.densities[k]
-        values = _known_values(shape, density)
+        values = _drawn_values(shape, density)
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
         margin = 0.04 * (high - low) or 0.5
         if density is not None:
@@ -232,12 +232,12 @@ def _feature_indices(estimator: Any, features: Any, names: list[str]) -> list[in
 
 
 def _caption(estimator: Any, favored: str, n_drawn: int, n_features: int, chosen: bool) -> str:
-    score = "the axes' part of the score" if hasattr(estimator, "axis_shapes_") else "the score"
-    parts = [f"contribution to {score}, {favored}"]
+    part = "the axis-aligned part of " if hasattr(estimator, "axis_shapes_") else ""
+    parts = [f"contribution to {part}the score ({favored})"]
     if n_drawn < n_features:
         most = "" if chosen else "most important "
         parts.append(f"{'' if chosen else 'the '}{n_drawn} {most}of {n_features} features")
-    return ", ".join(parts + edit_notes(estimator))
+    return "; ".join(parts + edit_notes(estimator))
 
 
 def _value_limits(shapes: list[Shape]) -> tuple[float, float]:
@@ -248,8 +248,8 @@ def _value_limits(shapes: list[Shape]) -> tuple[float, float]:
     return low - padding, high + padding
 
 
-def _known_values(shape: Shape, density: RowDensity | None) -> np.ndarray:
-    """Return the knots of a curve, unless it is constant, and the values of the samples."""
+def _drawn_values(shape: Shape, density: RowDensity | None) -> np.ndarray:
+    """Return the values on the x-axis: knots, unless the curve is constant, and samples."""
     knots = shape.knots if len(shape.knots) > 1 else np.empty(0)
     return knots if density is None else np.append(knots, density.values[density.counts > 0])
 

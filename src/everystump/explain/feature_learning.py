@@ -1,4 +1,4 @@
-"""Boosting as feature learning (Wang et al., Fig. 1): samples become votes, votes get weights."""
+"""Boosting as feature learning (Wang et al., Fig. 1): samples, votes and their weights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _JITTER = 0.3  # samples of a level are spread at random within this distance
 
 @dataclass
 class FeatureLearningDisplay:
-    """Three steps: samples with the stumps' thresholds, votes, and the weights of the votes.
+    """Three panels: samples with the splits of the stumps, votes, and the weights of the votes.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class FeatureLearningDisplay:
     figure_ : matplotlib Figure
         The plot, set by `plot`.
     axes_ : ndarray of matplotlib Axes
-        One per step.
+        One per panel.
     """
 
     X: np.ndarray
@@ -108,7 +108,7 @@ class FeatureLearningDisplay:
         ).plot()
 
     def plot(self) -> Self:
-        """Draw the three steps on a new figure."""
+        """Draw the three panels on a new figure."""
         import matplotlib.pyplot as plt
 
         self.figure_, self.axes_ = plt.subplots(
@@ -145,7 +145,7 @@ class FeatureLearningDisplay:
                 side.set_ticks(*ticks, rotation=90 if is_long else 0)
         axis.set_xlabel(escape(self.names[first]))
         axis.set_ylabel(escape(self.names[second]))
-        axis.set_title("1  samples x, and splits of the stumps")
+        axis.set_title("1. samples x and splits of the stumps")
         axis.legend(dots, [escape(name) for name in self.classes], fontsize=8, loc="upper right")
 
     def _draw_votes(self, axis: Any) -> None:
@@ -165,23 +165,23 @@ class FeatureLearningDisplay:
         axis.axhline(n_first - 0.5, color=TEXT, linewidth=1.0)
         middles = [n_first / 2, (n_first + len(self.label)) / 2]
         axis.set_yticks(middles, [escape(name) for name in self.classes])
-        axis.set_xlabel("stump, by boosting round")
-        axis.set_title("2  features z(x): votes of the stumps")
+        axis.set_xlabel("stump (in boosting order)")
+        axis.set_title("2. features z(x): votes of the stumps")
 
     def _draw_weights(self, axis: Any) -> None:
         """Draw the weights of AdaBoost and of the SVM, each as fractions of their sum."""
         order = 1 + np.arange(len(self.boosting_weights))
         pairs = (
-            ("AdaBoost, α", self.boosting_weights, _LINE, 12),
-            ("SVM, β", self.stumps.weight, LINE_COLORS[1], 7),
+            ("AdaBoost (α)", self.boosting_weights, _LINE, 12),
+            ("SVM (β)", self.stumps.weight, LINE_COLORS[1], 7),
         )
         for name, weights, color, size in pairs:
             fraction = weights / (np.abs(weights).sum() or 1.0)
             axis.scatter(order, 100 * fraction, s=size, color=color, label=name)
         axis.axhline(0.0, color=TEXT, linewidth=0.6)
-        axis.set_xlabel("stump, by boosting round")
-        axis.set_ylabel("percentage of the total weight")
-        axis.set_title("3  weights of the votes")
+        axis.set_xlabel("stump (in boosting order)")
+        axis.set_ylabel("share of the total weight (%)")
+        axis.set_title("3. weights of the votes")
         axis.legend(fontsize=8)
         axis.spines[["top", "right"]].set_visible(False)
 

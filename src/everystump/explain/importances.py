@@ -20,7 +20,10 @@ from everystump.explain._display import (
     edit_notes,
     escape,
     truncate,
+    wrap,
 )
+
+_LEGEND_LENGTH = 60  # characters of a line of the legend
 
 
 @dataclass
@@ -100,11 +103,20 @@ class ImportanceDisplay(AxesDisplay):
             [names[d] for d in order],
             importances[order],
             estimator.classes_.tolist() if len(models) > 1 else [],
-            ",\n".join(notes),
+            "; ".join(notes),
         ).plot(ax=ax)
 
     def _figure_size(self) -> tuple[float, float]:
-        return 6.0, 1.1 + 0.24 * len(self.names)
+        n_lines = self._xlabel().count("\n") + len(self.classes) // self._n_legend_columns()
+        return 6.0, 1.1 + 0.24 * len(self.names) + 0.15 * n_lines
+
+    def _xlabel(self) -> str:
+        label = wrap("importance (standard deviation of the contribution to the score)")
+        return f"{label}\n{wrap(self.caption)}" if self.caption else label
+
+    def _n_legend_columns(self) -> int:
+        longest = max((len(repr(name)) for name in self.classes), default=0)
+        return max(1, _LEGEND_LENGTH // (longest + 10))
 
     def _draw(self, ax: Any) -> None:
         positions = np.arange(len(self.names))
@@ -116,9 +128,14 @@ class ImportanceDisplay(AxesDisplay):
             left = left + part
         ax.set_yticks(positions, [escape(truncate(name, 34)) for name in self.names])
         ax.set_ylim(len(positions) - 0.4, -0.6)
-        title = "importance: standard deviation of the contribution to the score"
-        ax.set_xlabel(f"{title},\n{escape(self.caption)}" if self.caption else title)
+        ax.set_xlabel(escape(self._xlabel()), fontsize=9)
         if self.classes:
-            ax.legend(frameon=False, fontsize=9, loc="lower right")
+            ax.legend(
+                frameon=False,
+                fontsize=9,
+                ncols=self._n_legend_columns(),
+                loc="lower left",
+                bbox_to_anchor=(0.0, 1.0),
+            )
         ax.tick_params(labelsize=9)
         ax.tick_params(axis="y", length=0)

@@ -1,4 +1,4 @@
-"""Margins: of samples, and of AdaBoost+SVM against the number of stumps."""
+"""The margins of samples, and the margin of AdaBoost+SVM against the number of stumps."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class MarginsDisplay(AxesDisplay):
         pairs = {"training rows": (X, y), "held-out rows": (X_test, y_test)}
         for name, pair in pairs.items():
             if (pair[0] is None) != (pair[1] is None):
-                raise ValueError(f"only X or only y of the {name} was given; pass both.")
-        given = {name: pair for name, pair in pairs.items() if pair[0] is not None}
-        if not given:
+                raise ValueError(f"only X or only y of the {name} was passed; pass both.")
+        passed = {name: pair for name, pair in pairs.items() if pair[0] is not None}
+        if not passed:
             raise ValueError("X=None and X_test=None: there are no samples to draw; pass X and y.")
-        margins = {name: np.sort(_margins(estimator, *pair)) for name, pair in given.items()}
+        margins = {name: np.sort(_margins(estimator, *pair)) for name, pair in passed.items()}
         return cls(margins).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
@@ -139,7 +139,7 @@ class MarginDisplay(AxesDisplay):
     margin : ndarray of shape (n_stages,)
         The margin ``1 / |beta|`` at each.
     hard : bool
-        Whether it is the hard margin, which cannot decrease by Theorem 4.
+        Whether it is the hard margin, which by Theorem 4 cannot decrease.
     figure_, ax_ : matplotlib Figure and Axes
         The plot, set by `plot`.
     """

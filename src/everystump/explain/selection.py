@@ -24,6 +24,8 @@ _FOLD = "#b9c7d9"
 class PathDisplay(AxesDisplay):
     """The mean score at each C, with the scores of the folds, standard errors and the chosen C.
 
+    If the name of the score starts with ``neg_``, the loss itself is drawn.
+
     Attributes
     ----------
     results : dict
@@ -69,24 +71,27 @@ class PathDisplay(AxesDisplay):
     def _draw(self, ax: Any) -> None:
         Cs, mean = self.results["param_C"], self.results["mean_test_score"]
         n_splits = self.results["n_splits"]
+        is_negated = self.scorer.startswith("neg_")  # scikit-learn's scores of losses
+        sign = -1.0 if is_negated else 1.0
         error = self.results["std_test_score"] / np.sqrt(max(n_splits - 1, 1))
         for k in range(n_splits):
-            ax.plot(Cs, self.results[f"split{k}_test_score"], color=_FOLD, linewidth=0.8)
+            ax.plot(Cs, sign * self.results[f"split{k}_test_score"], color=_FOLD, linewidth=0.8)
         ax.errorbar(
             Cs,
-            mean,
+            sign * mean,
             yerr=error,
             color=NEUTRAL,
             linewidth=1.8,
             capsize=2.5,
             marker="o",
             markersize=4,
-            label="mean over folds, with standard error" if n_splits > 1 else None,
+            label="mean over folds ± standard error" if n_splits > 1 else None,
         )
         _mark_chosen(ax, self.chosen, f"chosen C = {self.chosen:.3g}")
         ax.set_xscale("log", base=2)
         ax.set_xlabel("C")
-        ax.set_ylabel(escape(self.scorer))
+        name = self.scorer.removeprefix("neg_").replace("_", " ") if is_negated else self.scorer
+        ax.set_ylabel(escape(f"{name} (lower is better)" if is_negated else name))
         ax.legend(frameon=False, fontsize=9)
 
 
@@ -147,15 +152,17 @@ class BoundSearchDisplay(AxesDisplay):
             values, label = np.argsort(np.argsort(results["bound"])) + 1.0, "rank by bound"
         else:
             values, label = _parameter_values(results, param), param
-        shown = _best_of_each(values, results["bound"])
-        errors = [1.0 - search.candidates_[k].score(X, y) for k in shown]
+        best = _best_of_each(values, results["bound"])
+        errors = [1.0 - search.candidates_[k].score(X, y) for k in best]
         chosen = float(values[search.best_index_])
-        bounds = results["bound"][shown]
-        return cls(values[shown], bounds, np.array(errors), chosen, label).plot(ax=ax)
+        bounds = results["bound"][best]
+        return cls(values[best], bounds, np.array(errors), chosen, label).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         bound, error = LINE_COLORS[:2]
-        ax.plot(self.values, self.bounds, "o--", color=bound, markersize=4, label="bound")
+        ax.plot(
+            self.values, self.bounds, "o--", color=bound, markersize=4, label="leave-one-out bound"
+        )
         ax.plot(self.values, self.errors, "o-", color=error, markersize=4, label="test error")
         _mark_chosen(ax, self.chosen, f"chosen: {self.chosen:.3g}")
         if self.values[0] > 0 and self.values[-1] > 20 * self.values[0]:
