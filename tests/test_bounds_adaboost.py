@@ -108,7 +108,7 @@ def test_held_out_rows_are_violations():
 def test_rows_and_labels_must_be_given_together(bound):
     X, y, _ = random_rows(1)
     for rows in ((X,), (None, y)):
-        with pytest.raises(ValueError, match="X and y must be given together"):
+        with pytest.raises(ValueError, match="X and y must be passed together"):
             bound(fitted(), *rows)
     with pytest.raises(ValueError, match="y must have one of the classes"):
         bound(fitted(), X, y[:-1])

@@ -212,7 +212,7 @@ def _check_progress(capsys):
     assert "loo_error: rows left out, 16 of 16\n" in capsys.readouterr().err
     many = vote(X0, Y0)
     assert det_loo_error(many, X0, Y0, n_jobs=1) == det_loo_error(many, X0, Y0, verbose=1)
-    assert "det_loo_error: machines, 4 of 4\n" in capsys.readouterr().err
+    assert "det_loo_error: members, 4 of 4\n" in capsys.readouterr().err
 
 
 def test_progress_of_processes_is_reported_part_by_part(monkeypatch):

@@ -77,7 +77,7 @@ FRESH, FRESH_Y = rows(1, n=40)
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+@pytest.mark.filterwarnings("ignore:estimators. no classifier is better")
 def test_no_bound_holds_on_training_rows(name):
     model = clone(MODELS[name]).fit(X0, Y0)
     order = np.random.default_rng(0).permutation(40)
@@ -130,7 +130,7 @@ def test_other_classifiers_have_no_record():
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, lambda d: pl.DataFrame(dict(d))])
 @pytest.mark.parametrize("name", ["StumpSVC", "KernelSVC", "WeightedVoteClassifier"])
-@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+@pytest.mark.filterwarnings("ignore:estimators. no classifier is better")
 def test_columns_of_frames_are_matched_by_name(frame, name):
     columns = {"a": X0[:, 0], "b": X0[:, 1]}
     model = clone(MODELS[name]).fit(frame(columns), Y0)
@@ -365,7 +365,7 @@ NEW, NEW_Y = rows(2, n=40)
 
 
 @pytest.mark.parametrize("frozen", [False, True])
-@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+@pytest.mark.filterwarnings("ignore:estimators. no classifier is better")
 def test_training_rows_of_prefitted_voters(frozen):
     voter, other = clone(STUMPS).fit(X0, Y0), clone(PLAIN).fit(FRESH, FRESH_Y)
     pairs = [("stumps", voter), ("other", other)]
@@ -378,7 +378,7 @@ def test_training_rows_of_prefitted_voters(frozen):
     assert validation_bound(model, *rows(3, n=40)).holds
 
 
-@pytest.mark.filterwarnings("ignore:estimators. no voter is better")
+@pytest.mark.filterwarnings("ignore:estimators. no classifier is better")
 def test_a_voter_without_a_record_is_a_violation():
     pairs = [("stumps", clone(STUMPS).fit(X0, Y0)), ("other", clone(OTHERS).fit(FRESH, FRESH_Y))]
     model = WeightedVoteClassifier(pairs, prefit=True).fit(NEW, NEW_Y)

@@ -48,7 +48,7 @@ def _adaboost_bound(
 ) -> Bound:
     """Return a bound on the weighted fraction of samples whose margin is at most ``theta``."""
     if (X is None) != (y is None):
-        raise ValueError("X and y must be given together: pass the training data with its labels.")
+        raise ValueError("X and y must be passed together: the training data and its labels.")
     observed = None
     if X is not None:
         margins, weight = _margins(fitted, X, y, sample_weight)
@@ -60,23 +60,23 @@ def _adaboost_bound(
 
 
 def _violations(fitted: Any, X: Any, y: Any) -> tuple[str, ...]:
-    found: tuple[str, ...] = ()
+    violations: tuple[str, ...] = ()
     if not _is_adaboost(fitted):
-        found += ("the weights of the stumps are not AdaBoost's",)
+        violations += ("the weights of the stumps are not AdaBoost's",)
     if not isinstance(fitted, WarmStartable):
-        return found
+        return violations
     if not fitted.fitted_on_single_table:
-        found += ("warm_start=True: the stumps were found on different training data",)
+        violations += ("warm_start=True: the stumps were violations on different training data",)
     if X is None:
-        return found
+        return violations
     if getattr(fitted, "validation_fraction", None) is not None:
-        return (*found, "validation_fraction: some of the samples were held out from boosting")
+        return (*violations, "validation_fraction: some of the samples were held out from boosting")
     overlap = fitted.training_overlap(X, y)
     if overlap.same_table:
-        return found
+        return violations
     if not overlap.recorded:
-        return (*found, NO_RECORD)
-    return (*found, "X and y are not the training data")
+        return (*violations, NO_RECORD)
+    return (*violations, "X and y are not the training data")
 
 
 def _is_adaboost(fitted: Any) -> bool:

@@ -13,7 +13,7 @@ from everystump._arguments import as_float_array
 
 
 class UnsupportedModelError(ValueError):
-    """A bound does not apply to the given model."""
+    """A bound does not apply to the model."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ def check_eta(eta: float) -> None:
 
 
 def check_option(name: str, value: Any, options: Iterable[str]) -> None:
-    """Check that an argument is one of some options."""
-    known = list(options)
-    if value not in known:
-        raise ValueError(f"{name}={value!r} must be one of {known}.")
+    """Check that an argument is one of the options."""
+    allowed = list(options)
+    if value not in allowed:
+        raise ValueError(f"{name}={value!r} must be one of {allowed}.")
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:

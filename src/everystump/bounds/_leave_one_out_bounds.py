@@ -71,7 +71,7 @@ def bound_left_out_error(
 
 def left_out_assumptions(ensembles: list[KernelEnsemble]) -> tuple[str, ...]:
     """Return the assumptions of a bound on a leave-one-out error."""
-    several = any(len(one.machines) > 1 or one.subsample is not None for one in ensembles)
+    several = any(len(e.machines) > 1 or e.subsample is not None for e in ensembles)
     fixed = ("fixed weights of the machines",) if several else ()
     return (*fixed, *MACHINE_ASSUMPTIONS)
 
@@ -79,18 +79,18 @@ def left_out_assumptions(ensembles: list[KernelEnsemble]) -> tuple[str, ...]:
 def _may_be_wrong(ensembles: list[KernelEnsemble], within_gaps: bool = False) -> np.ndarray:
     """Return which rows may be misclassified when left out."""
     name = "influence_within_gaps" if within_gaps else "influence"
-    return np.any([getattr(one, name) - one.margin > -_ROUNDING for one in ensembles], axis=0)
+    return np.any([getattr(e, name) - e.margin > -_ROUNDING for e in ensembles], axis=0)
 
 
 def left_out_violations(
     ensembles: list[KernelEnsemble], value: float, weight: np.ndarray | None = None
 ) -> tuple[str, ...]:
     """Return the violated assumptions of a bound on a leave-one-out error."""
-    found = tuple(dict.fromkeys(text for one in ensembles for text in one.violations))
+    violations = tuple(dict.fromkeys(text for e in ensembles for text in e.violations))
     proven = float(np.average(_may_be_wrong(ensembles, within_gaps=True), weights=weight))
     if proven > value * (1 + _ROUNDING):
-        found += (f"the duality gaps prove only {format_percent(proven)}; lower tol",)
-    return found
+        violations += (f"the duality gaps prove only {format_percent(proven)}; lower tol",)
+    return violations
 
 
 def loo_bound(fitted: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Bound:

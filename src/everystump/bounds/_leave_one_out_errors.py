@@ -123,8 +123,8 @@ def loo_error(
 
     A classifier is refitted for each sample, without sample weights.  A `KernelSVC` is not: with
     the kernel of its fit, only support vectors have an effect, and each solution is warm-started
-    from that of all samples.  A `SubsampleVotingClassifier` draws new subsamples of the same size
-    each time.
+    from the one for all samples.  A `SubsampleVotingClassifier` draws new subsamples of the same
+    size each time.
 
     Parameters
     ----------
@@ -206,13 +206,13 @@ def det_loo_error(
 ) -> float:
     """Compute the fraction of samples that an ensemble misclassifies when they are left out.
 
-    The machines keep their subsamples, from which the sample is removed.  Machines whose subsamples
+    The members keep their subsamples, from which the sample is removed.  Members whose subsamples
     do not contain it do not change.
 
     Parameters
     ----------
     fitted : SubsampleVotingClassifier
-        An ensemble of any machines for two classes, with fixed weights.
+        An ensemble of any classifiers for two classes, with fixed weights.
     X, y : array-like
         The training data.
     delta, n_jobs, verbose
@@ -257,7 +257,7 @@ def det_loo_margins(
     members = fitted.ensemble_members(X, y)
     margin = training_margins(fitted, X, y)
     work = partial(_margin_changes, combines_signs=fitted.combines_signs)
-    with one_blas_thread, progress_counter(verbose, f"{name}: machines,", len(members)) as tick:
+    with one_blas_thread, progress_counter(verbose, f"{name}: members,", len(members)) as tick:
         changes = process_map(work, members, n_jobs, lambda change: tick())
     for member, change in zip(members, changes, strict=True):
         margin[member.rows] += member.weight * change
@@ -265,19 +265,19 @@ def det_loo_margins(
 
 
 def _margin_changes(member: EnsembleMember, combines_signs: bool) -> np.ndarray:
-    """Return the change in the margin of each row of a machine when that row is left out."""
-    machine, _, _, X, y = member
-    sign = np.where(y == machine.classes_[1], 1.0, -1.0)
-    before = sign * classifier_scores(machine, X)
+    """Return the change in the margin of each row of a member when that row is left out."""
+    estimator, _, _, X, y = member
+    sign = np.where(y == estimator.classes_[1], 1.0, -1.0)
+    before = sign * classifier_scores(estimator, X)
     after = before.copy()
-    fast = None
-    if isinstance(machine, SupportsKernelMachines):
-        (fast,) = machine.kernel_machines(lambda: X, sign[None])
-    if fast is not None and fast.leave_one_out is not None:
-        for row, margins in fast.leave_out():
+    machine = None
+    if isinstance(estimator, SupportsKernelMachines):
+        (machine,) = estimator.kernel_machines(lambda: X, sign[None])
+    if machine is not None and machine.leave_one_out is not None:
+        for row, margins in machine.leave_out():
             after[row] = margins[row]
     else:
-        after[:] = [_refit_margin(machine, X, y, row) for row in range(len(y))]
+        after[:] = [_refit_margin(estimator, X, y, row) for row in range(len(y))]
     if combines_signs:
         before, after = (sign * np.where(sign * m > 0, 1.0, -1.0) for m in (before, after))
     return after - before

@@ -30,11 +30,11 @@ def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
         return training_overlap_of(fitted[-1], rows, y)
     if isinstance(fitted, FrozenEstimator):
         return training_overlap_of(fitted.estimator, X, y)
-    found = (
+    overlaps = (
         training_overlap_of_part(part, fitted.classes_, rows, y)
         for part, rows in _nested(fitted, X)
     )
-    return largest_overlap(overlap for overlap in found if overlap is not None)
+    return largest_overlap(overlap for overlap in overlaps if overlap is not None)
 
 
 def training_overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
@@ -61,20 +61,28 @@ def largest_overlap(overlaps: Iterable[Overlap]) -> Overlap | None:
     """Return the overlap with the strongest evidence of leakage, None if there is none."""
     return max(
         overlaps,
-        key=lambda one: (one.leakage is not None, one.same_rows, one.excess_rate, one.match_rate),
+        key=lambda overlap: (
+            overlap.leakage is not None,
+            overlap.same_rows,
+            overlap.excess_rate,
+            overlap.match_rate,
+        ),
         default=None,
     )
 
 
 def with_prefit_members(
-    own: Overlap, parts: Iterable[tuple[Any, Any]], classes: np.ndarray, y: Any
+    overlap: Overlap, parts: Iterable[tuple[Any, Any]], classes: np.ndarray, y: Any
 ) -> Overlap:
     """Return the largest overlap of an ensemble and of its prefitted members.
 
     Each member is paired with the samples in the form that it receives.
     """
-    found = [training_overlap_of_part(part, classes, rows, y) for part, rows in parts]
-    return largest_overlap([own, *(one or Overlap(recorded=False) for one in found)]) or own
+    members = [
+        training_overlap_of_part(part, classes, rows, y) or Overlap(recorded=False)
+        for part, rows in parts
+    ]
+    return largest_overlap([overlap, *members]) or overlap
 
 
 def _nested(fitted: Any, X: Any) -> Iterator[tuple[Any, Any]]:

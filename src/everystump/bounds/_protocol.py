@@ -69,9 +69,9 @@ class KernelEnsemble:
     machines: tuple[KernelMachine, ...]  # f_t
     weights: np.ndarray  # (n_machines,): c_t
     margin: np.ndarray  # (n_rows,): y_i F(x_i) on the training table
-    combines_signs: bool = False  # whether signs of machines are combined instead of scores
+    combines_signs: bool = False  # whether signs of scores are combined instead of scores
     subsample: int | None = None  # the random rows of each machine, None if all
-    caveats: tuple[str, ...] = ()  # why the given table may not be the training table
+    caveats: tuple[str, ...] = ()  # why the data may not be the training data
 
     @property
     def n_rows(self) -> int:
@@ -114,7 +114,7 @@ class KernelEnsemble:
 
 
 class NotTrainingDataError(ValueError):
-    """A bound on training data was given other data."""
+    """A bound on training data was called with other data."""
 
 
 @runtime_checkable
@@ -160,18 +160,18 @@ class SupportsKernelMachines(Protocol):
 
 
 class EnsembleMember(NamedTuple):
-    """A machine of an ensemble, its weight, its rows of the training data, and their values."""
+    """A fitted estimator of an ensemble, its weight, and its training samples and labels."""
 
-    machine: Any
+    estimator: Any
     weight: float
-    rows: np.ndarray
+    rows: np.ndarray  # indices of the samples in the training data
     X: np.ndarray
     y: np.ndarray
 
 
 @runtime_checkable
 class SubsampleEnsemble(Protocol):
-    """A fitted ensemble of machines that were trained on random subsamples."""
+    """A fitted ensemble whose members were trained on random subsamples."""
 
     @property
     def has_fixed_weights(self) -> bool:
@@ -179,10 +179,10 @@ class SubsampleEnsemble(Protocol):
 
     @property
     def combines_signs(self) -> bool:
-        """Whether the signs of the machines are combined instead of their scores."""
+        """Whether the signs of the scores are combined instead of the scores."""
 
     def ensemble_members(self, X: Any, y: Any) -> list[EnsembleMember]:
-        """Return the machines, given the training data."""
+        """Return the members, given the training data."""
 
     def clone_for_leave_one_out(self) -> Any:
         """Return an unfitted copy with subsamples of the same size, at most all rows but one."""

@@ -77,14 +77,14 @@ def ensemble_stability(ensemble: KernelEnsemble, constants: str) -> float:
 
 
 def measured_stability(fitted: Any, X: Any, y: Any, *, n_jobs: int | None = None) -> float:
-    """Compute the largest change of a score when one of the given samples is left out.
+    """Compute the largest change of a score when one of the training samples is left out.
 
     For a machine, it is the change of the score of any training sample.  For an ensemble, from
-    whose machines the sample is removed, it is the change of the sample's own score.
+    whose subsamples the sample is removed, it is the change of the sample's own score.
 
     Parameters
     ----------
-    fitted : KernelSVC, or SubsampleVotingClassifier of any machines
+    fitted : KernelSVC, or SubsampleVotingClassifier of any estimators
         A kernel machine, or an ensemble with fixed weights.
     X, y : array-like
         The training data.
@@ -257,16 +257,16 @@ def _distance_to_optimum(ensemble: KernelEnsemble) -> float:
 
 
 def _violations(ensemble: KernelEnsemble, constants: str) -> tuple[str, ...]:
-    found = ensemble.violations
+    violations = ensemble.violations
     if ensemble.subsample is not None and ensemble.subsample < ensemble.n_rows:
-        found += ("a finite number of subsamples approximates the ensemble over all of them",)
+        violations += ("a finite number of subsamples approximates the ensemble over all of them",)
     if not all(machine.kappa_is_proven for machine in ensemble.machines):
-        found += ("the supremum of the kernel K(x, x) is not known",)
+        violations += ("the supremum of the kernel K(x, x) is not known",)
     if np.ptp(ensemble.weights) >= 1e-12:
-        found += ("the weights of the machines differ",)
+        violations += ("the weights of the machines differ",)
     if constants == "paper":
-        found += ("the printed constants are not proven",)
-    return found
+        violations += ("the printed constants are not proven",)
+    return violations
 
 
 def _assumptions(ensemble: KernelEnsemble, constants: str) -> tuple[str, ...]:
@@ -281,5 +281,5 @@ def _assumptions(ensemble: KernelEnsemble, constants: str) -> tuple[str, ...]:
             "it is not known, and subsamples that lack a class are drawn again",
         )
     if constants == "paper":
-        common += ("the constants of the paper, which training sets of one sample contradict",)
+        common += ("the constants of the paper, which do not hold for training sets of one sample",)
     return common

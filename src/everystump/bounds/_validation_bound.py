@@ -45,9 +45,10 @@ def validation_bound(
         The probability that the bound fails; 0.05 is 95% confidence.
     method : {"exact", "paper"}, default="exact"
         "exact" is the one-sided Clopper-Pearson bound: the largest error rate at which
-        so few errors still have probability ``eta / N``.  "paper" is equation 16 of Evgeniou,
-        Pontil & Elisseeff (2004), ``VE + sqrt((log N - log(eta / 4)) / V)`` for an error VE
-        on V samples, which is never smaller.
+        at most the observed number of errors still has probability ``eta / N``.  "paper" is
+        equation 16 of Evgeniou, Pontil & Elisseeff (2004),
+        ``VE + sqrt((log N - log(eta / 4)) / V)`` for an error VE on V samples, which is never
+        smaller.
 
     Returns
     -------
@@ -60,13 +61,13 @@ def validation_bound(
     pipelines, searches, voting classifiers, calibrated classifiers and threshold classifiers.  The
     bound does not hold on samples that were used in training, in any order.
 
-    If features have few distinct values, some samples equal training samples by chance.  As many
-    matches as the duplicates in the training data explain are accepted.  A few more are counted as
-    errors and listed in ``assumptions``; many more are a violation.
+    If features have few distinct values, some samples equal training samples by chance.  Matches
+    are accepted up to the number that duplicates in the training data explain.  A few more are
+    counted as errors and listed in ``assumptions``; many more are a violation.
 
     Other estimators have no record of their training samples: that the samples are new is then
-    listed in ``assumptions``.  In a `WeightedVoteClassifier` of prefitted voters, a
-    voter without a record is a violation.
+    listed in ``assumptions``.  In a `WeightedVoteClassifier` of prefitted classifiers, a
+    classifier without a record is a violation.
 
     Examples
     --------
@@ -123,15 +124,21 @@ def _count_suspect(overlap: Overlap, n_rows: int) -> int:
 
 def _model_assumptions(fitted: Any, overlap: Overlap | None) -> tuple[str, ...]:
     """Return the assumptions about edits and about training samples without a record."""
-    found: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     if getattr(fitted, "edits_", ()):
-        found += ("the edits of the model do not depend on them",)
+        assumptions += ("the edits of the model do not depend on them",)
     if isinstance(fitted, HasTrainingOverlap):
-        return found
+        return assumptions
     name = type(fitted).__name__
     if overlap is None:
-        return (*found, f"they are new to {name}, which has no record of its training samples")
-    return (*found, f"{name} has no training samples other than those of its nested estimators")
+        return (
+            *assumptions,
+            f"they are new to {name}, which has no record of its training samples",
+        )
+    return (
+        *assumptions,
+        f"{name} has no training samples other than those of its nested estimators",
+    )
 
 
 def _match_assumption(overlap: Overlap, n_suspect: int) -> str:

@@ -1,4 +1,4 @@
-"""Converts fitted estimators to the kernel machines that `everystump.bounds` is about."""
+"""Conversion of fitted estimators to the kernel machines that `everystump.bounds` needs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class KernelVoteClassifier(ShapeClassifier):
         """Return the members of the vote, given the training data; see `SubsampleEnsemble`."""
         self._check_bound_applies(X, y)
         X, y = check_rows(self, X), np.asarray(y)
-        members = zip(
+        parts = zip(
             self.estimators_,
             self.weights_,
             self.estimators_samples_,
@@ -69,8 +69,8 @@ class KernelVoteClassifier(ShapeClassifier):
             strict=True,
         )
         return [
-            EnsembleMember(machine, weight, rows, member_samples(X, rows, features), y[rows])
-            for machine, weight, rows, features in members
+            EnsembleMember(estimator, weight, rows, member_samples(X, rows, features), y[rows])
+            for estimator, weight, rows, features in parts
         ]
 
     def _check_bound_applies(self, X: Any, y: Any) -> tuple[str, ...]:
@@ -105,19 +105,20 @@ class KernelVoteClassifier(ShapeClassifier):
     def _read_problems(self, X: np.ndarray, signs: np.ndarray) -> list[KernelEnsemble]:
         by_problem: list[list[KernelMachine]] = [[] for _ in signs]
         adaptive = (_SCALED,) if self._adaptive else ()
-        for machine, rows, features in zip(
+        for estimator, rows, features in zip(
             self.estimators_, self.estimators_samples_, self.estimators_features_, strict=True
         ):
-            if not isinstance(machine, SupportsKernelMachines):
+            if not isinstance(estimator, SupportsKernelMachines):
                 raise ValueError(
-                    f"estimator={machine!r} is not a kernel machine, and the bounds are for votes "
-                    f"of KernelSVC or StumpSVC; use validation_bound, which is for any classifier."
+                    f"estimator={estimator!r} is not a kernel machine, and the bounds are for "
+                    f"votes of KernelSVC or StumpSVC; use validation_bound, which is for any "
+                    f"classifier."
                 )
             part = partial(member_samples, X, rows, features)
-            found = machine.kernel_machines(part, signs[:, rows])
-            for problem, member in zip(by_problem, found, strict=True):
-                violations = member.violations + adaptive
-                problem.append(replace(member, rows=rows, violations=violations))
+            machines = estimator.kernel_machines(part, signs[:, rows])
+            for problem, machine in zip(by_problem, machines, strict=True):
+                violations = machine.violations + adaptive
+                problem.append(replace(machine, rows=rows, violations=violations))
         r = len(self.estimators_samples_[0])
         margins = signs * self._decision_function(X).T
         return [
@@ -168,14 +169,14 @@ def find_violations(sign: np.ndarray, certificate: Certificate) -> tuple[str, ..
     if not certificate.converged:
         violations.append("the fit stopped above its tolerance; raise max_iter or tol")
     if min(np.sum(sign > 0), np.sum(sign < 0)) < 2:
-        violations.append("a class has a single sample, and without it only one class is left")
+        violations.append("a class has a single sample, and without it only one class remains")
     return tuple(violations)
 
 
 def single_machine_ensembles(
     machines: list[KernelMachine], caveats: tuple[str, ...] = ()
 ) -> list[KernelEnsemble]:
-    """Return each kernel machine as a vote of one."""
+    """Return each kernel machine as an ensemble of one."""
     return [
         KernelEnsemble((machine,), np.ones(1), machine.margin, caveats=caveats)
         for machine in machines

@@ -91,10 +91,10 @@ def check_templates(templates: list, feature_subsets: Any) -> None:
             f"feature_subsets={feature_subsets!r} cannot be used with a precomputed kernel; use "
             f"feature_subsets=None."
         )
-    given = [t.categorical_features for t in templates if hasattr(t, "categorical_features")]
-    if len({repr(value) for value in given}) > 1:
+    values = [t.categorical_features for t in templates if hasattr(t, "categorical_features")]
+    if len({repr(value) for value in values}) > 1:
         raise ValueError(
-            f"estimator: categorical_features is {given[0]!r} in one estimator and {given[-1]!r} "
+            f"estimator: categorical_features is {values[0]!r} in one estimator and {values[-1]!r} "
             f"in another; use the same value, since all share the training data."
         )
 
@@ -104,18 +104,18 @@ def check_weights(weights: Any, n_estimators: int, combine: str) -> np.ndarray:
     if weights is None:
         return np.full(n_estimators, 1.0 / n_estimators)
     expected = f"one weight for each of the n_estimators={n_estimators} estimators"
-    given = as_float_array(weights, "weights", expected)
+    array = as_float_array(weights, "weights", expected)
     if combine == "svm":
         raise ValueError('weights are learned with combine="svm"; use weights=None.')
-    if given.shape != (n_estimators,):
-        raise ValueError(f"weights has shape {given.shape}; pass {expected}.")
-    if not np.all(given >= 0):
-        raise ValueError(f"weights contains {given.min():g}; weights must be non-negative numbers.")
-    if not np.isclose(given.sum(), 1.0, rtol=0, atol=1e-8):
+    if array.shape != (n_estimators,):
+        raise ValueError(f"weights has shape {array.shape}; pass {expected}.")
+    if not np.all(array >= 0):
+        raise ValueError(f"weights contains {array.min():g}; weights must be non-negative numbers.")
+    if not np.isclose(array.sum(), 1.0, rtol=0, atol=1e-8):
         raise ValueError(
-            f"weights sums to {given.sum():g} and must sum to 1; divide it by its sum."
+            f"weights sums to {array.sum():g} and must sum to 1; divide it by its sum."
         )
-    return given
+    return array
 
 
 class ThreadTrainer:
@@ -156,7 +156,7 @@ def _shared_grams(
     table: TrainingTable, tasks: list[MemberTask], n_threads: int
 ) -> dict[int, LazyKernelMatrix]:
     """Return the kernel matrices of all samples that members share, by the id of the template."""
-    found: dict[int, LazyKernelMatrix] = {}
+    grams: dict[int, LazyKernelMatrix] = {}
     groups: dict[int, list[MemberTask]] = {}
     for task in tasks:
         if isinstance(task.template, KernelSVC) and task.features is None:
@@ -166,8 +166,8 @@ def _shared_grams(
         gram = template._shared_gram(table, r, len(group), n_threads)
         if gram is not None:
             _ = gram.full  # computed here, by all threads
-            found[key] = gram
-    return found
+            grams[key] = gram
+    return grams
 
 
 @dataclass(frozen=True)
@@ -197,41 +197,41 @@ class Stack:
         )
 
 
-def make_stacks(machines: list, tasks: list[MemberTask], X: np.ndarray) -> list[Stack]:
+def make_stacks(members: list, tasks: list[MemberTask], X: np.ndarray) -> list[Stack]:
     """Stack the members that share a kernel."""
     groups: dict[int, list[int]] = {}
-    for t, (machine, task) in enumerate(zip(machines, tasks, strict=True)):
-        expansion = getattr(machine, "expansion_", None)
+    for t, (member, task) in enumerate(zip(members, tasks, strict=True)):
+        expansion = getattr(member, "expansion_", None)
         if expansion is not None and expansion.kernel.data_independent and task.features is None:
             groups.setdefault(id(task.template), []).append(t)
-    return [_stack(group, machines, tasks, X) for group in groups.values()]
+    return [_stack(group, members, tasks, X) for group in groups.values()]
 
 
-def _stack(group: list[int], machines: list, tasks: list[MemberTask], X: np.ndarray) -> Stack:
-    support = [tasks[t].rows[machines[t].support_] for t in group]
+def _stack(group: list[int], members: list, tasks: list[MemberTask], X: np.ndarray) -> Stack:
+    support = [tasks[t].rows[members[t].support_] for t in group]
     union = np.unique(np.concatenate(support))
-    parts = [machines[t].expansion_ for t in group]
+    parts = [members[t].expansion_ for t in group]
     coef = np.zeros((len(union), len(group), len(parts[0].intercept)))
     for k, (rows, part) in enumerate(zip(support, parts, strict=True)):
         coef[np.searchsorted(union, rows), k] = part.coef
     intercept = np.concatenate([part.intercept for part in parts])
-    kept = np.asarray(X[union], dtype=np.float64)
+    support_vectors = np.asarray(X[union], dtype=np.float64)
     flat = coef.reshape(len(union), -1)
-    return Stack(tuple(group), Expansion(parts[0].kernel, kept, flat, intercept))
+    return Stack(tuple(group), Expansion(parts[0].kernel, support_vectors, flat, intercept))
 
 
-def aligned_shapes(machine: Any, n_levels: list[int]) -> list[ShapeModel]:
+def aligned_shapes(member: Any, n_levels: list[int]) -> list[ShapeModel]:
     """Return the shape models of a member over the levels of all samples."""
-    models = as_class_list(machine.shapes_)
+    models = as_class_list(member.shapes_)
     if not any(n_levels):
         return models
-    known = [feature.levels for feature in machine.feature_info_]
+    own_levels = [feature.levels for feature in member.feature_info_]
     return [
         replace(
             model,
             shapes=tuple(
                 shape.with_levels(levels, n) if n else shape
-                for shape, levels, n in zip(model, known, n_levels, strict=True)
+                for shape, levels, n in zip(model, own_levels, n_levels, strict=True)
             ),
         )
         for model in models
@@ -294,11 +294,11 @@ def draw_features(
 
 
 def _feature_indices(subset: Any, n_features: int, names: Any) -> np.ndarray:
-    """Return the indices of features that are given by name or by index."""
+    """Return the indices of features that are items by name or by index."""
     by_name = {} if names is None else {name: d for d, name in enumerate(names)}
     expected = f"indices below {n_features} or names of features of X"
-    given = [by_name.get(item, item) for item in subset] if np.ndim(subset) == 1 else []
-    index = as_float_array(given, "feature_subsets", f"lists of {expected}")
+    items = [by_name.get(item, item) for item in subset] if np.ndim(subset) == 1 else []
+    index = as_float_array(items, "feature_subsets", f"lists of {expected}")
     is_valid = np.all((index == np.floor(index)) & (index >= 0) & (index < n_features))
     if len(index) == 0 or not is_valid or len(np.unique(index)) < len(index):
         raise ValueError(

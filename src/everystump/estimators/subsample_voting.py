@@ -65,7 +65,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
     ----------
     estimator : estimator or list of estimators
         The base estimator, which is fitted to numeric arrays.  The estimators of a list are used in
-        turn, so that members can differ in kernel or parameters.  Each `KernelSVC` has its own
+        turn, so that they can differ in kernel or parameters.  Each `KernelSVC` has its own
         ``memory_limit``.
     n_estimators : int, default=30
         Number of estimators, T.
@@ -108,13 +108,13 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
     certificate_ : Certificate, list of Certificate or None
         Optimality certificate of the linear SVM.
     shapes_ : ShapeModel or list of ShapeModel
-        The whole vote as shape functions, if all members are stump ensembles on all features and
-        scores are combined.
+        The whole vote as shape functions, if all estimators are stump ensembles on all features
+        and scores are combined.
     feature_importances_ : ndarray of shape (n_features,)
         Relative importance of each feature; see `explain_global`.  Requires ``shapes_``.
     expansions_ : list of Expansion
-        The whole vote as one kernel expansion per kernel, if all members are `KernelSVC` on all
-        features with kernels that do not depend on their samples, and scores are combined.
+        The whole vote as one kernel expansion per kernel, if all estimators are `KernelSVC` on
+        all features with kernels that do not depend on their samples, and scores are combined.
     n_rows_ : int
         Number of training samples.
     classes_, n_features_in_, feature_names_in_
@@ -262,7 +262,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         return template._with_fixed_gamma(table.X, table.sample_weight)
 
     def _fit_weights(self, table: TrainingTable, weights: np.ndarray) -> None:
-        """Store the given weights, or learn them."""
+        """Store fixed weights, or learn the weights."""
         if self.combine == "mean":
             self.weights_, self.certificate_ = weights, None
             self.intercept_ = np.zeros(self._n_outputs())
@@ -362,8 +362,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         others = [t for t in range(self.n_estimators) if t not in scores]
         pairs = [(self.estimators_[t], self.estimators_features_[t]) for t in others]
         with one_blas_thread:
-            found = parallel_map(partial(_member_scores, X), pairs, self.n_jobs)
-        scores |= dict(zip(others, found, strict=True))
+            other_scores = parallel_map(partial(_member_scores, X), pairs, self.n_jobs)
+        scores |= dict(zip(others, other_scores, strict=True))
         return [self._as_output(scores[t]) for t in range(self.n_estimators)]
 
     def machine_scores(self, X: Any) -> np.ndarray:

@@ -105,7 +105,7 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
     random_state: Any = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        voters = self._voters()
+        members = self._members()
         y = validate_data(self, y=read_labels(y))
         X = self._check_samples(X, reset=True)
         check_classification_targets(y)
@@ -124,10 +124,10 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         self._training_record = TrainingRecord.from_hashes(hashes, n_input_rows, kept, weight_hash)
         rows = WeightedRows.from_hashes(hashes, weight)
         if self.prefit:
-            self.estimators_, index = voters, np.arange(len(label))
+            self.estimators_, index = members, np.arange(len(label))
         else:
             train, held_out = self._split(rows, label)
-            self.estimators_ = [_fit_voter(voter, rows, train, X, y) for voter in voters]
+            self.estimators_ = [_fit_member(member, rows, train, X, y) for member in members]
             index, weight = rows.merge_copies(np.sort(held_out))
         votes = self._votes(safe_indexing(X, index))
         self.weights_ = _normalized(_optimal_weights(votes, label[index], self.C, weight))
@@ -141,13 +141,15 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         train, test = split_holdout(label[copies], self.validation_fraction, self.random_state)
         return copies[train], copies[test]
 
-    def _voters(self) -> list:
+    def _members(self) -> list:
         if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):
             raise ValueError(f"estimators={self.estimators!r} must be (name, estimator) pairs.")
-        if all(voter == "drop" for _, voter in self.estimators):
-            raise ValueError(f"estimators={self.estimators!r} has no classifiers; pass some.")
-        _, voters = self._validate_estimators()
-        return [voter for voter in voters if voter != "drop"]
+        if all(member == "drop" for _, member in self.estimators):
+            raise ValueError(
+                f"estimators={self.estimators!r} has no classifiers; pass at least one."
+            )
+        _, members = self._validate_estimators()
+        return [member for member in members if member != "drop"]
 
     def _check_samples(self, X: Any, reset: bool = False) -> Any:
         """Validate samples; frames are passed to the classifiers as they are."""
@@ -172,15 +174,15 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
     def _training_overlap(self, X: Any, y: Any) -> Overlap:
         rows = self._check_samples(X)
         prefit = [
-            (voter, rows)
-            for voter in self.estimators_
-            if self.prefit or isinstance(voter, FrozenEstimator)
+            (member, rows)
+            for member in self.estimators_
+            if self.prefit or isinstance(member, FrozenEstimator)
         ]
         return with_prefit_members(super()._training_overlap(X, y), prefit, self.classes_, y)
 
     def _votes(self, X: Any) -> np.ndarray:
         """Return 1 where a classifier predicts a class: (n_samples, n_classes, n_estimators)."""
-        predicted = np.column_stack([voter.predict(X) for voter in self.estimators_])
+        predicted = np.column_stack([member.predict(X) for member in self.estimators_])
         return (predicted[:, None, :] == self.classes_[None, :, None]).astype(np.float64)
 
     def _decision_function(self, X: Any) -> np.ndarray:
@@ -200,13 +202,13 @@ def _as_numbers(cells: np.ndarray) -> np.ndarray:
     return np.array(sums, dtype=np.float64)[inverse]
 
 
-def _fit_voter(voter: Any, rows: WeightedRows, train: np.ndarray, X: Any, y: np.ndarray) -> Any:
+def _fit_member(member: Any, rows: WeightedRows, train: np.ndarray, X: Any, y: np.ndarray) -> Any:
     """Return a classifier fitted to some copies of samples."""
-    rows.check_supports_weights(voter)
+    rows.check_supports_weights(member)
     index, weight = np.sort(train), None
-    if supports_sample_weight(voter):
+    if supports_sample_weight(member):
         index, weight = rows.merge_copies(index)
-    return fit_weighted(clone(voter), safe_indexing(X, index), y[index], weight)
+    return fit_weighted(clone(member), safe_indexing(X, index), y[index], weight)
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
