@@ -1,6 +1,6 @@
-# Every target works from a fresh clone: it builds the virtual environment that it needs first.
-# Stamp files inside the environment are newer than pyproject.toml as long as nothing has to be
-# installed again.
+# Every target works from a fresh clone: it first creates the virtual environment that it needs.
+# Stamp files inside an environment record its installation; a change of pyproject.toml triggers a
+# new one.
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,31 +19,31 @@ PYTEST := $(BIN)/python -m pytest $(PARALLEL)
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all test-oldest check bench clean
 
-help:  ## Show this list
+help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(BASE)  ## Fit, certify and explain a model on a small real data set
+demo: $(BASE)  ## Fit, certify and explain a model on a small real dataset
 	$(BIN)/python -m everystump.demo
 
-test: $(STAMP)  ## Run the tests and the examples of all docstrings
+test: $(STAMP)  ## Run the tests and the docstring examples
 	$(PYTEST)
 
-test-all: $(STAMP)  ## Run the slow tests too, and full random searches
+test-all: $(STAMP)  ## Run all tests, with more examples per property-based test
 	$(PYTEST) -m "" --hypothesis-profile full
 
 test-oldest: $(OLDEST_STAMP)  ## Run the tests with the oldest supported scikit-learn
 	$(OLDEST_VENV)/bin/python -m pytest $(PARALLEL) -W ignore::pytest.PytestRemovedIn10Warning
 
-check: $(STAMP)  ## Lint, check the format, the types and the direction of imports
+check: $(STAMP)  ## Run the linter, and check formatting, types and import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(BENCH_STAMP)  ## Time everystump against its peers, in a separate environment
+bench: $(BENCH_STAMP)  ## Compare training times with other packages
 	$(BENCH_VENV)/bin/python -m benchmarks $(BENCH)
 
-clean:  ## Remove the environments, caches and build products
+clean:  ## Remove environments, caches and build artifacts
 	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) build dist .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -57,7 +57,7 @@ define make-environment
 	$(1)/bin/python -m pip install --quiet --editable '.[$(2)]'
 endef
 
-# What the demo needs; all that developers need comes on top of it.
+# The demo needs only this environment; development dependencies are added to it.
 $(BASE): pyproject.toml
 	$(call make-environment,$(VENV),plot)
 	@touch $@
