@@ -1,12 +1,14 @@
 """The private parts of scikit-learn that everystump uses, imported here and nowhere else.
 
-They work with scikit-learn 1.7 and later; `tests/test_sklearn_compat.py` gives the command that
-runs the tests of the estimators with the oldest supported version.
+They work with scikit-learn 1.7 and later; ``make test-oldest`` runs the tests with the oldest
+supported version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
+    "allow_many_classes",
     "check_columns",
     "num_samples",
     "one_of",
@@ -52,6 +55,18 @@ class _ColumnNames:
 
     def __dataframe__(self) -> _ColumnNames:
         return self
+
+
+@contextmanager
+def allow_many_classes() -> Iterator[None]:
+    """Compute metrics of few rows of many classes without a warning.
+
+    Before 1.8, scikit-learn's metrics warn that more classes than half of the rows may be a
+    regression problem; later, only its classifiers do.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+        yield
 
 
 def check_columns(

@@ -15,10 +15,12 @@ from sklearn.metrics import accuracy_score, log_loss, precision_score, recall_sc
 
 from everystump._evaluation.intervals import Interval, delong, mean_of_proportions, wilson
 from everystump._evaluation.labeled_predictions import LabeledPredictions, positive_index
+from everystump._sklearn_compat import allow_many_classes
 
 _SIGNIFICANCE = 0.05
 
 
+@allow_many_classes()
 def evaluate(
     rows: LabeledPredictions,
     classes: Sequence[Any],
