@@ -146,7 +146,7 @@ def test_densities_and_ranges():
     assert by_name["duration"]["is_integer"]
     del model.density_
     assert summarize(model)["measured_on"] is None
-    assert summarize(model, X)["measured_on"] == "300 given rows"
+    assert summarize(model, X)["measured_on"] == "300 rows"
 
 
 def test_share_of_missing_values():
@@ -190,12 +190,12 @@ def test_sentences_of_about():
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in text["description"][0]
     assert "likely between 20.0% and 31.0% (300 held-out rows)" in " ".join(text["description"])
-    assert "rows given to this page" in " ".join(text["description"])
+    assert "rows in this report" in " ".join(text["description"])
     text = summarize(model, X, y, about=ABOUT | {"rows": "held-out"})["text"]
-    assert "rows given to this page" not in " ".join(text["description"])
+    assert "rows in this report" not in " ".join(text["description"])
     warned = ABOUT | {"rows": "training", "leakage_warning": "they may be known."}
     text = summarize(model, X, y, about=warned)["text"]
-    assert "Of the 300 training rows given to this page" in " ".join(text["description"])
+    assert "Of the 300 training rows in this report" in " ".join(text["description"])
     assert "Warning: they may be known." in text["description"]
     assert text["tiles"] == {
         "error": "25.0%",
@@ -325,7 +325,7 @@ def test_invalid_input(tmp_path):
     with pytest.raises(ValueError, match=r"KernelSVC has no curves.*StumpSVC\.$"):
         write_report(es.KernelSVC().fit(X, y), tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
-    with pytest.raises(ValueError, match="y was given without X"):
+    with pytest.raises(ValueError, match="y was passed without X"):
         summarize(es.StumpSVC().fit(X, y), y=y)
     with pytest.raises(TypeError, match="pass a dict"):
         summarize(es.StumpSVC().fit(X, y), about="all of it")

@@ -482,9 +482,9 @@ def test_metrics_are_beside_those_of_a_constant_prediction(page, written):
     model, X, _ = written
     table = page.locator("#metrics table")
     titles = table.locator("thead th").all_inner_texts()
-    assert titles[0] == "model" and titles[-1].startswith("always “")
+    assert titles[0] == "model" and titles[-1].startswith("baseline (always “")
     names = table.locator("tbody th").all_inner_texts()
     assert names[:2] == ["accuracy", "balanced accuracy"]
     if len(model.classes_) == 2:
         assert names[-1] == f"recall of “{model.classes_[1]}”"
-    assert f"Evaluated on {len(X)} given rows" in page.locator("#metrics h3").inner_text()
+    assert f"Evaluated on {len(X)} rows" in page.locator("#metrics h3").inner_text()

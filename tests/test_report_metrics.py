@@ -107,13 +107,13 @@ def test_training_rows_are_recognized(steps):
         assert text["metrics"]["title"] == f"Evaluated on {n} training rows (optimistic)"
         assert not any(row["interval"] for row in text["metrics"]["rows"])
     partly = summarize(model, X[60:160], y[60:160])["text"]
-    assert partly["metrics"]["title"] == "Evaluated on 100 given rows (possibly optimistic)"
+    assert partly["metrics"]["title"] == "Evaluated on 100 rows (possibly optimistic)"
     assert not any(row["interval"] for row in partly["metrics"]["rows"])
     assert any(
         "about 40% of these rows equal training rows" in text for text in partly["description"]
     )
     fresh = summarize(model, X[100:], y[100:])["text"]
-    assert fresh["metrics"]["title"] == "Evaluated on 100 given rows"
+    assert fresh["metrics"]["title"] == "Evaluated on 100 rows"
     assert any(row["interval"] for row in fresh["metrics"]["rows"])
 
 

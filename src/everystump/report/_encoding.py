@@ -1,4 +1,4 @@
-"""Values of any type as those of JSON, and the numbers of a document in a compact form."""
+"""Conversion of values to JSON types, and of the numbers of a document to a compact form."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def to_plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool):
         return str(value) if isinstance(value, str) else value
     if hasattr(value, "tolist"):  # arrays and scalars of NumPy
-        kept = value.tolist()
-        return to_plain(kept) if type(kept) is not type(value) else str(value)
+        plain = value.tolist()
+        return to_plain(plain) if type(plain) is not type(value) else str(value)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real | Decimal):

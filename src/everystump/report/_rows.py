@@ -21,9 +21,9 @@ _MAX_CELLS = 20_000  # of all rows of the what-if panel
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """Given rows with their scores."""
+    """Rows with their scores."""
 
-    table: Any  # the rows as given
+    table: Any  # the rows as the caller passed them
     columns: list  # the names of the table's columns, in the order of the features
     X: np.ndarray  # the same as numbers, with indices of levels
     scores: np.ndarray  # (n_rows, n_classes); with two classes, minus the score and the score
@@ -145,21 +145,21 @@ def _row(rows: ScoredRows, i: int) -> dict[str, Any]:
 def what_if_rows(
     rows: ScoredRows, features: Sequence[Mapping[str, Any]], first: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return rows for the what-if panel: chosen ones, and others evenly spaced."""
+    """Return rows for the what-if panel: those of ``first``, and others evenly spaced."""
     n_max = min(_MAX_WHAT_IF, max(2 * _MAX_EXPLAINED, _MAX_CELLS // len(features)))
     spaced = np.linspace(0, len(rows.X) - 1, min(n_max, len(rows.X))).round().astype(int)
-    kept = list(dict.fromkeys([*first, *spaced.tolist()]))[:n_max]
+    indices = list(dict.fromkeys([*first, *spaced.tolist()]))[:n_max]
     return [
         {
             **_row(rows, i),
             "values": [_value(rows, i, d, feature) for d, feature in enumerate(features)],
         }
-        for i in sorted(kept)
+        for i in sorted(indices)
     ]
 
 
 def _value(rows: ScoredRows, i: int, d: int, feature: Mapping[str, Any]) -> Any:
-    """Return a cell for the scorer of the page: None if missing, unknown levels as given."""
+    """Return a cell for the scorer of the page: None if missing; an unknown level is unchanged."""
     x = rows.X[i, d]
     if np.isnan(x):
         return None
@@ -172,7 +172,7 @@ def _value(rows: ScoredRows, i: int, d: int, feature: Mapping[str, Any]) -> Any:
 
 
 def _cell(rows: ScoredRows, i: int, d: int) -> Any:
-    """Return a cell of the table as given."""
+    """Return a cell of the original table."""
     if not is_frame(rows.table):
         return np.asarray(rows.table, dtype=object)[i, d]
     column = rows.table[rows.columns[d]]

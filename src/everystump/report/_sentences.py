@@ -14,7 +14,7 @@ def paragraphs(
 ) -> list[str]:
     """Return sentences on the training and the error of a model.
 
-    ``model`` has ``estimator``, ``features`` and ``classes``; ``quality`` is that of given rows.
+    ``model`` has ``estimator``, ``features`` and ``classes``; ``quality`` is that on ``X``.
     """
     sentences = [_training(about, model)]
     error = about.get("error")
@@ -25,7 +25,7 @@ def paragraphs(
         rows = pluralize(quality["n"], f"{about.get('rows') or ''} row".strip())
         percent = format_percent(quality["n_wrong"] / quality["n"])
         sentences.append(
-            f"Of the {rows} given to this page, it misclassifies "
+            f"Of the {rows} in this report, it misclassifies "
             f"{format_number(quality['n_wrong'])} ({percent})."
         )
     if about.get("leakage_warning"):
@@ -41,11 +41,11 @@ def _training(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
     else:
         text = f"The model predicts one of {len(model['classes'])} classes from {features}."
     rows = about.get("n_rows")
-    given = [f"{format_number(rows)} rows"] if rows is not None else []
-    given += [str(about["data"])] if about.get("data") is not None else []
+    source = [f"{format_number(rows)} rows"] if rows is not None else []
+    source += [str(about["data"])] if about.get("data") is not None else []
     held_out = about.get("n_held_out")
     more = f"; {format_number(held_out)} more rows were held out for testing" if held_out else ""
-    return f"{text} It was trained on {' of '.join(given)}{more}." if given else text
+    return f"{text} It was trained on {' of '.join(source)}{more}." if source else text
 
 
 def _decision_rule(labels: list[str]) -> str:
@@ -64,7 +64,7 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
     start, rows = "It misclassifies", "rows it was not trained on"
     if error.get("approximate"):
         start = "In cross-validation, models trained the same way misclassify"
-        rows = "rows of the fold left out"
+        rows = "rows in the held-out folds"
     elif refit:
         n_rows = pluralize(refit["n_rows"], "row")
         start = (
@@ -115,15 +115,15 @@ def select_metrics(
 ) -> tuple[Mapping[str, Any] | None, str]:
     """Return the metrics to show, None if there are none, and the rows they were evaluated on.
 
-    These are the metrics on the given rows, unless those are training rows and the model stores
+    These are the metrics on the rows of ``X``, unless those are training rows and the model stores
     metrics on held-out rows.
     """
-    is_training, known = about.get("rows") == "training", about.get("figures")
-    if known and (found is None or is_training):
-        return known, _fit_evaluation(about)
+    is_training, stored = about.get("rows") == "training", about.get("figures")
+    if stored and (found is None or is_training):
+        return stored, _fit_evaluation(about)
     if not found:
         return None, ""
-    rows = pluralize(found["n_rows"], f"{about.get('rows') or 'given'} row")
+    rows = pluralize(found["n_rows"], f"{about.get('rows') or ''} row".strip())
     title = f"Evaluated on {rows}"
     if is_training:
         title += " (optimistic)"
@@ -177,9 +177,9 @@ def bound_sentence(bound: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> bound_sentence({"name": "loo_bound", "value": 0.31, "holds": True, "vacuous": False})
-    'Loo bound: the error is at most 31.0%.'
+    'Leave-one-out bound: the error is at most 31.0%.'
     """
-    name = str(bound.get("name") or "bound").replace("_", " ")
+    name = str(bound.get("name") or "bound").replace("_", " ").replace("loo", "leave-one-out")
     name = name[:1].upper() + name[1:]
     if bound.get("value") is None:
         return f"{name}: no value."

@@ -230,7 +230,7 @@ function drawLevels(feature, levels, curve, limits, signs) {
   const shares = feature.shares || levels.map(() => null);
   const importance = (k) => (shares[k] === null ? 1 : shares[k]) * Math.abs(values[k]);
   const order = levels.map((_, k) => k).sort((a, b) => importance(b) - importance(a) || a - b);
-  const nShown = levels.length <= MAX_LEVELS ? levels.length : MAX_LEVELS - 1;
+  const nSingle = levels.length <= MAX_LEVELS ? levels.length : MAX_LEVELS - 1;
   const byValue = (a, b) => values[b] - values[a];
   const list = html("ul", { class: "levels" });
   const items = new Map();
@@ -240,8 +240,8 @@ function drawLevels(feature, levels, curve, limits, signs) {
     return item;
   };
   const level = (k) => add(k, String(levels[k]), shares[k], values[k]);
-  list.append(...order.slice(0, nShown).sort(byValue).map(level));
-  const rest = order.slice(nShown).sort(byValue);
+  list.append(...order.slice(0, nSingle).sort(byValue).map(level));
+  const rest = order.slice(nSingle).sort(byValue);
   if (rest.length) {
     const mean = averageLevel(rest, shares, values);
     list.append(...collapseLevels(rest.map(level), mean, limits));
@@ -254,7 +254,7 @@ function drawLevels(feature, levels, curve, limits, signs) {
   return { chart: list, mark };
 }
 
-/** Return the line of a level: its name, its fraction of the rows, and its contribution. */
+/** Return the line of a level: its name, its share of the rows, and its contribution. */
 function levelItem(name, share, value, limits, signs) {
   return html("li", {}, typeof name === "string"
     ? html("span", { class: "name", title: name }, name) : name,
@@ -262,7 +262,7 @@ function levelItem(name, share, value, limits, signs) {
     signedBar(value, limits, signs), html("span", { class: "number" }, formatSigned(value)));
 }
 
-/** Return the fraction of the rows that have one of these levels, and the mean contribution. */
+/** Return the share of the rows with one of these levels, and their mean contribution. */
 function averageLevel(chosen, shares, values) {
   const share = chosen.reduce((sum, k) => sum + (shares[k] || 0), 0);
   const weight = (k) => (share ? shares[k] / share : 1 / chosen.length);
@@ -309,15 +309,20 @@ function drawMargins({ edges, counts, lowest, highest, mean }) {
   return plot.chart;
 }
 
-/** Return the name of the score of a path. */
+/** Whether the scores of a path are negated losses, as scikit-learn's neg_log_loss. */
+const isLoss = ({ scoring }) => Boolean(scoring) && scoring.startsWith("neg_");
+
+/** Return the name of the score or loss of a path. */
 function scoreName({ scoring }) {
-  return scoring === "neg_log_loss" ? "negative log loss" : scoring || "score";
+  return isLoss({ scoring }) ? scoring.slice(4).replaceAll("_", " ") : scoring || "score";
 }
 
-/** Return the validation score against C. */
+/** Return the validation score or loss against C. */
 function drawPath({ C, mean, std, chosen, scoring }) {
+  const sign = isLoss({ scoring }) ? -1 : 1;
   const points = C.map((c, k) => [Math.log10(c), mean[k], (std && std[k]) || 0])
-    .filter(([c, m]) => Number.isFinite(c) && m !== null);
+    .filter(([c, m]) => Number.isFinite(c) && m !== null)
+    .map(([c, m, s]) => [c, sign * m, s]);
   const low = Math.min(...points.map(([, m, s]) => m - s));
   const high = Math.max(...points.map(([, m, s]) => m + s));
   const padding = 0.08 * (high - low) || 0.05;
@@ -327,7 +332,7 @@ function drawPath({ C, mean, std, chosen, scoring }) {
   const decades = ticks(ends[0], ends[1], 6).filter(Number.isInteger);
   const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - padding, high + padding],
     frame,
-    label: `Validation score at ${points.length} values of C, from ${formatNumber(low)} to ` +
+    label: `Validation ${scoreName({ scoring })} at ${points.length} values of C, from ${formatNumber(low)} to ` +
       `${formatNumber(high)}${chosen ? `; C = ${formatNumber(chosen)} was chosen` : ""}`,
     xName: "C", yName: `validation ${scoreName({ scoring })}`,
     xTicks: decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : formatNumber(10 ** p)]) });

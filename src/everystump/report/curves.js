@@ -44,13 +44,14 @@ function drawCurves(summary, markers, panel) {
 
 function curvesLead([negative, positive]) {
   const meaning = negative === null
-    ? `The contribution of each value to the score of “${positive}”: above zero favors this ` +
-      "class, below zero counts against it. "
-    : `The contribution of each value to the score: above zero favors “${positive}”, below zero ` +
-      `“${negative}”. `;
+    ? `The contribution of each value to the score of “${positive}”: values above zero favor ` +
+      "this class, and values below zero count against it. "
+    : `The contribution of each value to the score: values above zero favor “${positive}”, and ` +
+      `values below zero favor “${negative}”. `;
   return `${meaning}The most important feature comes first. Gray bars show the distribution of ` +
-    "the rows, a diamond the contribution of a missing value, and the dot or the shaded line the " +
-    "row of the what-if panel. Point at a curve, or focus it and use the arrow keys, to read it.";
+    "the rows. A diamond marks the contribution of a missing value; a dot or a shaded line marks " +
+    "the row in the what-if panel. To read a curve, point at it, or focus it and use the arrow " +
+    "keys.";
 }
 
 function listUnused(names) {
@@ -81,7 +82,7 @@ function curveCard(feature, d, levels, curve, limits, markers, signs) {
     html("h3", { title: feature.name }, html("span", {}, feature.name), readout), drawing.chart);
 }
 
-/** Show the value of a curve at the pointer, or where the arrow keys lead. */
+/** Show the value of a curve at the pointer, or at a position set by the arrow keys. */
 function addProbe(feature, { chart, plot, probe, range: [low, high] }, curve, readout) {
   const hasMissing = curve.missing !== null;
   let at = feature.typical ?? feature.low;

@@ -1,7 +1,7 @@
 // A search box for items by name, and a button that shows all of them.
 
-/** Return the box and the button; `set` passes the items in their order. */
-function buildFinder(id, what, nShown) {
+/** Return the box and the button; `set` takes the items in their order. */
+function buildFinder(id, what, maxItems) {
   const box = html("input", { type: "search", id, autocomplete: "off", spellcheck: "false",
     placeholder: "part of a name" });
   const count = html("span", { class: "hint", role: "status" });
@@ -10,21 +10,21 @@ function buildFinder(id, what, nShown) {
   const more = html("button", { type: "button", class: "more" });
   let items = [];
   let showsAll = false;
-  const isShort = () => items.length <= 1.5 * nShown; // no button for one or two items
+  const isShort = () => items.length <= 1.5 * maxItems; // no button for one or two items
 
   function update() {
     const query = box.value.trim().toLowerCase();
     let nFound = 0;
     items.forEach(({ name, element, isPinned }, k) => {
       const isFound = query ? name.toLowerCase().includes(query)
-        : showsAll || isShort() || k < nShown || Boolean(isPinned && isPinned());
+        : showsAll || isShort() || k < maxItems || Boolean(isPinned && isPinned());
       element.classList.toggle("collapsed", !isFound);
       nFound += isFound;
     });
     count.textContent = query ? `${nFound} of ${items.length}` : "";
     search.hidden = isShort();
     more.hidden = Boolean(query) || isShort();
-    more.textContent = showsAll ? `Show the first ${nShown} only` : `Show all ${items.length}`;
+    more.textContent = showsAll ? `Show the first ${maxItems} only` : `Show all ${items.length}`;
     more.setAttribute("aria-expanded", String(showsAll));
   }
   box.addEventListener("input", update);
@@ -35,8 +35,8 @@ function buildFinder(id, what, nShown) {
   return {
     search,
     more,
-    set(given) {
-      items = given;
+    set(newItems) {
+      items = newItems;
       update();
     },
     /** Show all items, so that a link can lead to any of them. */

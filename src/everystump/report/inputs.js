@@ -61,7 +61,7 @@ function levelInput(id, levels, onChange) {
   };
 }
 
-/** Return an integer that is not among the given numbers. */
+/** Return an integer that is not among some numbers. */
 function unusedNumber(numbers) {
   let number = -1;
   while (numbers.includes(number)) number -= 1;

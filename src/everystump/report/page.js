@@ -8,7 +8,7 @@ function drawPage(summary, scorer) {
   drawAbout(summary);
   const markers = [];
   const onChange = (cells) => markers.forEach((mark) => mark(cells));
-  showSection("whatif", "What if");
+  showSection("whatif", "What-if analysis");
   const panel = buildWhatIf(byId("whatif-panel"), summary, scorer, onChange);
   drawImportance(summary, drawCurves(summary, markers, panel));
   drawQuality(summary);
@@ -61,7 +61,7 @@ function drawAbout({ about, text, document: model }) {
   if (error) add("error on new rows", error, range || "");
   if (gap) {
     add("duality gap", gap,
-      certificate.converged === false ? "above the tolerance" : "from the optimum");
+      certificate.converged === false ? "above the tolerance" : "relative");
   }
   if (path && typeof path.chosen === "number") add("C", formatNumber(path.chosen));
   drawMetrics(text.metrics);
@@ -83,7 +83,7 @@ function drawMetrics(metrics) {
   if (!metrics) return;
   const hasIntervals = metrics.rows.some((row) => row.interval);
   const columns = [["value", "model"], ...(hasIntervals ? [["interval", metrics.interval]] : []),
-    ["baseline", metrics.always]];
+    ["baseline", `baseline (${metrics.always})`]];
   const head = html("tr", {}, html("td", {}),
     ...columns.map(([key, title]) => html("th", { scope: "col", class: `number ${key}` }, title)));
   const lines = metrics.rows.map((row) => html("tr", {},
@@ -120,10 +120,10 @@ function drawBounds(notes, bounds, sentences) {
 }
 
 function drawList(notes, title, sentences) {
-  const given = [sentences || []].flat();
-  if (!given.length) return;
-  notes.append(html("details", {}, html("summary", {}, `${title} (${given.length})`),
-    html("ul", {}, ...given.map((text) => html("li", {}, formatValue(text))))));
+  const items = [sentences || []].flat();
+  if (!items.length) return;
+  notes.append(html("details", {}, html("summary", {}, `${title} (${items.length})`),
+    html("ul", {}, ...items.map((text) => html("li", {}, formatValue(text))))));
 }
 
 function drawImportance({ features, order, labels, measured_on: measuredOn }, showCurve) {
@@ -185,7 +185,7 @@ function drawQuality({ about, quality, labels }) {
   byId("margins").append(drawMargins(quality.margins), html("p", { class: "hint" },
     "The margin of a row is the score of its actual class" +
     `${labels.length === 2 ? "" : " minus the largest score of the other classes"}: the larger ` +
-    "it is, the more certain the prediction; below zero, the row is misclassified."));
+    "it is, the more certain the prediction. A row with a margin below zero is misclassified."));
 }
 
 function drawExplainedRows(summary, panel, scorer) {
@@ -197,8 +197,8 @@ function drawExplainedRows(summary, panel, scorer) {
   if (labels.length === 2) {
     byId("explained-signs").textContent = "The score is the sum of the intercept (baseline), " +
       `${formatSigned(summary.document.scores[0].intercept)}, and the contributions of all ` +
-      `features; numbers above zero favor \u201c${labels[1]}\u201d, numbers below zero ` +
-      `\u201c${labels[0]}\u201d.`;
+      `features. Numbers above zero favor \u201c${labels[1]}\u201d, and numbers below zero ` +
+      `favor \u201c${labels[0]}\u201d.`;
   }
   add(explained.least_certain, "Least certain rows");
   if (explained.largest_errors.length) add(explained.largest_errors, "Largest errors");
@@ -261,8 +261,9 @@ function drawChoiceOfC({ about: { path } }) {
   showSection("path", "Choice of C");
   byId("path-plot").append(drawPath(path), html("p", { class: "hint" },
     "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
-    `gives curves that follow the training rows closely. A larger validation score (${scoreName(path)}) is ` +
-    "better; the band shows plus and minus one standard deviation" +
+    "gives curves that follow the training rows closely. " +
+    `${isLoss(path) ? "Lower" : "Higher"} values of the validation ${scoreName(path)} are better; ` +
+    "the band shows plus and minus one standard deviation" +
     `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}.`));
 }
 

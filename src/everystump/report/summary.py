@@ -17,8 +17,8 @@ from everystump.export.document import to_document
 from everystump.report._encoding import to_plain
 from everystump.report._features import (
     Densities,
-    known_density,
     measure_importances,
+    row_density,
     summarize_features,
 )
 from everystump.report._rows import (
@@ -83,29 +83,29 @@ def summarize(
     ([1.0], [[1, 1], [0, 0]])
     """
     if X is None and y is not None:
-        raise ValueError("y was given without X; pass both.")
+        raise ValueError("y was passed without X; pass both.")
     pipeline, model = model, fold_pipeline(model)
     models = shape_models(model)
     document = to_document(model)
     rows = None if X is None else ScoredRows.from_model(model, X, check_rows(model, X), y)
-    known = _about(model, about)
-    if y is not None and not {"rows", "leakage_warning"} & {*known}:
-        known |= _compare_with_training(pipeline, X, y)
-    density = known_density(model, None if rows is None else rows.X)
+    info = _collect_info(model, about)
+    if y is not None and not {"rows", "leakage_warning"} & {*info}:
+        info |= _compare_with_training(pipeline, X, y)
+    density = row_density(model, None if rows is None else rows.X)
     importances, measured_on = measure_importances(
-        models, None if rows is None else rows.X, density, known
+        models, None if rows is None else rows.X, density, info
     )
     features = summarize_features(document["features"], models, density, importances)
     labels = [_text(label) for label in document["classes"]]
     summary = {
-        "title": _title(known.get("target"), document["estimator"]),
+        "title": _title(info.get("target"), document["estimator"]),
         "document": document,
         "labels": labels,
         "features": features,
         "order": np.argsort([-sum(by_score) for by_score in importances], kind="stable").tolist(),
         "measured_on": measured_on,
         "edits": [str(edit) for edit in getattr(model, "edits_", ())],
-        "about": known,
+        "about": info,
     }
     if rows is None:
         typical = {
@@ -117,14 +117,14 @@ def summarize(
     else:
         summary |= _summarize_rows(rows, models, document)
     if summary["quality"] is not None:
-        summary["quality"]["metrics"] = _metrics(model, X, y, known)
-    return summary | {"text": _texts(known, document, labels, summary["quality"])}
+        summary["quality"]["metrics"] = _metrics(model, X, y, info)
+    return summary | {"text": _texts(info, document, labels, summary["quality"])}
 
 
 def _summarize_rows(
     rows: ScoredRows, models: Sequence[ShapeModel], document: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the page shows about given rows."""
+    """Return what the page shows about rows."""
     uncertain = least_certain(rows)
     explained = {
         "least_certain": explain_rows(rows, uncertain, models, against_actual=False),
@@ -153,8 +153,8 @@ def _extreme_rows(
     rows = []
     for label, (k, sign) in zip(document["classes"], signs, strict=True):
         values = []
-        for d, (feature, seen) in enumerate(zip(features, density, strict=True)):
-            present = seen.values[seen.counts > 0]
+        for d, (feature, column) in enumerate(zip(features, density, strict=True)):
+            present = column.values[column.counts > 0]
             best: Any = None
             if len(present):
                 best = float(present[np.argmax(sign * models[k][d](present))])
@@ -166,24 +166,24 @@ def _extreme_rows(
     return rows
 
 
-def _about(model: Any, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what is known about a model: what it stores, overridden by what is given."""
-    known: dict[str, Any] = {"model": type(model).__name__, **certificate_and_path(model)}
-    for more in (getattr(model, "about_", None), given):
+def _collect_info(model: Any, about: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the information that a model stores, overridden by ``about``."""
+    info: dict[str, Any] = {"model": type(model).__name__, **certificate_and_path(model)}
+    for more in (getattr(model, "about_", None), about):
         if more is not None and not isinstance(more, Mapping):
             raise TypeError(f"about={more!r} is of type {type(more).__name__}; pass a dict.")
-        known |= dict(more or {})
-    known.pop("origin", None)  # only needed in the model file
+        info |= dict(more or {})
+    info.pop("origin", None)  # only needed in the model file
     for old, new in _OLD_KEYS.items():
-        if old in known:
-            known.setdefault(new, known.pop(old))
+        if old in info:
+            info.setdefault(new, info.pop(old))
     if getattr(model, "edits_", ()):
-        known.pop("importances", None)  # measured before the edits
-    return to_plain(known)
+        info.pop("importances", None)  # measured before the edits
+    return to_plain(info)
 
 
 def _compare_with_training(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Return entries of ``about`` on whether given rows were used in training."""
+    """Return entries of ``about`` on whether rows were used in training."""
     overlap = training_overlap_of(fitted, X, y)
     if overlap is None or overlap.leakage is None:
         return {}
@@ -193,7 +193,7 @@ def _compare_with_training(fitted: Any, X: Any, y: Any) -> dict[str, Any]:
 
 
 def _metrics(model: Any, X: Any, y: Any, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of given rows, without intervals on training rows."""
+    """Return the metrics on rows, without intervals if they are training rows."""
     labels, plain = model.classes_.tolist(), about.get("positive")
     positive = next((label for label in labels if to_plain(label) == plain), None)
     unseen = about.get("rows") != "training" and not about.get("leakage_warning")

@@ -137,8 +137,8 @@ function buildOutcome(labels, model, onChoose) {
   const element = html("div", { class: "outcome" }, ...view.elements, announcer);
   let timer = null;
 
-  function update(result, before, shownScore) {
-    const text = view.update(result, before, shownScore);
+  function update(result, before, explainedScore) {
+    const text = view.update(result, before, explainedScore);
     clearTimeout(timer);
     timer = setTimeout(() => {
       announcer.textContent = text;
@@ -212,19 +212,19 @@ function multiclassOutcome(labels, onChoose) {
   const list = html("ul", { class: "classes", role: "radiogroup",
     "aria-label": "Class whose score is explained" }, ...lines.map((line) => line.element));
 
-  function update(result, before, shownScore) {
+  function update(result, before, explainedScore) {
     predicted.textContent = predictedLabel(result, labels);
     probability.textContent = result.probability && result.predicted !== null
       ? `, probability ${formatPercent(result.probability[result.predicted])}` : "";
     lines.forEach(({ radio, share, score }, k) => {
-      radio.checked = k === shownScore;
+      radio.checked = k === explainedScore;
       share.textContent = result.probability ? formatPercent(result.probability[k]) : "";
       setScore(score, result.scores[k]);
     });
-    const [positive, negative] = signClasses(labels, shownScore);
-    hint.replaceChildren("Contributions to the score of the chosen class: ",
+    const [positive, negative] = signClasses(labels, explainedScore);
+    hint.replaceChildren("Contributions to the score of the selected class: ",
       html("span", { class: "key" }, html("span", { class: `swatch ${positive}` }),
-        `evidence for “${labels[shownScore]}”`),
+        `evidence for “${labels[explainedScore]}”`),
       html("span", { class: "key" }, html("span", { class: `swatch ${negative}` }),
         "evidence against"));
     return predicted.textContent + probability.textContent;
