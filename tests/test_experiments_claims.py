@@ -110,7 +110,7 @@ def test_stump_kernel_is_comparable_but_slightly_worse(gaps, expected):
     ("problems", "expected"), [((55, 550), True), ((55, 55), False), ((110, 550), False)]
 )
 def test_number_of_problems_of_both_kernels(problems, expected):
-    assert holds(report_table_2(problems=problems), "needs 55 problems") == expected
+    assert holds(report_table_2(problems=problems), "requires solving 55 problems") == expected
 
 
 @pytest.mark.parametrize(
@@ -270,9 +270,9 @@ def test_tuned_votes_and_one_svm_have_about_the_same_error(dataset, method, poin
         ("diabetes", "only slightly", "vcc_5", 3.1, True),
         ("diabetes", "only slightly", "vcc_5", -5, True),
         ("diabetes", "only slightly", "vcc_5", 3.3, False),
-        ("thyroid", "lose significantly", "vcc_5", 5, True),
-        ("thyroid", "lose significantly", "vcc_5", 0, False),
-        ("thyroid", "lose significantly", "vcc_5", -5, False),
+        ("thyroid", "lose accuracy significantly", "vcc_5", 5, True),
+        ("thyroid", "lose accuracy significantly", "vcc_5", 0, False),
+        ("thyroid", "lose accuracy significantly", "vcc_5", -5, False),
     ],
 )
 def test_loss_with_few_samples_per_svm(dataset, words, method, points, expected):
@@ -365,7 +365,7 @@ SHOWN = {
         ("30-4", "performs poorly", "line", "stump"),
         ("30-7", "bagging improves", "bagging", "stump"),
         ("30-11", "strong classifier", "boosting", "stump"),
-        ("30-11", "stronger than that of bagging", "boosting", "bagging"),
+        ("30-11", "stronger classifier than bagging", "boosting", "bagging"),
     ],
 )
 def test_claims_of_sugiyama(figure, words, less, more, points, expected):

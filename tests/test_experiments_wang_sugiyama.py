@@ -171,7 +171,7 @@ def fewer_stumps(monkeypatch):
 def test_boosting_is_better_than_bagging_and_bagging_than_a_stump(tmp_path):
     result = run("sugiyama-figure-30-11", tmp_path, runs=40)
     assert claim(result, "strong classifier").holds
-    assert claim(result, "stronger than that of bagging").holds
+    assert claim(result, "stronger classifier than bagging").holds
     check_files(result, tmp_path)
     check_errors_of_each_run(result, tmp_path, ["stump", "bagging", "boosting"])
     result = run("sugiyama-figure-30-7", tmp_path, runs=5)

@@ -74,7 +74,7 @@ def _slightly_worse(records: list[Record]) -> Claim:
         "The stump kernel is comparable to the Gaussian kernel, but slightly worse.",
         found.higher > found.lower and bool(0 < gap < COMPARABLE),
         f"of {found.n_datasets} datasets, it is significantly worse on {found.higher} and better "
-        f"on {found.lower} (paired t-test, p < 0.05); on average its error is {gap:+.1f} points "
+        f"on {found.lower} (paired t-test, p < 0.05); on average its error is {gap:.1f} points "
         f"higher (comparable: below {COMPARABLE:g}).",
     )
 
@@ -82,7 +82,7 @@ def _slightly_worse(records: list[Record]) -> Claim:
 def _fewer_problems(records: list[Record]) -> Claim:
     found = {(record["stump_problems"], record["gauss_problems"]) for record in records}
     return Claim(
-        "The stump kernel needs 55 problems where the Gaussian kernel needs 550.",
+        "The stump kernel requires solving 55 problems, the Gaussian kernel 550.",
         found == {(55, 550)},
         f"each run solved {' or '.join(f'{stump} and {gauss}' for stump, gauss in sorted(found))} "
         "problems.",
@@ -95,7 +95,7 @@ def _faster(records: list[Record]) -> Claim:
         for name in ("svm_stump", "svm_gauss", "libsvm_stump")
     )
     return Claim(
-        "Its parameter search is therefore faster.",
+        "The parameter search of the stump kernel is therefore faster.",
         bool(gauss > libsvm),
         f"with LIBSVM for both, the Gaussian search took {gauss / libsvm:.1f} times as long; it "
         f"took {gauss / stump:.1f} times as long as our path. Other runs used the other cores at "

@@ -61,7 +61,7 @@ def report_boosting(records: list[Record]) -> Report:
     claims = []
     for other, text in (
         ("stump", "Ensemble learning by boosting gives a strong classifier."),
-        ("bagging", "It is stronger than that of bagging."),
+        ("bagging", "Boosting gives a stronger classifier than bagging."),
     ):
         test, evidence = _compare(records, "boosting", other)
         claims.append(Claim(text, test.first_is_lower, evidence))

@@ -51,7 +51,7 @@ def no_overfitting(name: str, accuracy: np.ndarray, printed: list[dict[str, str]
         test.difference - 2 * test.error > -ONE_POINT and not test.first_is_lower,
         f"from T = {few['learners']} to T = {many['learners']} its accuracy changes by "
         f"{test.format()}, and in the paper by {in_print:+.2f} (holds if a decrease of "
-        f"{ONE_POINT:g} point is two standard errors away).",
+        f"{ONE_POINT:g} point is at least two standard errors away).",
     )
 
 

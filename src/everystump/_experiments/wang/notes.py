@@ -7,7 +7,7 @@ from everystump._experiments.wang.methods import METHODS_TEXT
 PROTOCOL = f"""
 10-fold cross-validation (stratified, shuffled), repeated 5 times with different folds; T = 100,
 200, …, 1000 weak learners; the accuracy of a run is the mean over its folds, and ± is the standard
-error over the runs. The paper reports no errors: a number agrees if it is within 1 point.
+error over the runs. The paper reports no standard errors: a number agrees if it is within 1 point.
 {METHODS_TEXT.strip()}
 The first T of 1000 rounds are the same as T rounds, so one fit gives the accuracies for all T; for
 the times, each T is fitted separately on the first fold of each run, with one thread, and the
