@@ -55,7 +55,7 @@ BAD_PARAMETERS = {
         r"'C' parameter of StumpLogisticRegression must be a float in .* Got inf",
     ),
     "loss": (StumpSVC(loss="log"), r"'loss' parameter of StumpSVC .*'squared_hinge'.* Got 'log'"),
-    "measure": (StumpSVC(measure="gauss"), r"measure='gauss' is not known; use one of"),
+    "measure": (StumpSVC(measure="gauss"), r"measure='gauss' is unknown; use one of"),
     "measure type": (StumpSVC(measure=3), r"'measure' parameter of StumpSVC .* Got 3"),
     "density": (
         StumpSVC(measure=lambda a: -np.ones_like(a)),
@@ -67,11 +67,11 @@ BAD_PARAMETERS = {
     ),
     "too few thresholds": (
         StumpSVC(measure=ChosenStumps([[0.0]])),
-        r"measure: thresholds were given for 1 features",
+        r"measure: there are thresholds for 1 features",
     ),
     "too many thresholds": (
         StumpSVC(measure=ChosenStumps([[0.0]] * 4)),
-        r"measure: thresholds were given for 4 features",
+        r"measure: there are thresholds for 4 features",
     ),
     "max_bins": (StumpSVC(max_bins=1), r"'max_bins' parameter of StumpSVC .*\[2, inf\).* Got 1"),
     "max_bins type": (StumpSVC(max_bins=8.0), r"'max_bins' parameter .* Got 8\.0"),

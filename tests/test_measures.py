@@ -230,7 +230,7 @@ def test_a_density_of_the_wrong_shape_raises(function):
 
 
 def test_too_few_lists_of_thresholds_raise():
-    with pytest.raises(ValueError, match="thresholds were given for 1 features"):
+    with pytest.raises(ValueError, match="there are thresholds for 1 features"):
         ChosenStumps([[0.0]]).check(2)
 
 
@@ -256,5 +256,5 @@ def test_as_measure_of_a_measure():
 
 @pytest.mark.parametrize("unknown", ["gauss", "Uniform", 3, None])
 def test_an_unknown_measure_raises(unknown):
-    with pytest.raises(ValueError, match=r"measure=.* is not known; use one of \['lebesgue'"):
+    with pytest.raises(ValueError, match=r"measure=.* is unknown; use one of \['lebesgue'"):
         as_measure(unknown)

@@ -14,7 +14,7 @@ _BLOCK = 1024
 
 @jit
 def fill_lookup(cuts, low, scale, out):
-    """Write, for each cell of an even grid, how many cuts lie before the start of the cell.
+    """Write, for each cell of a uniform grid, how many cuts lie before the start of the cell.
 
     ``out`` has one entry per cell and ends with ``len(cuts)``; see `find_bin`.
     """
@@ -71,18 +71,18 @@ def encode_by_bisection(x, cuts, missing, out):
     first = np.empty(_BLOCK, dtype=np.int32)
     for lo in range(0, x.shape[0], _BLOCK):
         values = x[lo : lo + _BLOCK]
-        found = first[: values.shape[0]]
-        found[:] = 0
-        left = cuts.shape[0] - 1
-        while left > 0:
-            half = np.int32((left + 1) >> 1)
+        bins = first[: values.shape[0]]
+        bins[:] = 0
+        remaining = cuts.shape[0] - 1
+        while remaining > 0:
+            half = np.int32((remaining + 1) >> 1)
             middle = cuts[half - 1 :]
             for i in range(values.shape[0]):
-                k = found[i]
-                found[i] = k + half if values[i] >= middle[k] else k
-            left -= half
+                k = bins[i]
+                bins[i] = k + half if values[i] >= middle[k] else k
+            remaining -= half
         for i in range(values.shape[0]):
-            out[lo + i] = missing if values[i] != values[i] else found[i]
+            out[lo + i] = missing if values[i] != values[i] else bins[i]
 
 
 @jit

@@ -1,6 +1,6 @@
 """The distinct values of one column and their weights, at the resolution that binning needs.
 
-A column of few rows is sorted.  A longer one is divided into a few thousand cells, whose edges come
+A short column is sorted.  A longer one is divided into a few thousand cells, whose edges come
 from a sample of its rows, and the rows of each cell are counted.  The bins follow from these
 counts except in the cells that contain the edge of a bin: only their rows are sorted.  The sample
 determines how much there is to sort, never the result: the bins are exactly those of all rows, in
@@ -24,7 +24,7 @@ _MAX_SAMPLE, _ROWS_PER_SAMPLE, _SAMPLES_PER_CELL = 16_384, 12, 2
 _MIN_ROWS_PER_CUT = 4
 # A grid that leaves more bisections than this is too coarse: bisecting all cuts is faster.
 _MAX_BISECTIONS = 2.0
-# In bins: far more than the rounding of sums, far less than a row.
+# In units of a bin: far more than the rounding error of a sum, far less than a row.
 _TOLERANCE = 1e-9
 # After this number of rounds all remaining cells are sorted.
 _MAX_ROUNDS = 4
@@ -32,7 +32,7 @@ _MAX_ROUNDS = 4
 
 @dataclass(frozen=True)
 class Lookup:
-    """An even grid over sorted cuts, for finding the bin of a value in a few steps."""
+    """A uniform grid over sorted cuts, for finding the bin of a value in a few steps."""
 
     cuts: np.ndarray
     low: float
@@ -85,7 +85,7 @@ class Cells:
 class DistinctValues:
     """Values of a column in ascending order, and the total weight of the rows at each.
 
-    These are all distinct values if there are at most ``max_bins`` of them.  Otherwise they are
+    These are all distinct values if there are at most ``max_bins`` of them.  Otherwise there are
     more than ``max_bins``; neighbors within a bin may be merged into one entry, their mean.
     """
 
@@ -120,14 +120,14 @@ def find_values(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Dist
 
     Examples
     --------
-    >>> found = find_values(np.array([3.0, 1.0, 3.0, np.nan]), None, max_bins=256)
-    >>> found.values, found.counts, found.missing
+    >>> distinct = find_values(np.array([3.0, 1.0, 3.0, np.nan]), None, max_bins=256)
+    >>> distinct.values, distinct.counts, distinct.missing
     (array([1., 3.]), array([1., 2.]), 1.0)
     """
     if len(x) > _MAX_SORTED_ROWS and max_bins <= _MAX_CELL_BINS:
-        found = _find_in_cells(x, weight, max_bins)
-        if found is not None:
-            return found
+        distinct = _find_in_cells(x, weight, max_bins)
+        if distinct is not None:
+            return distinct
     return _sorted_values(x, weight)
 
 
@@ -155,7 +155,7 @@ class _CappedWeights:
 
     heavy: np.ndarray
     capped: np.ndarray
-    cumulated: np.ndarray
+    cumulative: np.ndarray
     max_bins: int
     tolerance: float
 
@@ -171,13 +171,13 @@ class _CappedWeights:
         # Light and heavy values are summed separately: sums of integers have no rounding.
         is_capped = counts > cap
         capped = np.where(is_capped, cap, counts)
-        cumulated = np.cumsum(np.where(is_capped, 0.0, counts)) + cap * np.cumsum(is_capped)
+        cumulative = np.cumsum(np.where(is_capped, 0.0, counts)) + cap * np.cumsum(is_capped)
         rounded = is_capped.any() or np.any(counts != np.floor(counts))
-        return cls(is_capped, capped, cumulated, max_bins, _TOLERANCE if rounded else 0.0)
+        return cls(is_capped, capped, cumulative, max_bins, _TOLERANCE if rounded else 0.0)
 
     def bins(self) -> np.ndarray:
         """Return the bin of each value: the bin that contains its midpoint."""
-        return self._bin_at(self.cumulated - self.capped / 2)
+        return self._bin_at(self.cumulative - self.capped / 2)
 
     def starts(self) -> np.ndarray:
         """Return the first value of each bin."""
@@ -185,11 +185,11 @@ class _CappedWeights:
 
     def straddling(self, slack: float) -> np.ndarray:
         """Return which values, ``slack`` wider on both sides, may reach into several bins."""
-        low = self._bin_at(self.cumulated - self.capped - slack)
-        return low != self._bin_at(self.cumulated + slack)
+        low = self._bin_at(self.cumulative - self.capped - slack)
+        return low != self._bin_at(self.cumulative + slack)
 
     def _bin_at(self, position: np.ndarray) -> np.ndarray:
-        position = position * (self.max_bins / self.cumulated[-1]) + self.tolerance
+        position = position * (self.max_bins / self.cumulative[-1]) + self.tolerance
         bins = np.floor(position).astype(np.int64)
         # A last value of almost no weight would be rounded up into one bin too many.
         return np.minimum(np.maximum(bins, 0), self.max_bins - 1)
@@ -248,10 +248,10 @@ def _cell_edges(x: np.ndarray) -> np.ndarray:
     sample = np.sort(x[rows])
     sample = sample[: np.searchsorted(sample, np.nan)]
     first = np.flatnonzero(np.append(True, sample[1:] != sample[:-1])[: len(sample)])
-    times = np.diff(first, append=len(sample))
+    multiplicity = np.diff(first, append=len(sample))
     # If there are few distinct values, each has its own cell; otherwise only frequent ones do.
-    min_times = 1 if 8 * len(first) <= size else 2 * _SAMPLES_PER_CELL
-    frequent = sample[first[times >= min_times]]
+    min_multiplicity = 1 if 8 * len(first) <= size else 2 * _SAMPLES_PER_CELL
+    frequent = sample[first[multiplicity >= min_multiplicity]]
     with np.errstate(over="ignore"):  # the largest float is followed by infinity
         after = np.nextafter(frequent, np.inf)
     return np.unique(np.concatenate([sample[::_SAMPLES_PER_CELL], frequent, after]))
@@ -268,21 +268,23 @@ class _Entries:
     counts: np.ndarray
     cells: np.ndarray
 
-    def replace(self, which: np.ndarray, lower: np.ndarray, found: DistinctValues) -> _Entries:
+    def replace(
+        self, replaced: np.ndarray, lower: np.ndarray, distinct: DistinctValues
+    ) -> _Entries:
         """Return the entries with some cells replaced by their sorted values.
 
         ``lower`` holds the lower edges of these cells.
         """
-        size = len(which) - which.sum() + len(found.values)
-        ends = np.append(np.searchsorted(found.values, lower[1:]), len(found.values))
-        ahead = np.cumsum(~which)[which]
+        size = len(replaced) - replaced.sum() + len(distinct.values)
+        ends = np.append(np.searchsorted(distinct.values, lower[1:]), len(distinct.values))
+        ahead = np.cumsum(~replaced)[replaced]
         new = np.zeros(size, dtype=bool)
-        new[np.repeat(ahead, np.diff(ends, prepend=0)) + np.arange(len(found.values))] = True
+        new[np.repeat(ahead, np.diff(ends, prepend=0)) + np.arange(len(distinct.values))] = True
         values, counts, cells = np.empty(size), np.empty(size), np.full(size, -1)
-        values[new], counts[new] = found.values, found.counts
+        values[new], counts[new] = distinct.values, distinct.counts
         old = ~new
-        values[old], counts[old] = self.values[~which], self.counts[~which]
-        cells[old] = self.cells[~which]
+        values[old], counts[old] = self.values[~replaced], self.counts[~replaced]
+        cells[old] = self.cells[~replaced]
         return _Entries(values, counts, cells)
 
 
@@ -294,25 +296,25 @@ def _refine(
     missing: float,
     max_bins: int,
 ) -> DistinctValues:
-    """Sort the rows of unsorted cells until the bins are certain."""
+    """Sort the rows of unsorted cells until the bins are determined."""
     n_bins = n_numeric_bins(max_bins, missing)
     slack = (float(entries.counts.sum()) + missing) / len(x)
     lower = np.append(-np.inf, cells.edges)
     for attempt in range(_MAX_ROUNDS + 2):
-        which, starts = entries.cells >= 0, None
-        if len(which) > n_bins:
+        to_sort, starts = entries.cells >= 0, None
+        if len(to_sort) > n_bins:
             weights = _CappedWeights.from_counts(entries.counts, n_bins)
             starts = weights.starts()
             if attempt < _MAX_ROUNDS:
-                which = _cells_to_sort(which, weights, starts, slack)
-        if not which.any():
+                to_sort = _cells_to_sort(to_sort, weights, starts, slack)
+        if not to_sort.any():
             break
         flags = np.zeros(len(lower) + 1, dtype=bool)
-        flags[entries.cells[which]] = True
+        flags[entries.cells[to_sort]] = True
         index = np.empty(binloops.count_flagged(cells.rows, flags), dtype=np.int64)
         binloops.find_flagged(cells.rows, flags, index)
-        found = _sorted_values(x[index], None if weight is None else weight[index])
-        entries = entries.replace(which, lower[entries.cells[which]], found)
+        distinct = _sorted_values(x[index], None if weight is None else weight[index])
+        entries = entries.replace(to_sort, lower[entries.cells[to_sort]], distinct)
     return DistinctValues(entries.values, entries.counts, missing, starts, cells)
 
 

@@ -163,16 +163,16 @@ class Chains:
         indicators = sparse.csr_array((self.jumps[leaf_bins], (rows, leaf_bins)), shape=shape)
         return (indicators @ indicators.T).toarray()
 
-    def votes(self, members: Sequence[int], bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices of the weights of some features, and their votes at given bins.
+    def votes(self, features: Sequence[int], bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of the weights of some features, and their votes in some bins.
 
-        ``bins`` has one column per member, of indices in a flat table.  Votes are defined up to a
+        ``bins`` has one column per feature, of indices in a flat table.  Votes are defined up to a
         constant per weight.
         """
-        entries = [np.arange(self.starts[d], self.starts[d + 1]) for d in members]
+        entries = [np.arange(self.starts[d], self.starts[d + 1]) for d in features]
         votes = [
             self.jumps[entry] * self._is_beyond(d)[k - self.starts[d]]
-            for d, entry, k in zip(members, entries, bins.T, strict=True)
+            for d, entry, k in zip(features, entries, bins.T, strict=True)
         ]
         return np.concatenate(entries), np.concatenate(votes, axis=1)
 

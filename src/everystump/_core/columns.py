@@ -54,7 +54,7 @@ class Column:
     counts : ndarray of shape (n_values,)
         Total sample weight of the rows of each value.
     low, high : float
-        The range of the feature: its smallest and largest value, or the wider range that was given.
+        The range of the feature: its smallest and largest value, or a wider range set by the user.
     exact : bool
         Whether binning is lossless: every distinct value has its own bin, or the cuts are the only
         thresholds of the ensemble.
@@ -217,16 +217,16 @@ def make_columns(
     """
     n_rows, n_features = X.shape
     levels = np.zeros(n_features, dtype=int) if n_levels is None else np.asarray(n_levels)
-    given = [thresholds(d) for d in range(n_features)]
-    given_sizes = [len(cuts) + 2 for cuts in given if cuts is not None]
-    most_bins = max([min(max_bins, n_rows), *given_sizes, *(levels + 2)])
+    fixed_cuts = [thresholds(d) for d in range(n_features)]
+    fixed_sizes = [len(cuts) + 2 for cuts in fixed_cuts if cuts is not None]
+    most_bins = max([min(max_bins, n_rows), *fixed_sizes, *(levels + 2)])
     codes = np.empty((n_features, n_rows), dtype=_code_type(most_bins))
-    encoder = _Encoder(levels, given, max_bins, sample_weight, codes)
+    encoder = _Encoder(levels, fixed_cuts, max_bins, sample_weight, codes)
     n_threads = n_threads if n_rows >= _MIN_ROWS_FOR_THREADS else 1
     step = _COLUMNS_PER_READ if n_features >= 2 * _COLUMNS_PER_READ * n_threads else 1
     workspace = threading.local()
 
-    def encode_some(first: int) -> list[Column]:
+    def encode_columns(first: int) -> list[Column]:
         # Each thread reuses one buffer, because the first access to new memory is slow.
         if not hasattr(workspace, "buffer"):
             workspace.buffer = np.empty((step, n_rows))
@@ -234,7 +234,7 @@ def make_columns(
         _read(X, first, numbers)
         return [encoder.encode(first + k, x) for k, x in enumerate(numbers)]
 
-    parts = thread_map(encode_some, range(0, n_features, step), n_threads)
+    parts = thread_map(encode_columns, range(0, n_features, step), n_threads)
     columns = tuple(column for part in parts for column in part)
     smallest = _code_type(max(column.n_bins for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
@@ -256,9 +256,9 @@ class _Encoder:
         if self.levels[d]:
             return _encode_levels(x, int(self.levels[d]), self.weight, codes)
         if cuts is None:
-            found = find_values(x, self.weight, self.max_bins)
-            column = _binned_column(found, self.max_bins)
-            found.encode(x, column.cuts, len(column.values), codes)
+            distinct = find_values(x, self.weight, self.max_bins)
+            column = _binned_column(distinct, self.max_bins)
+            distinct.encode(x, column.cuts, len(column.values), codes)
             return column
         column = _cut_column(x, cuts)
         encode(x, cuts, len(column.values), codes)
@@ -279,16 +279,16 @@ def _code_type(n_bins: int) -> np.dtype:
     return np.min_scalar_type(max(n_bins - 1, 0))
 
 
-def _binned_column(found: DistinctValues, max_bins: int) -> Column:
+def _binned_column(distinct: DistinctValues, max_bins: int) -> Column:
     """Return the column of distinct values, cut into bins if there are too many of them."""
-    values, counts, missing = found.values, found.counts, found.missing
+    values, counts, missing = distinct.values, distinct.counts, distinct.missing
     if len(values) == 0:
         return Column(np.zeros(1), np.empty(0), np.zeros(1), 0.0, 0.0, True, missing)
     low, high = float(values[0]), float(values[-1])
     n_bins = n_numeric_bins(max_bins, missing)
     if len(values) <= n_bins:
         return Column(values, midpoints(values[:-1], values[1:]), counts, low, high, True, missing)
-    starts = bin_starts(counts, n_bins) if found.starts is None else found.starts
+    starts = bin_starts(counts, n_bins) if distinct.starts is None else distinct.starts
     ends = np.append(starts[1:], len(values)) - 1
     totals = np.add.reduceat(counts, starts)
     weights = counts / np.repeat(totals, ends - starts + 1)
@@ -298,7 +298,7 @@ def _binned_column(found: DistinctValues, max_bins: int) -> Column:
 
 
 def _cut_column(x: np.ndarray, cuts: np.ndarray) -> Column:
-    """Return the column with given cuts, its values midway between them, without counts."""
+    """Return the column with fixed cuts, its values midway between them, without counts."""
     with np.errstate(all="ignore"):
         low, high = np.fmin.reduce(x), np.fmax.reduce(x)
     low, high = (0.0, 0.0) if np.isnan(low) else (float(low), float(high))

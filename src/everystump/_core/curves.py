@@ -43,10 +43,10 @@ def linear_pieces(knots: np.ndarray, values: np.ndarray) -> Pieces:
     slope, level = slope[last], np.concatenate([values[:1], values])[last]
     cuts = knots[last[1:]]
     flat = slope == 0.0
-    kept = np.ones(len(level), dtype=bool)
-    kept[1:] = ~(flat[1:] & flat[:-1] & (level[1:] == level[:-1]))
+    keep = np.ones(len(level), dtype=bool)
+    keep[1:] = ~(flat[1:] & flat[:-1] & (level[1:] == level[:-1]))
     anchor = np.concatenate([cuts[:1], cuts])
-    return Pieces(cuts[kept[1:]], level[kept], slope[kept], anchor[kept])
+    return Pieces(cuts[keep[1:]], level[keep], slope[keep], anchor[keep])
 
 
 def _limit_slopes(slope: np.ndarray, knots: np.ndarray, values: np.ndarray) -> None:

@@ -71,7 +71,9 @@ class Design:
         )
         if feature_range is not None:
             columns = _widen(columns, feature_range)
-        masses = tuple(_finite_masses(measure, own, d) for d, own in enumerate(columns.columns))
+        masses = tuple(
+            _finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
+        )
         chains = Chains.from_columns(columns.columns, masses, centered=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
         kernel_matrix, signs = TableKernelMatrix(chains, packing), chains.edge_signs(directions)
@@ -215,7 +217,7 @@ def _finite_masses(measure: Measure, column: Column, d: int) -> Masses:
 
 
 def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:
-    """Return the columns with the ranges [L, R] given by the user."""
+    """Return the columns with the ranges [L, R] set by the user."""
     low, high = feature_range.T
     for d, column in enumerate(columns.columns):
         if column.is_category:

@@ -166,12 +166,12 @@ class Middle(Measure):
 
 
 class ChosenStumps(Measure):
-    """Given stumps only, each a feature of -1 and +1 with ``r = 1``: a mass of 2 per stump.
+    """Only the specified stumps, each a feature of -1 and +1 with ``r = 1``: a mass of 2 per stump.
 
     Parameters
     ----------
     thresholds : sequence of array-like
-        The thresholds of each feature; a threshold given twice counts twice.
+        The thresholds of each feature; a threshold that occurs twice counts twice.
     levels : sequence of sequence of int, optional
         The codes of the levels with a stump "is this level", for each category.
     missing : sequence of int, optional
@@ -283,7 +283,7 @@ _BY_NAME: dict[str, type[Measure]] = {
 
 
 def as_measure(measure: str | Measure | Function) -> Measure:
-    """Return the measure given by name, as a density, or as a measure.
+    """Return a measure, given its name, a density, or the measure itself.
 
     Examples
     --------
@@ -302,15 +302,15 @@ def as_measure(measure: str | Measure | Function) -> Measure:
     if measure in _BY_NAME:
         return _BY_NAME[measure]()
     raise ValueError(
-        f"measure={measure!r} is not known; use one of {sorted(_BY_NAME)}, a density (a callable), "
+        f"measure={measure!r} is unknown; use one of {sorted(_BY_NAME)}, a density (a callable), "
         f"or a Measure."
     )
 
 
-def _check_one_each(what: str, n_given: int, n_features: int) -> None:
-    if n_given != n_features:
+def _check_one_each(what: str, n_entries: int, n_features: int) -> None:
+    if n_entries != n_features:
         raise ValueError(
-            f"measure: {what} were given for {n_given} features, but X has {n_features}; pass one "
+            f"measure: there are {what} for {n_entries} features, but X has {n_features}; pass one "
             f"per feature."
         )
 

@@ -105,12 +105,12 @@ def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
 
 
 def _locations(joints: list[_Joint]) -> tuple[Location, ...]:
-    found = {
+    locations = {
         d: Location(g, joint.bins[:, j])
         for g, joint in enumerate(joints)
         for j, d in enumerate(joint.members)
     }
-    return tuple(found[d] for d in sorted(found))
+    return tuple(locations[d] for d in sorted(locations))
 
 
 def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
@@ -144,13 +144,13 @@ class _Joint:
         if self._n_member_bins + size > _MAX_MEMBER_BINS:
             return False
         pair = self.codes.astype(np.int32) * size + other.codes
-        seen = np.flatnonzero(np.bincount(pair, minlength=len(self.bins) * size))
-        if len(seen) > _MAX_JOINT_BINS:
+        present = np.flatnonzero(np.bincount(pair, minlength=len(self.bins) * size))
+        if len(present) > _MAX_JOINT_BINS:
             return False
         joint_code = np.zeros(len(self.bins) * size, dtype=np.uint8)
-        joint_code[seen] = np.arange(len(seen))
+        joint_code[present] = np.arange(len(present))
         self.codes = joint_code[pair]
-        self.bins = np.hstack([self.bins[seen // size], other.bins[seen % size]])
+        self.bins = np.hstack([self.bins[present // size], other.bins[present % size]])
         self.members = self.members + other.members
         self._n_member_bins += size
         return True

@@ -12,7 +12,7 @@ from typing import Self
 
 from everystump._core.solvers.certificate import relative_gap
 
-_SECONDS_BETWEEN = 0.2
+_MIN_SECONDS = 0.2  # between two updates
 _transient = ContextVar("transient", default=False)
 
 
@@ -33,7 +33,7 @@ class _StatusLine:
         self.verbose, self.title = verbose if sys.stderr else 0, title
         self._start = time.perf_counter()
         self._live = bool(self.verbose) and sys.stderr.isatty()
-        self._shown: float | None = None
+        self._last_update: float | None = None
         self._pending: str | None = None
 
     @property
@@ -45,7 +45,7 @@ class _StatusLine:
         """Show the title and a text, at most a few times per second; always the last text."""
         if self.verbose:
             self._pending = text
-            if self._shown is None or self.seconds - self._shown >= _SECONDS_BETWEEN:
+            if self._last_update is None or self.seconds - self._last_update >= _MIN_SECONDS:
                 self._print()
 
     def _print(self) -> None:
@@ -53,7 +53,7 @@ class _StatusLine:
             start, end = ("\r\x1b[K", "") if self._live else ("", "\n")
             line = f"{start}{self.title}{self._pending}"
             print(line, end=end, file=sys.stderr, flush=True)
-            self._shown, self._pending = self.seconds, None
+            self._last_update, self._pending = self.seconds, None
 
     def __enter__(self) -> Self:
         return self
@@ -90,7 +90,7 @@ class EnsembleProgress(_StatusLine):
 
 @contextmanager
 def progress_counter(verbose: int, title: str, total: int) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after each of ``total`` pieces of work."""
+    """Yield a function to call after each of ``total`` tasks."""
     done = count(1)
     with _StatusLine(verbose, title) as line:
         yield lambda: line.show(f" {next(done)} of {total}")

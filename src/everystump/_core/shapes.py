@@ -6,8 +6,8 @@ because ``sign(0) = 1``.  Smooth stumps, decision stumps and sums of both thus h
 adding, scaling and averaging models is adding, scaling and averaging curves.
 
 The curve of a category is a step function over the codes of its levels and 0 beyond them: an
-unknown level adds nothing.  A missing value has its own value; if none was missing in training,
-it adds nothing.
+unknown level contributes nothing.  A missing value has its own value; if none was missing in
+training, it contributes nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Shape:
 
     @classmethod
     def category(cls, levels: np.ndarray, missing: float | None = None) -> Shape:
-        """Return the curve that adds ``levels[k]`` at level ``k`` and nothing at unknown levels."""
+        """Return the curve that is ``levels[k]`` at level ``k`` and 0 at unknown levels."""
         edges = np.arange(len(levels) + 1) - 0.5
         steps = cls.steps(edges, np.concatenate([[0.0], levels, [0.0]]), missing)
         return replace(steps, is_category=True)
@@ -188,7 +188,7 @@ class ShapeModel:
     ) -> np.ndarray:
         """Return the contribution of each feature to the score of each row, one column per feature.
 
-        If given, ``out``, of the same shape as ``X``, receives the result.
+        The result is written to ``out``, of the same shape as ``X``, if it is not None.
         """
         X = self._check(X)
         parts = np.empty(X.shape, order="F") if out is None else out
@@ -275,11 +275,11 @@ def combine_shapes(shapes: Sequence[Shape], weights: Sequence[float]) -> Shape:
     knots = np.unique(np.concatenate([shape.knots for shape in shapes]))
     before = sum(w * shape.left_limit(knots) for w, shape in zip(weights, shapes, strict=True))
     at = sum(w * shape(knots) for w, shape in zip(weights, shapes, strict=True))
-    times = np.where(before == at, 1, 2)
-    ends = np.cumsum(times) - 1
-    values = np.repeat(before, times)
+    repeats = np.where(before == at, 1, 2)
+    ends = np.cumsum(repeats) - 1
+    values = np.repeat(before, repeats)
     values[ends] = at
-    return Shape(np.repeat(knots, times), values, missing)
+    return Shape(np.repeat(knots, repeats), values, missing)
 
 
 class _CurveStumps(NamedTuple):

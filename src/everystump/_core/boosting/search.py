@@ -5,9 +5,9 @@ The bins form a tree (see `everystump._core.columns`), and a stump is one of its
 "is this level", or "is missing".  A stump is identified by the bin beyond its edge; bin 0,
 the root, stands for a constant vote.
 
-Ties are resolved up to a fraction ``ROUNDING`` of all weight, so that the result does not depend on
-the order of summation: the first of equal gains is taken, and a side whose classes have equal
-weights votes with the other side.
+Ties are resolved up to a fraction ``ROUNDING`` of the total weight, so that the result does not
+depend on the order of summation: the first of equal gains is taken, and a side whose classes have
+equal weights votes with the other side.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from everystump._core.columns import Column
 from everystump._core.packing import Packing
 
 # Gains, and the weights of two classes on a side, are equal if they differ by less than this
-# fraction of all weight.
+# fraction of the total weight.
 ROUNDING = 1e-12
 
 
@@ -94,7 +94,7 @@ CHANCE = Stump(0, 0, -np.inf, -1, 1, 1, 0.5, 0.5)
 class StumpSearch:
     """Finds the best stump by a criterion of `GAINS`.
 
-    ``min_fraction`` is the minimum fraction of all weight on each side of a stump.
+    ``min_fraction`` is the minimum fraction of the total weight on each side of a stump.
 
     Examples
     --------
@@ -203,6 +203,6 @@ def _sides(histogram: np.ndarray, beyond: np.ndarray, direction: int) -> tuple[f
     """Return the weights of correctly and of incorrectly classified rows."""
     # Sums instead of differences of sums, so that small errors keep their precision.
     positive, negative = histogram[:, ~beyond].sum(axis=1)
-    more_positive, more_negative = histogram[:, beyond].sum(axis=1)
-    up, down = float(negative + more_positive), float(positive + more_negative)
+    positive_beyond, negative_beyond = histogram[:, beyond].sum(axis=1)
+    up, down = float(negative + positive_beyond), float(positive + negative_beyond)
     return (up, down) if direction > 0 else (down, up)

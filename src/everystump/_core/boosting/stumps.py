@@ -50,7 +50,7 @@ class Stumps(NamedTuple):
 
     @classmethod
     def from_stumps(cls, stumps: Sequence[Stump], weights: Sequence[float]) -> Self:
-        """Return the ensemble of given stumps."""
+        """Return an ensemble of single stumps."""
         return cls(
             np.array([stump.feature for stump in stumps], dtype=np.int64),
             np.array([stump.threshold for stump in stumps], dtype=np.float64),

@@ -72,22 +72,22 @@ def solve_interior_point(
     system = _System(gram, problem, unit * ridge, unit)
     slack = high / unit
     a = np.where(np.isinf(slack), 1.0, 0.5 * slack)
-    now = _Iterate(a, slack - a, *system.first_multipliers(a, np.isfinite(slack)), 0.0)
+    current = _Iterate(a, slack - a, *system.first_multipliers(a, np.isfinite(slack)), 0.0)
     n_iter = 0
     while n_iter < min(max_iter, _MAX_STEPS):
-        if now.complementarity <= _MIN_COMPLEMENTARITY * float(now.a.mean()):
+        if current.complementarity <= _MIN_COMPLEMENTARITY * float(current.a.mean()):
             break
         n_iter += 1
         try:
-            step = system.step(now)
+            step = system.step(current)
         except LinAlgError:
             break
-        length = _STEP_FRACTION * now.max_length(step)
-        now = now.moved(step, length)
+        length = _STEP_FRACTION * current.max_length(step)
+        current = current.moved(step, length)
         if length < _MIN_STEP:
             break
-    found = np.where(now.a < _AT_LIMIT * now.lower, 0.0, now.a)
-    return np.where(now.slack < _AT_LIMIT * now.upper, high, unit * found), n_iter
+    a = np.where(current.a < _AT_LIMIT * current.lower, 0.0, current.a)
+    return np.where(current.slack < _AT_LIMIT * current.upper, high, unit * a), n_iter
 
 
 class _System:
@@ -108,48 +108,52 @@ class _System:
     def first_multipliers(
         self, a: np.ndarray, has_upper: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return positive multipliers of the lower and the upper limits for given variables."""
+        """Return positive multipliers of the lower and the upper limits at dual variables ``a``."""
         slope = self._Q @ a - 1.0
         offset = max(1.0, float(np.abs(slope).mean()))
         lower = np.maximum(slope, 0.0) + offset
         return lower, np.where(has_upper, np.maximum(-slope, 0.0) + offset, 0.0)
 
-    def step(self, now: _Iterate) -> _Iterate:
+    def step(self, current: _Iterate) -> _Iterate:
         """Return the corrected step."""
         matrix = self._Q.copy()
         matrix[np.diag_indices_from(matrix)] += (
-            now.lower / now.a + now.upper / now.slack + self._jitter
+            current.lower / current.a + current.upper / current.slack + self._jitter
         )
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
         border = cho_solve(factor, self._y, check_finite=False) if self._fit_intercept else None
-        predictor = self._solve(now, factor, border, -now.a * now.lower, -now.upper_products)
-        mean = now.complementarity
-        center = (now.moved(predictor, now.max_length(predictor)).complementarity / mean) ** 3
+        predictor = self._solve(
+            current, factor, border, -current.a * current.lower, -current.upper_products
+        )
+        mean = current.complementarity
+        center = (
+            current.moved(predictor, current.max_length(predictor)).complementarity / mean
+        ) ** 3
         target = center * mean
-        has_upper = np.isfinite(now.slack)
-        lower = target - now.a * now.lower - predictor.a * predictor.lower
+        has_upper = np.isfinite(current.slack)
+        lower = target - current.a * current.lower - predictor.a * predictor.lower
         upper = np.where(has_upper, target - predictor.slack * predictor.upper, 0.0)
-        return self._solve(now, factor, border, lower, upper - now.upper_products)
+        return self._solve(current, factor, border, lower, upper - current.upper_products)
 
     def _solve(
         self,
-        now: _Iterate,
+        current: _Iterate,
         factor: tuple,
         border: np.ndarray | None,
         lower: np.ndarray,
         upper: np.ndarray,
     ) -> _Iterate:
         """Return the step that changes distances times multipliers by ``lower`` and ``upper``."""
-        slope = self._Q @ now.a - 1.0 + now.b * self._y - now.lower + now.upper
-        rhs = lower / now.a - upper / now.slack - slope
+        slope = self._Q @ current.a - 1.0 + current.b * self._y - current.lower + current.upper
+        rhs = lower / current.a - upper / current.slack - slope
         da, db = cho_solve(factor, rhs, check_finite=False), 0.0
         if border is not None:
-            db = float(self._y @ (now.a + da)) / float(self._y @ border)
+            db = float(self._y @ (current.a + da)) / float(self._y @ border)
             da = da - db * border
         return _Iterate(
             da,
-            np.where(np.isinf(now.slack), 0.0, -da),
-            (lower - now.lower * da) / now.a,
-            (upper + now.upper * da) / now.slack,
+            np.where(np.isinf(current.slack), 0.0, -da),
+            (lower - current.lower * da) / current.a,
+            (upper + current.upper * da) / current.slack,
             db,
         )

@@ -26,7 +26,7 @@ _MIN_WIDTH = 64
 # Up to this many rows the full matrix is computed at once, which is faster than row by row.
 _SMALL = 8000
 _GIGABYTE = 10**9
-# Times the largest entry: a constant that makes negative distances positive definite.
+# The constant that makes negative distances positive definite, relative to the largest entry.
 _SHIFT = 10.0
 
 
@@ -109,8 +109,8 @@ class LazyKernelMatrix:
     @property
     def diagonal_bound(self) -> float:
         """An upper bound on the diagonal of the matrix after it is made positive definite."""
-        known = self.kernel.constant_diagonal is not None or self.kernel.is_linear
-        if known or self._full is None:
+        is_cheap = self.kernel.constant_diagonal is not None or self.kernel.is_linear
+        if is_cheap or self._full is None:
             return float(self.diagonal.max())
         return (_SHIFT + 1.0) * float(np.abs(self.full).max())
 

@@ -19,7 +19,7 @@ _BLOCK_ENTRIES = 1_000_000
 
 
 class Kernel:
-    """A kernel; the defaults are for an arbitrary function."""
+    """A kernel; the defaults suit an arbitrary function."""
 
     # Whether the kernel does not depend on the training rows.
     data_independent: bool = True

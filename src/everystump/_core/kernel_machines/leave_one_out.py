@@ -89,5 +89,5 @@ def _with_intercept(square: np.ndarray, problem: KernelProblem, row: int) -> np.
         return problem.y * y[0]
     part = replace(problem, y=y, loss=replace(loss, cost=loss.cost[rest]), tol=_TOL)
     gram = LazyKernelMatrix(PrecomputedKernel(), square[np.ix_(rest, rest)], np.inf)
-    found = train(gram, part, lambda n_iter, primal, dual: None)
-    return problem.y * ((found.a * y) @ square[rest] + found.b)
+    solution = train(gram, part, lambda n_iter, primal, dual: None)
+    return problem.y * ((solution.a * y) @ square[rest] + solution.b)

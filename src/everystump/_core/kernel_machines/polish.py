@@ -33,7 +33,7 @@ _RIDGE_FRACTION = 1e-2
 
 def polish(gram: LazyKernelMatrix, problem: KernelProblem, start: KernelSolution) -> KernelSolution:
     """Return the best solution of a few active-set steps."""
-    best = now = start
+    best = current = start
     free = _free(problem, start.a)
     system, n_idle, offset = None, 0, 0.0
     for _ in range(_MAX_STEPS):
@@ -43,19 +43,19 @@ def polish(gram: LazyKernelMatrix, problem: KernelProblem, start: KernelSolution
             system = _System.factorize(gram, problem, free)
             if system is None:
                 break
-        now, at_limit = system.step(gram, problem, now, offset)
-        n_idle = 0 if now.certificate.gap < 0.5 * best.certificate.gap else n_idle + 1
-        if now.certificate.gap < best.certificate.gap:
-            best = now
+        current, at_limit = system.step(gram, problem, current, offset)
+        n_idle = 0 if current.certificate.gap < 0.5 * best.certificate.gap else n_idle + 1
+        if current.certificate.gap < best.certificate.gap:
+            best = current
         if n_idle > _PATIENCE or (best.certificate.converged and n_idle):
             break
-        leaving = _leaving(problem, now, free)
+        leaving = _leaving(problem, current, free)
         if at_limit.any():
             free, system = free[~at_limit], None
         elif len(leaving):
             free, system = np.sort(np.append(free, leaving)), None
         elif n_idle:
-            offset = _offset(problem, now, free)
+            offset = _offset(problem, current, free)
     return replace(best, n_iter=start.n_iter)
 
 
@@ -64,25 +64,25 @@ def _free(problem: KernelProblem, a: np.ndarray) -> np.ndarray:
     return np.flatnonzero((a > low) & (a < high))
 
 
-def _leaving(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> np.ndarray:
+def _leaving(problem: KernelProblem, current: KernelSolution, free: np.ndarray) -> np.ndarray:
     """Return the rows at a limit whose slope leads away from it."""
     ridge, low, high = problem.loss.box()
-    slope = 1.0 - ridge * now.a - now.margin
+    slope = 1.0 - ridge * current.a - current.margin
     noise = np.abs(slope[free]).max(initial=0.0)
-    leaving = ((now.a <= low) & (slope > noise)) | ((now.a >= high) & (slope < -noise))
+    leaving = ((current.a <= low) & (slope > noise)) | ((current.a >= high) & (slope < -noise))
     leaving[free] = False
     return np.flatnonzero(leaving)
 
 
-def _offset(problem: KernelProblem, now: KernelSolution, free: np.ndarray) -> float:
+def _offset(problem: KernelProblem, current: KernelSolution, free: np.ndarray) -> float:
     """Return an offset from margin 1, the kink of the hinge, which rounding keeps out of reach.
 
     A margin below the kink costs ``high - a`` per unit, one above it ``a``.
     """
-    high, a = problem.loss.box().high[free], now.a[free]
+    high, a = problem.loss.box().high[free], current.a[free]
     if np.isinf(high).any():
         return 0.0
-    distance = float(np.abs(1.0 - now.margin[free]).max())
+    distance = float(np.abs(1.0 - current.margin[free]).max())
     return distance if a.sum() < (high - a).sum() else -distance
 
 
@@ -123,7 +123,7 @@ class _System:
         return cls(free, factor, cho_solve(factor, np.ones(len(free))) if intercept else None)
 
     def step(
-        self, gram: LazyKernelMatrix, problem: KernelProblem, now: KernelSolution, offset: float
+        self, gram: LazyKernelMatrix, problem: KernelProblem, current: KernelSolution, offset: float
     ) -> tuple[KernelSolution, np.ndarray]:
         """Return the solution after the step, and which rows reached a limit.
 
@@ -131,12 +131,12 @@ class _System:
         """
         free, y = self._free, problem.y[self._free]
         ridge, low, high = (limit[free] for limit in problem.loss.box())
-        target = 1.0 + offset - ridge * now.a[free]
-        change = cho_solve(self._factor, y * (target - now.margin[free]))
+        target = 1.0 + offset - ridge * current.a[free]
+        change = cho_solve(self._factor, y * (target - current.margin[free]))
         if self._border is not None:
-            excess = float(change.sum()) + float(now.a @ problem.y)
+            excess = float(change.sum()) + float(current.a @ problem.y)
             change -= excess / float(self._border.sum()) * self._border
-        unclipped = now.a[free] + y * change
-        a = now.a.copy()
+        unclipped = current.a[free] + y * change
+        a = current.a.copy()
         a[free] = np.clip(unclipped, low, high)
         return solution_from_duals(gram, problem, a), a[free] != unclipped

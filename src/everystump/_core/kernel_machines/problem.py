@@ -64,7 +64,7 @@ class KernelSolution:
 def solution_from_duals(
     gram: LazyKernelMatrix, problem: KernelProblem, a: np.ndarray
 ) -> KernelSolution:
-    """Return the solution with given dual variables, each within its limits.
+    """Return the solution with dual variables ``a``, each within its limits.
 
     The intercept is optimal for them.  If ``sum of y a`` is not 0, the certificate accounts for it.
     """
@@ -72,8 +72,8 @@ def solution_from_duals(
     if problem.fit_intercept:
         a = balance(problem, a)
         intercept = partial(_best_intercept, gram, problem, a)
-    found = evaluate_expansion(gram, problem.y, problem.loss, a, problem.tol, intercept)
-    return KernelSolution(a, found.b, found.margin, found.certificate, 0)
+    evaluated = evaluate_expansion(gram, problem.y, problem.loss, a, problem.tol, intercept)
+    return KernelSolution(a, evaluated.b, evaluated.margin, evaluated.certificate, 0)
 
 
 def balance(problem: KernelProblem, a: np.ndarray) -> np.ndarray:

@@ -136,10 +136,10 @@ def _scaled_distance(
     """Return ``factor`` times the distances."""
     if distance == "squared_euclidean":
         return _scaled_squares(X, Y, factor, out)
-    found = cdist(X, Y, _CDIST[distance], out=out)
+    distances = cdist(X, Y, _CDIST[distance], out=out)
     if factor != 1.0:
-        found *= factor
-    return found
+        distances *= factor
+    return distances
 
 
 def _scaled_squares(

@@ -49,15 +49,15 @@ def train(gram: LazyKernelMatrix, problem: KernelProblem, progress: Progress) ->
     if box.is_unbounded:
         _ = gram.full  # every row is a support vector
     if not problem.fit_intercept:
-        found = _without_intercept(gram, problem, progress)
+        solution = _without_intercept(gram, problem, progress)
     elif box.is_linear:
-        found = _hinge_with_intercept(gram, problem, progress)
+        solution = _hinge_with_intercept(gram, problem, progress)
     else:
         if gram.width == gram.n_rows:
             _ = gram.full  # the solver visits its rows many times
-        found = _squared_with_intercept(gram, problem, progress)
-    stalled = not found.certificate.converged and found.n_iter < problem.max_iter
-    return _by_interior_point(gram, problem, found, progress) if stalled else found
+        solution = _squared_with_intercept(gram, problem, progress)
+    stalled = not solution.certificate.converged and solution.n_iter < problem.max_iter
+    return _by_interior_point(gram, problem, solution, progress) if stalled else solution
 
 
 def _by_interior_point(
@@ -67,9 +67,9 @@ def _by_interior_point(
     if problem.loss.box().is_unbounded or not _can_factorize(gram):
         return start
     a, n_iter = solve_interior_point(gram, problem, problem.max_iter - start.n_iter)
-    found = polish(gram, problem, solution_from_duals(gram, problem, a))
-    progress(start.n_iter + n_iter, found.certificate.primal, found.certificate.dual)
-    return _best([start, found], start.n_iter + n_iter)
+    solution = polish(gram, problem, solution_from_duals(gram, problem, a))
+    progress(start.n_iter + n_iter, solution.certificate.primal, solution.certificate.dual)
+    return _best([start, solution], start.n_iter + n_iter)
 
 
 def _can_factorize(gram: LazyKernelMatrix) -> bool:
@@ -84,7 +84,7 @@ def _max_first_iter(gram: LazyKernelMatrix, problem: KernelProblem) -> int:
 
 def _best(solutions: list[KernelSolution], n_iter: int) -> KernelSolution:
     """Return the solution with the smallest gap, the first of equals."""
-    return replace(min(solutions, key=lambda found: found.certificate.gap), n_iter=n_iter)
+    return replace(min(solutions, key=lambda solution: solution.certificate.gap), n_iter=n_iter)
 
 
 def _without_intercept(
@@ -102,8 +102,8 @@ def _without_intercept(
         progress=progress,
     )
     certificate = replace(box.certificate, converged=box.certificate.gap <= problem.tol)
-    found = KernelSolution(box.a, 0.0, box.margin, certificate, box.n_iter)
-    return found if found.certificate.converged else polish(gram, problem, found)
+    solution = KernelSolution(box.a, 0.0, box.margin, certificate, box.n_iter)
+    return solution if solution.certificate.converged else polish(gram, problem, solution)
 
 
 def _hinge_with_intercept(
@@ -179,15 +179,15 @@ def _squared_with_intercept(
             progress=progress,
         )
         n_iter += box.n_iter
-        found = polish(gram, problem, solution_from_duals(gram, problem, box.a))
-        solutions.append(found)
+        solution = polish(gram, problem, solution_from_duals(gram, problem, box.a))
+        solutions.append(solution)
         best = _best(solutions, n_iter)
         if best.certificate.converged or n_iter >= max_iter:
             break
         # The sum of y a decreases in b: its sign shows on which side the best one is.
         slope = float(box.a @ problem.y)
         low, high = ((b, slope), high) if slope > 0 else (low, (b, slope))
-        next_b = found.b if low[0] < found.b < high[0] else _interpolate_root(low, high)
+        next_b = solution.b if low[0] < solution.b < high[0] else _interpolate_root(low, high)
         start = box.a, box.margin + (next_b - b) * problem.y
         b, tol = next_b, max(_TOL_REDUCTION * tol, _MIN_RELATIVE_TOL * problem.tol)
     return best

@@ -49,8 +49,8 @@ _INNER, _BALANCE, _PRODUCT_TARGET = 3.0, 1e-3, 2.0
 # before the weights have adapted to the last centers.
 _SIGN_SLACK = 0.1
 _EFFORT = Effort(steps=10, products=150, max_products=1500)
-# From _MANY_ROWS rows on, one out of _SUBSAMPLING is solved first, to a multiple of the tolerance,
-# if there are enough rows of both classes among them.
+# From _MANY_ROWS rows on, a subsample of one in _SUBSAMPLING rows is solved first, to a multiple of
+# the tolerance, if it has enough rows of both classes.
 _MANY_ROWS, _SUBSAMPLING, _SUBSAMPLE_TOL, _MIN_CLASS_ROWS = 200_000, 8, 3.0, 200
 # A hard margin below this fraction of the kernel's diameter is numerically 0.
 _MIN_MARGIN = 1e-6
@@ -102,9 +102,9 @@ def _solve_subsample(problem: Problem, rows: Rows, options: SolverOptions) -> So
     if subsample.minority_size() < _MIN_CLASS_ROWS:
         return None
     rough = SolverOptions(_SUBSAMPLE_TOL * options.tol, options.max_iter)
-    found = solve_augmented_lagrangian(problem, subsample, rough)
-    rows.passes += found.certificate.passes / _SUBSAMPLING
-    return found
+    solution = solve_augmented_lagrangian(problem, subsample, rough)
+    rows.passes += solution.certificate.passes / _SUBSAMPLING
+    return solution
 
 
 class _Search:

@@ -4,7 +4,7 @@
     subject to      low_i <= a_i <= high_i,      dual_i(a) = a - ridge_i a^2 / 2
 
 The margin of row i is ``y_i (f(x_i) + b)``, ``f = sum of a_j y_j K(x_j, .)``; the constant ``b`` is
-given.  Coordinate ascent changes the ``a_i`` of the steepest slopes, a Newton step all that are
+fixed.  Coordinate ascent changes the ``a_i`` of the steepest slopes, a Newton step all that are
 strictly between their limits.  Both need only the rows of the kernel matrix that belong to the
 ``a_i`` they change: these are cached, and others are fetched, the largest violations of the
 optimality conditions first.
@@ -27,15 +27,17 @@ from everystump._core.solvers.kernel_certificate import (
 )
 from everystump._core.solvers.problem import Progress, no_progress
 
-# Violations are reduced by this factor before more rows are fetched, and by this one otherwise.
+# Violations are reduced by the first factor before more rows are fetched, else by the second.
 _ROUGH_REDUCTION, _FINE_REDUCTION = 0.5, 0.1
-# The initial accuracy; violations below the second number are rounding.
+# The initial accuracy; violations below the second number are rounding errors.
 _FIRST_ACCURACY, _MIN_ACCURACY = 0.1, 1e-14
 # The evaluated gap must fall by this factor each time; otherwise rounding prevents progress.
 _GAP_REDUCTION = 0.9
-# The number of rows to fetch at a time: at least this many, or this fraction of all rows.
+# The number of rows to fetch at a time: at least the first number, or all rows divided by the
+# second.
 _MIN_BATCH, _N_BATCHES = 256, 32
-# After this number of steps per row a Newton step is more effective; the maximum number of rounds.
+# The number of steps per row after which a Newton step is more effective, and the maximum number of
+# rounds.
 _STEPS_PER_ROW, _MAX_ROUNDS = 3, 20
 # With more rows than this, a Newton step is not worth its cubic cost.
 MAX_FREE_ROWS = 4000
@@ -117,8 +119,8 @@ def solve_box(
     their limits, and their margins.
     """
     box = loss.box()
-    given = (np.zeros(len(sign)), b * sign) if start is None else start
-    a, margin = given[0].copy(), given[1].copy()
+    initial = (np.zeros(len(sign)), b * sign) if start is None else start
+    a, margin = initial[0].copy(), initial[1].copy()
     cache = _RowCache(products, len(sign))
     accuracy, best = _FIRST_ACCURACY, np.inf
     for n_iter in range(max_iter + 1):
@@ -126,18 +128,20 @@ def solve_box(
         progress(n_iter, primal, dual)
         last = not np.isfinite(primal) or n_iter == max_iter or accuracy < _MIN_ACCURACY
         if last or relative_gap(primal, dual) <= tol:
-            found = evaluate_expansion(products, sign, loss, a, tol, fixed_intercept(b, a * sign))
-            gap = found.certificate.gap
-            if last or found.certificate.converged or not gap < _GAP_REDUCTION * best:
+            evaluated = evaluate_expansion(
+                products, sign, loss, a, tol, fixed_intercept(b, a * sign)
+            )
+            gap = evaluated.certificate.gap
+            if last or evaluated.certificate.converged or not gap < _GAP_REDUCTION * best:
                 break
             # Continue from the evaluated margins, free of the rounding of the steps so far.
-            best, margin = gap, found.margin.copy()
+            best, margin = gap, evaluated.margin.copy()
         violation = _violation(box, a, margin)
         fetched = cache.fetch(violation, (a > box.low) & (a < box.high))
         rough = fetched and not cache.full
         accuracy = violation.max() * (_ROUGH_REDUCTION if rough else _FINE_REDUCTION)
         _solve_cached(cache, sign, box, a, margin, accuracy, newton=not rough)
-    return BoxSolution(a, found.margin, found.certificate, n_iter)
+    return BoxSolution(a, evaluated.margin, evaluated.certificate, n_iter)
 
 
 def _solve_cached(
@@ -210,14 +214,14 @@ def _clipped_step(
     slope: np.ndarray,
 ) -> np.ndarray:
     """Return ``a`` after a step, clipped at the limits and shortened until the dual value rises."""
-    low, high, here = box.low[free], box.high[free], a[free]
+    low, high, current = box.low[free], box.high[free], a[free]
     for length in _LENGTHS:
-        moved = np.clip(here + length * step, low, high)
-        change = moved - here
+        moved = np.clip(current + length * step, low, high)
+        change = moved - current
         gain = float(slope @ change)
         if gain - 0.5 * float(change @ (matrix @ change)) >= _MIN_INCREASE * gain:
             return moved
-    return here
+    return current
 
 
 @jit

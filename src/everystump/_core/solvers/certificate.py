@@ -28,9 +28,9 @@ class InseparableError(ValueError):
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a solution can be from the optimum.
+    """A bound on how far the objective of a solution is above the optimum.
 
-    All values are evaluated from the returned coefficients, and rounding is on the safe side:
+    All values are evaluated from the returned coefficients and account for rounding errors:
     ``primal`` is raised and ``dual`` is lowered by a bound on the rounding of the sums behind them.
     Kernel values, bins and sample weights are taken as exact as stored.
 
@@ -48,7 +48,7 @@ class Certificate:
         The number of passes over all codes of all rows that the solver made.
     rounding : float
         A bound, as a fraction of ``primal``, on how far ``primal`` is above and ``dual`` below the
-        value in exact arithmetic.  If it exceeds the tolerance, convergence cannot be shown.
+        value in exact arithmetic.  If it exceeds the tolerance, convergence cannot be verified.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ObjectiveTerms:
     loss: float  # the summed loss of its margins
     dual_loss: float  # the sum of dual_i(a_i), each a_i within its limits
     dual_norm: float  # |v(a)|^2 of the function of the dual variables
-    imbalance: float = 0.0  # bounds what the dual value is too high by as sum of y a is not 0
+    imbalance: float = 0.0  # a bound on the excess of the dual value if sum of y a is not 0
     primal_rounding: float = 0.0
     dual_rounding: float = 0.0
 
@@ -89,7 +89,7 @@ def certify(terms: ObjectiveTerms, tol: float, passes: float = 0.0) -> Certifica
     dual = exact_sum(
         (terms.dual_loss, -terms.dual_norm / 2, -terms.imbalance, -terms.dual_rounding)
     )
-    # A value that was moved to the safe side may have erred to that side before.
+    # The error of a value may have had the same sign as its correction, hence the factor.
     error = 2 * max(terms.primal_rounding, terms.dual_rounding)
     rounding = float(error / primal) if 0.0 < primal < math.inf else 0.0
     gap = relative_gap(primal, dual)

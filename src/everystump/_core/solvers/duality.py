@@ -152,7 +152,7 @@ def _dual_rounding(
     by_class: list[np.ndarray],
     dual_weights: np.ndarray,
 ) -> float:
-    """Return a bound on how much too high the dual value may be.
+    """Return a bound on the excess of the dual value due to rounding.
 
     Dual variables that balance up to rounding stand for nearby ones that balance exactly: those of
     one class are slightly smaller, which changes the dual value by at most its slope and its

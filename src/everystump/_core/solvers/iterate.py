@@ -67,7 +67,7 @@ class Iterate:
             self.constraints.warm_start(current.residual + self.weights, penalty)
 
     def move_to(self, weights: np.ndarray, intercept: float) -> None:
-        """Move to given weights and intercept."""
+        """Move to other weights and another intercept."""
         self.weights, self.intercept = weights, intercept
         self.rows.set_margins(self.problem.operator.matvec(weights), intercept)
 
@@ -115,8 +115,8 @@ class Iterate:
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution."""
         weights = self.problem.project(self.weights)
-        found = certified_solution(self.problem, self.rows, weights, self.intercept, tol, n_iter)
-        return replace(found, sign_penalty=self.constraints.penalty)
+        solution = certified_solution(self.problem, self.rows, weights, self.intercept, tol, n_iter)
+        return replace(solution, sign_penalty=self.constraints.penalty)
 
 
 class SpanBlock(SolverBlock):

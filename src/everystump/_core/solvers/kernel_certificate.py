@@ -203,7 +203,7 @@ class Intercept(NamedTuple):
 
 @dataclass(frozen=True)
 class EvaluatedExpansion:
-    """The intercept, the margins, and the certificate of a machine."""
+    """The intercept, the margins, and the certificate of a kernel machine."""
 
     b: float
     margin: np.ndarray
@@ -225,17 +225,17 @@ def evaluate_expansion(
     tol: float,
     intercept: Callable[[Scores], Intercept],
 ) -> EvaluatedExpansion:
-    """Evaluate the machine with dual variables ``a``, each within its limits.
+    """Evaluate the kernel machine with dual variables ``a``, each within its limits.
 
     ``intercept`` maps its scores to the intercept.  Sums are taken in twice the precision if that
     would change the certificate.
     """
     for extended in (False, True):
         scores = products.scores(a * sign, extended)
-        found = _evaluate(scores, sign, loss, a, tol, intercept(scores))
-        if found.certificate.rounding <= min(_MAX_ROUNDING_OF_TOL * tol, _MAX_ROUNDING):
+        evaluated = _evaluate(scores, sign, loss, a, tol, intercept(scores))
+        if evaluated.certificate.rounding <= min(_MAX_ROUNDING_OF_TOL * tol, _MAX_ROUNDING):
             break
-    return found
+    return evaluated
 
 
 def _evaluate(
@@ -246,7 +246,7 @@ def _evaluate(
     tol: float,
     intercept: Intercept,
 ) -> EvaluatedExpansion:
-    """Evaluate a machine with given scores.
+    """Evaluate a kernel machine with known scores.
 
     Long sums are rounded once; each term adds a few units of rounding from its few operations.
     """

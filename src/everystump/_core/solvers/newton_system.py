@@ -110,7 +110,7 @@ class ChainNewtonSystem:
             except LinAlgError:
                 exact_cost = np.inf
             else:
-                # Fewer each time, so that conjugate gradients are tried again eventually.
+                # Decreased each time, so that conjugate gradients are eventually tried again.
                 self.products = int(0.9 * self.products)
                 return step
         limited = exact_cost < np.inf

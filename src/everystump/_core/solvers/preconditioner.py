@@ -48,7 +48,7 @@ class BlockPreconditioner:
 
     @cached_property
     def _joint(self) -> list[_JointBlock]:
-        packing, found = self._packing, []
+        packing, blocks = self._packing, []
         for g, members in enumerate(packing.members):
             if len(members) > 1:
                 block = _JointBlock(
@@ -56,8 +56,8 @@ class BlockPreconditioner:
                     *self._chains.votes(members, packing.bins[g]),
                 )
                 if block.votes.any():  # constant columns have no votes and need no block
-                    found.append(block)
-        return found
+                    blocks.append(block)
+        return blocks
 
     @cached_property
     def cost(self) -> float:

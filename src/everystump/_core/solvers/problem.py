@@ -9,7 +9,7 @@ With ``V = gather S`` the dual problem is
     max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = V'(y a) = S' scatter(y a),
 
 subject to ``sum of y a = 0`` if there is an intercept ``b``.  At the optimum ``w = v(a)``.  If some
-weights must have a given sign, ``v(a)`` is replaced by its projection ``P(v(a))`` on the signs.
+weights must have a certain sign, ``v(a)`` is replaced by its projection ``P(v(a))`` on the signs.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Problem:
     hard: bool = False  # whether C is infinite, so that every margin must be at least 1
     # (n_bins,): 1 for weights that must not be negative, -1 for not positive ones, else 0.
     signs: np.ndarray | None = None
-    # Given if weights are represented as combinations of the rows; then there are no signs.
+    # Set if weights are represented as combinations of the rows; then there are no signs.
     span: Span | None = None
 
     @property

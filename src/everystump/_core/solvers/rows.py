@@ -2,7 +2,7 @@
 
 A solver holds no array with one entry per row.  It passes tables, with one number per bin, and gets
 back tables and a few sums; margins, dual variables and losses are stored with the rows.  So the
-rows can be in blocks: here blocks of one array, shared by threads; they could also be chunks on a
+rows can be in blocks: here blocks of one array, shared by threads; they could also be chunks on
 disk or on the nodes of a cluster, with the public methods of `Rows` as the interface.  Sums are
 taken block by block in a fixed order, so that the number of threads changes results only by
 rounding.
@@ -41,7 +41,7 @@ class RowSums:
 class SolverBlock(Block):
     """A block of rows with their margins, dual variables ``a`` and losses.
 
-    ``times`` returns the weights of the rows times a factor.
+    ``scaled_weight`` returns the weights of the rows times a factor.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class SolverBlock(Block):
         index: slice | np.ndarray,
         positive: np.ndarray,
         loss: Callable[[np.ndarray], Any],
-        times: Callable[[float], np.ndarray],
+        scaled_weight: Callable[[float], np.ndarray],
         C: float,
     ) -> None:
         super().__init__(packing, index, positive)
-        self._times = times
-        self.row_weight = times(1.0)
+        self._scaled_weight = scaled_weight
+        self.row_weight = scaled_weight(1.0)
         self._make_loss = loss
         self.set_c(C)
         self.margin = np.zeros(len(positive))
@@ -64,12 +64,12 @@ class SolverBlock(Block):
 
     def set_c(self, C: float) -> None:
         """Set C, and with it the cost of every row."""
-        self.cost = self._times(C)
+        self.cost = self._scaled_weight(C)
         self.true_loss = self.loss = self._make_loss(self.cost)
 
     def smooth(self, penalty: float, center: np.ndarray) -> None:
         """Smooth the hinge around dual variables ``center``."""
-        self.loss = SmoothedHinge(self.cost, center, self._times(penalty))
+        self.loss = SmoothedHinge(self.cost, center, self._scaled_weight(penalty))
 
     def _table(self) -> np.ndarray:
         return np.empty(self.starts[-1])
@@ -168,30 +168,30 @@ class Rows(Blocks[SolverBlock]):
         n_threads: int,
     ) -> None:
         n_rows = len(positive)
-        most = min(n_rows, max_block_rows(n_threads))
+        max_rows = min(n_rows, max_block_rows(n_threads))
         # Multiples of equal weights are stored only once.
-        equal = lru_cache(maxsize=4)(lambda factor: np.full(most, factor * weight[0]))
+        equal = lru_cache(maxsize=4)(lambda factor: np.full(max_rows, factor * weight[0]))
 
         def make_block(part: slice) -> SolverBlock:
-            own, rows = weight[part], part if index is None else index[part]
+            row_weight, rows = weight[part], part if index is None else index[part]
 
-            def times(factor: float) -> np.ndarray:
-                if own.strides == (0,):
-                    return equal(factor)[: len(own)]
-                return own if factor == 1.0 else factor * own
+            def scaled_weight(factor: float) -> np.ndarray:
+                if row_weight.strides == (0,):
+                    return equal(factor)[: len(row_weight)]
+                return row_weight if factor == 1.0 else factor * row_weight
 
-            return self.block_class(packing, rows, positive[part], loss, times, C)
+            return self.block_class(packing, rows, positive[part], loss, scaled_weight, C)
 
         super().__init__(packing, n_rows, make_block, n_threads)
-        self._given = index, positive, loss, weight
+        self._arguments = index, positive, loss, weight
         self.C = C
         self.total_weight = float(weight.sum())
         self.passes = 0.0
         self.n_active = self.n_rows
 
     def subsample(self, k: int) -> Rows:
-        """Return one out of every ``k`` rows as a separate problem, with ``k`` times the C."""
-        index, positive, loss, weight = self._given
+        """Return one out of every ``k`` rows as a separate problem, with C multiplied by ``k``."""
+        index, positive, loss, weight = self._arguments
         n_rows = self.n_rows // k
         sampled = k * np.arange(n_rows) + np.random.default_rng(0).integers(k, size=n_rows)
         equal = weight.strides == (0,)
@@ -207,7 +207,7 @@ class Rows(Blocks[SolverBlock]):
 
     def minority_size(self) -> int:
         """Return the number of rows of the smaller class."""
-        n_positive = int(self._given[1].sum())
+        n_positive = int(self._arguments[1].sum())
         return min(n_positive, self.n_rows - n_positive)
 
     @property
@@ -329,7 +329,7 @@ class Rows(Blocks[SolverBlock]):
             block.smooth(penalty, block.a)
 
     def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
-        """Smooth the hinge around given dual variables, one per row of the table."""
+        """Smooth the hinge around other dual variables, one per row of the table."""
         for block in self.blocks:
             block.smooth(penalty, np.minimum(block.cost, np.abs(dual_coef[block.index])))
 
