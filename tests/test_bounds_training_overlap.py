@@ -383,7 +383,7 @@ def test_a_voter_without_a_record_is_a_violation():
     pairs = [("stumps", clone(STUMPS).fit(X0, Y0)), ("other", clone(OTHERS).fit(FRESH, FRESH_Y))]
     model = WeightedVoteClassifier(pairs, prefit=True).fit(NEW, NEW_Y)
     bound = validation_bound(model, *rows(3, n=40))
-    assert not bound.holds and "those of other packages" in bound.violations[0]
+    assert not bound.holds and "models of other packages" in bound.violations[0]
     known = validation_bound(model, X0, Y0)
     assert known.violations == ("these are the training rows of the model",)
     anew = WeightedVoteClassifier(pairs, random_state=0).fit(NEW, NEW_Y)

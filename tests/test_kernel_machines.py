@@ -117,7 +117,7 @@ def test_max_iter_bounds_the_work_of_libsvm():
 
 def test_no_gap_is_certified_below_rounding():
     X, y = integer_table(1345)
-    message = r"rounding \(.e-.. of the objective\) prevents a proof of tol=1e-18; .* or scale"
+    message = r"rounding \(.e-.. of the objective\) prevents verification of tol=1e-18; .* or scale"
     with pytest.warns(ConvergenceWarning, match=message):
         model = KernelSVC("linear", C=1e6, tol=1e-18).fit(X, y)
     assert not model.certificate_.converged and model.certificate_.gap > 1e-18

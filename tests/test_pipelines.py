@@ -318,7 +318,7 @@ def test_unsupported_steps_are_named(pipeline, match, tmp_path):
     pipeline = clone(pipeline).fit(X, y)
     with pytest.raises(everystump.ModelFileError, match=match) as caught:
         everystump.save(pipeline, tmp_path / "model.stump")
-    assert "pass the last step alone, or keep the pipeline with skops or joblib." in str(
+    assert "pass the last step alone, or save the pipeline with skops or joblib." in str(
         caught.value
     )
     with pytest.raises(ValueError, match=match):

@@ -479,7 +479,7 @@ REFUSED = {
     "a short mask": (
         GOOD,
         {"categorical_features": [True]},
-        r"categorical_features is a mask of 1, but X has 2 columns; pass one entry per column",
+        r"categorical_features is a mask of length 1, but X has 2 columns; pass one entry per",
     ),
     "a number": (GOOD, {"categorical_features": 1}, r"'categorical_features' .* Got 1 instead"),
     "a name": (GOOD, {"categorical_features": "c"}, r"'categorical_features' .* Got 'c' instead"),

@@ -48,22 +48,22 @@ def evaluate(
         difference is not significant); ``approximate``: whether the rows are of several folds,
         which intervals and ``better`` treat as independent although their models share training
         rows; ``figures``: for each metric ``value``, ``low`` and ``high`` (95% confidence limits,
-        None where no valid interval is known), ``interval`` (the method) and ``baseline``;
+        None where there is no valid interval), ``interval`` (the method) and ``baseline``;
         ``classes``: precision and recall of each class.
 
     Examples
     --------
     >>> actual, predicted = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
     >>> rows = LabeledPredictions(actual, predicted, predicted - 0.5, None, (slice(0, 4),))
-    >>> found = evaluate(rows, ["no", "yes"], positive=1)
-    >>> found["figures"]["accuracy"]["value"], found["figures"]["accuracy"]["baseline"]
+    >>> metrics = evaluate(rows, ["no", "yes"], positive=1)
+    >>> metrics["figures"]["accuracy"]["value"], metrics["figures"]["accuracy"]["baseline"]
     (0.75, 0.75)
-    >>> found["baseline"]["answer"], found["better"]
+    >>> metrics["baseline"]["answer"], metrics["better"]
     ('no', False)
     """
     n_classes = len(classes)
-    given = np.bincount(rows.actual, minlength=n_classes) if counts is None else counts
-    prior = np.asarray(given, dtype=np.float64) / np.sum(given)
+    class_counts = np.bincount(rows.actual, minlength=n_classes) if counts is None else counts
+    prior = np.asarray(class_counts, dtype=np.float64) / np.sum(class_counts)
     answer = int(np.argmax(prior))
     constant = np.full(len(rows.actual), answer)
     by_class = [_class_metrics(rows.actual, rows.predicted, k) for k in range(n_classes)]
@@ -125,25 +125,25 @@ def evaluate_model(
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> X, y = [[0], [1], [2]], ["no", "yes", "yes"]
-    >>> found = evaluate_model(DummyClassifier().fit(X, y), X, y, unseen=False)
-    >>> found["n_wrong"], found["positive"], found["figures"]["accuracy"]["low"]
+    >>> metrics = evaluate_model(DummyClassifier().fit(X, y), X, y, unseen=False)
+    >>> metrics["n_wrong"], metrics["positive"], metrics["figures"]["accuracy"]["low"]
     (1, 'yes', None)
     """
     labels = model.classes_.tolist()
     index = positive_index(labels, positive)
-    found = evaluate(LabeledPredictions.from_model(model, X, y), labels, index, counts)
-    return found if unseen else _without_intervals(found)
+    metrics = evaluate(LabeledPredictions.from_model(model, X, y), labels, index, counts)
+    return metrics if unseen else _without_intervals(metrics)
 
 
-def _without_intervals(found: dict[str, Any]) -> dict[str, Any]:
+def _without_intervals(metrics: dict[str, Any]) -> dict[str, Any]:
     """Return metrics without intervals, which would be invalid on training rows."""
     none = {"low": None, "high": None, "interval": None}
     classes = [
         record | {name: record[name] | none for name in ("precision", "recall")}
-        for record in found["classes"]
+        for record in metrics["classes"]
     ]
-    metrics = {name: metric | none for name, metric in found["figures"].items()}
-    return found | {"figures": metrics, "classes": classes}
+    figures = {name: metric | none for name, metric in metrics["figures"].items()}
+    return metrics | {"figures": figures, "classes": classes}
 
 
 def _metric(

@@ -65,30 +65,30 @@ def feature_index(features: Sequence[Feature], feature: Any) -> int:
     )
 
 
-def suggest_name(given: Any, known: list) -> str:
-    """Return the known name that is most similar to the given one, or the first known names.
+def suggest_name(name: Any, names: list) -> str:
+    """Return the one of ``names`` that is most similar to ``name``, or the first of them.
 
     Examples
     --------
     >>> suggest_name("Aeg", ["height", "age"]), suggest_name("zip", ["height", "age"])
     ("use 'age'", "use one of ['height', 'age']")
     """
-    by_text = {str(name).casefold(): name for name in known}
-    similar = get_close_matches(str(given).casefold(), by_text, 1, cutoff=0.5)
+    by_text = {str(other).casefold(): other for other in names}
+    similar = get_close_matches(str(name).casefold(), by_text, 1, cutoff=0.5)
     if similar:
         return f"use {by_text[similar[0]]!r}"
-    more = "…" if len(known) > _MAX_SUGGESTIONS else ""
-    return f"use one of {known[:_MAX_SUGGESTIONS]!r}{more}"
+    more = "…" if len(names) > _MAX_SUGGESTIONS else ""
+    return f"use one of {names[:_MAX_SUGGESTIONS]!r}{more}"
 
 
 def class_model_indices(classes: np.ndarray, n_models: int, class_label: Any) -> list[int]:
     """Return the indices of the shape models of a class, all of them for None."""
-    known = classes.tolist()[1:] if n_models == 1 else classes.tolist()
+    labels = classes.tolist()[1:] if n_models == 1 else classes.tolist()
     if class_label is None:
         return list(range(n_models))
-    if class_label not in known:
-        raise ValueError(f"class_label={class_label!r} has no curves; pass one of {known}.")
-    return [known.index(class_label)]
+    if class_label not in labels:
+        raise ValueError(f"class_label={class_label!r} has no curves; pass one of {labels}.")
+    return [labels.index(class_label)]
 
 
 def training_density(estimator: Any) -> tuple[RowDensity, ...]:
@@ -114,10 +114,10 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         the chosen C.
     """
     record: dict[str, Any] = {}
-    given: Any = getattr(model, "certificate_", None)
-    if given is not None:
-        certificates = given if isinstance(given, list) else [given]
-        weakest = max(certificates, key=lambda each: each.gap)
+    certificates: Any = getattr(model, "certificate_", None)
+    if certificates is not None:
+        certificates = certificates if isinstance(certificates, list) else [certificates]
+        weakest = max(certificates, key=lambda certificate: certificate.gap)
         over = getattr(model, "_optimum_over", "other solution")
         record["certificate"] = asdict(weakest) | {"over": over}
         if len(certificates) > 1:

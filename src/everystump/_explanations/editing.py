@@ -75,8 +75,8 @@ def check_region(
                 f"of its levels."
             )
         codes = np.arange(feature.n_levels) if is_whole else _level_codes(levels, feature, name)
-        shown = [repr(level) for level in feature.levels[codes].tolist()]
-        level_text = [] if is_whole or not shown else [f"at {truncate_list(shown, _MAX_LEVELS)}"]
+        names = [repr(level) for level in feature.levels[codes].tolist()]
+        level_text = [] if is_whole or not names else [f"at {truncate_list(names, _MAX_LEVELS)}"]
         return Region(np.nan, np.nan, codes, missing, _join_phrases(level_text + missing_text))
     if levels is not None:
         raise ValueError(f"levels={levels!r}: {name!r} is numeric; pass low and high.")

@@ -30,8 +30,8 @@ def missing_fraction(density: RowDensity) -> float:
 
 def level_weights(density: RowDensity, n_levels: int) -> np.ndarray:
     """Return the weight of the samples of each level; unknown levels are not counted."""
-    known = density.values >= 0
-    return np.bincount(density.values[known].astype(int), density.counts[known], n_levels)
+    is_known = density.values >= 0
+    return np.bincount(density.values[is_known].astype(int), density.counts[is_known], n_levels)
 
 
 def evaluate_on_density(shape: Shape, density: RowDensity) -> tuple[np.ndarray, np.ndarray]:

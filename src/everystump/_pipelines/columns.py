@@ -106,10 +106,10 @@ def _compose(shape: Shape, mapping: ColumnMapping, missing: float | None) -> Sha
     mapped = mapping(raw)
     at = shape(mapped)
     before = np.where(mapped >= knots[first], shape.left_limit(knots[first]), at)
-    times = np.where((n_merged > 1) & (before != at), 2, 1)
-    values = np.repeat(at, times)
-    values[np.cumsum(times) - times] = np.where(times == 2, before, at)
-    return Shape(np.repeat(raw, times), values, missing)
+    repeats = np.where((n_merged > 1) & (before != at), 2, 1)
+    values = np.repeat(at, repeats)
+    values[np.cumsum(repeats) - repeats] = np.where(repeats == 2, before, at)
+    return Shape(np.repeat(raw, repeats), values, missing)
 
 
 Mappings = list[ColumnMapping]
@@ -139,7 +139,7 @@ def unsupported(part: str, reason: str) -> ValueError:
     return ValueError(
         f"model: {part} of the pipeline {reason}; supported steps are scalers of single columns, "
         f"SimpleImputer, column selections and passthrough. Transform the table first and pass the "
-        f"last step alone, or keep the pipeline with skops or joblib."
+        f"last step alone, or save the pipeline with skops or joblib."
     )
 
 
@@ -186,20 +186,20 @@ def _read_column_transformer(step: Any, columns: Mappings) -> Mappings:
 
 def _column_indices(columns: Any, names: Any, n: int) -> list[int]:
     """Return the indices of columns as a ColumnTransformer specifies them."""
-    known = [] if names is None else list(names)
+    column_names = [] if names is None else list(names)
     if isinstance(columns, str):
-        return [known.index(columns)]
+        return [column_names.index(columns)]
     if isinstance(columns, slice):
         start, stop = columns.start, columns.stop
-        start = known.index(start) if isinstance(start, str) else start
-        stop = known.index(stop) + 1 if isinstance(stop, str) else stop
+        start = column_names.index(start) if isinstance(start, str) else start
+        stop = column_names.index(stop) + 1 if isinstance(stop, str) else stop
         return list(range(n))[slice(start, stop, columns.step)]
     if np.ndim(columns) == 0:
         return [range(n)[int(columns)]]
-    given = list(columns)
-    if all(isinstance(name, str) for name in given):
-        return [known.index(name) for name in given]
-    return np.arange(n)[np.asarray(given)].tolist()
+    selected = list(columns)
+    if all(isinstance(name, str) for name in selected):
+        return [column_names.index(name) for name in selected]
+    return np.arange(n)[np.asarray(selected)].tolist()
 
 
 def _read_function(step: Any, columns: Mappings) -> Mappings:
@@ -226,9 +226,9 @@ def _scale(columns: Mappings, centers: Any, scales: Any) -> Mappings:
 
 
 def _map(function: Callable[..., np.ndarray], columns: Mappings, *parameters: Any) -> Mappings:
-    """Return columns followed by a function of their own parameters and values."""
-    each = zip(columns, *(own.tolist() for own in parameters), strict=True)
-    return [column.then(partial(function, *own)) for column, *own in each]
+    """Return columns followed by a function of their parameters and values."""
+    rows = zip(columns, *(parameter.tolist() for parameter in parameters), strict=True)
+    return [column.then(partial(function, *values)) for column, *values in rows]
 
 
 def _read_imputer(step: Any, columns: Mappings) -> Mappings:

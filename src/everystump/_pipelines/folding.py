@@ -18,7 +18,7 @@ from everystump.estimators._editing import copy_without_solution
 
 _ZERO = Shape(np.zeros(1), np.zeros(1))
 # Attributes that stay valid; all others describe the columns that the last step was trained on.
-_KEPT = {
+_VALID = {
     "C_",
     "certificate_",
     "classes_",
@@ -66,7 +66,7 @@ def fold_pipeline(model: Any) -> Any:
     if not isinstance(last, ScoreClassifier):
         raise ValueError(
             f"model: the last step of the pipeline, {type(last).__name__}, is not an everystump "
-            f"classifier; keep the pipeline with skops or joblib."
+            f"classifier; save the pipeline with skops or joblib."
         )
     check_is_fitted(last, last._fitted_attribute)
     n, names = _input_columns(model, last)
@@ -78,7 +78,8 @@ def fold_pipeline(model: Any) -> Any:
         return last
     if len(mappings) != last.n_features_in_:
         raise unsupported("the steps", f"return {len(mappings)} columns, not {last.n_features_in_}")
-    # Frame columns that a ColumnTransformer drops may hold anything: categories without levels.
+    # Columns that a ColumnTransformer drops may hold any values, so they become categories without
+    # levels.
     drops_any = names is not None and any(
         type(step).__name__ == "ColumnTransformer" for _, step in model.steps[:-1]
     )
@@ -92,7 +93,7 @@ class _Inputs:
     n: int
     names: Any
     mappings: Mappings
-    drops_any: bool  # whether columns that are dropped may hold other values than numbers
+    drops_any: bool  # whether dropped columns may hold values other than numbers
 
     def outputs(self, d: int) -> list[int]:
         """Return the columns of the last step that an input column becomes."""
@@ -138,6 +139,7 @@ def _input_columns(pipeline: Any, last: Any) -> tuple[int, Any]:
 
 
 def _has_names(last: Any, names: Any) -> bool:
+    """Whether the last step was fitted to columns with these names."""
     last_names = getattr(last, "feature_names_in_", None)
     if last_names is None or names is None:
         return last_names is names
@@ -157,7 +159,7 @@ def _over_inputs(last: Any, inputs: _Inputs) -> Any:
             )
     columns, features = range(inputs.n), last.feature_info_
     names = set() if inputs.names is None else {"feature_names_in_"}
-    folded = copy_without_solution(last, _KEPT | _REPLACED | names)
+    folded = copy_without_solution(last, _VALID | _REPLACED | names)
     folded.shapes_ = unwrap_binary(
         [
             ShapeModel(tuple(inputs.curve(d, model, features) for d in columns), model.intercept)

@@ -41,7 +41,7 @@ def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
         folds = [Fold(*parts) for parts in cv.split(np.zeros((len(y), 1)), y)]
     else:
         position = np.full(table.n_input_rows, -1)
-        position[table.kept] = np.arange(len(table.kept))
+        position[table.input_index] = np.arange(len(table.input_index))
         pairs = [(position[train], position[test]) for train, test in cv]
         folds = [Fold(train[train >= 0], test[test >= 0]) for train, test in pairs]
     if min((min(len(fold.train), len(fold.test)) for fold in folds), default=0) == 0:
@@ -81,11 +81,11 @@ def stratified_folds(n_splits: int, label: np.ndarray, random_state: Any) -> lis
     n_folds = count_folds(n_splits, counts[counts > 0])
     if n_folds < 2:
         return []
-    several = np.flatnonzero(counts[label] > 1)
+    eligible = np.flatnonzero(counts[label] > 1)
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        parts = [several[test] for _, test in splitter.split(several, label[several])]
+        parts = [eligible[test] for _, test in splitter.split(eligible, label[eligible])]
     return [Fold(np.flatnonzero(_all_but(part, len(label))), part) for part in parts]
 
 
@@ -106,10 +106,10 @@ def count_folds(n_splits: int, counts: np.ndarray) -> int:
     >>> count_folds(5, np.array([100, 4])), count_folds(5, np.array([100, 2, 1]))
     (4, 3)
     """
-    several = counts[counts > 1]
-    if len(several) == 0:
+    eligible = counts[counts > 1]
+    if len(eligible) == 0:
         return 0
-    return int(min(n_splits, max(_MIN_FOLDS, several.min()), several.max()))
+    return int(min(n_splits, max(_MIN_FOLDS, eligible.min()), eligible.max()))
 
 
 def fold_warnings(n_splits: int, classes: Any, counts: np.ndarray) -> list[str]:
@@ -183,7 +183,7 @@ def split_holdout(
 def _split_few(
     label: np.ndarray, rows: np.ndarray, fraction: float, random_state: Any
 ) -> np.ndarray:
-    """Return rows to hold out where stratification fails; a row of each class is kept."""
+    """Return rows to hold out where stratification fails; one row per class is not held out."""
     shuffled = check_random_state(random_state).permutation(rows)
     _, first = np.unique(label[shuffled], return_index=True)
     n_test = round(fraction * len(rows))

@@ -24,9 +24,9 @@ _ROUNDING = 1e-12
 class CGrid:
     """The values of C along a path, a few at a time.
 
-    Values listed by the user are tried all at once.  If only their number is given, they are tried
-    in ascending order until the scores are past their peak, and the grid is extended at an end that
-    is the best value.
+    Values listed by the user are tried all at once.  If the user sets only their number, they are
+    tried in ascending order until the scores are past their peak, and the grid is extended at an
+    end that is the best value.
     """
 
     def __init__(self, Cs: Any) -> None:
@@ -89,10 +89,10 @@ def _default_values(n: int) -> list[float]:
 
 
 def _check_values(Cs: Any) -> list[float]:
-    expected = "a number of values or a list of positive finite numbers"
-    given = as_float_array(Cs, "Cs", expected)
-    grid = np.unique(given)
-    if given.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
+    expected = "an integer or a list of positive finite numbers"
+    values = as_float_array(Cs, "Cs", expected)
+    grid = np.unique(values)
+    if values.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
         raise ValueError(f"Cs={Cs!r} must be {expected}.")
     return grid.tolist()
 

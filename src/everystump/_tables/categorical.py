@@ -33,7 +33,7 @@ def check_categorical_features(
     if entries and all(isinstance(entry, bool) for entry in entries):
         if len(entries) != n_features:
             raise ValueError(
-                f"categorical_features is a mask of {len(entries)}, but X has {n_features} "
+                f"categorical_features is a mask of length {len(entries)}, but X has {n_features} "
                 f"columns; pass one entry per column."
             )
         return np.array(entries)
@@ -47,14 +47,14 @@ def _position(entry: Any, names: list | None, n_features: int) -> int:
         return names.index(entry)
     if isinstance(entry, int) and -n_features <= entry < n_features:
         return entry
-    known = f"the columns are {names}" if names is not None else f"X has {n_features} columns"
+    columns = f"the columns are {names}" if names is not None else f"X has {n_features} columns"
     raise ValueError(
-        f"categorical_features contains {entry!r}, which is not a column of X; {known[:200]}."
+        f"categorical_features contains {entry!r}, which is not a column of X; {columns[:200]}."
     )
 
 
 def is_category(column: Any, d: int, mask: np.ndarray | None, name: str) -> bool:
-    """Whether column ``d`` is a category, given by the mask or, without one, by its dtype."""
+    """Whether column ``d`` is a category, according to the mask or, without one, its dtype."""
     if mask is None:
         return is_categorical(column)
     if not mask[d] and contains_text(column):

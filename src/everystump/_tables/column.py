@@ -116,10 +116,10 @@ def _arrow_codes(column: Any) -> LevelCodes:
         return LevelCodes(np.empty(0, dtype=np.int64), np.empty(0, dtype=object))
     positions = cells.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     values = cells.dictionary.to_pylist()
-    known = dict.fromkeys(value for value in values if not is_missing(value))
-    if not cells.type.ordered and len({value_kind(value) for value in known}) == 1:
-        known = dict.fromkeys(sorted(known))
-    index = {level: k for k, level in enumerate(known)}
+    distinct = dict.fromkeys(value for value in values if not is_missing(value))
+    if not cells.type.ordered and len({value_kind(value) for value in distinct}) == 1:
+        distinct = dict.fromkeys(sorted(distinct))
+    index = {level: k for k, level in enumerate(distinct)}
     codes = [-1 if is_missing(value) else index[value] for value in values]
     return LevelCodes(np.array([*codes, -1])[positions], _as_objects(index))
 

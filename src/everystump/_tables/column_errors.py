@@ -64,13 +64,13 @@ def not_numeric_error(column: Any, name: str) -> Exception:
     texts = [value for value in present if isinstance(value, str)]
     if texts:
         text = next((text for text in texts if not _is_number(text)), texts[0])
-        found = f"X has {text!r} in column {name}"
+        start = f"X has {text!r} in column {name}"
         if len(texts) < len(present):
             return ValueError(
-                f"{found}, which also contains numbers; pass only numbers or only text there."
+                f"{start}, which also contains numbers; pass only numbers or only text there."
             )
         return ValueError(
-            f"{found}, where the model expects numbers; pass numbers there, or fit it with text."
+            f"{start}, where the model expects numbers; pass numbers there, or fit it with text."
         )
     culprit = next((value for value in present if value_kind(value) == OTHER), None)
     if culprit is None and any(map(_is_too_large, present)):
@@ -100,18 +100,18 @@ def _is_too_large(value: Any) -> bool:
     return False
 
 
-def warn_if_matrix_rounded(given: Any, floats: Any) -> None:
+def warn_if_matrix_rounded(matrix: Any, floats: Any) -> None:
     """Warn about each column of an array or sparse matrix whose integers were rounded."""
-    if given.dtype not in (np.int64, np.uint64):
+    if matrix.dtype not in (np.int64, np.uint64):
         return
-    columns: Any = range(given.shape[1])
+    columns: Any = range(matrix.shape[1])
     if isinstance(floats, SparseTable):
-        given = SparseTable(given.tocsc())
+        matrix = SparseTable(matrix.tocsc())
         columns = np.unique(floats.csr.indices[np.abs(floats.csr.data) >= _MAX_EXACT])
     elif np.abs([floats.min(), floats.max()]).max() < _MAX_EXACT:
         return
     for d in columns:
-        warn_if_rounded(given[:, d], floats[:, d], str(d))
+        warn_if_rounded(matrix[:, d], floats[:, d], str(d))
 
 
 def warn_if_rounded(column: Any, floats: np.ndarray, name: str) -> None:

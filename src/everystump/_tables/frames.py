@@ -126,14 +126,14 @@ def reorder_columns(X: Any, names: Sequence) -> Any:
 
     If it has others and ``names`` are strings, scikit-learn's own check raises the error.
     """
-    given, names = list(X.columns), list(names)
-    if given == names:
+    columns, names = list(X.columns), list(names)
+    if columns == names:
         return X
-    if len(given) == len(names) and set(given) == set(names):
+    if len(columns) == len(names) and set(columns) == set(names):
         return X[names]
     if not all(isinstance(name, str) for name in names):
         raise ValueError(
-            f"X has the columns {short_repr(given, 100)}, but the training table had "
+            f"X has the columns {short_repr(columns, 100)}, but the training table had "
             f"{short_repr(names, 100)}; pass those."
         )
     return X
@@ -189,7 +189,7 @@ def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
 
 def drop_unused_levels(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feature, ...]:
     """Return the features without levels that occur in no row; recode ``X`` in place."""
-    kept = []
+    out = []
     for d, feature in enumerate(features):
         if feature.levels is not None:
             x = X[:, d]
@@ -199,8 +199,8 @@ def drop_unused_levels(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feat
             if not used.all():
                 x[present] = (np.cumsum(used) - 1)[codes]
                 feature = Feature(feature.name, feature.levels[used])
-        kept.append(feature)
-    return tuple(kept)
+        out.append(feature)
+    return tuple(out)
 
 
 def _columns_of(X: Any) -> tuple[list | None, list]:

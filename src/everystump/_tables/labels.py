@@ -163,12 +163,12 @@ def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> encode_labels(np.array(["no", "yes", "no"]))
     (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0], dtype=int8))
     """
-    found = None
+    encoded = None
     if len(y) > _MANY_ROWS and y.dtype.kind in "biu":
-        found = _encode_integers(y)
+        encoded = _encode_integers(y)
     elif len(y) > _MANY_ROWS and y.dtype.kind in "fUO":
-        found = _encode_by_hash(y)
-    classes, label = np.unique(y, return_inverse=True) if found is None else found
+        encoded = _encode_by_hash(y)
+    classes, label = np.unique(y, return_inverse=True) if encoded is None else encoded
     return classes, label.astype(_label_type(len(classes)), copy=False)
 
 
@@ -183,12 +183,12 @@ def _encode_integers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     if high - low >= _MAX_RANGE:
         return None
     parts = [slice(k, k + _CHUNK_ROWS) for k in range(0, len(y), _CHUNK_ROWS)]
-    seen = np.zeros(high - low + 1, dtype=bool)
+    is_present = np.zeros(high - low + 1, dtype=bool)
     for part in parts:
-        seen[_above(y[part], low)] = True
-    present = np.flatnonzero(seen)
+        is_present[_above(y[part], low)] = True
+    present = np.flatnonzero(is_present)
     classes = np.array([low + k for k in present.tolist()]).astype(y.dtype)
-    index = np.zeros(len(seen), dtype=_label_type(len(classes)))
+    index = np.zeros(len(is_present), dtype=_label_type(len(classes)))
     index[present] = np.arange(len(present))
     label = np.empty(len(y), dtype=index.dtype)
     for part in parts:
@@ -204,8 +204,8 @@ def _above(y: np.ndarray, low: int) -> np.ndarray:
 def _encode_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from pandas import factorize  # slow to import
 
-    label, found = factorize(y, use_na_sentinel=False)
-    classes, rank = np.unique(np.asarray(found, dtype=y.dtype), return_inverse=True)
+    label, distinct = factorize(y, use_na_sentinel=False)
+    classes, rank = np.unique(np.asarray(distinct, dtype=y.dtype), return_inverse=True)
     return classes, rank.astype(_label_type(len(classes)))[label]
 
 

@@ -25,19 +25,19 @@ def check_monotonic_cst(monotonic_cst: Any, features: Sequence[Feature]) -> np.n
         return None
     n_features = len(features)
     if hasattr(monotonic_cst, "to_dict") and not isinstance(monotonic_cst, Mapping):
-        given_names = monotonic_cst.to_dict()  # a pandas Series
-        if list(given_names) != list(range(n_features)):
-            monotonic_cst = given_names
+        by_name = monotonic_cst.to_dict()  # a pandas Series
+        if list(by_name) != list(range(n_features)):
+            monotonic_cst = by_name
     if isinstance(monotonic_cst, Mapping):
-        given = _by_name(monotonic_cst, [feature.name for feature in features])
+        entries = _by_name(monotonic_cst, [feature.name for feature in features])
     else:
-        given = _in_order(monotonic_cst)
-    if len(given) != n_features:
+        entries = _in_order(monotonic_cst)
+    if len(entries) != n_features:
         raise ValueError(
-            f"monotonic_cst={monotonic_cst!r} has {len(given)} entries, but X has {n_features} "
+            f"monotonic_cst={monotonic_cst!r} has {len(entries)} entries, but X has {n_features} "
             f"features; pass one entry per feature, 0 for no constraint."
         )
-    directions = np.array([_direction(value) for value in given])
+    directions = np.array([_direction(value) for value in entries])
     for d in np.flatnonzero(directions).tolist():
         if features[d].levels is not None:
             raise ValueError(
@@ -76,9 +76,9 @@ def _direction(value: Any) -> int:
         return _WORDS[value]
     try:
         direction = int(value)
-        known = direction == value and abs(direction) <= 1
+        is_valid = direction == value and abs(direction) <= 1
     except (TypeError, ValueError, OverflowError):
-        known = False
-    if not known:
+        is_valid = False
+    if not is_valid:
         raise ValueError(f"monotonic_cst contains {value!r}; use {_EXPECTED} for each feature.")
     return direction

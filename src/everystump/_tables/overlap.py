@@ -16,9 +16,9 @@ _MAX_STORED = 16_384
 # Rows are suspected to be training rows if chance explains the matches with a lower probability.
 _SIGNIFICANCE = 0.001
 NO_RECORD = (
-    "the model, or a model inside it, has no record of its training rows, like models saved by "
-    "earlier versions or from pipelines that change columns, and those of other packages; fit it "
-    "again with estimators of everystump, without such steps if it is to be saved"
+    "the model, or a model inside it, has no record of its training rows, as is the case for "
+    "models of other packages, saved by earlier versions, or from pipelines that change columns; "
+    "refit it with estimators of everystump, and without such steps if it is to be saved"
 )
 
 
@@ -75,7 +75,7 @@ class TrainingRecord:
         hashes = np.concatenate([self.hashes, other.hashes])
         complete = self.complete and other.complete
         if not complete:
-            hashes = hashes[hashes <= min(one.max_hash for one in (self, other))]
+            hashes = hashes[hashes <= min(self.max_hash, other.max_hash)]
         n_rows, n_duplicates = self.n_rows + other.n_rows, self.duplicates + other.duplicates
         return TrainingRecord(n_rows, None, None, 0, 0, hashes, complete, n_duplicates)
 
@@ -86,26 +86,26 @@ class TrainingRecord:
         smallest = np.unique(self.hashes)[:_MAX_STORED]
         return replace(self, hashes=smallest, complete=False, n_duplicates=self.duplicates)
 
-    def is_same_table(self, given: RowHashes) -> bool:
+    def is_same_table(self, hashes: RowHashes) -> bool:
         """Whether rows are those of the training table, all of them and in order."""
         return (
-            len(given) == self.n_input_rows
-            and given.take(self.kept).ordered_checksum() == self.table_checksum
+            len(hashes) == self.n_input_rows
+            and hashes.take(self.kept).ordered_checksum() == self.table_checksum
         )
 
-    def has_same_rows(self, given: RowHashes) -> bool:
+    def has_same_rows(self, hashes: RowHashes) -> bool:
         """Whether rows are the training rows, in any order."""
-        return len(given) == self.n_rows and given.unordered_checksum() == self.rows_checksum
+        return len(hashes) == self.n_rows and hashes.unordered_checksum() == self.rows_checksum
 
-    def compare(self, given: RowHashes) -> Overlap:
-        """Return how many of the given rows are training rows."""
-        same_table = self.is_same_table(given)
-        compared = given.rows[given.rows <= np.uint64(self.max_hash)]
+    def compare(self, hashes: RowHashes) -> Overlap:
+        """Return how many rows are training rows, given their hashes."""
+        same_table = self.is_same_table(hashes)
+        compared = hashes.rows[hashes.rows <= np.uint64(self.max_hash)]
         nearest = np.minimum(np.searchsorted(self._sorted, compared), len(self._sorted) - 1)
         return Overlap(
             recorded=True,
             same_table=same_table,
-            same_rows=same_table or self.has_same_rows(given),
+            same_rows=same_table or self.has_same_rows(hashes),
             n_matched=int(np.sum(self._sorted[nearest] == compared)),
             n_compared=len(compared),
             duplicate_rate=self.duplicates / self.n_rows,
@@ -148,9 +148,9 @@ class Overlap:
         if self.same_rows:
             return "these are the training rows of the model"
         if self.n_matched and self._probability_by_chance() < _SIGNIFICANCE:
-            found = f"about {format_percent(self.match_rate)} of these rows equal training rows"
+            text = f"about {format_percent(self.match_rate)} of these rows equal training rows"
             expected = format_percent(self.duplicate_rate)
-            return f"{found}, where {expected} would by chance" if self.duplicate_rate else found
+            return f"{text}, but only {expected} would by chance" if self.duplicate_rate else text
         return None
 
     @property

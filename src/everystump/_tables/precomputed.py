@@ -26,8 +26,8 @@ def check_kernel_matrix(table: TrainingTable, *, free_intercept: bool) -> np.nda
             f'kernel="precomputed" needs a square kernel matrix of all training rows, but X has '
             f"{n_rows} rows and {n_columns} columns; pass a square matrix."
         )
-    products = np.asarray(table.X, dtype=np.float64)[:, table.kept]
-    _check_semidefinite(products, table.kept, 'kernel="precomputed"', free_intercept)
+    products = np.asarray(table.X, dtype=np.float64)[:, table.input_index]
+    _check_semidefinite(products, table.input_index, 'kernel="precomputed"', free_intercept)
     return products
 
 
@@ -75,7 +75,9 @@ def _smallest_eigenvalue(matrix: np.ndarray) -> float:
     if len(matrix) <= _MAX_DENSE:
         return float(eigvalsh(matrix, subset_by_index=[0, 0])[0])
     try:
-        found = eigsh(matrix, k=1, which="SA", tol=1e-3, maxiter=300, return_eigenvectors=False)
+        eigenvalues = eigsh(
+            matrix, k=1, which="SA", tol=1e-3, maxiter=300, return_eigenvectors=False
+        )
     except ArpackNoConvergence:
         return float(eigvalsh(matrix, subset_by_index=[0, 0])[0])
-    return float(found[0])
+    return float(eigenvalues[0])

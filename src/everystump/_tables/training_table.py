@@ -26,7 +26,7 @@ class TrainingTable:
     classes: np.ndarray  # the distinct labels, sorted
     sample_weight: np.ndarray | None  # (n_rows,): positive, None if all are 1
     class_factor: np.ndarray  # (n_rows,): the weight of each row's class
-    kept: np.ndarray  # (n_rows,): the index of each row in the user's table
+    input_index: np.ndarray  # (n_rows,): the index of each row in the user's table
     n_input_rows: int  # of the user's table
     hashes: RowHashes  # by which the rows can later be recognized
 
@@ -50,17 +50,17 @@ class TrainingTable:
             label=self.label[index],
             sample_weight=None if self.sample_weight is None else self.sample_weight[index],
             class_factor=self.class_factor[index],
-            kept=self.kept[index],
+            input_index=self.input_index[index],
             hashes=self.hashes.take(index),
         )
 
     def subset(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
         """Return some rows and features as a separate training table."""
-        part = replace(self.take(index), kept=np.arange(len(index)), n_input_rows=len(index))
+        part = replace(self.take(index), input_index=np.arange(len(index)), n_input_rows=len(index))
         if features is None:
             return part
-        chosen = tuple(self.features[d] for d in features)
-        return replace(part, X=part.X[:, features], features=chosen)
+        selected = tuple(self.features[d] for d in features)
+        return replace(part, X=part.X[:, features], features=selected)
 
     def with_class_weight(self, class_weight: Any) -> TrainingTable:
         """Return the table with other class weights."""
@@ -75,15 +75,15 @@ class TrainingTable:
         Rows of weight 0 get ``fill``.  The shape is (n_input_rows,) for one problem, else
         (n_problems, n_input_rows).
         """
-        if len(self.kept) < self.n_input_rows:
+        if len(self.input_index) < self.n_input_rows:
             filled = np.full((len(parts), self.n_input_rows), fill)
-            filled[:, self.kept] = parts
+            filled[:, self.input_index] = parts
             parts = list(filled)
         return parts[0] if len(parts) == 1 else np.array(parts)
 
     def training_record(self) -> TrainingRecord:
         """Return the record by which the training rows are recognized later."""
-        kept = None if len(self.kept) == self.n_input_rows else self.kept
+        kept = None if len(self.input_index) == self.n_input_rows else self.input_index
         is_plain = self.sample_weight is None and np.all(self.class_factor == 1.0)
         weights = 0 if is_plain else hash_numbers(self.weight)
         return TrainingRecord.from_hashes(self.hashes, self.n_input_rows, kept, weights)

@@ -60,20 +60,22 @@ def check_table(
         _, y = check_X_y(as_supported_table(X), y, **_SPARSE)
     _check_labels(y)
     n_input_rows = len(y)
-    kept = np.arange(n_input_rows, dtype=np.int32 if n_input_rows < 2**31 else np.int64)
+    input_index = np.arange(n_input_rows, dtype=np.int32 if n_input_rows < 2**31 else np.int64)
     weight = None
     if sample_weight is not None:
         weight = check_sample_weight(sample_weight, X)
-        kept = np.flatnonzero(weight)
-        X = X if len(kept) == len(X) else X[kept]
-        y, weight = y[kept], weight[kept]
+        input_index = np.flatnonzero(weight)
+        X = X if len(input_index) == len(X) else X[input_index]
+        y, weight = y[input_index], weight[input_index]
     if reset:
         features = drop_unused_levels(X, features)
     classes, label = encode_labels(y)
     check_n_classes(classes, estimator)
     factor = class_factors(class_weight, classes, label, weight)
     hashes = hash_rows(as_supported_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
-    return TrainingTable(X, features, label, classes, weight, factor, kept, n_input_rows, hashes)
+    return TrainingTable(
+        X, features, label, classes, weight, factor, input_index, n_input_rows, hashes
+    )
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> Any:
@@ -117,10 +119,10 @@ def _read(estimator: BaseEstimator, X: Any, y: Any) -> tuple[Any, np.ndarray, tu
         X, y = validate_data(estimator, X, y, **_DENSE)
     else:
         is_sparse = _is_sparse(X, estimator)
-        given = X if is_sparse else np.asarray(X)
+        matrix = X if is_sparse else np.asarray(X)
         X, y = validate_data(estimator, X, y, **(_SPARSE if is_sparse else _DENSE))
         X, features = SparseTable(X) if is_sparse else X, (Feature(),) * X.shape[1]
-        warn_if_matrix_rounded(given, X)
+        warn_if_matrix_rounded(matrix, X)
     _check_supports_categories(features, estimator)
     _check_finite(X, estimator, features)
     return X, y, features
@@ -138,19 +140,20 @@ def _contains_objects(X: Any) -> bool:
 
 def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
     """Return the weight of each row."""
-    given = as_float_array(sample_weight, "sample_weight", "numbers, one per row")
-    if np.any(given < 0):
+    weight = as_float_array(sample_weight, "sample_weight", "numbers, one per row")
+    if np.any(weight < 0):
         raise ValueError(
-            f"sample_weight contains {given.min():g}; weights must not be negative (0 leaves a row "
-            f"out)."
+            f"sample_weight contains {weight.min():g}; weights must not be negative (a weight of 0 "
+            f"drops a row)."
         )
-    if given.size and not given.any():
+    if weight.size and not weight.any():
         raise ValueError("sample_weight is zero for every row; give some row a positive weight.")
-    if given.ndim and given.shape != (len(X),):
+    if weight.ndim and weight.shape != (len(X),):
         raise ValueError(
-            f"sample_weight has shape {given.shape}; pass one weight for each of the {len(X)} rows."
+            f"sample_weight has shape {weight.shape}; pass one weight for each of the {len(X)} "
+            f"rows."
         )
-    weight = given if given.ndim else np.full(len(X), given)
+    weight = weight if weight.ndim else np.full(len(X), weight)
     return check_array(weight, ensure_2d=False, input_name="sample_weight")
 
 
@@ -188,10 +191,10 @@ def _check_finite(X: Any, estimator: BaseEstimator, features: tuple[Feature, ...
     """Check that ``X`` has no infinity, and no NaN unless the estimator accepts it."""
     allow_nan = get_tags(estimator).input_tags.allow_nan
     is_sparse = isinstance(X, SparseTable)
-    found = X.first_invalid(allow_nan) if is_sparse else _first_invalid(X, allow_nan)
-    if found is None:
+    position = X.first_invalid(allow_nan) if is_sparse else _first_invalid(X, allow_nan)
+    if position is None:
         return
-    row, d = found
+    row, d = position
     where, name = f"in row {row}, feature {features[d].display_name(d)}", type(estimator).__name__
     if np.isnan(X[row : row + 1][0, d]):
         raise ValueError(

@@ -24,7 +24,7 @@ class WeightedRows:
 
     @classmethod
     def from_hashes(cls, hashes: RowHashes, weight: np.ndarray | None) -> WeightedRows:
-        """Return the rows with some hashes and weights."""
+        """Return rows, given their hashes and weights."""
         is_integer = weight is None or bool(np.all(weight == np.floor(weight)))
         return cls(np.lexsort((hashes.fine, hashes.rows)), weight, is_integer)
 

@@ -284,8 +284,8 @@ def warn_if_not_converged(estimator: Any) -> None:
     reached = f"a relative duality gap of {worst.gap:.1e}"
     if worst.rounding > estimator.tol:
         message = (
-            f"reached {reached}, and rounding ({worst.rounding:.0e} of the objective) prevents a "
-            f"proof of tol={estimator.tol:g}; raise tol or {other}."
+            f"reached {reached}, and rounding ({worst.rounding:.0e} of the objective) prevents "
+            f"verification of tol={estimator.tol:g}; raise tol or {other}."
         )
     else:
         exhausted = estimator.n_iter_ >= estimator.max_iter

@@ -25,7 +25,7 @@ from everystump._text import pluralize
 # Private attributes of an edited model; a fit deletes them.
 EDIT_ATTRIBUTES = ("_edits", "_removed_attributes")
 # Attributes that stay valid after an edit; all others describe the training solution.
-_KEPT = {
+_VALID = {
     "_kept",
     "_training_record",
     "certificate_",
@@ -77,7 +77,7 @@ class EditingMixin:
         levels : list, default=None
             The levels of a categorical feature.
         missing : bool, default=False
-            Whether the region includes missing values.  If no region is given, it is all values
+            Whether the region includes missing values.  By default, the region is all values
             except missing ones.
         class_label : label, default=None
             The class whose curve is edited; required with more than two classes.
@@ -231,7 +231,7 @@ class EditingMixin:
 
     def _edited(self, models: list[ShapeModel], description: str) -> Self:
         """Return a copy with other shape functions and without the results of training."""
-        edited = copy_without_solution(self, _KEPT)
+        edited = copy_without_solution(self, _VALID)
         edited.shapes_ = models if isinstance(self.shapes_, list) else models[0]
         if hasattr(self, "certificate_"):
             edited.certificate_ = None
@@ -239,9 +239,9 @@ class EditingMixin:
         return edited
 
 
-def copy_without_solution(estimator: Any, kept: Collection[str]) -> Any:
-    """Return a copy with the parameters and some attributes; requests for others raise an error."""
-    names = {*kept, *EDIT_ATTRIBUTES, *estimator.get_params(deep=False)}
+def copy_without_solution(estimator: Any, valid: Collection[str]) -> Any:
+    """Return a copy with the parameters and ``valid`` attributes; access to others is an error."""
+    names = {*valid, *EDIT_ATTRIBUTES, *estimator.get_params(deep=False)}
     removed = sorted(set(vars(estimator)) - names - {estimator._fitted_attribute})
     copied = copy(estimator)
     for name in removed:

@@ -72,7 +72,7 @@ class CPathEnsemble(BaseStumpEnsemble):
     random_state: Any = 0
 
     def _fixed_c_estimator(self, C: float) -> FixedCEnsemble:
-        """Return an unfitted estimator with the same parameters and a given C."""
+        """Return an unfitted estimator with the same parameters and a fixed C."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
         names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: params[name] for name in names})

@@ -149,7 +149,7 @@ class BaseStumpEnsemble(TabularClassifier):
         """Store the solutions as fitted attributes."""
         models = [design.shape_model(solution) for solution in solutions]
         self.classes_ = table.classes
-        self._kept = table.kept
+        self._kept = table.input_index
         self._largest_cost = float(solutions[0].C * table.weight.max())
         self.shapes_ = unwrap_binary(models)
         self.certificate_ = unwrap_binary([solution.certificate for solution in solutions])
@@ -199,7 +199,7 @@ class BaseStumpEnsemble(TabularClassifier):
         ]
 
     def _check_unconstrained(self) -> None:
-        """Check that curves have no monotonic constraints, which no kernel machine has."""
+        """Check that there are no monotonic constraints, which kernel machines do not have."""
         if self._monotonic_signs() is not None:
             raise ValueError(
                 f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, and a "
@@ -244,7 +244,7 @@ class BaseStumpEnsemble(TabularClassifier):
 
 @dataclass(eq=False, repr=False)
 class FixedCEnsemble(BaseStumpEnsemble):
-    """An infinite ensemble of stumps with a given C."""
+    """An infinite ensemble of stumps with a fixed C."""
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseStumpEnsemble._parameter_constraints,

@@ -95,16 +95,16 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
 
     def _store_out_of_bag(self, table: TrainingTable, bags: list[BaggingResult]) -> None:
         votes = np.full((table.n_input_rows, len(bags)), np.nan)
-        votes[table.kept] = np.column_stack([bag.out_of_bag for bag in bags])
+        votes[table.input_index] = np.column_stack([bag.out_of_bag for bag in bags])
         self.oob_decision_function_ = votes[:, 0] if len(bags) == 1 else votes
-        scores = self.oob_decision_function_[table.kept]
+        scores = self.oob_decision_function_[table.input_index]
         if np.all(np.isnan(scores)):
             warn_user(
                 f"{type(self).__name__}: no sample was left out of any bag, so there is no "
                 f"out-of-bag score; raise n_estimators={self.n_estimators}, or divide "
                 f"sample_weight by its mean if its integers do not count copies of samples."
             )
-        has_votes = ~np.isnan(votes[table.kept]).any(axis=1)
+        has_votes = ~np.isnan(votes[table.input_index]).any(axis=1)
         predicted = labels_from_scores(scores[has_votes], self.classes_)
         correct = predicted == self.classes_[table.label[has_votes]]
         weight = None if table.sample_weight is None else table.sample_weight[has_votes]

@@ -136,8 +136,8 @@ class BoostedStumpSVC(BoostedEnsemble):
         problems = table.problems()
         results = [self._boost(binned, table, k, positive) for k, positive in enumerate(problems)]
         boosted = [result.stumps for result in results]
-        most = max(len(stumps.weight) for stumps in boosted)
-        counts = sorted({min(n, most) for n in counts})
+        n_stumps = max(len(stumps.weight) for stumps in boosted)
+        counts = sorted({min(n, n_stumps) for n in counts})
         with one_blas_thread:
             stages = [self._solve_stage(table, boosted, n) for n in counts]
         last = stages[-1]
@@ -157,11 +157,11 @@ class BoostedStumpSVC(BoostedEnsemble):
         if self.stages is None:
             return [self.n_estimators]
         expected = f"integers from 1 to n_estimators={self.n_estimators}"
-        given = as_float_array(self.stages, "stages", expected)
-        is_whole = given.ndim == 1 and np.all(given == np.floor(given))
-        if not is_whole or np.any((given < 1) | (given > self.n_estimators)):
+        sizes = as_float_array(self.stages, "stages", expected)
+        is_integer = sizes.ndim == 1 and np.all(sizes == np.floor(sizes))
+        if not is_integer or np.any((sizes < 1) | (sizes > self.n_estimators)):
             raise ValueError(f"stages={self.stages!r} must be {expected}.")
-        return sorted({*given.astype(int).tolist(), self.n_estimators})
+        return sorted({*sizes.astype(int).tolist(), self.n_estimators})
 
     def _solve_stage(
         self, table: TrainingTable, boosted: list[Stumps], n: int
@@ -176,10 +176,10 @@ class BoostedStumpSVC(BoostedEnsemble):
                 for k, (positive, stumps) in enumerate(zip(table.problems(), boosted, strict=True))
             ]
         except InseparableError as error:
-            most = max(len(stumps.weight) for stumps in boosted)
-            if n < most:
+            n_stumps = max(len(stumps.weight) for stumps in boosted)
+            if n < n_stumps:
                 return []
-            more = "raise n_estimators or " if most == self.n_estimators else ""
+            more = "raise n_estimators or " if n_stumps == self.n_estimators else ""
             raise InseparableError(
                 f"C=inf requests a hard margin, but the {n} stumps of n_estimators="
                 f"{self.n_estimators} rounds do not separate the classes; {more}use a finite C."

@@ -152,10 +152,10 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
                 f"with the classes {self.classes_.tolist()}; use warm_start=False."
             )
         starts = as_class_list(self.stumps_)
-        most = max(len(stumps.weight) for stumps in starts)
-        if most > self.n_estimators:
+        n_stumps = max(len(stumps.weight) for stumps in starts)
+        if n_stumps > self.n_estimators:
             raise ValueError(
-                f"n_estimators={self.n_estimators} is less than the {most} stumps that "
+                f"n_estimators={self.n_estimators} is less than the {n_stumps} stumps that "
                 f"warm_start=True continues from; raise it or use warm_start=False."
             )
         return starts

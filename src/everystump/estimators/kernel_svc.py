@@ -248,7 +248,7 @@ class KernelSVC(ScoreClassifier):
         support = np.flatnonzero(coef.any(axis=0))
         self.classes_ = table.classes
         self.intercept_ = np.array([solution.b for solution in solutions])
-        self.support_ = table.kept[support]
+        self.support_ = table.input_index[support]
         support_vectors = kernel.support_vectors(rows, support, self.support_)
         self.expansion_ = Expansion(kernel, support_vectors, coef[:, support].T, self.intercept_)
         self.dual_coef_ = table.to_input_rows(coef)

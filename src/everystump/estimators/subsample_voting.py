@@ -195,7 +195,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         table = self._check_training_data(X, y, sample_weight)
         tasks = self._draw_tasks(table)
         self.classes_, self.n_rows_ = table.classes, table.n_input_rows
-        self.estimators_samples_ = [table.kept[task.rows] for task in tasks]
+        self.estimators_samples_ = [table.input_index[task.rows] for task in tasks]
         self.estimators_features_ = [task.features for task in tasks]
         with one_blas_thread:
             self.estimators_ = self._fit_members(table, tasks)
@@ -246,7 +246,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
                 rows, weight = population.merge_copies(rows)
             features = draw_features(self.feature_subsets, t, table.X.shape[1], names, rng)
             if get_tags(template).input_tags.pairwise:
-                features = table.kept[rows]
+                features = table.input_index[rows]
             estimator = clone(template)
             set_random_states(estimator, rng)
             tasks.append(MemberTask(template, estimator, rows, features, weight))

@@ -19,18 +19,19 @@ class StumpSVC(FixedCEnsemble):
 
     Minimizes ``|f|^2 / 2 + C sum_i loss(y_i f(x_i))`` over all ensembles ``f`` of the stumps in
     the support of `measure` (Lin & Li, 2005).  The fitted model is an additive model with one shape
-    function (curve) per feature and a certificate of its optimality.
+    function (curve) per feature and an optimality certificate.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse regularization strength, as in `sklearn.svm.SVC`.  ``inf`` requests a hard margin:
-        all training samples on the correct side, or an error if they are not separable.
+        Inverse regularization strength, as in `sklearn.svm.SVC`.  ``inf`` requests a hard margin
+        and raises an error if the training samples are not separable.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss function.
     measure : str, callable or Measure, default="mixed"
         Measure over the stumps, the prior weight of each: "mixed", "uniform", "rank", "lebesgue",
-        "middle", a density over thresholds, or a record of `everystump.measures`.
+        "middle", a density over thresholds, or an instance of a class in
+        `everystump.measures`.
     max_bins : int, default=256
         Maximum number of bins.  Features with more distinct values are binned; see ``exact_``.
         Ignored for the hard margin, which uses all values.
@@ -116,7 +117,7 @@ class StumpSVCCV(CPathEnsemble):
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
     folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
-    so that the whole path takes the time of about 10 fits.
+    so that the whole path takes about as long as 10 fits.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class StumpSVCCV(CPathEnsemble):
         Values of C.  An integer is the number of values on a logarithmic scale from 2^-9 to 2^6;
         they are tried in ascending order, the largest are skipped once the last two scores are
         significantly below the best (by more than two standard errors of the difference), and more
-        values are added while the best one is at an end.  An array is tried completely.
+        values are added while the best one is at an end.  All values of an array are tried.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss function.
     cv : int, cross-validation generator or iterable, default=5
