@@ -27,7 +27,7 @@ def credit(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def credit_model(credit):
-    """Return the file of a model of them."""
+    """Return the file of a model fitted to the credit table."""
     path = credit.with_suffix(".stump")
     done = run("fit", credit, "--target", "default", "--C", 0.1, "-o", path)
     assert done.exit_code == 0, done.output

@@ -20,12 +20,12 @@ def as_signs(y):
 
 
 def vote(X, y, estimator=PLAIN, **parameters):
-    given = {"n_estimators": 4, "subsample": 0.6, "random_state": 0, "n_jobs": 1, **parameters}
-    return SubsampleVotingClassifier(estimator, **given).fit(X, y)
+    params = {"n_estimators": 4, "subsample": 0.6, "random_state": 0, "n_jobs": 1, **parameters}
+    return SubsampleVotingClassifier(estimator, **params).fit(X, y)
 
 
 def refit_margin(machine, X, y, row):
-    """Return a row's margin for a machine trained on the other rows; one class predicts itself."""
+    """Return a row's margin for a machine trained on the others, or on one class."""
     rest = np.arange(len(y)) != row
     if len(set(y[rest])) == 1:
         return 1.0 if y[row] == y[rest][0] else -1.0

@@ -85,9 +85,9 @@ def check_rounds(model, loss_weight, X, table, y, weight, votes):
     scores = [np.zeros(len(y)), *model.staged_decision_function(table)]
     cast = model.stumps_.votes(X)
     for score, error, vote in zip(scores, model.estimator_errors_, cast, strict=False):
-        pull = weight * loss_weight(side * score)
-        assert error == pytest.approx(smallest_error(votes, side, pull), abs=1e-9)
-        assert pull[vote != side].sum() / pull.sum() == pytest.approx(error, abs=1e-9)
+        row_weight = weight * loss_weight(side * score)
+        assert error == pytest.approx(smallest_error(votes, side, row_weight), abs=1e-9)
+        assert row_weight[vote != side].sum() / row_weight.sum() == pytest.approx(error, abs=1e-9)
     np.testing.assert_allclose(scores[-1], model.decision_function(table), atol=1e-12)
 
 

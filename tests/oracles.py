@@ -1,6 +1,6 @@
 """Independent oracles: stump kernels in plain NumPy, LIBSVM, a box solver, random tables.
 
-Nothing here calls everystump but `as_fitted`, which reads a fitted model's curves.  Letters are
+Nothing here calls everystump except `as_fitted`, which reads a fitted model's curves.  Letters are
 those of the papers: ``K_S(x, x') = (total mass) / 2 - (mass between x and x')``.
 """
 
@@ -121,7 +121,7 @@ def smooth_stumps(axes, fit_intercept):
 class Curves:
     """A function of the kernel's space: the increments of each feature's curve over the gaps.
 
-    ``corner`` is the sum of the curve's two ends, which costs something without an intercept.
+    ``corner`` is the sum of the curve's two ends, part of the norm if there is no intercept.
     """
 
     rises: tuple
@@ -164,7 +164,7 @@ def as_fitted(axes, shapes):
 
 
 @dataclass(frozen=True)
-class Machine:
+class Solution:
     """A solution of the SVM problem: its curves, its scores, and both values."""
 
     curves: Curves
@@ -178,24 +178,24 @@ class Machine:
         return self.primal - self.dual
 
 
-def hinge_machine(axes, y, cost, beta, b, *, fit_intercept):
-    """Return the machine of dual variables ``y a = beta`` and intercept ``b``."""
+def hinge_solution(axes, y, cost, beta, b, *, fit_intercept):
+    """Return the solution of dual variables ``y a = beta`` and intercept ``b``."""
     curves, scores = expansion(axes, beta)
     energy = curves.energy(axes, fit_intercept)
     if np.all(np.isinf(cost)):
-        return _hard_machine(curves, y, scores + b, energy, np.abs(beta).sum())
+        return _hard_solution(curves, y, scores + b, energy, np.abs(beta).sum())
     loss = float(cost @ np.maximum(0, 1 - y * (scores + b)))
     ray = min(1.0, np.abs(beta).sum() / energy) if energy > 0 else 1.0
     dual = ray * np.abs(beta).sum() - ray**2 * energy / 2
-    return Machine(curves, scores + b, energy / 2 + loss, dual)
+    return Solution(curves, scores + b, energy / 2 + loss, dual)
 
 
-def _hard_machine(curves, y, scores, energy, total):
+def _hard_solution(curves, y, scores, energy, total):
     least = (y * scores).min()
     if least <= 0:
-        return Machine(curves, scores, np.inf, total**2 / (2 * energy))
+        return Solution(curves, scores, np.inf, total**2 / (2 * energy))
     curves = Curves(tuple(rise / least for rise in curves.rises), curves.corner / least)
-    return Machine(curves, scores / least, energy / least**2 / 2, total**2 / (2 * energy))
+    return Solution(curves, scores / least, energy / least**2 / 2, total**2 / (2 * energy))
 
 
 def libsvm(axes, y, cost):
@@ -208,14 +208,14 @@ def libsvm(axes, y, cost):
         svc.fit(gram(axes), y, sample_weight=finite / C)
     beta = np.zeros(len(y))
     beta[svc.support_] = svc.dual_coef_[0]
-    return hinge_machine(axes, y, cost, beta, svc.intercept_[0], fit_intercept=True)
+    return hinge_solution(axes, y, cost, beta, svc.intercept_[0], fit_intercept=True)
 
 
-def box_machine(axes, y, cost):
+def box_solution(axes, y, cost):
     """Return the solution without an intercept, by an interior-point method on the dual."""
     Q = gram(axes) * np.outer(y, y)
     top = np.where(np.isinf(cost), 1e6 / max(np.trace(Q), 1e-30), cost)
-    return hinge_machine(axes, y, cost, y * box_interior_point(Q, top), 0.0, fit_intercept=False)
+    return hinge_solution(axes, y, cost, y * box_interior_point(Q, top), 0.0, fit_intercept=False)
 
 
 def box_interior_point(Q, top, steps=100):
@@ -232,15 +232,15 @@ def box_interior_point(Q, top, steps=100):
         da = d * np.linalg.solve(scaled, d * (1 - Q @ a + mu / a - mu / left))
         dz, dw = mu / a - z - z / a * da, mu / left - w + w / left * da
         pairs = [(a, da), (left, -da), (z, dz), (w, dw)]
-        room = min(np.min(-x[dx < 0] / dx[dx < 0], initial=np.inf) for x, dx in pairs)
-        a, left, z, w = (x + min(1.0, 0.95 * room) * dx for x, dx in pairs)
+        longest = min(np.min(-x[dx < 0] / dx[dx < 0], initial=np.inf) for x, dx in pairs)
+        a, left, z, w = (x + min(1.0, 0.95 * longest) * dx for x, dx in pairs)
     return np.clip(a, 0, top)
 
 
 def widest_margin(axes, y, *, fit_intercept):
     """Return the largest margin with weights of at most 1; 0 if no ensemble separates.
 
-    It is relative to the votes' length, so a feature of next to no mass separates next to nothing.
+    It is relative to the norm of the votes, so a feature of tiny mass has a tiny margin.
     """
     votes = smooth_stumps(axes, fit_intercept)
     votes = votes / (np.sqrt(np.sum(votes[0] ** 2)) or 1.0)

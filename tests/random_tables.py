@@ -1,4 +1,4 @@
-"""Random binary tables and problems for hypothesis: ties, copies, spikes, extreme scales."""
+"""Random binary tables and problems for Hypothesis: ties, copies, spikes, extreme scales."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Case:
-    """A problem in numbers that hypothesis can shrink."""
+    """A problem described by a few values that Hypothesis draws."""
 
     n: int
     kinds: tuple
@@ -38,7 +38,7 @@ class Case:
 
     @property
     def unit_cost(self):
-        """The cost of a unit of loss; what counts under lebesgue is C times the features' scale."""
+        """The parameter C; under lebesgue, only C times the scale of the features matters."""
         if self.log2_C > 15:
             return np.inf
         scale = max(self.scales, default=0) if self.measure == "lebesgue" else 0
@@ -97,14 +97,14 @@ class Case:
 def cases(draw, max_rows=40, max_features=6, measures=(*NAMED, "chosen"), max_exponent=9):
     """Draw a case with scales up to ``10 ** max_exponent``.
 
-    Only the density keeps to moderate scales, as its mass grows with the cube.
+    Only the density has moderate scales, as its mass grows with the cube.
     """
     measure = draw(st.sampled_from(measures))
     d = draw(st.integers(1, max_features))
     tame = measure == "density"
     kinds = sorted(set(KINDS) - {"heavy"} if tame else KINDS)
-    wild = st.integers(-max_exponent, max_exponent)
-    scale = st.just(-1) if tame else draw(st.sampled_from([st.just(0), wild]))
+    exponents = st.integers(-max_exponent, max_exponent)
+    scale = st.just(-1) if tame else draw(st.sampled_from([st.just(0), exponents]))
     shared = draw(scale)
     mixed = draw(st.booleans())
     return Case(

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from oracles import (
-    Machine,
+    Solution,
     as_fitted,
-    box_machine,
+    box_solution,
     density,
     expansion,
     gram,
-    hinge_machine,
+    hinge_solution,
     libsvm,
     positions,
     search,
@@ -30,7 +30,7 @@ TINY = 1e-9
 
 @pytest.fixture(autouse=True, scope="module")
 def both_ways():
-    """Solve even numbers of rows in their span, odd ones in the weights of the features."""
+    """Solve even numbers of rows in their span, odd ones with the weights of the features."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TableKernelMatrix, "is_faster", lambda _, n_rows, *__: n_rows % 2 == 0)
         yield
@@ -56,17 +56,17 @@ def is_expected_error(error, case, axes, y, *, fit_intercept):
 
 
 def read(model, X, y, axes, cost, *, fit_intercept):
-    """Return the fitted machine with both values computed from its curves and its duals."""
+    """Return the model's solution; its values are computed from curves and dual variables."""
     curves, scores = as_fitted(axes, model.shapes_), model.decision_function(X)
-    short = np.maximum(0, 1 - y * scores)
+    slack = np.maximum(0, 1 - y * scores)
     if np.isinf(cost[0]):
-        assert short.max() <= 1e-9
+        assert slack.max() <= 1e-9
         loss = 0.0
     else:
-        loss = float(cost @ short)
-    reach = expansion(axes, model.dual_coef_)[0].energy(axes, fit_intercept)
-    dual = float(np.abs(model.dual_coef_).sum()) - reach / 2
-    return Machine(curves, scores, curves.energy(axes, fit_intercept) / 2 + loss, dual)
+        loss = float(cost @ slack)
+    energy = expansion(axes, model.dual_coef_)[0].energy(axes, fit_intercept)
+    dual = float(np.abs(model.dual_coef_).sum()) - energy / 2
+    return Solution(curves, scores, curves.energy(axes, fit_intercept) / 2 + loss, dual)
 
 
 def check_certificate(model, ours, y, cost, tol, *, fit_intercept):
@@ -121,7 +121,7 @@ def check(case, *, fit_intercept):
         return
     ours = read(model, X, y, axes, cost, fit_intercept=fit_intercept)
     check_certificate(model, ours, y, cost, case.tol, fit_intercept=fit_intercept)
-    theirs = libsvm(axes, y, cost) if fit_intercept else box_machine(axes, y, cost)
+    theirs = libsvm(axes, y, cost) if fit_intercept else box_solution(axes, y, cost)
     check_no_worse(ours, theirs, case.tol)
     check_close(ours, theirs, axes, fit_intercept=fit_intercept)
 
@@ -129,7 +129,7 @@ def check(case, *, fit_intercept):
 @given(cases())
 @search(80)
 def test_small_tables_with_an_intercept(case):
-    """Values, duals and scores as LIBSVM's on 5 to 40 rows, within the duality gaps."""
+    """Both values and the scores are LIBSVM's within the duality gaps, on about 5 to 40 rows."""
     check(case, fit_intercept=True)
 
 
@@ -153,7 +153,7 @@ SINGULAR = Case(
 @example(SINGULAR)
 @search(60)
 def test_small_tables_without_an_intercept(case):
-    """Values, duals and scores as an interior-point method's on the dual with K_S."""
+    """Both values and the scores are those of an interior-point method on the dual with K_S."""
     check(case, fit_intercept=False)
 
 
@@ -203,7 +203,7 @@ def test_class_weights_are_costs(fit_intercept):
     cost = 2.0 * len(y) / (2 * np.where(y > 0, (y > 0).sum(), (y < 0).sum()))
     ours = read(model, X, y, axes, cost, fit_intercept=fit_intercept)
     check_certificate(model, ours, y, cost, 1e-8, fit_intercept=fit_intercept)
-    theirs = libsvm(axes, y, cost) if fit_intercept else box_machine(axes, y, cost)
+    theirs = libsvm(axes, y, cost) if fit_intercept else box_solution(axes, y, cost)
     check_no_worse(ours, theirs, 1e-8)
     check_close(ours, theirs, axes, fit_intercept=fit_intercept)
 
@@ -211,7 +211,7 @@ def test_class_weights_are_costs(fit_intercept):
 @pytest.mark.parametrize("C", [1e4, 1e6, 1e8])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_large_costs_on_inseparable_rows(C, fit_intercept):
-    """The gap of 1e-6 is reached where equal rows with opposite labels keep duals at their cost."""
+    """The gap of 1e-6 is reached where equal rows with opposite labels have dual variables at C."""
     for seed in range(5):
         case = Case(30, ("ties", "normal"), (0, 0), "random", 2, seed, "uniform", 0, False, 1, 0)
         X, y, _ = case.table()
@@ -223,7 +223,7 @@ def test_large_costs_on_inseparable_rows(C, fit_intercept):
 
 @pytest.mark.parametrize("measure", ["lebesgue", "uniform", "rank", "mixed", "middle"])
 def test_inseparable_rows_raise(measure):
-    """C=inf with equal rows of opposite labels is an error in any table."""
+    """C=inf with equal rows of opposite labels is an error, in 100 random tables."""
     for seed in range(100):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(rng.integers(4, 60), rng.integers(1, 6)))
@@ -255,14 +255,14 @@ def test_a_hard_margin_ignores_weights():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))
     y = np.where(X[:, 0] > 0, 1, -1)
-    given = {"measure": "uniform", "tol": 1e-6, "n_jobs": 1}
-    plain = StumpSVC(np.inf, **given).fit(X, y)
-    weighted = StumpSVC(np.inf, **given).fit(X, y, sample_weight=10.0 ** np.linspace(-9, 9, 50))
+    params = {"measure": "uniform", "tol": 1e-6, "n_jobs": 1}
+    plain = StumpSVC(np.inf, **params).fit(X, y)
+    weighted = StumpSVC(np.inf, **params).fit(X, y, sample_weight=10.0 ** np.linspace(-9, 9, 50))
     assert weighted.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=2e-6)
 
 
-def test_the_solver_stops_above_tol_only_when_out_of_steps():
-    """The gap at which the solver stops is that of the certificate, at extreme scales too."""
+def test_features_of_extreme_scales_converge():
+    """The certificate is within tol for features in units of 1e8 and 1e-3."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X = np.column_stack([1e8 * rng.integers(0, 4, 37), 1e-3 * rng.permutation(37)])
@@ -277,8 +277,8 @@ def test_a_density_is_followed_between_the_rows(fit_intercept):
     X, y = np.array([[0.0], [2.0], [4.0], [5.0]]), np.array([-1, 1, -1, 1])
     new = np.linspace(0, 5, 51)[:, None]
     model = StumpSVC(measure=density, fit_intercept=fit_intercept, tol=1e-12, n_jobs=1).fit(X, y)
-    stands, stands_new = (x + x**3 / 3 for x in (X, new))
-    K = np.ptp(stands) / 2 - np.abs(stands_new - stands.T)
+    mass, mass_new = (x + x**3 / 3 for x in (X, new))
+    K = np.ptp(mass) / 2 - np.abs(mass_new - mass.T)
     score = K @ model.dual_coef_
     if fit_intercept:
         score += model.decision_function(X[:1]) - score[0]
@@ -297,6 +297,6 @@ def test_the_oracles_agree_with_the_kernel_matrix(case):
     energy = curves.energy(axes, fit_intercept=False)
     assert energy == pytest.approx(beta @ K @ beta, abs=1e-9 * (1 + np.abs(K).sum()))
     assert (
-        hinge_machine(axes, y, np.ones(len(y)), beta, 0.0, fit_intercept=False).gap
+        hinge_solution(axes, y, np.ones(len(y)), beta, 0.0, fit_intercept=False).gap
         >= -1e-9 * energy
     )

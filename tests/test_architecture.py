@@ -70,8 +70,8 @@ def packages_called_by(call):
     return sorted(found)
 
 
-def test_a_fit_visits_three_packages():
-    """From the estimator to validation and to the core, and back."""
+def test_fit_and_predict_call_three_packages():
+    """The estimators, the validation of tables, and the core."""
     X, y = make_twonorm(100, random_state=0)
     model = everystump.StumpSVC(n_jobs=1)
     assert packages_called_by(lambda: model.fit(X, y)) == ["_core", "_tables", "estimators"]

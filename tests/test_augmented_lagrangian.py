@@ -12,7 +12,7 @@ TOL = 1e-6
 
 @pytest.fixture
 def table(monkeypatch):
-    """A thousand rows, which count as many: an eighth of them is solved first."""
+    """A thousand rows, treated as very many: an eighth of them is solved first."""
     monkeypatch.setattr(augmented_lagrangian, "_MANY_ROWS", 700)
     monkeypatch.setattr(augmented_lagrangian, "_MIN_CLASS_ROWS", 10)
     rng = np.random.default_rng(0)
@@ -48,7 +48,7 @@ def test_a_rare_class_is_not_lost_in_the_subsample(table, n_positive):
 
 
 def test_periodic_labels(table):
-    """Every eighth row is positive, the very rows that a plain stride would take."""
+    """Every eighth row is positive, exactly the rows that a plain stride would take."""
     X, _, _ = table
     y = np.arange(len(X)) % 8 == 0
     assert StumpSVC(C=0.1, tol=TOL, n_jobs=1).fit(X, y).certificate_.gap <= TOL

@@ -118,11 +118,11 @@ def test_class_weights_count_once_rows_are_drawn(table):
 def test_threads_and_the_order_of_rows_do_not_matter(table, features, max_bins):
     X, y, _ = table
     X, y = np.vstack([X, X[:5]]), np.append(y, 1 - y[:5])
-    given = {"features": features, "max_bins": max_bins, "random_state": 0}
-    one = StumpBaggingClassifier(101, n_jobs=1, **given).fit(X, y)
+    params = {"features": features, "max_bins": max_bins, "random_state": 0}
+    one = StumpBaggingClassifier(101, n_jobs=1, **params).fit(X, y)
     order = np.random.default_rng(1).permutation(len(y))
     for n_jobs in (2, 3):
-        other = StumpBaggingClassifier(101, n_jobs=n_jobs, **given).fit(X[order], y[order])
+        other = StumpBaggingClassifier(101, n_jobs=n_jobs, **params).fit(X[order], y[order])
         for a, b in zip(one.stumps_, other.stumps_, strict=True):
             np.testing.assert_array_equal(a, b)
         found, expected = other.oob_decision_function_, one.oob_decision_function_[order]
@@ -136,10 +136,10 @@ def test_threads_and_the_order_of_rows_do_not_matter(table, features, max_bins):
 def test_integer_weights_count_copies(table, features, max_bins):
     X, y, _ = table
     times = np.random.default_rng(2).integers(0, 4, size=60)
-    given = {"features": features, "max_bins": max_bins, "random_state": 0}
-    weighted = StumpBaggingClassifier(100, **given).fit(X, y, times)
+    params = {"features": features, "max_bins": max_bins, "random_state": 0}
+    weighted = StumpBaggingClassifier(100, **params).fit(X, y, times)
     rows = np.repeat(np.arange(60), times)
-    repeated = StumpBaggingClassifier(100, **given).fit(X[rows], y[rows])
+    repeated = StumpBaggingClassifier(100, **params).fit(X[rows], y[rows])
     for a, b in zip(weighted.stumps_, repeated.stumps_, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
     np.testing.assert_array_equal(np.isnan(weighted.oob_decision_function_), times == 0)
@@ -183,14 +183,14 @@ def test_one_sample_per_class():
 @pytest.mark.filterwarnings("ignore:StumpBaggingClassifier. no sample was left out")
 def test_no_out_of_bag_samples_give_no_score():
     X, y = np.array([[3.0], [5.0]]), np.array([0, 1])
-    unheard = []
+    none_left_out = []
     for seed in range(20):
         model = StumpBaggingClassifier(1, random_state=seed).fit(X, y)
         rows = next(draws(X, y, seed, 1))[0]
-        unheard.append(len(set(rows)) == 2)
+        none_left_out.append(len(set(rows)) == 2)
         np.testing.assert_array_equal(np.isnan(model.oob_decision_function_), np.isin([0, 1], rows))
-        assert np.isnan(model.oob_score_) == unheard[-1]
-    assert 0 < sum(unheard) < 20
+        assert np.isnan(model.oob_score_) == none_left_out[-1]
+    assert 0 < sum(none_left_out) < 20
 
 
 def test_large_integer_weights_leave_no_sample_out_and_warn():

@@ -144,11 +144,11 @@ def exact_starts(counts, max_bins):
     capped = [min(c, cap) for c in counts]
     total, upto, starts, last = sum(capped), Fraction(0), [], -1
     for k, c in enumerate(capped):
-        place = min(int((upto + c / 2) * max_bins / total), max_bins - 1)
+        index = min(int((upto + c / 2) * max_bins / total), max_bins - 1)
         upto += c
-        if place != last:
+        if index != last:
             starts.append(k)
-            last = place
+            last = index
     return starts
 
 

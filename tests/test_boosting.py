@@ -27,7 +27,7 @@ from everystump import DecisionStumpClassifier, StumpBoostingClassifier
 from everystump.datasets import make_twonorm
 
 # Minus the derivatives, up to a factor.
-PULLS = {
+SLOPES = {
     "exponential": lambda m: np.exp(-m),
     "mada": lambda m: np.exp(-2 * np.maximum(m, 0)),
     "logistic": lambda m: expit(-2 * m),
@@ -35,25 +35,25 @@ PULLS = {
 SEEDS = seeds(5)
 
 
-def quietly(fit, *given, **more):
+def quietly(fit, *args, **kwargs):
     """Fit, and ignore the warning that every stump has an error of one half."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "StumpBoostingClassifier stopped after .* one half")
-        return fit(*given, **more)
+        return fit(*args, **kwargs)
 
 
-def assert_equals_peer(model, peer, X):
+def assert_equals_scikit_learn(model, reference, X):
     """Check weights, errors, votes and staged predictions of scikit-learn's AdaBoost.
 
     Its classes have weights twice as large: it adds to the score of the class voted for.
     """
     stumps = model.stumps_
-    np.testing.assert_allclose(2 * stumps.weight, peer.estimator_weights_, rtol=1e-8)
-    np.testing.assert_allclose(stumps.error, peer.estimator_errors_, rtol=1e-9)
-    for j, estimator in enumerate(peer.estimators_):
+    np.testing.assert_allclose(2 * stumps.weight, reference.estimator_weights_, rtol=1e-8)
+    np.testing.assert_allclose(stumps.error, reference.estimator_errors_, rtol=1e-9)
+    for j, estimator in enumerate(reference.estimators_):
         up = X[:, stumps.feature[j]] >= stumps.threshold[j]
         np.testing.assert_array_equal(estimator.predict(X), up == (stumps.direction[j] > 0))
-    np.testing.assert_array_equal(list(model.staged_predict(X)), list(peer.staged_predict(X)))
+    np.testing.assert_array_equal(list(model.staged_predict(X)), list(reference.staged_predict(X)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -63,14 +63,14 @@ def test_gini_boosting_is_adaboost_on_trees_of_depth_one(seed, weighted, learnin
     """Scikit-learn's trees split by Gini impurity, at thresholds of 32 bits."""
     X, y, weight = noisy_table(seed)
     weight = weight if weighted else None
-    given = {"n_estimators": 40, "learning_rate": learning_rate}
+    params = {"n_estimators": 40, "learning_rate": learning_rate}
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
-    peer = AdaBoostClassifier(tree, **given).fit(X, y, weight)
-    model = StumpBoostingClassifier(criterion="gini", **given).fit(X, y, weight)
-    assert_equals_peer(model, peer, X)
+    reference = AdaBoostClassifier(tree, **params).fit(X, y, weight)
+    model = StumpBoostingClassifier(criterion="gini", **params).fit(X, y, weight)
+    assert_equals_scikit_learn(model, reference, X)
     cuts = np.isfinite(model.stumps_.threshold)
     assert cuts.sum() > 20
-    trees = [estimator.tree_ for estimator in peer.estimators_]
+    trees = [estimator.tree_ for estimator in reference.estimators_]
     features = np.array([tree.feature[0] for tree in trees])
     thresholds = np.array([tree.threshold[0] for tree in trees])
     np.testing.assert_array_equal(model.stumps_.feature[cuts], features[cuts])
@@ -82,11 +82,15 @@ def test_gini_boosting_is_adaboost_on_trees_of_depth_one(seed, weighted, learnin
 def test_boosting_is_adaboost_on_the_same_stumps(seed, weighted):
     X, y, weight = noisy_table(seed, n=120)
     weight = weight if weighted else None
-    peer = AdaBoostClassifier(DecisionStumpClassifier(), n_estimators=30).fit(X, y, weight)
+    reference = AdaBoostClassifier(DecisionStumpClassifier(), n_estimators=30).fit(X, y, weight)
     model = StumpBoostingClassifier(n_estimators=30).fit(X, y, weight)
-    assert_equals_peer(model, peer, X)
-    np.testing.assert_array_equal(model.stumps_.feature, [e.feature_ for e in peer.estimators_])
-    np.testing.assert_array_equal(model.stumps_.threshold, [e.threshold_ for e in peer.estimators_])
+    assert_equals_scikit_learn(model, reference, X)
+    np.testing.assert_array_equal(
+        model.stumps_.feature, [e.feature_ for e in reference.estimators_]
+    )
+    np.testing.assert_array_equal(
+        model.stumps_.threshold, [e.threshold_ for e in reference.estimators_]
+    )
 
 
 @search(100)
@@ -112,13 +116,13 @@ def test_a_stump_in_both_directions(y, direction):
 
 def test_a_stump_of_a_random_feature_is_the_best_of_that_feature():
     X, y, weight = noisy_table(0)
-    seen = set()
+    drawn = set()
     for seed in range(30):
         stump = DecisionStumpClassifier("random", random_state=seed).fit(X, y, weight)
-        seen.add(stump.feature_)
+        drawn.add(stump.feature_)
         own = X[:, [stump.feature_]]
         assert stump.error_ == pytest.approx(smallest_error(own, 2 * y - 1, weight), abs=1e-12)
-    assert seen == {0, 1, 2, 3}
+    assert drawn == {0, 1, 2, 3}
 
 
 def test_weights_of_a_stump_count_copies():
@@ -164,21 +168,21 @@ def test_the_loss_never_rises(loss, case, features, criterion, learning_rate):
     assert np.all(np.diff(losses) <= 1e-12)
 
 
-FOUND = ("feature", "threshold", "direction", "weight", "error")
+FIELDS = ("feature", "threshold", "direction", "weight", "error")
 
 
-def twin(loss, X, y, weight, rounds):
+def boost_in_numpy(loss, X, y, weight, rounds):
     """Boost in plain NumPy: every stump tried, steps by a root finder; y in {-1, 1}."""
     feature, threshold, votes = every_stump(X)
     score, found = np.zeros(len(y)), []
     for _ in range(rounds):
-        pull = weight * PULLS[loss](y * score)
-        edges = votes.T @ (pull * y) / pull.sum()
+        row_weight = weight * SLOPES[loss](y * score)
+        edges = votes.T @ (row_weight * y) / row_weight.sum()
         j = np.argmax(np.abs(edges))
         vote = votes[:, j] * np.sign(edges[j])
 
         def slope(t, score=score, vote=vote):
-            return np.sum(weight * PULLS[loss](y * (score + t * vote)) * y * vote)
+            return np.sum(weight * SLOPES[loss](y * (score + t * vote)) * y * vote)
 
         step = brentq(slope, 0, 50, xtol=1e-14)
         found.append((feature[j], threshold[j], np.sign(edges[j]), step, (1 - abs(edges[j])) / 2))
@@ -188,16 +192,16 @@ def twin(loss, X, y, weight, rounds):
 
 @pytest.mark.parametrize("loss", BOOSTING_LOSSES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_boosting_against_a_plain_twin(loss, seed):
+def test_boosting_against_plain_numpy(loss, seed):
     """Steps solve for a slope of 1e-10, so weights agree to about as much."""
     X, y, weight = noisy_table(seed, n=100)
     model = StumpBoostingClassifier(loss, n_estimators=30).fit(X, y, weight)
-    stumps, score = twin(loss, X, 2 * y - 1, weight, 30)
+    stumps, score = boost_in_numpy(loss, X, 2 * y - 1, weight, 30)
     cuts = np.isfinite(model.stumps_.threshold)
-    for name, expected in zip(FOUND, stumps, strict=True):
-        kept = cuts if name == "feature" else slice(None)
-        found = getattr(model.stumps_, name)[kept]
-        np.testing.assert_allclose(found, expected[kept], rtol=1e-7, err_msg=name)
+    for name, expected in zip(FIELDS, stumps, strict=True):
+        selected = cuts if name == "feature" else slice(None)
+        found = getattr(model.stumps_, name)[selected]
+        np.testing.assert_allclose(found, expected[selected], rtol=1e-7, err_msg=name)
     np.testing.assert_allclose(model.decision_function(X), score, atol=1e-7)
 
 
@@ -228,9 +232,9 @@ def test_weights_count_copies_in_any_order(features, max_bins):
     X, y, _ = noisy_table(1)
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), times))
-    given = {"n_estimators": 30, "features": features, "max_bins": max_bins, "random_state": 0}
-    weighted = StumpBoostingClassifier(**given).fit(X, y, times)
-    repeated = StumpBoostingClassifier(**given).fit(X[rows], y[rows])
+    params = {"n_estimators": 30, "features": features, "max_bins": max_bins, "random_state": 0}
+    weighted = StumpBoostingClassifier(**params).fit(X, y, times)
+    repeated = StumpBoostingClassifier(**params).fit(X[rows], y[rows])
     assert_same_stumps(weighted.stumps_, repeated.stumps_, rtol=1e-8)
 
 
@@ -370,8 +374,10 @@ def test_the_last_stump_is_at_chance_under_new_weights(loss, features, decades, 
     stumps, side = model.stumps_, 2 * y - 1
     right = (X[:, stumps.feature] >= stumps.threshold) == (stumps.direction * side[:, None] > 0)
     for j, score in enumerate(model.staged_decision_function(X)):
-        pull = weight * PULLS[loss](side * score)
-        assert pull[right[:, j]].sum() == pytest.approx(pull[~right[:, j]].sum(), rel=1e-6)
+        row_weight = weight * SLOPES[loss](side * score)
+        assert row_weight[right[:, j]].sum() == pytest.approx(
+            row_weight[~right[:, j]].sum(), rel=1e-6
+        )
 
 
 def test_one_sample_per_class():

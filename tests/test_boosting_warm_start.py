@@ -15,10 +15,10 @@ from everystump._core import blocks
 def test_warm_start_continues_the_fit(loss, features, max_bins):
     """Weights are recomputed from the margins, so rounds differ by rounding."""
     X, y, weight = noisy_table(3)
-    given = {"features": features, "random_state": 7, "max_bins": max_bins, "learning_rate": 0.8}
-    warm = StumpBoostingClassifier(loss, n_estimators=20, warm_start=True, **given)
+    params = {"features": features, "random_state": 7, "max_bins": max_bins, "learning_rate": 0.8}
+    warm = StumpBoostingClassifier(loss, n_estimators=20, warm_start=True, **params)
     warm.fit(X, y, weight).set_params(n_estimators=50).fit(X, y, weight)
-    at_once = StumpBoostingClassifier(loss, n_estimators=50, **given).fit(X, y, weight)
+    at_once = StumpBoostingClassifier(loss, n_estimators=50, **params).fit(X, y, weight)
     assert_same_stumps(warm.stumps_, at_once.stumps_, rtol=1e-6)
 
 
@@ -73,7 +73,7 @@ def test_warm_start_with_other_labels(monkeypatch, loss, n_rows_per_block):
         assert BOOSTING_LOSSES[loss](after).sum() < BOOSTING_LOSSES[loss](margin).sum()
 
 
-def test_a_perfect_stump_stays_alone_when_boosting_goes_on():
+def test_a_perfect_stump_stays_the_only_one_in_a_warm_start():
     X, y, _ = noisy_table(0)
     X[:, 2] = y
     for seed in range(50):  # until the perfect feature is drawn first
@@ -91,22 +91,22 @@ def test_a_perfect_stump_stays_alone_when_boosting_goes_on():
 @pytest.mark.parametrize("patience", [1, 5])
 def test_early_stopping_keeps_the_best_round(loss, patience):
     X, y, weight = noisy_table(5)
-    given = {"validation_fraction": 0.3, "n_iter_no_change": patience, "random_state": 0}
-    model = StumpBoostingClassifier(loss, n_estimators=2000, **given).fit(X, y, weight)
+    params = {"validation_fraction": 0.3, "n_iter_no_change": patience, "random_state": 0}
+    model = StumpBoostingClassifier(loss, n_estimators=2000, **params).fit(X, y, weight)
     losses, best = model.validation_losses_, np.argmin(model.validation_losses_)
     assert len(losses) == best + 1 + patience < 2000
     assert len(model.estimator_weights_) == best + 1
-    longer = StumpBoostingClassifier(loss, n_estimators=best + 1, **given).fit(X, y, weight)
+    longer = StumpBoostingClassifier(loss, n_estimators=best + 1, **params).fit(X, y, weight)
     assert_same_stumps(model.stumps_, longer.stumps_)
 
 
 def test_validation_losses_are_those_of_the_held_out_rows():
     X, y, weight = noisy_table(6)
-    given = {"n_estimators": 12, "n_iter_no_change": 100, "random_state": 3}
-    model = StumpBoostingClassifier(validation_fraction=0.25, **given).fit(X, y, weight)
+    params = {"n_estimators": 12, "n_iter_no_change": 100, "random_state": 3}
+    model = StumpBoostingClassifier(validation_fraction=0.25, **params).fit(X, y, weight)
     rows = np.arange(len(y))
     train, test = train_test_split(rows, test_size=0.25, stratify=y, random_state=model._fit_seed)
-    separate = StumpBoostingClassifier(**given).fit(X[train], y[train], weight[train])
+    separate = StumpBoostingClassifier(**params).fit(X[train], y[train], weight[train])
     staged = list(separate.staged_decision_function(X[test]))
     losses = np.exp(-(2 * y[test] - 1) * np.array(staged))
     expected = np.average(losses, axis=1, weights=weight[test])

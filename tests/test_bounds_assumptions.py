@@ -34,12 +34,12 @@ from everystump.bounds import (
 KNOWN = {"feature_range": (-9, 9), "fit_intercept": False, "tol": 1e-9, "n_jobs": 1}
 X0, Y0 = rows(0)
 WITH_LEVELS = np.column_stack([np.arange(16.0) % 3, X0])
-WITH_HOLES = np.where(np.arange(32).reshape(16, 2) == 7, np.nan, X0)
-FOLLOWS = {
+WITH_MISSING = np.where(np.arange(32).reshape(16, 2) == 7, np.nan, X0)
+DATA_DEPENDENT = {
     "categories": ({"categorical_features": [0]}, WITH_LEVELS, "0: the levels of a category"),
     "missing values": (
         {},
-        WITH_HOLES,
+        WITH_MISSING,
         "1: a missing value counts as the median of the training samples",
     ),
     "ranges": ({"feature_range": None}, X0, "feature_range=None"),
@@ -52,9 +52,9 @@ FOLLOWS = {
 
 
 @pytest.mark.parametrize("machine", [StumpSVC, StumpLogisticRegression])
-@pytest.mark.parametrize("case", FOLLOWS)
+@pytest.mark.parametrize("case", DATA_DEPENDENT)
 def test_a_kernel_that_depends_on_the_data_is_a_violation(machine, case):
-    parameters, X, why = FOLLOWS[case]
+    parameters, X, why = DATA_DEPENDENT[case]
     model = machine(0.01, **{"measure": "lebesgue", **KNOWN, **parameters})
     alone, many = clone(model).fit(X, Y0), vote(X, Y0, model, subsample=0.9)
     for bound in (loo_bound(alone, X, Y0), det_loo_bound(many, X, Y0)):
@@ -63,7 +63,7 @@ def test_a_kernel_that_depends_on_the_data_is_a_violation(machine, case):
 
 
 def test_features_that_depend_on_the_data_are_listed_together():
-    X = np.column_stack([WITH_LEVELS[:, [0, 0]], WITH_HOLES])
+    X = np.column_stack([WITH_LEVELS[:, [0, 0]], WITH_MISSING])
     model = StumpSVC(0.01, measure="lebesgue", categorical_features=[0, 1], **KNOWN).fit(X, Y0)
     assert loo_bound(model, X, Y0).violations == (
         "features 0, 1: the levels of a category are those of the training samples",
@@ -98,7 +98,7 @@ def test_a_class_of_one_row_cannot_be_left_out():
 # Duality gaps
 
 
-def test_a_gap_that_makes_a_difference_is_a_violation():
+def test_a_large_gap_is_a_violation():
     """The duality gap of a rough fit limits what is proven."""
     X, y = rows(3, n=60)
     rough = KernelSVC(C=0.5, gamma=0.5, fit_intercept=False, tol=0.3, max_iter=1).fit(X, y)

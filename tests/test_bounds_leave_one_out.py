@@ -189,8 +189,8 @@ def test_the_bound_is_the_fraction_of_rows_that_may_be_wrong():
     influence = np.zeros(16)
     for machine, own in zip(model.estimators_, model.estimators_samples_, strict=True):
         influence[own] += np.abs(machine.dual_coef_) / 4
-    doubtful = influence > as_signs(y) * model.decision_function(X)
-    assert det_loo_bound(model, X, y).value == doubtful.mean()
+    may_be_wrong = influence > as_signs(y) * model.decision_function(X)
+    assert det_loo_bound(model, X, y).value == may_be_wrong.mean()
 
 
 @pytest.mark.parametrize("n_classes", [3, 4])

@@ -112,15 +112,15 @@ def test_stability_bounds_are_their_formulas(error, constants, share):
     assert ("5.1" if share is None else "5.2") in bound.reference
 
 
-def test_the_paper_s_form_of_theorem_5_2():
+def test_the_papers_form_of_theorem_5_2():
     """``sqrt(r^2 / 2n (2 beta / delta + 1 / r)^2 log(1 / eta))`` with ``beta = C kappa / 2``."""
     X, y = rows(8)
     model = vote(X, y, subsample=8)
-    seen = error_by_hand(as_signs(y) * model.decision_function(X), 1.0)
+    observed = error_by_hand(as_signs(y) * model.decision_function(X), 1.0)
     beta, r, n = 0.25, 8, 16
     deviation = np.sqrt(r**2 / (2 * n) * (2 * beta + 1 / r) ** 2 * np.log(1 / 0.05))
     bound = stability_bound(model, X, y, error="empirical", constants="paper")
-    assert bound.value == pytest.approx(seen + 2 * r / n * beta + deviation)
+    assert bound.value == pytest.approx(observed + 2 * r / n * beta + deviation)
     mixed = vote(X, y, [PLAIN, KernelSVC("linear", fit_intercept=False)])
     assert "5.3" in stability_bound(mixed, X, y).reference
 
@@ -164,14 +164,14 @@ NOT_PROVEN = {
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_violated_assumptions_are_reported(parameters, bound):
     machine = clone(PLAIN).set_params(C=1e5, **parameters)
-    wanted = "no intercept" if "fit_intercept" in parameters else "kernels and costs that do not"
+    expected = "no intercept" if "fit_intercept" in parameters else "kernels and costs that do not"
     models = [clone(machine).fit(X0, Y0)]
     if bound is not loo_bound:
         models.append(vote(X0, Y0, machine))
     for model in models:
         found = bound(model, X0, Y0)
         assert not found.holds
-        assert any(text.startswith(wanted) for text in found.assumptions)
+        assert any(text.startswith(expected) for text in found.assumptions)
         assert "Evgeniou" in found.reference
 
 
@@ -237,8 +237,10 @@ def test_stability_needs_a_bounded_kernel():
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares"])
 def test_stability_rejects_squared_losses(loss):
     model = clone(PLAIN).set_params(loss=loss).fit(X0, Y0)
-    for ask in (uniform_stability, stability_bound):
-        assert_invalid(partial(ask, model, X0, Y0), "squared loss .* hinge or the logistic loss")
+    for function in (uniform_stability, stability_bound):
+        assert_invalid(
+            partial(function, model, X0, Y0), "squared loss .* hinge or the logistic loss"
+        )
 
 
 def test_a_kernel_without_gamma_does_not_depend_on_the_data():
@@ -249,8 +251,8 @@ def test_a_kernel_without_gamma_does_not_depend_on_the_data():
 
 
 def test_stumps_in_a_given_range_do_not_depend_on_the_data():
-    known = {"measure": "lebesgue", "feature_range": (-9, 9)}
-    machine = StumpSVC(fit_intercept=False, tol=1e-8, **known)
+    params = {"measure": "lebesgue", "feature_range": (-9, 9)}
+    machine = StumpSVC(fit_intercept=False, tol=1e-8, **params)
     found = loo_bound(machine.fit(X0, Y0), X0, Y0)
     assert found.holds
     refits = margins_by_hand(machine, X0, Y0)
@@ -309,9 +311,9 @@ def test_sample_weights_count_in_the_bound():
     weight = np.where(np.arange(16) % 4 == 0, 0.0, 1.0 + np.arange(16) % 3)
     model = clone(PLAIN).fit(X0, Y0, sample_weight=weight)
     margin = as_signs(Y0) * model.decision_function(X0)
-    doubtful = np.abs(model.dual_coef_) > margin
+    counted = np.abs(model.dual_coef_) > margin
     found = loo_bound(model, X0, Y0, sample_weight=weight).value
-    assert found == pytest.approx(np.average(doubtful, weights=weight))
+    assert found == pytest.approx(np.average(counted, weights=weight))
 
 
 BAD = {

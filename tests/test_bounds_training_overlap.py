@@ -219,9 +219,9 @@ def test_the_probability_of_a_match_is_that_of_good_and_turing():
     X, label = rng.integers(0, 300, size=(40_000, 2)).astype(float), np.zeros(40_000, dtype=int)
     hashes = hash_rows(X, label)
     record = TrainingRecord.from_hashes(hashes, len(X), None, 0)
-    _, place, count = np.unique(X, axis=0, return_inverse=True, return_counts=True)
-    twins = int(np.sum(count[place.ravel()] > 1))
-    assert record.duplicates == record.sketch().duplicates == twins
+    _, index, count = np.unique(X, axis=0, return_inverse=True, return_counts=True)
+    duplicates = int(np.sum(count[index.ravel()] > 1))
+    assert record.duplicates == record.sketch().duplicates == duplicates
     fresh = hash_rows(rng.integers(0, 300, size=(9000, 2)).astype(float), label[:9000])
     for one in (record, record.sketch()):
         overlap = one.compare(fresh)
@@ -293,8 +293,8 @@ def test_stumps_of_two_tables_have_no_bound():
     model.set_params(n_estimators=6).fit(X0, Y0)
     assert boosting_training_bound(model, X0, Y0).holds
     model.set_params(n_estimators=9).fit(FRESH, FRESH_Y)
-    for given in ((), (FRESH, FRESH_Y), (X0, Y0)):
-        bound = boosting_training_bound(model, *given)
+    for data in ((), (FRESH, FRESH_Y), (X0, Y0)):
+        bound = boosting_training_bound(model, *data)
         assert any("different training data" in text for text in bound.violations)
         assert not bound.holds
     for X, y in ((X0, Y0), (FRESH, FRESH_Y)):
@@ -384,8 +384,8 @@ def test_a_voter_without_a_record_is_a_violation():
     model = WeightedVoteClassifier(pairs, prefit=True).fit(NEW, NEW_Y)
     bound = validation_bound(model, *rows(3, n=40))
     assert not bound.holds and "models of other packages" in bound.violations[0]
-    known = validation_bound(model, X0, Y0)
-    assert known.violations == ("these are the training rows of the model",)
+    on_training = validation_bound(model, X0, Y0)
+    assert on_training.violations == ("these are the training rows of the model",)
     anew = WeightedVoteClassifier(pairs, random_state=0).fit(NEW, NEW_Y)
     assert validation_bound(anew, *rows(3, n=40)).holds
 

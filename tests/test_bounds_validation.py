@@ -50,9 +50,11 @@ def test_the_bound_has_its_nominal_coverage(n_rows, eta, method):
     """The probability of a bound below the true error, summed over all numbers of errors."""
     values = [bound_of(k, n_rows, eta=eta, method=method).value for k in range(n_rows + 1)]
     # The coverage is lowest just above a bound.
-    for truth in [*np.linspace(0, 1, 101), *(min(v * (1 + 1e-12), 1.0) for v in values)]:
-        fails = sum(binom.pmf(k, n_rows, truth) for k in range(n_rows + 1) if values[k] < truth)
-        assert fails <= eta * (1 + 1e-9)
+    for error in [*np.linspace(0, 1, 101), *(min(v * (1 + 1e-12), 1.0) for v in values)]:
+        probability = sum(
+            binom.pmf(k, n_rows, error) for k in range(n_rows + 1) if values[k] < error
+        )
+        assert probability <= eta * (1 + 1e-9)
 
 
 def test_no_errors_have_a_closed_form():

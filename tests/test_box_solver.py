@@ -163,8 +163,8 @@ def test_a_given_constant(loss, b):
 def test_a_start_at_the_optimum_takes_no_round(loss):
     square, sign, cost = problem(2)
     cold = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9)
-    given = cold.a.copy(), cold.margin.copy()
-    warm = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9, start=given)
+    start = cold.a.copy(), cold.margin.copy()
+    warm = solve_box(DenseKernelMatrix(square), sign, loss(cost), tol=1e-9, start=start)
     assert warm.n_iter == 0 < cold.n_iter
     np.testing.assert_array_equal(warm.a, cold.a)
 
@@ -224,14 +224,14 @@ def test_rows_that_do_not_interact_have_closed_forms():
 
 def test_progress_reports_each_round():
     square, sign, cost = problem(0, n=60)
-    told = []
+    calls = []
     found = solve_box(
-        Narrow(square, 10), sign, Hinge(cost), tol=1e-6, progress=lambda *p: told.append(p)
+        Narrow(square, 10), sign, Hinge(cost), tol=1e-6, progress=lambda *p: calls.append(p)
     )
-    assert [n for n, _, _ in told] == list(range(found.n_iter + 1))
-    shown = found.certificate.primal, found.certificate.dual
-    assert told[-1][1:] == pytest.approx(shown, rel=found.certificate.rounding + 1e-12)
-    assert np.all(np.diff([dual for _, _, dual in told]) >= -1e-12)
+    assert [n for n, _, _ in calls] == list(range(found.n_iter + 1))
+    expected = found.certificate.primal, found.certificate.dual
+    assert calls[-1][1:] == pytest.approx(expected, rel=found.certificate.rounding + 1e-12)
+    assert np.all(np.diff([dual for _, _, dual in calls]) >= -1e-12)
 
 
 def plain_ascent(square, index, sign, box, accuracy, most):

@@ -17,7 +17,7 @@ from oracles import seeds
 from sklearn.base import clone
 from sklearn.svm import SVC
 from test_bagging import draws
-from test_missing import LEARNERS, MACHINES, PULLS, SEEDS
+from test_missing import ESTIMATORS, LEARNERS, SEEDS, SLOPES
 
 from everystump import (
     BoostedStumpSVC,
@@ -34,9 +34,9 @@ INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False])
 NAMES = np.array(["blue", "green", "red", "white"])
 
 
-@pytest.fixture(params=MACHINES)
-def machine(request):
-    return clone(MACHINES[request.param])
+@pytest.fixture(params=ESTIMATORS)
+def estimator(request):
+    return clone(ESTIMATORS[request.param])
 
 
 @pytest.fixture(params=LEARNERS)
@@ -51,9 +51,9 @@ def colors(X):
     return frame.assign(c=levels.astype("str"))
 
 
-def plain_scores(machine, X, y, weight=None):
+def plain_scores(estimator, X, y, weight=None):
     explicit = one_hot(X, X, [2])
-    return clone(machine).fit(explicit, y, weight).decision_function(explicit)
+    return clone(estimator).fit(explicit, y, weight).decision_function(explicit)
 
 
 # Infinite ensembles
@@ -61,42 +61,42 @@ def plain_scores(machine, X, y, weight=None):
 
 @MEASURES
 @INTERCEPT
-def test_a_category_is_its_one_hot_columns(machine, measure, fit_intercept):
+def test_a_category_is_its_one_hot_columns(estimator, measure, fit_intercept):
     """The same problem twice, "is missing" of the other columns included."""
     X, y = mixed_table(0)
     new = mixed_table(1)[0] * [1.5, 1.5, 1, 1.5]
-    machine.set_params(measure=measure, fit_intercept=fit_intercept)
-    plain = clone(machine).fit(one_hot(X, X, [2]), y)
-    machine.fit(colors(X), y)
+    estimator.set_params(measure=measure, fit_intercept=fit_intercept)
+    plain = clone(estimator).fit(one_hot(X, X, [2]), y)
+    estimator.fit(colors(X), y)
     for rows in (X, new):
         np.testing.assert_allclose(
-            machine.decision_function(colors(rows)),
+            estimator.decision_function(colors(rows)),
             plain.decision_function(one_hot(rows, X, [2])),
             atol=5e-5,
         )
-    assert machine.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-7)
-    assert machine.half_mass_ == pytest.approx(plain.half_mass_)
+    assert estimator.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-7)
+    assert estimator.half_mass_ == pytest.approx(plain.half_mass_)
 
 
 @MEASURES
-def test_several_classes(machine, measure):
+def test_several_classes(estimator, measure):
     X, y = mixed_table(2, n_classes=3)
-    machine.set_params(measure=measure)
-    expected = plain_scores(machine, X, y)
-    machine.fit(colors(X), y)
-    np.testing.assert_allclose(machine.decision_function(colors(X)), expected, atol=5e-5)
+    estimator.set_params(measure=measure)
+    expected = plain_scores(estimator, X, y)
+    estimator.fit(colors(X), y)
+    np.testing.assert_allclose(estimator.decision_function(colors(X)), expected, atol=5e-5)
 
 
 @INTERCEPT
-def test_weights(machine, fit_intercept):
+def test_weights(estimator, fit_intercept):
     X, y = mixed_table(3)
     weight = np.random.default_rng(0).integers(1, 4, len(y))
-    machine.set_params(measure="uniform", fit_intercept=fit_intercept)
-    expected = plain_scores(machine, X, y, weight)
+    estimator.set_params(measure="uniform", fit_intercept=fit_intercept)
+    expected = plain_scores(estimator, X, y, weight)
     again = np.repeat(np.arange(len(y)), weight)
-    twice = clone(machine).fit(colors(X[again]), y[again])
-    machine.fit(colors(X), y, weight)
-    np.testing.assert_allclose(machine.decision_function(colors(X)), expected, atol=5e-5)
+    twice = clone(estimator).fit(colors(X[again]), y[again])
+    estimator.fit(colors(X), y, weight)
+    np.testing.assert_allclose(estimator.decision_function(colors(X)), expected, atol=5e-5)
     np.testing.assert_allclose(twice.decision_function(colors(X)), expected, atol=5e-5)
 
 
@@ -118,17 +118,17 @@ def test_inseparable_hard_margin():
 
 
 @INTERCEPT
-def test_categories_alone(machine, fit_intercept):
-    """Nothing but levels: curves are then exact sums over one-hot columns."""
+def test_categories_alone(estimator, fit_intercept):
+    """All features are categories: curves are then exact sums over one-hot columns."""
     rng = np.random.default_rng(5)
     X = rng.integers(0, 4, size=(60, 3)).astype(float)
     y = (X[:, 0] == X[:, 1]) | (rng.random(60) < 0.2)
-    machine.set_params(measure="uniform", fit_intercept=fit_intercept)
+    estimator.set_params(measure="uniform", fit_intercept=fit_intercept)
     explicit = one_hot(X, X, [0, 1, 2])
-    plain = clone(machine).fit(explicit, y)
-    machine.set_params(categorical_features=[0, 1, 2]).fit(X, y)
+    plain = clone(estimator).fit(explicit, y)
+    estimator.set_params(categorical_features=[0, 1, 2]).fit(X, y)
     np.testing.assert_allclose(
-        machine.decision_function(X), plain.decision_function(explicit), atol=5e-5
+        estimator.decision_function(X), plain.decision_function(explicit), atol=5e-5
     )
 
 
@@ -165,13 +165,13 @@ def many_levels(n, n_levels, seed=0):
     return x, y
 
 
-def test_hundreds_of_levels_are_their_one_hot_columns(machine):
+def test_hundreds_of_levels_are_their_one_hot_columns(estimator):
     x, y = many_levels(900, 300)
     explicit = np.eye(300)[x]
-    machine.set_params(tol=max(machine.tol, 1e-9))  # beyond which rounding of 300 columns hides it
-    plain = clone(machine).fit(explicit, y).decision_function(explicit)
+    estimator.set_params(tol=max(estimator.tol, 1e-9))  # rounding limits 300 columns
+    plain = clone(estimator).fit(explicit, y).decision_function(explicit)
     frame = pd.DataFrame({"x": x.astype(str)})
-    np.testing.assert_allclose(machine.fit(frame, y).decision_function(frame), plain, atol=5e-5)
+    np.testing.assert_allclose(estimator.fit(frame, y).decision_function(frame), plain, atol=5e-5)
 
 
 @pytest.mark.parametrize("model", [StumpSVC(), StumpLogisticRegression()], ids=["hinge", "log"])
@@ -204,13 +204,13 @@ def test_no_stump_beats_the_best(seed, weighted):
     assert weight[wrong].sum() / weight.sum() == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("loss", PULLS)
+@pytest.mark.parametrize("loss", SLOPES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_round_takes_the_best_of_all_stumps(loss, seed):
     X, y = mixed_table(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = StumpBoostingClassifier(loss, n_estimators=25).fit(colors(X), y, weight)
-    check_rounds(model, PULLS[loss], X, colors(X), y, weight, all_votes(X, [2], weight))
+    check_rounds(model, SLOPES[loss], X, colors(X), y, weight, all_votes(X, [2], weight))
     assert np.any(model.stumps_.level >= 0)
 
 
@@ -284,8 +284,8 @@ def test_unknown_levels_contribute_nothing_at_any_stage():
     frame = colors(X)
     for model in (StumpBoostingClassifier(n_estimators=40), BoostedStumpSVC(40)):
         model.fit(frame, y)
-        asked = (model.stumps_.feature == 2) & np.isposinf(model.stumps_.threshold)
-        assert asked.any()  # "is missing" treats an unknown level like the others
+        is_missing_test = (model.stumps_.feature == 2) & np.isposinf(model.stumps_.threshold)
+        assert is_missing_test.any()  # "is missing" treats an unknown level like the others
         new = with_color(frame, "violet")
         *_, last = model.staged_decision_function(new)
         np.testing.assert_allclose(last, model.decision_function(new), atol=1e-12)
@@ -310,8 +310,8 @@ def test_levels_of_no_weight_are_unknown(learner):
     frame = colors(separable(X))
     learner.fit(frame, y, sample_weight=weight)
     assert learner.feature_info_[2].levels.tolist() == ["blue", "green", "red"]
-    kept = weight > 0
-    separate = clone(learner).fit(frame[kept], y[kept])
+    used = weight > 0
+    separate = clone(learner).fit(frame[used], y[used])
     np.testing.assert_allclose(
         learner.decision_function(frame), separate.decision_function(frame), atol=1e-12
     )
@@ -334,14 +334,14 @@ def test_unused_categories_of_pandas_are_unknown(learner):
 
 
 @pytest.mark.parametrize("ordered", [False, True])
-def test_the_order_of_levels_does_not_matter(machine, ordered):
+def test_the_order_of_levels_does_not_matter(estimator, ordered):
     X, y = mixed_table(15)
     frame = colors(X)
     turned = frame.astype({"c": pd.CategoricalDtype(NAMES[::-1], ordered=ordered)})
-    one = clone(machine).fit(frame, y).decision_function(frame)
-    np.testing.assert_allclose(machine.fit(turned, y).decision_function(turned), one, atol=5e-5)
+    one = clone(estimator).fit(frame, y).decision_function(frame)
+    np.testing.assert_allclose(estimator.fit(turned, y).decision_function(turned), one, atol=5e-5)
     np.testing.assert_array_equal(
-        machine.decision_function(frame), machine.decision_function(turned)
+        estimator.decision_function(frame), estimator.decision_function(turned)
     )
 
 
@@ -392,7 +392,7 @@ def test_numbers_as_categories_in_every_learner(learner):
     )
 
 
-def test_none_takes_numbers_as_numbers():
+def test_none_treats_numbers_as_numbers():
     X, y = mixed_table(19)
     model = StumpSVC(categorical_features=None).fit(X, y)
     assert all(feature.levels is None for feature in model.feature_info_)
@@ -407,7 +407,7 @@ def test_votes_of_machines_trained_without_every_level(subsample, combine):
     model = SubsampleVotingClassifier(
         StumpSVC(), n_estimators=6, subsample=subsample, combine=combine, random_state=0
     ).fit(frame, y)
-    assert any(len(machine.feature_info_[0].levels) < 40 for machine in model.estimators_)
+    assert any(len(estimator.feature_info_[0].levels) < 40 for estimator in model.estimators_)
     outputs = model.machine_scores(frame) @ model.weights_ + model.intercept_
     np.testing.assert_allclose(model.decision_function(frame), outputs, atol=1e-12)
 

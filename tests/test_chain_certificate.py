@@ -56,12 +56,12 @@ def values(model, X, y, cost, loss):
     norm, reach = Decimal(0), Decimal(0)
     for shape, column in zip(model.shapes_, X.T, strict=True):
         knots, curve = digits(shape.knots), digits(shape.values)
-        place = np.searchsorted(shape.knots, column)
-        score = [s + curve[p] for s, p in zip(score, place, strict=True)]
+        bins = np.searchsorted(shape.knots, column)
+        score = [s + curve[p] for s, p in zip(score, bins, strict=True)]
         for k in range(1, len(knots)):
             mass = 2 * (knots[k] - knots[k - 1])
             norm += (curve[k] - curve[k - 1]) ** 2 / mass
-            beyond = sum(c for c, p in zip(coef, place, strict=True) if p >= k)
+            beyond = sum(c for c, p in zip(coef, bins, strict=True) if p >= k)
             reach += mass * (beyond - half) ** 2
     margin = [s * f for s, f in zip(sign, score, strict=True)]
     a = [s * c for s, c in zip(sign, coef, strict=True)]
@@ -89,8 +89,8 @@ def check(loss, X, y, weight, C, fit_intercept, tol):
 def test_certificates_hold_for_the_curves_and_dual_variables(loss, fit_intercept, seed):
     rng = np.random.default_rng(seed)
     n_rows = int(rng.choice([6, 12, 30]))
-    places = np.cumsum(rng.choice([2.0, 8.0, 0.5, 18.0], 6))
-    X, y = places[rng.integers(0, 6, (n_rows, 3))], rng.integers(0, 2, n_rows)
+    values = np.cumsum(rng.choice([2.0, 8.0, 0.5, 18.0], 6))
+    X, y = values[rng.integers(0, 6, (n_rows, 3))], rng.integers(0, 2, n_rows)
     y[:2] = 0, 1
     weight = 10.0 ** rng.uniform(-1, 1, n_rows)
     check(

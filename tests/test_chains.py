@@ -37,7 +37,7 @@ KINDS = {
 }
 
 
-TAME = [kind for kind in KINDS if kind != "huge range"]
+MODERATE = [kind for kind in KINDS if kind != "huge range"]
 PATHS = [kind for kind in KINDS if KINDS[kind][0] is None]
 
 
@@ -55,11 +55,11 @@ def forms(request):
 def beyond(column):
     """Return whether each bin lies beyond the edge to each bin, by walking up to the root."""
     out = np.zeros((column.n_bins, column.n_bins))
-    for place in range(column.n_bins):
-        at = place
-        while at != 0:
-            out[place, at] = 1.0
-            at = column.parents[at]
+    for k in range(column.n_bins):
+        ancestor = k
+        while ancestor != 0:
+            out[k, ancestor] = 1.0
+            ancestor = column.parents[ancestor]
     out[:, 0] = 1.0
     return out
 
@@ -104,7 +104,7 @@ def test_rmatvec_is_a_product_with_the_transpose(forms, centered):
 
 
 @BOTH
-@pytest.mark.parametrize("kind", TAME)
+@pytest.mark.parametrize("kind", MODERATE)
 def test_the_norm_of_the_weights_is_the_energy_of_the_table(kind, centered):
     """``|w|^2 = sum (dU)^2 / (2 m)``, plus a corner term without an intercept; others are 0."""
     columns, masses = of_kind(kind)
@@ -114,9 +114,9 @@ def test_the_norm_of_the_weights_is_the_energy_of_the_table(kind, centered):
     table, energy = chains.matvec(weights), 0.0
     for d, mass in enumerate(masses):
         U = table[chains.starts[d] : chains.starts[d + 1]]
-        rise, felt = (U - U[columns[d].parents])[1:], mass.inside > 0
-        np.testing.assert_allclose(rise[~felt], 0.0, atol=1e-14)
-        energy += np.sum(rise[felt] ** 2 / (2 * mass.inside[felt]))
+        rise, has_mass = (U - U[columns[d].parents])[1:], mass.inside > 0
+        np.testing.assert_allclose(rise[~has_mass], 0.0, atol=1e-14)
+        energy += np.sum(rise[has_mass] ** 2 / (2 * mass.inside[has_mass]))
         if centered and mass.outside > 0:
             root = 2 * U[0] + rise.sum()
             energy += root**2 / (2 * mass.outside)
@@ -143,7 +143,7 @@ def test_kernel_matrix_is_the_kernel_of_the_operator(forms, centered):
     """``K = V V'``, where a row of ``V`` is the sum of the rows of ``S`` at its bins."""
     chains = Chains.from_columns(*forms, centered=centered)
     rng = np.random.default_rng(4)
-    places = np.column_stack(
+    bins = np.column_stack(
         [
             rng.integers(a, b, size=12)
             for a, b in zip(chains.starts, chains.starts[1:], strict=False)
@@ -151,8 +151,8 @@ def test_kernel_matrix_is_the_kernel_of_the_operator(forms, centered):
     )
     units = np.eye(len(chains.jumps))
     S = np.column_stack([chains.matvec(unit) for unit in units])
-    Phi = S[places].sum(axis=1)
-    K = chains.kernel_matrix(places)
+    Phi = S[bins].sum(axis=1)
+    K = chains.kernel_matrix(bins)
     np.testing.assert_allclose(K, Phi @ Phi.T, rtol=1e-9, atol=1e-9 * np.abs(K).max())
 
 
@@ -161,10 +161,10 @@ def test_votes_are_rows_of_the_operator_up_to_a_constant():
     masses = [Masses(np.array(i), 1.0) for i in ([1.0, 2.0], [0.5], [3.0])]
     chains = Chains.from_columns(paths(masses), masses, centered=True)
     S = np.column_stack([chains.matvec(unit) for unit in np.eye(len(chains.jumps))])
-    places = np.array([[0, 5], [1, 6], [2, 5]])
-    entries, votes = chains.votes([0, 2], places)
+    bins = np.array([[0, 5], [1, 6], [2, 5]])
+    entries, votes = chains.votes([0, 2], bins)
     np.testing.assert_array_equal(entries, [0, 1, 2, 5, 6])
-    expected = S[places].sum(axis=1)[:, entries]
+    expected = S[bins].sum(axis=1)[:, entries]
     np.testing.assert_allclose(votes - votes.mean(axis=0), expected - expected.mean(axis=0))
 
 
@@ -188,7 +188,7 @@ def random_curvature(size, zero_fraction, rng):
 
 @BOTH
 @pytest.mark.parametrize("zero_fraction", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("kind", TAME)
+@pytest.mark.parametrize("kind", MODERATE)
 def test_solve_inverts_the_block_of_each_feature(kind, zero_fraction, centered):
     columns, masses = of_kind(kind)
     chains = Chains.from_columns(columns, masses, centered=centered)

@@ -58,13 +58,13 @@ def test_help_imports_nothing_heavy(arguments):
 @pytest.fixture
 def terminal(monkeypatch):
     """Let rich write to a terminal; return the stream."""
-    shown = io.StringIO()
+    stream = io.StringIO()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    as_terminal = {"file": shown, "force_terminal": True, "width": 100}
+    as_terminal = {"file": stream, "force_terminal": True, "width": 100}
     console = rich.console.Console
     monkeypatch.setattr("rich.console.Console", lambda stderr: console(**as_terminal))
-    return shown
+    return stream
 
 
 def plain(text):

@@ -139,11 +139,11 @@ def test_parquet_column_names_that_are_not_text(tmp_path):
     frame, path, out = rows(), tmp_path / "t.parquet", tmp_path / "m.stump"
     frame["b"] = ["u ", "v"] * 30
     many = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y"), ("t", "")])
-    for names, wanted in (([0, 1, 2], ["0", "1", "2"]), (many, ["a_x", "a_y", "t"])):
+    for names, expected in (([0, 1, 2], ["0", "1", "2"]), (many, ["a_x", "a_y", "t"])):
         frame.set_axis(names, axis=1).to_parquet(path)
-        assert read_file(path)[0].columns.tolist() == wanted
-        given = ("--target", wanted[-1], "--C", 1, "-o", out, "--force")
-        assert run("fit", path, *given).exit_code == 0
+        assert read_file(path)[0].columns.tolist() == expected
+        args = ("--target", expected[-1], "--C", 1, "-o", out, "--force")
+        assert run("fit", path, *args).exit_code == 0
         assert "Error on 15 held-out rows" in run("bound", out, path).stdout
     same = pd.MultiIndex.from_tuples([("a", "x"), ("a_x", ""), ("t", "")])
     frame.set_axis(same, axis=1).to_parquet(path)
@@ -181,16 +181,16 @@ def test_a_missing_value_marker_that_is_not_utf8(fitted):
 
 @FULL
 @pytest.mark.parametrize(
-    ("code", "wanted"),
+    ("code", "expected"),
     [
         ("from everystump.cli.console import print_notes; print_notes('lost', 'too')", 0),
         ("from everystump.cli import main; main()", 2),
     ],
 )
-def test_unwritable_notes_do_not_fail_the_command(code, wanted):
+def test_unwritable_notes_do_not_fail_the_command(code, expected):
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-c", code], stderr=full, env=ENVIRONMENT)
-    assert done.returncode == wanted
+    assert done.returncode == expected
 
 
 @FULL

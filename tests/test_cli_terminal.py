@@ -41,18 +41,18 @@ def start_in_a_terminal(*arguments, cwd=None):
 def in_a_terminal(*arguments, cwd=None):
     """Run a command in a terminal; return what it shows, raw, and its exit code."""
     ours, process = start_in_a_terminal(*arguments, cwd=cwd)
-    shown = bytearray()
+    output = bytearray()
     try:
         while piece := os.read(ours, 65536):
-            shown += piece
-    except OSError:  # how Linux says that nobody writes any more
+            output += piece
+    except OSError:  # the end of the output, on Linux
         pass
     os.close(ours)
-    return bytes(shown), process.wait(60)
+    return bytes(output), process.wait(60)
 
 
-def lines_of(shown):
-    return ESCAPE.sub(b"", shown).decode().replace("\r\n", "\n").splitlines()
+def lines_of(output):
+    return ESCAPE.sub(b"", output).decode().replace("\r\n", "\n").splitlines()
 
 
 def with_paths(command, credit_model):
@@ -75,31 +75,31 @@ PRINTING = pytest.mark.parametrize(
 
 def test_fit_in_a_terminal(credit, tmp_path):
     out = tmp_path / "m.stump"
-    shown, code = in_a_terminal("fit", credit, "--target", "default", "--cv", 3, "-o", out)
+    output, code = in_a_terminal("fit", credit, "--target", "default", "--cv", 3, "-o", out)
     assert code == 0 and out.exists()
-    assert b"\x1b[1mCertificate" in shown  # in bold
-    lines = lines_of(shown)
+    assert b"\x1b[1mCertificate" in output  # in bold
+    lines = lines_of(output)
     assert any(line.startswith("400 rows, 20 features.") for line in lines)
     assert any("4/4" in line for line in lines)  # the bar of the fits
     assert any(line.startswith("Next") and "everystump report" in line for line in lines)
 
 
 @pytest.mark.parametrize(
-    "given", [("credit.csv", "--row", 3), pytest.param((), marks=pytest.mark.slow)]
+    "options", [("credit.csv", "--row", 3), pytest.param((), marks=pytest.mark.slow)]
 )
-def test_explanations_in_a_terminal_fit_it(credit_model, given):
-    shown, code = in_a_terminal("explain", credit_model.name, *given, cwd=credit_model.parent)
-    assert code == 0 and b"\x1b[" in shown and "█".encode() in shown
-    assert max(map(len, lines_of(shown))) <= COLUMNS
+def test_explanations_in_a_terminal_fit_it(credit_model, options):
+    output, code = in_a_terminal("explain", credit_model.name, *options, cwd=credit_model.parent)
+    assert code == 0 and b"\x1b[" in output and "█".encode() in output
+    assert max(map(len, lines_of(output))) <= COLUMNS
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["explain", "bound"])
 def test_a_pipe_gets_plain_text_and_no_errors(credit, credit_model, command):
     with start(command, credit_model, credit, stdout=subprocess.PIPE) as process:
-        shown = process.stdout.read()
+        output = process.stdout.read()
         assert process.stderr.read() == b"" and process.wait(60) == 0
-    assert b"\x1b" not in shown and len(shown) > 100
+    assert b"\x1b" not in output and len(output) > 100
 
 
 def test_explanations_outside_of_a_terminal_have_no_colors(credit_model):
@@ -110,25 +110,25 @@ def test_explanations_outside_of_a_terminal_have_no_colors(credit_model):
 
 @pytest.mark.slow
 def test_bad_input_in_a_terminal_is_one_sentence(credit, tmp_path):
-    shown, code = in_a_terminal("fit", credit, "--target", "defalt", "-o", tmp_path / "m.stump")
-    assert lines_of(shown) == ["Error: There is no column 'defalt'; use 'default'."]
+    output, code = in_a_terminal("fit", credit, "--target", "defalt", "-o", tmp_path / "m.stump")
+    assert lines_of(output) == ["Error: There is no column 'defalt'; use 'default'."]
     assert code == 2
 
 
 def test_a_wrong_option_in_a_terminal_is_one_sentence():
-    shown, code = in_a_terminal("reproduce", "--color", "red")
-    (line,) = lines_of(shown)
+    output, code = in_a_terminal("reproduce", "--color", "red")
+    (line,) = lines_of(output)
     assert line.startswith("Error: No such option '--color'") and line.endswith("--help'.")
     assert code == 2
 
 
 def test_a_wrong_option_is_one_sentence(credit, tmp_path):
-    for given in (("--holdout", 1), ("--color", "red"), ("--cv", "many")):
-        arguments = ("fit", credit, "--target", "default", "-o", tmp_path / "m", *given)
+    for options in (("--holdout", 1), ("--color", "red"), ("--cv", "many")):
+        arguments = ("fit", credit, "--target", "default", "-o", tmp_path / "m", *options)
         with start(*arguments, stdout=subprocess.PIPE) as process:
             errors = process.stderr.read().decode()
             assert process.wait(60) == 2 and errors.count("\n") == 1
-        assert given[0] in errors and errors.endswith("; see 'everystump fit --help'.\n")
+        assert options[0] in errors and errors.endswith("; see 'everystump fit --help'.\n")
 
 
 def test_completion():
@@ -148,8 +148,8 @@ def test_a_closed_pipe_is_not_reported(command, credit_model):
 
 @pytest.mark.slow
 def test_a_model_is_saved_though_the_output_is_closed(credit, tmp_path):
-    given = ("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
-    with start(*given, stdout=subprocess.PIPE) as process:
+    args = ("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
+    with start(*args, stdout=subprocess.PIPE) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait(60)) == (b"", 2)
     assert (tmp_path / "m.stump").exists()
@@ -168,9 +168,9 @@ def test_a_closed_output_is_reported(command, credit_model):
 
 @pytest.mark.slow
 def test_a_model_is_saved_though_standard_error_is_closed(credit, tmp_path):
-    given = ["fit", credit, "--target", "default", "--C", "1", "-o", tmp_path / "m.stump"]
+    args = ["fit", credit, "--target", "default", "--C", "1", "-o", tmp_path / "m.stump"]
     done = subprocess.run(
-        ["sh", "-c", 'exec "$@" 2>&-', "sh", *PROGRAM, *given],
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *PROGRAM, *args],
         env=ENVIRONMENT,
         capture_output=True,
         check=False,
@@ -225,7 +225,7 @@ def files_of_at_most(n_bytes):
     ids=lambda command: command[0],
 )
 def test_no_space_for_the_output(command, credit_model, tmp_path):
-    """What was there stays, and nothing else."""
+    """The existing file is unchanged, and there is no other."""
     out = tmp_path / "out"
     words = with_paths(command, credit_model)
     run(*words, "-o", out)  # so that all code is compiled and cached
@@ -245,10 +245,10 @@ def test_an_interrupted_fit_leaves_nothing(tmp_path):
     ours, process = start_in_a_terminal(
         "fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m"
     )
-    shown = b""
-    while b"60,000 rows" not in shown:  # read, and now learning
-        shown += os.read(ours, 65536)
+    output = b""
+    while b"60,000 rows" not in output:  # the table is read, and training has started
+        output += os.read(ours, 65536)
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130 and b"Traceback" not in shown
+    assert process.wait(60) == 130 and b"Traceback" not in output
     os.close(ours)
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

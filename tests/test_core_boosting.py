@@ -56,11 +56,11 @@ def bincounts(codes, sizes, y, weight):
     )
 
 
-def searched(X, y, weight, max_bins=1000, **given):
+def searched(X, y, weight, max_bins=1000, **options):
     """Return the columns, a search over them, and the histograms of the rows."""
     columns = make_columns(X, max_bins=max_bins)
     histograms = bincounts(columns.codes, columns.sizes, y, weight)
-    return columns, StumpSearch(columns.columns, **given), histograms
+    return columns, StumpSearch(columns.columns, **options), histograms
 
 
 @pytest.fixture(params=SEEDS)
@@ -143,13 +143,13 @@ def test_advance():
     np.testing.assert_allclose(out, np.clip(10 - 2 * moved, -300, 200), rtol=1e-15)
 
 
-TWINS = {
+SLOPES = {
     "mada": lambda odds, scale: np.minimum(odds, scale),
     "logistic": lambda odds, scale: odds / (1 + odds / scale),
 }
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", SLOPES)
 @pytest.mark.parametrize("scale", [1.0, 5.0, np.inf])
 def test_derivatives_along_a_stump(name, scale):
     """The slope after a step is exact, the curvature that of central differences."""
@@ -159,7 +159,7 @@ def test_derivatives_along_a_stump(name, scale):
     kernel = getattr(lossloops, f"{name}_derivatives")
 
     def slope(t):
-        return np.sum(vote * cost * TWINS[name](odds * np.exp(-2 * t * vote), scale))
+        return np.sum(vote * cost * SLOPES[name](odds * np.exp(-2 * t * vote), scale))
 
     for t in (0.0, 0.7, -0.3):
         found, fall = kernel(odds, vote, cost, np.exp(-2 * t), scale)
@@ -278,9 +278,9 @@ def test_reweighted_and_bin_of(seed):
     _, search, histograms = searched(X, y, weight)
     stump = search.best(histograms)
     other = np.random.default_rng(seed).uniform(size=len(y))
-    judged = search.reweighted(stump, searched(X, y, other)[2])
-    assert judged[:6] == stump[:6]
-    assert judged.error == pytest.approx(error_of(stump, X, y, other), abs=1e-12)
+    reweighted = search.reweighted(stump, searched(X, y, other)[2])
+    assert reweighted[:6] == stump[:6]
+    assert reweighted.error == pytest.approx(error_of(stump, X, y, other), abs=1e-12)
     column = search.columns[stump.feature]
     assert column.bin_of(stump.threshold, stump.level) == stump.edge
     first = search.columns[0]

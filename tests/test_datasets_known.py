@@ -257,7 +257,7 @@ class TestOpenML:
         with pytest.raises(ValueError, match=message):
             load_dataset("small")
 
-    def test_usps_is_one_data_set_at_openml(self):
+    def test_usps_is_one_dataset_at_openml(self):
         train, test = KNOWN["usps_train"].openml, KNOWN["usps_test"].openml
         assert train.data_id == test.data_id
         rows = np.arange(9298)

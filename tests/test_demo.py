@@ -53,8 +53,8 @@ def test_the_demo_runs(tmp_path, monkeypatch):
 
 def test_an_invalid_output_folder_is_reported_in_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    for place in (tmp_path / "file", tmp_path / "file" / "demo"):
-        monkeypatch.setattr(sys, "argv", ["everystump.demo", "--out", str(place)])
+    for folder in (tmp_path / "file", tmp_path / "file" / "demo"):
+        monkeypatch.setattr(sys, "argv", ["everystump.demo", "--out", str(folder)])
         with pytest.raises(SystemExit, match=r"^--out .*\.$"):  # printed to standard error
             main()
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

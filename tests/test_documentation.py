@@ -1,4 +1,4 @@
-"""The documents: links lead somewhere, and the Python examples run."""
+"""The documents: links are valid, and the Python examples run."""
 
 import re
 import warnings
@@ -23,7 +23,7 @@ def anchors(text):
     }
 
 
-def test_links_lead_somewhere():
+def test_links_are_valid():
     broken = []
     for document in DOCUMENTS:
         for link in re.findall(r"\]\(([^)\s]+)\)", CODE.sub("", document.read_text("utf-8"))):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-from test_explanations import LEARNERS, shown, strange_rows, table
+from test_explanations import LEARNERS, class_name, strange_rows, table
 
 from everystump import (
     BoostedStumpSVC,
@@ -40,7 +40,7 @@ def as_columns(score):
 # Setting
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=shown)
+@pytest.mark.parametrize("learner", LEARNERS, ids=class_name)
 def test_set_between(learner):
     """From 40 on and below 50, and nowhere else."""
     model = clone(learner).fit(X, Y)
@@ -123,7 +123,7 @@ def test_set_the_curve_of_one_class():
 # Flattening
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=shown)
+@pytest.mark.parametrize("learner", LEARNERS, ids=class_name)
 @pytest.mark.parametrize(
     ("feature", "part"),
     [
@@ -177,7 +177,7 @@ def test_flat_for_all_classes_or_one():
 # Removing
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=shown)
+@pytest.mark.parametrize("learner", LEARNERS, ids=class_name)
 @pytest.mark.parametrize("feature", ["age", "income", "job"])
 def test_removed_features_contribute_nothing(learner, feature):
     """The score is the old one without the feature, and has the same mean."""
@@ -205,7 +205,7 @@ def test_intercepts_and_curves_stay_consistent():
 # What an edited model is
 
 
-def test_the_model_itself_stays_as_it_was():
+def test_the_original_model_is_not_changed():
     model = StumpSVC().fit(X, Y)
     state, score = dict(vars(model)), model.decision_function(X)
     edited = model.set_curve("age", 5.0).remove_feature("job")
@@ -214,7 +214,7 @@ def test_the_model_itself_stays_as_it_was():
     assert edited is not model and len(edited.edits_) == 2
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=shown)
+@pytest.mark.parametrize("learner", LEARNERS, ids=class_name)
 def test_edits_are_shown_until_the_next_fit(learner):
     model = clone(learner).fit(X, Y)
     assert "edited" not in repr(model)
@@ -277,7 +277,7 @@ def test_edited_votes_and_boosting_have_no_certificate():
         boosting_training_bound(edited, X, Y)
     with pytest.raises(EditedModelError, match=r"^stumps_: .* was edited"):
         edited.margins(X, Y)
-    bound = validation_bound(edited, X, Y)  # it asks for predictions only
+    bound = validation_bound(edited, X, Y)  # it needs predictions only
     assert bound.violations == ("these are the training rows of the model",)
     fresh = X.assign(age=X["age"] + 0.25)
     assert validation_bound(edited, fresh, Y).holds

@@ -484,10 +484,10 @@ def test_a_hard_margin_warns_if_it_runs_out_of_steps():
 
 
 @pytest.mark.parametrize("C", [1e100, 1e-200])
-@pytest.mark.parametrize("machine", [StumpSVC, lambda C: StumpSVCCV(Cs=[C])])
-def test_extreme_costs_are_rejected(machine, C):
+@pytest.mark.parametrize("estimator", [StumpSVC, lambda C: StumpSVCCV(Cs=[C])])
+def test_extreme_costs_are_rejected(estimator, C):
     with pytest.raises(ValueError, match=r"times the sample weights .* keep it between"):
-        machine(C).fit(X0, Y0)
+        estimator(C).fit(X0, Y0)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -499,10 +499,10 @@ def test_text_columns_are_categories(frame):
     assert model.predict(X).tolist() == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize("given", [[[np.nan]], [[np.inf]], [["a"]], 5])
-def test_thresholds_must_be_finite_numbers(given):
+@pytest.mark.parametrize("thresholds", [[[np.nan]], [[np.inf]], [["a"]], 5])
+def test_thresholds_must_be_finite_numbers(thresholds):
     with pytest.raises(ValueError, match=r"thresholds=.* finite numbers, one array"):
-        ChosenStumps(given)
+        ChosenStumps(thresholds)
 
 
 def test_a_measure_is_an_instance():

@@ -117,7 +117,7 @@ def test_unknown_experiment():
 
 
 @pytest.mark.parametrize("table", ["lin_li_table1", "lin_li_table2"])
-def test_data_sets_are_those_of_the_printed_table(table):
+def test_datasets_are_those_of_the_printed_table(table):
     assert {row["dataset"] for row in load_published(table)} == set(lin_li.DATASETS)
 
 

@@ -133,9 +133,9 @@ def test_another_seed_or_edition_is_rejected(toy, tmp_path):
 def test_progress_counts_finished_tasks(toy, tmp_path):
     make, _ = toy
     records_of(make(), tmp_path, runs=2)
-    seen = []
-    records_of(make(), tmp_path, runs=4, progress=lambda *counts: seen.append(counts))
-    assert seen == [(2, 4), (3, 4), (4, 4)]
+    calls = []
+    records_of(make(), tmp_path, runs=4, progress=lambda *counts: calls.append(counts))
+    assert calls == [(2, 4), (3, 4), (4, 4)]
 
 
 # The known dataset fourclass is neither packaged nor available at OpenML.
@@ -220,7 +220,7 @@ def test_missing_data_folder_is_rejected(toy, tmp_path, monkeypatch):
     check_data_rejected(*toy, tmp_path, "EVERYSTUMP_DATA=.*nowhere.* cannot be read")
 
 
-def test_unknown_data_set_is_not_reported_as_missing(toy, tmp_path):
+def test_unknown_dataset_is_not_reported_as_missing(toy, tmp_path):
     make, _ = toy
     with pytest.raises(InvalidInputError, match="'not_there' is not a known dataset") as raised:
         records_of(make(tasks=needing(("not_there",))), tmp_path)

@@ -193,9 +193,9 @@ def test_error_of_a_stump_is_at_least_a_quarter(tmp_path):
 
 @pytest.mark.usefixtures("fewer_stumps")
 def test_plotted_weights_are_those_of_the_book():
-    shown = simulation.run_task(Task("0", {}).seed(0), 0, ["boosting"])["shown"]
-    X, y = np.array(shown["rows"]), np.array(shown["labels"])
-    boosting = shown["boosting"]
+    plotted = simulation.run_task(Task("0", {}).seed(0), 0, ["boosting"])["shown"]
+    X, y = np.array(plotted["rows"]), np.array(plotted["labels"])
+    boosting = plotted["boosting"]
     grid = np.array([(a, b) for b in simulation.AXIS for a in simulation.AXIS])
     nearest = [int(np.argmin(np.abs(grid - row).sum(axis=1))) for row in X]
     weights = np.array(boosting["weights"])

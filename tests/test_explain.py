@@ -1,4 +1,4 @@
-"""Displays draw the numbers of the model."""
+"""Displays show the numbers of the model."""
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -541,11 +541,11 @@ def test_samples_are_at_their_levels_or_apart():
     sides = {axis.get_xlabel(): (0, axis.xaxis), axis.get_ylabel(): (1, axis.yaxis)}
     drawn = np.concatenate([dots.get_offsets() for dots in axis.collections])
     side, marked = sides["job"]
-    shown = [text.get_text() for text in marked.get_ticklabels()]
-    assert shown == ["unknown", "clerk", "maid", "smith", "missing"]
+    labels = [text.get_text() for text in marked.get_ticklabels()]
+    assert labels == ["unknown", "clerk", "maid", "smith", "missing"]
     counts = np.bincount(np.round(drawn[:, side]).astype(int) + 1)
-    known = [(rows["job"] == name).sum() for name in ("astronaut", "clerk", "maid", "smith")]
-    assert counts.tolist() == [*known, rows["job"].isna().sum()]
+    observed = [(rows["job"] == name).sum() for name in ("astronaut", "clerk", "maid", "smith")]
+    assert counts.tolist() == [*observed, rows["job"].isna().sum()]
     side, marked = sides["income"]
     apart = drawn[:, side] > rows["income"].max()
     assert apart.sum() == rows["income"].isna().sum()
@@ -598,7 +598,7 @@ def dollars():
     return X, np.where(X["$y$"] + (X[BAD_TEX] == MONEY) > 0.5, "_$^$", MONEY)
 
 
-def shown_texts(figure):
+def displayed_text(figure):
     """Draw a figure; return its texts as displayed, none of them a formula."""
     figure.canvas.draw()
     texts = [text.get_text() for text in figure.findobj(Text)]
@@ -606,25 +606,25 @@ def shown_texts(figure):
     return " ".join(texts).replace("\\$", "$")
 
 
-def assert_shown(display, *words):
-    shown = shown_texts(display.figure_)
-    assert [word for word in words if word not in shown] == []
+def assert_displays(display, *words):
+    text = displayed_text(display.figure_)
+    assert [word for word in words if word not in text] == []
 
 
 def test_dollar_signs_do_not_start_formulas():
     X, y = dollars()
     model = StumpLogisticRegression().fit(X, y)
-    assert_shown(CurvesDisplay.from_estimator(model), BAD_TEX, "$y$", MONEY, "$x$_{", "'_$^$'")
-    assert_shown(ImportanceDisplay.from_estimator(model), BAD_TEX, "$y$")
+    assert_displays(CurvesDisplay.from_estimator(model), BAD_TEX, "$y$", MONEY, "$x$_{", "'_$^$'")
+    assert_displays(ImportanceDisplay.from_estimator(model), BAD_TEX, "$y$")
     display = ContributionsDisplay.from_estimator(model, X.iloc[[0]])
-    assert_shown(display, f"{BAD_TEX} = {X.iloc[0, 0]}", "'_$^$'")
-    assert_shown(MarginsDisplay.from_estimator(model, X, y), "training rows")
+    assert_displays(display, f"{BAD_TEX} = {X.iloc[0, 0]}", "'_$^$'")
+    assert_displays(MarginsDisplay.from_estimator(model, X, y), "training rows")
     boosted = BoostedStumpSVC(10).fit(X, y)
     learned = FeatureLearningDisplay.from_estimator(boosted, X, y)
-    assert_shown(learned, BAD_TEX, "$y$", MONEY, "$x$_{", "_$^$")
-    assert_shown(MarginDisplay.from_estimator(boosted), "stumps")
+    assert_displays(learned, BAD_TEX, "$y$", MONEY, "$x$_{", "_$^$")
+    assert_displays(MarginDisplay.from_estimator(boosted), "stumps")
     several = ImportanceDisplay.from_estimator(StumpSVC().fit(X, np.where(X["$y$"] > 1, "$", y)))
-    assert_shown(several, "class '$'", f"class '{MONEY}'")
+    assert_displays(several, "class '$'", f"class '{MONEY}'")
 
 
 def test_dollars_on_boundaries_and_bounds():
@@ -632,9 +632,9 @@ def test_dollars_on_boundaries_and_bounds():
     numbers = X[["$y$"]].assign(**{BAD_TEX: X["$y$"] ** 2})
     model = StumpSVC().fit(numbers, y)
     display = BoundaryDisplay.from_estimator(model, numbers, y, resolution=5)
-    assert_shown(display, BAD_TEX, "$y$", MONEY, "_$^$")
+    assert_displays(display, BAD_TEX, "$y$", MONEY, "_$^$")
     ends = np.array([0.1, 0.2])
-    assert_shown(BoundSearchDisplay(ends, ends, ends, 0.1, "$step$__C").plot(), "$step$__C")
+    assert_displays(BoundSearchDisplay(ends, ends, ends, 0.1, "$step$__C").plot(), "$step$__C")
 
 
 def test_names_that_are_numbers():

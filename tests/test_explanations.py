@@ -35,7 +35,7 @@ LEARNERS = [
 N_ROWS = 120
 
 
-def shown(learner):
+def class_name(learner):
     return type(learner).__name__
 
 
@@ -75,7 +75,7 @@ CASES = [(learner, 2) for learner in LEARNERS] + [
 ]
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{shown(case[0])}-{case[1]}")
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{class_name(case[0])}-{case[1]}")
 def fitted(request):
     learner, n_classes = request.param
     X, y = table(n_classes)
@@ -267,9 +267,11 @@ def test_the_weighted_answers_of_all_stumps_are_the_score(fitted):
 
 def test_questions():
     X, y = table()
-    asked = set(StumpBoostingClassifier(n_estimators=60).fit(X, y).explain_ensemble()["question"])
-    assert {"job is 'clerk'", "income is missing"} <= asked
-    assert any(question.startswith("age >= ") for question in asked)
+    questions = set(
+        StumpBoostingClassifier(n_estimators=60).fit(X, y).explain_ensemble()["question"]
+    )
+    assert {"job is 'clerk'", "income is missing"} <= questions
+    assert any(question.startswith("age >= ") for question in questions)
     ramps = StumpSVC().fit([[40.0], [45.0]], [0, 1]).explain_ensemble()
     assert ramps["question"].tolist() == ["x0 from 40 to 45"]
 
@@ -287,10 +289,10 @@ def test_curves_are_points(fitted):
         for part, shapes in zip(parts, each(model.shapes_), strict=True):
             shape = shapes[d]
             values = shape.levels if shape.is_category else shape.values
-            known = part[part["value"].notna()]
-            np.testing.assert_array_equal(known["contribution"], values)
-            places = ["clerk", "maid", "smith"] if name == "job" else shape.knots
-            np.testing.assert_array_equal(known["value"], places)
+            present = part[part["value"].notna()]
+            np.testing.assert_array_equal(present["contribution"], values)
+            expected = ["clerk", "maid", "smith"] if name == "job" else shape.knots
+            np.testing.assert_array_equal(present["value"], expected)
             rest = part[part["value"].isna()]["contribution"].tolist()
             assert rest == ([] if shape.missing is None else [shape.missing])
 
@@ -309,6 +311,6 @@ def test_votes_without_curves():
     X, y = table()
     rows = X[["age"]]
     model = SubsampleVotingClassifier(KernelSVC(), n_estimators=2, random_state=0).fit(rows, y)
-    for ask in (model.explain_global, model.explain_ensemble, lambda: model.explain_local(rows)):
+    for call in (model.explain_global, model.explain_ensemble, lambda: model.explain_local(rows)):
         with pytest.raises(ValueError, match="SubsampleVotingClassifier has no curves"):
-            ask()
+            call()

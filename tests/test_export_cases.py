@@ -88,7 +88,7 @@ def cuts_of(terms):
 
 
 def with_unknowns(rows):
-    """Return rows with levels and missing values that training never saw."""
+    """Return rows with levels and missing values that are not in the training data."""
     rows = rows.copy()
     rows[CODE] = rows[CODE].astype(float)
     rows.loc[50, CODE], rows.loc[51, CODE], rows.loc[52, CODE] = 4.0, 3.5, np.nan
@@ -236,11 +236,11 @@ def scores_of(model, rows):
     return call(model.decision_function, rows).reshape(len(rows), -1)
 
 
-def assert_close(found, wanted, tolerance):
+def assert_close(found, expected, tolerance):
     """Compare scores, with a tolerance relative to the largest."""
-    found, wanted = np.asarray(found, dtype=float), np.asarray(wanted)
-    assert found.shape == wanted.shape
-    assert np.abs(found - wanted).max() <= tolerance * max(1.0, np.abs(wanted).max())
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected)
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= tolerance * max(1.0, np.abs(expected).max())
 
 
 def is_clear(model, rows):
@@ -261,8 +261,8 @@ def test_cases_predict_several_classes(name):
 
 
 def test_every_estimator_is_among_the_cases():
-    known = {type(case(name).model).__name__ for name in NAMES}
-    assert known == {name for name in es.__all__ if isinstance(getattr(es, name), type)} - {
+    tested = {type(case(name).model).__name__ for name in NAMES}
+    assert tested == {name for name in es.__all__ if isinstance(getattr(es, name), type)} - {
         "ModelFileError"
     }
 
@@ -301,11 +301,11 @@ def test_pieces_of_a_curve_with_ramps_and_jumps():
 def test_prefit_voters_with_different_levels_and_column_orders():
     """Prefit voters may have columns in another order and levels that others lack."""
     train = table(220, 0, missing=True)
-    known = labels(train, 2)
+    y = labels(train, 2)
     some = train[TEXT].isin(["a", "ü→"]) | train[TEXT].isna()
-    first = fit(SVC_(), train[some], known[some])
-    second = fit(BOOSTING(), train[train.columns[::-1]], known)
-    vote = fit(WEIGHTED([("a", first), ("b", second)], prefit=True), train, known)
+    first = fit(SVC_(), train[some], y[some])
+    second = fit(BOOSTING(), train[train.columns[::-1]], y)
+    vote = fit(WEIGHTED([("a", first), ("b", second)], prefit=True), train, y)
     assert sorted(read_model(vote).features[5].levels) == sorted(WORDS[:4])
     rows = with_unknowns(train.iloc[:60].reset_index(drop=True))
     plain = rows.astype(object).where(rows.notna(), None).to_dict("records")

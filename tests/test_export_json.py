@@ -91,8 +91,8 @@ def test_boolean_levels_are_numbers():
     document = to_json(model)
     assert json.loads(document)["features"][0]["levels"] == [0, 1]
     found = score_json(document, [[True], [0], [1.0], [2], [None]])
-    wanted = model.decision_function(np.array([[1.0], [0.0], [1.0], [2.0], [np.nan]]))
-    assert_close(found.score, wanted, TOLERANCE)
+    expected = model.decision_function(np.array([[1.0], [0.0], [1.0], [2.0], [np.nan]]))
+    assert_close(found.score, expected, TOLERANCE)
 
 
 def test_rows_in_the_order_of_the_features():
@@ -121,29 +121,29 @@ def test_documents_in_any_form():
 @pytest.mark.parametrize("name", ["StumpSVC", "StumpSVC, 3 classes", "KernelSVC, gaussian"])
 def test_frames_are_read_by_column_names(name):
     model, rows = case(name)
-    wanted = scores_of(model, rows)
+    expected = scores_of(model, rows)
     turned = rows[rows.columns[::-1]].assign(key=np.arange(len(rows)))
     polars = pytest.importorskip("polars", reason="polars frames are tested too")
     other = polars.DataFrame(as_rows(turned), infer_schema_length=None)
     for frame in (rows, turned, turned.convert_dtypes(), other):
         found = score_json(to_json(model), frame).score
-        assert_close(found.reshape(len(rows), -1), wanted, TOLERANCE)
+        assert_close(found.reshape(len(rows), -1), expected, TOLERANCE)
 
 
 def test_levels_of_frames():
     model, rows = case("StumpSVC")
-    wanted = model.decision_function(rows)
+    expected = model.decision_function(rows)
     coded = rows.assign(**{TEXT: rows[TEXT].astype("category")})
-    assert_close(score_json(to_json(model), coded).score, wanted, TOLERANCE)
+    assert_close(score_json(to_json(model), coded).score, expected, TOLERANCE)
 
 
 def test_arrays_and_rows_of_other_libraries():
     model, rows = case("KernelSVC, gaussian")
-    wanted = model.decision_function(rows)
+    expected = model.decision_function(rows)
     exact = [[Decimal(repr(float(cell))) for cell in row] for row in rows.to_numpy()]
     series = [row for _, row in rows.iterrows()]
-    for given in (rows.to_numpy(), rows.to_numpy().tolist(), exact, series, iter(exact)):
-        assert_close(score_json(to_json(model), given).score, wanted, TOLERANCE)
+    for data in (rows.to_numpy(), rows.to_numpy().tolist(), exact, series, iter(exact)):
+        assert_close(score_json(to_json(model), data).score, expected, TOLERANCE)
 
 
 def test_no_rows():

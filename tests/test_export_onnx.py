@@ -33,12 +33,12 @@ def run(session, rows):
     """Return the outputs of a session for the rows of a frame, by name."""
     inputs = {one.name: one.type for one in session.get_inputs()}
     if list(inputs) == ["X"]:
-        given = {"X": rows.astype(np.float64).to_numpy()}
+        values = {"X": rows.astype(np.float64).to_numpy()}
     else:
         columns = zip(inputs.items(), rows, strict=True)
-        given = {name: as_column(rows[column], kind) for (name, kind), column in columns}
+        values = {name: as_column(rows[column], kind) for (name, kind), column in columns}
     outputs = [one.name for one in session.get_outputs()]
-    return dict(zip(outputs, session.run(outputs, given), strict=True))
+    return dict(zip(outputs, session.run(outputs, values), strict=True))
 
 
 def as_column(column, kind):

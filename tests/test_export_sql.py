@@ -83,8 +83,8 @@ def test_scores_and_labels(name, run):
     found = run(to_sql(model, "da ta", keep=["Key"]), with_key(rows))
     assert_close(found.numbers("score"), scores_of(model, rows), TOLERANCE)
     clear = is_clear(model, rows)
-    wanted = call(model.predict, rows)
-    assert np.array_equal(np.array(found.columns["label"])[clear], wanted[clear])
+    expected = call(model.predict, rows)
+    assert np.array_equal(np.array(found.columns["label"])[clear], expected[clear])
     assert found.columns["Key"] == tuple(range(len(rows)))
 
 
@@ -93,9 +93,9 @@ def test_scores_and_labels(name, run):
 def test_probabilities(name, run):
     model, rows = case(name)
     found = run(to_sql(model, "da ta", keep=["Key"], probability=True), with_key(rows))
-    wanted = model.predict_proba(rows)
-    wanted = wanted[:, 1:] if wanted.shape[1] == 2 else wanted
-    assert np.abs(found.numbers("probability") - wanted).max() < TOLERANCE
+    expected = model.predict_proba(rows)
+    expected = expected[:, 1:] if expected.shape[1] == 2 else expected
+    assert np.abs(found.numbers("probability") - expected).max() < TOLERANCE
 
 
 @ENGINES
@@ -142,9 +142,9 @@ def test_column_types_of_duckdb():
         )) AS t({names})"""
     )
     row = dict(zip(rows, [np.nan, 1.0, 2.0, np.nan, 1.0, "a", True, 3.0], strict=True))
-    wanted = model.decision_function(type(rows)([row]))
+    expected = model.decision_function(type(rows)([row]))
     ((score, _),) = base.execute(to_sql(model)).fetchall()
-    assert abs(score - wanted[0]) < TOLERANCE
+    assert abs(score - expected[0]) < TOLERANCE
 
 
 def test_levels_are_case_sensitive():
@@ -265,8 +265,8 @@ def test_text_that_is_not_a_number_is_missing(run):
     rows = with_key(pandas.DataFrame({"x0": TEXTS + NOT_NUMBERS}))
     found = run(to_sql(model, "da ta", keep=["Key"]), rows)
     numbers = [float(text) for text in TEXTS] + [np.nan] * len(NOT_NUMBERS)
-    wanted = model.decision_function(np.array(numbers)[:, None])
-    assert_close(found.numbers("score")[:, 0], wanted, TOLERANCE)
+    expected = model.decision_function(np.array(numbers)[:, None])
+    assert_close(found.numbers("score")[:, 0], expected, TOLERANCE)
 
 
 def test_bytes_that_are_not_a_number_are_missing():

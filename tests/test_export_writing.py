@@ -11,7 +11,7 @@ MODEL = es.DecisionStumpClassifier().fit([[0.0], [1.0]], ["no", "ÿes"])
 
 
 @pytest.mark.parametrize(
-    ("name", "to", "wanted"),
+    ("name", "to", "expected"),
     [
         ("model.json", None, export.to_json),
         ("MODEL.SQL", None, export.to_sql),
@@ -19,9 +19,9 @@ MODEL = es.DecisionStumpClassifier().fit([[0.0], [1.0]], ["no", "ÿes"])
         ("model.sql", "json", export.to_json),
     ],
 )
-def test_format_by_suffix_or_argument(tmp_path, name, to, wanted):
+def test_format_by_suffix_or_argument(tmp_path, name, to, expected):
     export.write(MODEL, tmp_path / name, to)
-    assert (tmp_path / name).read_text(encoding="utf-8") == wanted(MODEL)
+    assert (tmp_path / name).read_text(encoding="utf-8") == expected(MODEL)
 
 
 def test_onnx(tmp_path):

@@ -113,9 +113,9 @@ def test_prediction_validates_its_samples(model):
 
 def test_unfitted_models_raise(model):
     for _ in range(2):
-        for ask in (lambda: model.predict(X0), lambda: model.estimator_weights_):
+        for call in (lambda: model.predict(X0), lambda: model.estimator_weights_):
             with pytest.raises(NotFittedError, match="not fitted yet"):
-                ask()
+                call()
         with pytest.raises(ValueError, match="infinity"):  # a fit that fails leaves it unfitted
             model.fit(with_one(np.inf), Y0)
 
@@ -178,9 +178,9 @@ def test_sides_have_the_minimum_weight():
     """Without the constraint, the best stump separates three of 90 samples."""
     y = X0[:, 0] >= np.sort(X0[:, 0])[-3]
     thin = DecisionStumpClassifier().fit(X0, y)
-    stout = DecisionStumpClassifier(min_weight_fraction_leaf=0.1).fit(X0, y)
+    constrained = DecisionStumpClassifier(min_weight_fraction_leaf=0.1).fit(X0, y)
     assert np.sum(X0[:, thin.feature_] >= thin.threshold_) == 3
-    assert np.isneginf(stout.threshold_) or min(np.bincount(stout.predict(X0))) >= 9
+    assert np.isneginf(constrained.threshold_) or min(np.bincount(constrained.predict(X0))) >= 9
 
 
 def test_silence_by_default(model, capsys):

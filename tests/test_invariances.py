@@ -7,7 +7,7 @@ from everystump import StumpLogisticRegression, StumpSVC
 from everystump.datasets import make_twonorm
 
 MEASURES = ["lebesgue", "uniform", "rank", "mixed", "middle"]
-MACHINES = {
+ESTIMATORS = {
     "hinge": StumpSVC,
     "squared_hinge": lambda **given: StumpSVC(loss="squared_hinge", **given),
     "logistic": StumpLogisticRegression,
@@ -30,37 +30,37 @@ def new():
     return np.random.default_rng(12).normal(scale=1.5, size=(100, 3))
 
 
-def scores(machine, X, y, new, weight=None, **given):
-    model = MACHINES[machine](**{"n_jobs": 1, "tol": 1e-10} | given).fit(X, y, sample_weight=weight)
+def scores(name, X, y, new, weight=None, **params):
+    model = ESTIMATORS[name](**{"n_jobs": 1, "tol": 1e-10} | params).fit(X, y, sample_weight=weight)
     assert model.certificate_.converged
     return model.decision_function(new)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("max_bins", [16, 256])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_integer_weights_repeat_samples(table, new, machine, measure, max_bins, fit_intercept):
+def test_integer_weights_repeat_samples(table, new, name, measure, max_bins, fit_intercept):
     """Weights 0, 1, 2, 3 give the scores of absent, single, double, triple rows.
 
     Both are within a relative gap of 1e-10 of one optimum, so scores agree to its root.
     """
     X, y = table
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
-    given = {"measure": measure, "max_bins": max_bins, "fit_intercept": fit_intercept, "C": 0.5}
-    weighted = scores(machine, X, y, new, times.astype(float), **given)
-    repeated = scores(machine, np.repeat(X, times, axis=0), np.repeat(y, times), new, **given)
+    params = {"measure": measure, "max_bins": max_bins, "fit_intercept": fit_intercept, "C": 0.5}
+    weighted = scores(name, X, y, new, times.astype(float), **params)
+    repeated = scores(name, np.repeat(X, times, axis=0), np.repeat(y, times), new, **params)
     np.testing.assert_allclose(weighted, repeated, rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_integer_weights_repeat_samples_at_the_default_tolerance(table, machine):
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_integer_weights_repeat_samples_at_the_default_tolerance(table, name):
     """The intervals around the optimum from weights and from repeated rows overlap."""
     X, y = table
     times = np.random.default_rng(1).integers(0, 4, size=len(y))
-    weighted = MACHINES[machine]().fit(X, y, sample_weight=times.astype(float)).certificate_
+    weighted = ESTIMATORS[name]().fit(X, y, sample_weight=times.astype(float)).certificate_
     X, y = np.repeat(X, times, axis=0), np.repeat(y, times)
-    repeated = MACHINES[machine]().fit(X, y).certificate_
+    repeated = ESTIMATORS[name]().fit(X, y).certificate_
     assert max(weighted.dual, repeated.dual) <= min(weighted.primal, repeated.primal)
 
 
@@ -88,77 +88,77 @@ def test_dual_variables_of_copies_add_up(table):
     """A double row's two dual variables sum to that of the row of weight 2, to 1e-6."""
     X, y = table
     times = np.where(np.arange(len(y)) % 3 == 0, 2, 1)
-    given = {"C": 0.3, "tol": 5e-12, "n_jobs": 1, "loss": "squared_hinge"}
-    weighted = StumpSVC(**given).fit(X, y, sample_weight=times.astype(float))
-    repeated = StumpSVC(**given).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    params = {"C": 0.3, "tol": 5e-12, "n_jobs": 1, "loss": "squared_hinge"}
+    weighted = StumpSVC(**params).fit(X, y, sample_weight=times.astype(float))
+    repeated = StumpSVC(**params).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     row = np.repeat(np.arange(len(y)), times)
     sums = np.bincount(row, weights=repeated.dual_coef_)
     np.testing.assert_allclose(sums, weighted.dual_coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("max_bins", [16, 256])
-def test_row_order_does_not_matter(table, new, machine, max_bins):
+def test_row_order_does_not_matter(table, new, name, max_bins):
     """A permutation of the rows does not change the scores, to 1e-8."""
     X, y = table
     order = np.random.default_rng(3).permutation(len(y))
-    plain = scores(machine, X, y, new, max_bins=max_bins)
-    permuted = scores(machine, X[order], y[order], new, max_bins=max_bins)
+    plain = scores(name, X, y, new, max_bins=max_bins)
+    permuted = scores(name, X[order], y[order], new, max_bins=max_bins)
     np.testing.assert_allclose(permuted, plain, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_feature_order_does_not_matter(table, new, machine):
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_feature_order_does_not_matter(table, new, name):
     """A permutation of the features does not change the scores, to 1e-8."""
     X, y = table
-    plain = scores(machine, X, y, new)
-    permuted = scores(machine, X[:, [2, 0, 1]], y, new[:, [2, 0, 1]])
+    plain = scores(name, X, y, new)
+    permuted = scores(name, X[:, [2, 0, 1]], y, new[:, [2, 0, 1]])
     np.testing.assert_allclose(permuted, plain, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_threads_do_not_matter(machine):
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_threads_do_not_matter(name):
     """One, two and three threads give the same scores to 1e-12, on 420,000 codes in 3 blocks."""
     X, y = make_twonorm(70_000, 6, random_state=0)
     one, two, three = (
-        scores(machine, X, y, X, n_jobs=n, tol=1e-3, max_bins=64, C=1e-3) for n in (1, 2, 3)
+        scores(name, X, y, X, n_jobs=n, tol=1e-3, max_bins=64, C=1e-3) for n in (1, 2, 3)
     )
     np.testing.assert_allclose(two, one, rtol=0, atol=1e-12)
     np.testing.assert_allclose(three, one, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_rank_is_invariant_to_monotonic_transforms(table, machine):
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_rank_is_invariant_to_monotonic_transforms(table, name):
     """exp, cube and arctan of the features do not change the training scores, to 1e-9."""
     X, y = table
-    plain = scores(machine, X, y, X, measure="rank")
+    plain = scores(name, X, y, X, measure="rank")
     for transform in (np.exp, lambda x: x**3, np.arctan):
-        warped = scores(machine, transform(X), y, transform(X), measure="rank")
+        warped = scores(name, transform(X), y, transform(X), measure="rank")
         np.testing.assert_allclose(warped, plain, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("measure", ["uniform", "mixed", "middle", "rank"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_relative_measures_are_invariant_to_units(table, new, machine, measure, fit_intercept):
+def test_relative_measures_are_invariant_to_units(table, new, name, measure, fit_intercept):
     """Affine transforms of each feature do not change the scores of new rows, to 1e-7."""
     X, y = table
     slope, shift = np.array([1e6, 0.25, 1e-6]), np.array([-3.0, 8.0, 0.0])
-    given = {"measure": measure, "fit_intercept": fit_intercept}
-    plain = scores(machine, X, y, new, **given)
-    moved = scores(machine, X * slope + shift, y, new * slope + shift, **given)
+    params = {"measure": measure, "fit_intercept": fit_intercept}
+    plain = scores(name, X, y, new, **params)
+    moved = scores(name, X * slope + shift, y, new * slope + shift, **params)
     np.testing.assert_allclose(moved, plain, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("s", [1e-6, 0.1, 1e6])
-def test_scaling_the_kernel_is_scaling_c(table, new, machine, fit_intercept, s):
+def test_scaling_the_kernel_is_scaling_c(table, new, name, fit_intercept, s):
     """Under lebesgue, X times s with C is X with C times s (section 5.2), scores to 1e-6."""
     X, y = table
-    given = {"measure": "lebesgue", "fit_intercept": fit_intercept}
-    scaled = scores(machine, s * X, y, s * new, C=0.5 / s, **given)
-    plain = scores(machine, X, y, new, C=0.5, **given)
+    params = {"measure": "lebesgue", "fit_intercept": fit_intercept}
+    scaled = scores(name, s * X, y, s * new, C=0.5 / s, **params)
+    plain = scores(name, X, y, new, C=0.5, **params)
     np.testing.assert_allclose(scaled, plain, rtol=0, atol=1e-6)
 
 
@@ -167,32 +167,32 @@ def test_scaling_the_kernel_is_scaling_c(table, new, machine, fit_intercept, s):
 def test_a_constant_feature_contributes_nothing(table, new, measure, fit_intercept):
     """Its curve is zero, and the scores are those without it, to 1e-8."""
     X, y = table
-    given = {"measure": measure, "fit_intercept": fit_intercept, "tol": 1e-10, "n_jobs": 1}
-    model = StumpSVC(**given).fit(np.column_stack([X, np.full(len(y), 5.0)]), y)
+    params = {"measure": measure, "fit_intercept": fit_intercept, "tol": 1e-10, "n_jobs": 1}
+    model = StumpSVC(**params).fit(np.column_stack([X, np.full(len(y), 5.0)]), y)
     with_it = model.decision_function(np.column_stack([new, np.linspace(-9, 9, len(new))]))
-    np.testing.assert_allclose(with_it, scores("hinge", X, y, new, **given), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(with_it, scores("hinge", X, y, new, **params), rtol=0, atol=1e-8)
     assert np.all(np.abs(model.shapes_[3].values) <= 1e-12)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-def test_swapping_labels_negates_the_scores(table, new, machine):
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_swapping_labels_negates_the_scores(table, new, name):
     """Negated labels negate the scores, to 1e-8."""
     X, y = table
-    plain, turned = scores(machine, X, y, new), scores(machine, X, -y, new)
+    plain, turned = scores(name, X, y, new), scores(name, X, -y, new)
     np.testing.assert_allclose(turned, -plain, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_multiclass_is_one_vs_rest(table, new, machine, fit_intercept):
+def test_multiclass_is_one_vs_rest(table, new, name, fit_intercept):
     """Each column of scores, its duals and its certificate are those of the class by itself."""
     X, _ = table
     y = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
-    given = {"fit_intercept": fit_intercept, "n_jobs": 1, "max_bins": 32}
-    together = MACHINES[machine](**given).fit(X, y)
+    params = {"fit_intercept": fit_intercept, "n_jobs": 1, "max_bins": 32}
+    together = ESTIMATORS[name](**params).fit(X, y)
     score = together.decision_function(new)
     for k in range(3):
-        separate = MACHINES[machine](**given).fit(X, y == k)
+        separate = ESTIMATORS[name](**params).fit(X, y == k)
         np.testing.assert_allclose(score[:, k], separate.decision_function(new), atol=1e-12)
         np.testing.assert_allclose(together.dual_coef_[k], separate.dual_coef_, atol=1e-12)
         assert together.certificate_[k] == separate.certificate_

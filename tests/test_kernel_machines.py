@@ -42,13 +42,13 @@ def exact_values(model, X, y, cost):
     scores = [sum(w * v for w, v in zip(weights, row, strict=True)) + intercept for row in rows]
     short = [1 - s * f for s, f in zip(sign, scores, strict=True)]
     a = [s * c for s, c in zip(sign, coef, strict=True)]
-    norm, charged = sum(w * w for w in weights), zip(exact(cost), short, a, strict=True)
+    norm, terms_of_rows = sum(w * w for w in weights), zip(exact(cost), short, a, strict=True)
     if model.loss == "hinge":
-        terms = [(c * max(0, d), u) for c, d, u in charged]
+        terms = [(c * max(0, d), u) for c, d, u in terms_of_rows]
     elif model.loss == "squared_hinge":
-        terms = [(c * max(0, d) ** 2, u - u * u / (4 * c)) for c, d, u in charged]
+        terms = [(c * max(0, d) ** 2, u - u * u / (4 * c)) for c, d, u in terms_of_rows]
     else:
-        terms = [(c * d**2, u - u * u / (4 * c)) for c, d, u in charged]
+        terms = [(c * d**2, u - u * u / (4 * c)) for c, d, u in terms_of_rows]
     return norm / 2 + sum(t for t, _ in terms), sum(t for _, t in terms) - norm / 2
 
 
@@ -183,15 +183,15 @@ def test_rounding_bounds_of_products(extended):
     coef[::4] = 0.0
     K = X @ X.T
     tables = exact(K), exact(coef)
-    wanted = [sum(tables[0][20 * i + j] * tables[1][j] for j in range(20)) for i in range(20)]
+    expected = [sum(tables[0][20 * i + j] * tables[1][j] for j in range(20)) for i in range(20)]
     found = DenseKernelMatrix(K).scores(coef, extended)
-    off = [abs(v - Fraction(float(f))) for v, f in zip(wanted, found.value, strict=True)]
+    off = [abs(v - Fraction(float(f))) for v, f in zip(expected, found.value, strict=True)]
     assert all(o <= Fraction(float(r)) for o, r in zip(off, found.rounding, strict=True))
     rows = [exact(row) for row in X]
     weights = [sum(c * r[d] for c, r in zip(tables[1], rows, strict=True)) for d in range(3)]
-    wanted = [sum(w * v for w, v in zip(weights, row, strict=True)) for row in rows]
+    expected = [sum(w * v for w, v in zip(weights, row, strict=True)) for row in rows]
     found = linear_scores(X, coef, extended)
-    off = [abs(v - Fraction(float(f))) for v, f in zip(wanted, found.value, strict=True)]
+    off = [abs(v - Fraction(float(f))) for v, f in zip(expected, found.value, strict=True)]
     assert all(o <= Fraction(float(r)) for o, r in zip(off, found.rounding, strict=True))
     if extended:
         assert np.all(found.rounding <= 1e-15 * np.abs(found.value) + 1e-12)
@@ -202,12 +202,12 @@ def test_rounding_bounds_of_products(extended):
 def test_the_best_intercept_has_the_least_loss(loss, seed):
     rng = np.random.default_rng(seed)
     sign, scores = np.where(rng.random(30) < 0.4, 1.0, -1.0), 3 * rng.normal(size=30)
-    charged = loss(rng.random(30) + 0.1)
+    record = loss(rng.random(30) + 0.1)
 
     def total(b):
-        return charged.total(sign * (scores + b))
+        return record.total(sign * (scores + b))
 
-    found = total(charged.best_intercept(sign, scores))
+    found = total(record.best_intercept(sign, scores))
     assert found <= minimize_scalar(total, bounds=(-20, 20), method="bounded").fun * (1 + 1e-9)
 
 

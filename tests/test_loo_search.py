@@ -107,9 +107,9 @@ def test_stump_machines_and_products_can_be_searched():
     stumps = LooBoundSearch(StumpSVC(fit_intercept=False), grid).fit(X0, Y0)
     assert not stumps.cv_results_["holds"].any()
     K = rbf_kernel(X0, gamma=0.4)
-    given = LooBoundSearch(KernelSVC("precomputed", fit_intercept=False), grid).fit(K, Y0)
+    precomputed = LooBoundSearch(KernelSVC("precomputed", fit_intercept=False), grid).fit(K, Y0)
     named = LooBoundSearch(MACHINE, grid).fit(X0, Y0)
-    np.testing.assert_array_equal(given.cv_results_["bound"], named.cv_results_["bound"])
+    np.testing.assert_array_equal(precomputed.cv_results_["bound"], named.cv_results_["bound"])
 
 
 def test_names_are_kept():

@@ -235,7 +235,7 @@ def test_too_few_lists_of_thresholds_raise():
 
 
 @pytest.mark.parametrize(
-    ("given", "kind"),
+    ("measure", "kind"),
     [
         ("lebesgue", Lebesgue),
         ("uniform", Uniform),
@@ -245,8 +245,8 @@ def test_too_few_lists_of_thresholds_raise():
         (np.ones_like, Density),
     ],
 )
-def test_as_measure_of_names_and_densities(given, kind):
-    assert type(as_measure(given)) is kind
+def test_as_measure_of_names_and_densities(measure, kind):
+    assert type(as_measure(measure)) is kind
 
 
 def test_as_measure_of_a_measure():

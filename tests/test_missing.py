@@ -30,13 +30,13 @@ from everystump import (
 )
 from everystump._core.columns import make_columns
 
-MACHINES = {
+ESTIMATORS = {
     "hinge": StumpSVC(0.5, tol=1e-9, n_jobs=1),
     "squared hinge": StumpSVC(0.5, loss="squared_hinge", tol=5e-11, n_jobs=1),
     "logistic": StumpLogisticRegression(0.5, tol=5e-11, n_jobs=1),
 }
 LEARNERS = {
-    **MACHINES,
+    **ESTIMATORS,
     "no intercept": StumpSVC(fit_intercept=False, n_jobs=1),
     "rank": StumpSVC(measure="rank", n_jobs=1),
     "middle": StumpSVC(measure="middle", n_jobs=1),
@@ -53,7 +53,7 @@ LEARNERS = {
     "votes": SubsampleVotingClassifier(StumpSVC(), n_estimators=3, random_state=0, n_jobs=1),
 }
 # Minus the derivatives of the losses, up to a factor.
-PULLS = {
+SLOPES = {
     "exponential": lambda m: np.exp(-m),
     "mada": lambda m: np.exp(-2 * np.maximum(m, 0)),
     "logistic": lambda m: expit(-2 * m),
@@ -63,9 +63,9 @@ MEASURES = pytest.mark.parametrize("measure", ["uniform", "lebesgue", "middle"])
 INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False])
 
 
-@pytest.fixture(params=MACHINES)
-def machine(request):
-    return clone(MACHINES[request.param])
+@pytest.fixture(params=ESTIMATORS)
+def estimator(request):
+    return clone(ESTIMATORS[request.param])
 
 
 @pytest.fixture(params=LEARNERS)
@@ -82,70 +82,70 @@ def numbers_with_missing(seed, n_classes=2, n=80):
 
 @MEASURES
 @INTERCEPT
-def test_a_missing_value_is_a_median_with_an_indicator(machine, measure, fit_intercept):
+def test_a_missing_value_is_a_median_with_an_indicator(estimator, measure, fit_intercept):
     """The same problem twice; a gap of 1e-9 leaves scores apart by about its root."""
     X, y = numbers_with_missing(0)
     new = numbers_with_missing(1)[0] * 1.5
-    machine.set_params(measure=measure, fit_intercept=fit_intercept)
-    plain = clone(machine).fit(filled(X, X), y)
-    machine.fit(X, y)
+    estimator.set_params(measure=measure, fit_intercept=fit_intercept)
+    plain = clone(estimator).fit(filled(X, X), y)
+    estimator.fit(X, y)
     assert np.isnan(new).any()
     for rows in (X, new):
         np.testing.assert_allclose(
-            machine.decision_function(rows), plain.decision_function(filled(rows, X)), atol=5e-5
+            estimator.decision_function(rows), plain.decision_function(filled(rows, X)), atol=5e-5
         )
-    assert machine.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
-    assert machine.half_mass_ == pytest.approx(plain.half_mass_)
+    assert estimator.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
+    assert estimator.half_mass_ == pytest.approx(plain.half_mass_)
 
 
 @INTERCEPT
-def test_a_range_and_missing_values(machine, fit_intercept):
+def test_a_range_and_missing_values(estimator, fit_intercept):
     X, y = numbers_with_missing(2)
     limits = np.column_stack([np.nanmin(X, axis=0) - 1, np.nanmax(X, axis=0) + 2])
-    machine.set_params(measure="uniform", fit_intercept=fit_intercept, feature_range=limits)
-    plain = clone(machine).set_params(feature_range=[*limits, (0, 1), (0, 1), (0, 1)])
+    estimator.set_params(measure="uniform", fit_intercept=fit_intercept, feature_range=limits)
+    plain = clone(estimator).set_params(feature_range=[*limits, (0, 1), (0, 1), (0, 1)])
     np.testing.assert_allclose(
-        machine.fit(X, y).decision_function(X),
+        estimator.fit(X, y).decision_function(X),
         plain.fit(filled(X, X), y).decision_function(filled(X, X)),
         atol=5e-5,
     )
 
 
 @MEASURES
-def test_missing_values_and_multiclass(machine, measure):
+def test_missing_values_and_multiclass(estimator, measure):
     X, y = numbers_with_missing(3, n_classes=3)
-    plain = clone(machine).set_params(measure=measure).fit(filled(X, X), y)
-    machine.set_params(measure=measure).fit(X, y)
+    plain = clone(estimator).set_params(measure=measure).fit(filled(X, X), y)
+    estimator.set_params(measure=measure).fit(X, y)
     np.testing.assert_allclose(
-        machine.decision_function(X), plain.decision_function(filled(X, X)), atol=5e-5
+        estimator.decision_function(X), plain.decision_function(filled(X, X)), atol=5e-5
     )
 
 
 @MEASURES
 @INTERCEPT
-def test_weights_move_the_median(machine, measure, fit_intercept):
+def test_weights_move_the_median(estimator, measure, fit_intercept):
     X, y = numbers_with_missing(4)
     weight = np.where(X[:, 0] > 0, 3, 1) * np.where(np.isnan(X[:, 1]), 2, 1)
-    machine.set_params(measure=measure, fit_intercept=fit_intercept)
-    weighted = clone(machine).fit(X, y, weight).decision_function(X)
+    estimator.set_params(measure=measure, fit_intercept=fit_intercept)
+    weighted = clone(estimator).fit(X, y, weight).decision_function(X)
     again = np.repeat(np.arange(len(y)), weight)
-    twice = clone(machine).fit(X[again], y[again]).decision_function(X)
+    twice = clone(estimator).fit(X[again], y[again]).decision_function(X)
     explicit = filled(X, X, weight)
-    plain = clone(machine).fit(explicit, y, weight).decision_function(explicit)
+    plain = clone(estimator).fit(explicit, y, weight).decision_function(explicit)
     assert not np.array_equal(explicit, filled(X, X))
     np.testing.assert_allclose(weighted, twice, atol=5e-5)
     np.testing.assert_allclose(weighted, plain, atol=5e-5)
 
 
 @pytest.mark.parametrize("measure", ["mixed", "rank"])
-def test_missing_values_do_not_change_the_masses(machine, measure):
+def test_missing_values_do_not_change_the_masses(estimator, measure):
     """Unlike imputed values, missing values add no mass at the median."""
     X, y = numbers_with_missing(5)
     x = X[:, 0]
     whole = ~np.isnan(x)
-    separate = clone(machine).set_params(measure=measure).fit(x[whole, None], y[whole])
-    machine.set_params(measure=measure).fit(x[:, None], y)
-    assert machine.half_mass_ == pytest.approx(separate.half_mass_ + 1)
+    separate = clone(estimator).set_params(measure=measure).fit(x[whole, None], y[whole])
+    estimator.set_params(measure=measure).fit(x[:, None], y)
+    assert estimator.half_mass_ == pytest.approx(separate.half_mass_ + 1)
 
 
 def test_a_hard_margin_with_missing_values():
@@ -187,13 +187,13 @@ def test_is_missing():
     assert model.predict([[0, np.nan], [0, 1e300]]).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("loss", PULLS)
+@pytest.mark.parametrize("loss", SLOPES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_round_takes_the_best_of_all_stumps(loss, seed):
     X, y = numbers_with_missing(seed)
     weight = np.random.default_rng(seed).integers(1, 4, len(y)).astype(float)
     model = StumpBoostingClassifier(loss, n_estimators=25).fit(X, y, weight)
-    check_rounds(model, PULLS[loss], X, X, y, weight, all_votes(X, weight=weight))
+    check_rounds(model, SLOPES[loss], X, X, y, weight, all_votes(X, weight=weight))
     assert np.isposinf(model.stumps_.threshold).any()
 
 
@@ -272,7 +272,7 @@ def test_row_by_row(learner):
 
 
 def test_all_values_missing(learner):
-    """A feature without values is unused and no error."""
+    """A feature without values is unused, and raises no error."""
     X, y = numbers_with_missing(13)
     if "subsample" in learner.get_params():
         learner.set_params(subsample=1.0)  # which rows are drawn depends on all that they hold
@@ -297,12 +297,12 @@ def test_one_value_present(learner):
 
 
 @pytest.mark.parametrize("measure", ["uniform", "lebesgue"])
-def test_one_value_present_is_its_indicator(machine, measure):
+def test_one_value_present_is_its_indicator(estimator, measure):
     X, y = numbers_with_missing(15)
     X[:, 1] = np.where(np.arange(len(y)) == 7, 3.0, np.nan)
-    machine.set_params(measure=measure)
-    plain = clone(machine).fit(filled(X, X), y).decision_function(filled(X, X))
-    np.testing.assert_allclose(machine.fit(X, y).decision_function(X), plain, atol=5e-5)
+    estimator.set_params(measure=measure)
+    plain = clone(estimator).fit(filled(X, X), y).decision_function(filled(X, X))
+    np.testing.assert_allclose(estimator.fit(X, y).decision_function(X), plain, atol=5e-5)
 
 
 def test_missing_in_one_class_only(learner):
@@ -322,11 +322,11 @@ def test_threads_change_nothing(learner):
     np.testing.assert_allclose(one, three, atol=1e-12)
 
 
-def test_shuffled_rows_change_nothing(machine):
+def test_shuffled_rows_change_nothing(estimator):
     X, y = numbers_with_missing(18)
     order = np.random.default_rng(0).permutation(len(y))
-    expected = clone(machine).fit(X, y).decision_function(X)
-    found = machine.fit(X[order], y[order]).decision_function(X)
+    expected = clone(estimator).fit(X, y).decision_function(X)
+    found = estimator.fit(X[order], y[order]).decision_function(X)
     np.testing.assert_allclose(found, expected, atol=5e-5)
 
 

@@ -75,9 +75,9 @@ def test_every_estimator_is_restored(name, n_classes, path, tmp_path):
 
 
 def test_all_public_estimators_are_tested():
-    tried = {type(model).__name__ for model in TWO.values()}
-    offered = {n for n in everystump.__all__ if hasattr(getattr(everystump, n), "get_params")}
-    assert tried == offered == set(registry.ESTIMATORS)
+    tested = {type(model).__name__ for model in TWO.values()}
+    public = {n for n in everystump.__all__ if hasattr(getattr(everystump, n), "get_params")}
+    assert tested == public == set(registry.ESTIMATORS)
 
 
 def test_names_of_features_and_objects_as_labels(path):
@@ -202,7 +202,7 @@ def test_files_are_readable_without_everystump(path):
 
 @pytest.mark.parametrize("name", ["StumpSVC", "StumpLogisticRegressionCV", "LooBoundSearch"])
 def test_equal_fits_make_equal_bytes(path, tmp_path, name):
-    """Times, which no two fits share, are not in the file."""
+    """The file contains no times, which differ between fits."""
     save(fitted(name), path)
     save(clone(TWO[name]).fit(*table(2)), str(tmp_path / "other"))
     assert (tmp_path / "other").read_bytes() == path.read_bytes()

@@ -28,7 +28,7 @@ def path(tmp_path):
 
 
 def part(node, *names):
-    """Walk down what objects hold and are built with."""
+    """Return a nested part of a model's JSON."""
     for name in names:
         node = node["holds" if name in node.get("holds", {}) else "with"][name]
     return node

@@ -80,7 +80,7 @@ def contents(path):
 
 
 def rewrite(path, edit, files_edit=lambda files: files):
-    """Change the JSON of a file or its other files, keeping checksums right."""
+    """Change the JSON of a file or its other files, with correct checksums."""
     files = files_edit(contents(path))
     index = json.loads(files["model.json"])
     edit(index)
@@ -89,7 +89,7 @@ def rewrite(path, edit, files_edit=lambda files: files):
 
 
 def replace_array(path, name, content):
-    """Put other bytes in the place of an array, with the right SHA-256."""
+    """Replace the bytes of an array, with a correct SHA-256."""
     rewrite(
         path,
         lambda index: index["arrays"].update({name: store.hashlib.sha256(content).hexdigest()}),
@@ -297,7 +297,7 @@ def archive_of(path, files, **options):
 
 def test_hostile_archives(path):
     save(fitted("DecisionStumpClassifier"), path)
-    files, whole = contents(path), path.read_bytes()
+    files, content = contents(path), path.read_bytes()
     archive_of(path, files.items())
     assert repr(load(path)) == "DecisionStumpClassifier()"
     archive_of(path, files.items(), compression=zipfile.ZIP_DEFLATED)
@@ -309,7 +309,7 @@ def test_hostile_archives(path):
     with pytest.warns(UserWarning, match="Duplicate"):
         archive_of(path, [*files.items(), ("model.json", b"{}")])
     assert "twice" in error_message(path)
-    for changed in (whole + b"x", whole[:-2] + b"\1\0x", b"x" + whole, whole + whole):
+    for changed in (content + b"x", content[:-2] + b"\1\0x", b"x" + content, content + content):
         path.write_bytes(changed)
         error_message(path)
     with (
@@ -360,32 +360,32 @@ def raises_or_is_unchanged(path, content):
 
 def test_flipped_bits(path):
     save(small_file()[0], path)
-    whole, rng = path.read_bytes(), np.random.default_rng(0)
-    listed_from = whole.index(b"PK\1\2")
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    listed_from = content.index(b"PK\1\2")
     accepted = []
     inside = rng.permutation(listed_from)[:700].tolist()
-    for place in [*inside, *range(listed_from, len(whole))]:
-        changed = bytearray(whole)
-        changed[place] ^= 1 << int(rng.integers(8))
+    for position in [*inside, *range(listed_from, len(content))]:
+        changed = bytearray(content)
+        changed[position] ^= 1 << int(rng.integers(8))
         if not raises_or_is_unchanged(path, bytes(changed)):
-            accepted.append(place)
+            accepted.append(position)
     # Only remarks in the list of files, such as the system that made it, may differ.
-    assert all(place >= listed_from for place in accepted)
-    assert len(accepted) < len(whole) / 20
+    assert all(position >= listed_from for position in accepted)
+    assert len(accepted) < len(content) / 20
 
 
 def test_truncated_files(path):
     save(small_file()[0], path)
-    whole = path.read_bytes()
-    for length in {*range(0, len(whole), 7), *range(len(whole) - 100, len(whole))}:
-        assert raises_or_is_unchanged(path, whole[:length])
+    content = path.read_bytes()
+    for length in {*range(0, len(content), 7), *range(len(content) - 100, len(content))}:
+        assert raises_or_is_unchanged(path, content[:length])
 
 
 def test_random_damage(path):
     save(small_file()[0], path)
-    whole, rng = path.read_bytes(), np.random.default_rng(1)
+    content, rng = path.read_bytes(), np.random.default_rng(1)
     for _ in range(300):
-        first, last = np.sort(rng.integers(len(whole), size=2))
+        first, last = np.sort(rng.integers(len(content), size=2))
         noise = rng.bytes(int(rng.integers(0, 40)))
-        damaged = whole[:first] + noise + whole[last:]
-        assert raises_or_is_unchanged(path, damaged) or damaged == whole
+        damaged = content[:first] + noise + content[last:]
+        assert raises_or_is_unchanged(path, damaged) or damaged == content

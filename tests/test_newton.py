@@ -115,7 +115,7 @@ def test_objective_and_scores_are_the_optimum(table, name, measure, fit_intercep
 def test_the_dual_variables_attain_the_dual_value(table, name, fit_intercept):
     """The dual variables are feasible and attain the dual value of the certificate.
 
-    Where the two sides had to be balanced the certificate counts a lower bound of their worth.
+    If the classes had to be balanced, the certificate has a lower bound of the dual value.
     """
     X, y, weight = table
     _, Phi, limits = explicit(X, "mixed", weight, fit_intercept=fit_intercept)
@@ -128,11 +128,11 @@ def test_the_dual_variables_attain_the_dual_value(table, name, fit_intercept):
         part = -cost @ (p * np.log(p) + (1 - p) * np.log1p(-p))
     else:
         part = np.sum(a - a**2 / (4 * cost))
-    reach = Phi.T @ model.dual_coef_
+    dual_weights = Phi.T @ model.dual_coef_
     if fit_intercept:
-        assert abs(reach[-1]) <= 1e-10 * a.sum()
-        reach = reach[:-1]
-    dual, certificate = part - reach @ reach / 2, model.certificate_
+        assert abs(dual_weights[-1]) <= 1e-10 * a.sum()
+        dual_weights = dual_weights[:-1]
+    dual, certificate = part - dual_weights @ dual_weights / 2, model.certificate_
     assert certificate.dual * (1 - 1e-9) <= dual <= certificate.primal * (1 + 1e-9)
 
 
@@ -142,23 +142,27 @@ def test_scikit_learn_logistic_regression(table, fit_intercept):
     X, y, weight = table
     _, Phi, limits = explicit(X, "uniform", weight, fit_intercept=fit_intercept)
     Phi = Phi[:, :-1] if fit_intercept else Phi
-    peer = LogisticRegression(
+    reference = LogisticRegression(
         C=0.7, solver="newton-cholesky", tol=1e-12, fit_intercept=fit_intercept
     )
-    peer.fit(Phi, y, sample_weight=weight)
+    reference.fit(Phi, y, sample_weight=weight)
     model = fit("logistic", X, y, weight, 0.7, "uniform", limits, fit_intercept=fit_intercept)
-    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(Phi), atol=1e-5)
-    np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(Phi), atol=1e-5)
+    np.testing.assert_allclose(
+        model.decision_function(X), reference.decision_function(Phi), atol=1e-5
+    )
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(Phi), atol=1e-5)
 
 
 def test_liblinear_squared_hinge(table):
     """The same scores as LinearSVC on the explicit features without an intercept, to 1e-4."""
     X, y, weight = table
     _, Phi, limits = explicit(X, "mixed", weight, fit_intercept=False)
-    peer = LinearSVC(C=0.7, dual=False, tol=1e-10, fit_intercept=False, max_iter=10_000)
-    peer.fit(Phi, y, sample_weight=weight)
+    reference = LinearSVC(C=0.7, dual=False, tol=1e-10, fit_intercept=False, max_iter=10_000)
+    reference.fit(Phi, y, sample_weight=weight)
     model = fit("squared_hinge", X, y, weight, 0.7, "mixed", limits, fit_intercept=False)
-    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(Phi), atol=1e-4)
+    np.testing.assert_allclose(
+        model.decision_function(X), reference.decision_function(Phi), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -168,8 +172,8 @@ def test_extreme_scales_converge(table, name, exponent):
     X, y, weight = table
     for measure in ("uniform", "rank", "mixed", "middle"):
         plain = fit(name, X, y, weight, 1.0, measure, None, fit_intercept=True)
-        wild = fit(name, X * 10.0**exponent, y, weight, 1.0, measure, None, fit_intercept=True)
-        assert wild.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
+        scaled = fit(name, X * 10.0**exponent, y, weight, 1.0, measure, None, fit_intercept=True)
+        assert scaled.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-8)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -190,8 +194,8 @@ def test_squared_hinge_with_infinite_cost_is_the_hard_margin(fit_intercept):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.where(X[:, 0] > 0, 1, -1)
-    given = {"fit_intercept": fit_intercept, "measure": "rank", "tol": 1e-7, "n_jobs": 1}
-    squared = StumpSVC(np.inf, loss="squared_hinge", **given).fit(X, y)
-    plain = StumpSVC(np.inf, **given).fit(X, y)
+    params = {"fit_intercept": fit_intercept, "measure": "rank", "tol": 1e-7, "n_jobs": 1}
+    squared = StumpSVC(np.inf, loss="squared_hinge", **params).fit(X, y)
+    plain = StumpSVC(np.inf, **params).fit(X, y)
     assert np.min(y * squared.decision_function(X)) >= 1 - 1e-9
     assert squared.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-6)

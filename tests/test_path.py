@@ -58,8 +58,8 @@ def no_figures_left():
 
 
 def test_cv_results_have_the_format_of_grid_search(path):
-    machine, single, extra = path
-    model = machine(Cs=CS, cv=4, **extra).fit(X0, Y0)
+    estimator, single, extra = path
+    model = estimator(Cs=CS, cv=4, **extra).fit(X0, Y0)
     search = GridSearchCV(single(**extra), {"C": CS}, cv=4).fit(X0, Y0)
     assert set(search.cv_results_) <= set(model.cv_results_)
     for key, column in search.cv_results_.items():
@@ -90,11 +90,11 @@ def test_scores_are_those_of_a_grid_search(path, n_classes):
     A bin without rows then splits a gap into two of the same total length, and the optimum runs
     straight through it.  So scores must agree up to predictions that depend on `tol`.
     """
-    machine, single, extra = path
+    estimator, single, extra = path
     X, y = table(n_classes=n_classes)
     common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-9, **extra}
     options = {"cv": StratifiedKFold(4), "scoring": "accuracy"}
-    model = machine(Cs=CS, **options, **common).fit(X, y)
+    model = estimator(Cs=CS, **options, **common).fit(X, y)
     search = GridSearchCV(single(**common), {"C": CS}, **options).fit(X, y)
     for k in range(4):
         key = f"split{k}_test_score"
@@ -136,9 +136,9 @@ def test_without_an_intercept_a_given_range_makes_folds_alike():
     )
 
 
-def test_the_final_fit_is_the_single_machine(path):
-    machine, single, extra = path
-    model = machine(Cs=CS, tol=1e-9, **extra).fit(X0, Y0)
+def test_the_final_fit_is_the_single_model(path):
+    estimator, single, extra = path
+    model = estimator(Cs=CS, tol=1e-9, **extra).fit(X0, Y0)
     separate = single(model.C_, tol=1e-9, **extra).fit(X0, Y0)
     np.testing.assert_allclose(
         model.decision_function(X0), separate.decision_function(X0), atol=1e-6
@@ -298,16 +298,16 @@ def test_any_scorer(scoring):
 
 
 def test_a_callable_scorer_gets_a_fitted_model_and_the_rows_held_out():
-    seen = []
+    calls = []
 
     def score(model, X, y):
-        seen.append((model.C, len(X), len(y), model.predict(X).shape))
+        calls.append((model.C, len(X), len(y), model.predict(X).shape))
         return 0.5
 
     StumpSVCCV(Cs=CS, cv=3, scoring=score, n_jobs=1).fit(X0, Y0)
-    assert len(seen) == 9
-    assert {s[1:] for s in seen} == {(40, 40, (40,))}
-    assert {s[0] for s in seen} == set(CS)
+    assert len(calls) == 9
+    assert {s[1:] for s in calls} == {(40, 40, (40,))}
+    assert {s[0] for s in calls} == set(CS)
 
 
 def test_a_scorer_without_sample_weights():
@@ -317,16 +317,16 @@ def test_a_scorer_without_sample_weights():
     assert max(CS) == model.C_
 
 
-def test_a_scorer_can_read_the_parameters_of_the_machine():
+def test_a_scorer_can_read_the_parameters():
     """A scorer can read the parameters of the model."""
-    seen = set()
+    params = set()
 
     def score(model, X, y):
-        seen.add((model.measure, model.fit_intercept, model.tol))
+        params.add((model.measure, model.fit_intercept, model.tol))
         return 0.5
 
     StumpSVCCV(Cs=[1.0], scoring=score, measure="rank", fit_intercept=False, tol=0.01).fit(X0, Y0)
-    assert seen == {("rank", False, 0.01)}
+    assert params == {("rank", False, 0.01)}
 
 
 def test_explicit_splits():
@@ -348,8 +348,8 @@ def test_a_splitter():
 def test_weights_count_in_fitting_and_in_scoring(scoring):
     weight = np.random.default_rng(0).uniform(0.2, 3.0, size=120)
     cv = KFold(3)
-    machine = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **LOGISTIC)
-    model = machine.fit(X0, Y0, sample_weight=weight)
+    estimator = StumpLogisticRegressionCV(Cs=CS, cv=cv, scoring=scoring, **LOGISTIC)
+    model = estimator.fit(X0, Y0, sample_weight=weight)
     expected = by_hand(
         cv,
         lambda m, t: get_scorer(scoring)(m, X0[t], Y0[t], sample_weight=weight[t]),
@@ -362,12 +362,12 @@ def test_weights_count_in_fitting_and_in_scoring(scoring):
 def test_samples_of_weight_zero_stay_in_their_folds():
     """They are not used, and the indices of folds refer to all samples."""
     weight = np.where(np.arange(120) % 4 == 0, 0.0, 1.0)
-    kept = weight > 0
+    used = weight > 0
     splits = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]
-    number = np.cumsum(kept) - 1
-    same = [tuple(number[part[kept[part]]] for part in split) for split in splits]
+    number = np.cumsum(used) - 1
+    same = [tuple(number[part[used[part]]] for part in split) for split in splits]
     a = StumpSVCCV(Cs=CS, cv=splits, tol=1e-9).fit(X0, Y0, sample_weight=weight)
-    b = StumpSVCCV(Cs=CS, cv=same, tol=1e-9).fit(X0[kept], Y0[kept])
+    b = StumpSVCCV(Cs=CS, cv=same, tol=1e-9).fit(X0[used], Y0[used])
     np.testing.assert_allclose(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
     np.testing.assert_allclose(a.decision_function(X0), b.decision_function(X0), atol=1e-6)
 
@@ -376,10 +376,10 @@ def test_samples_of_weight_zero_stay_in_their_folds():
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
     """Samples sorted by class and not shuffled: each training fold lacks a class."""
-    machine, _, extra = path
+    estimator, _, extra = path
     X, y = table(n_classes=n_classes)
     order = np.argsort(y, kind="stable")
-    model = machine(Cs=CS, cv=KFold(n_classes), fit_intercept=fit_intercept, **extra)
+    model = estimator(Cs=CS, cv=KFold(n_classes), fit_intercept=fit_intercept, **extra)
     with pytest.warns(UserWarning, match="fold 0 has no training rows of class"):
         model.fit(X[order], y[order])
     scores = [model.cv_results_[f"split{k}_test_score"] for k in range(n_classes)]
@@ -393,15 +393,15 @@ def test_a_fold_that_lacks_a_class(path, n_classes, fit_intercept):
 
 def test_folds_are_shuffled_and_stratified(path):
     """Rows sorted by their class, and by a feature that would mislead folds taken in order."""
-    machine, _, extra = path
+    estimator, _, extra = path
     order = np.lexsort([X0[:, 0], Y0])
     X, y = X0[order], Y0[order]
     cv = StratifiedKFold(5, shuffle=True, random_state=0)
-    by_default = machine(Cs=CS, **extra).fit(X, y)
-    given = machine(Cs=CS, cv=cv, **extra).fit(X, y)
+    by_default = estimator(Cs=CS, **extra).fit(X, y)
+    explicit = estimator(Cs=CS, cv=cv, **extra).fit(X, y)
     for key in ("split0_test_score", "split4_test_score"):
-        np.testing.assert_array_equal(by_default.cv_results_[key], given.cv_results_[key])
-    in_order = machine(Cs=CS, cv=StratifiedKFold(5), **extra).fit(X, y)
+        np.testing.assert_array_equal(by_default.cv_results_[key], explicit.cv_results_[key])
+    in_order = estimator(Cs=CS, cv=StratifiedKFold(5), **extra).fit(X, y)
     assert in_order.best_score_ < by_default.best_score_
 
 
@@ -439,10 +439,10 @@ def with_rare(*counts):
     ],
 )
 def test_rare_classes_reduce_the_folds_with_a_warning(path, counts, n_folds, note):
-    machine, _, extra = path
+    estimator, _, extra = path
     X, y = with_rare(*counts)
     with pytest.warns(UserWarning, match=note) as caught:
-        model = machine(Cs=CS, **extra).fit(X, y)
+        model = estimator(Cs=CS, **extra).fit(X, y)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert model.cv_results_["n_splits"] == n_folds
@@ -482,9 +482,9 @@ def test_a_start_from_another_cost_is_not_taken_for_the_solution():
 
 
 def test_folds_that_stop_early_warn():
-    machine = StumpSVCCV(Cs=[1.0, 1e3], max_iter=3, tol=1e-6)
+    estimator = StumpSVCCV(Cs=[1.0, 1e3], max_iter=3, tol=1e-6)
     with pytest.warns(ConvergenceWarning) as caught:
-        machine.fit(X0, Y0)
+        estimator.fit(X0, Y0)
     assert any("fits of the path stopped" in str(warning.message) for warning in caught)
 
 
@@ -494,9 +494,9 @@ def test_a_loose_tol_still_solves_the_folds():
 
 
 def test_scores_must_be_finite():
-    machine = StumpSVCCV(Cs=CS, scoring=lambda model, X, y: np.nan)
+    estimator = StumpSVCCV(Cs=CS, scoring=lambda model, X, y: np.nan)
     with pytest.raises(ValueError, match=r"scoring returned nan on fold 0; use another scorer"):
-        machine.fit(X0, Y0)
+        estimator.fit(X0, Y0)
 
 
 def test_a_metric_without_sample_weights_can_score_a_weighted_fit():

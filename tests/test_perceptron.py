@@ -31,9 +31,9 @@ def model(request):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_exact_is_the_kernel_machine(n_classes):
     X, y = table(n_classes)
-    given = {"C": 0.7, "class_weight": "balanced"}
-    model = PerceptronSVC(exact=True, scale=False, **given).fit(X, y)
-    kernel = KernelSVC("perceptron", **given).fit(X, y)
+    params = {"C": 0.7, "class_weight": "balanced"}
+    model = PerceptronSVC(exact=True, scale=False, **params).fit(X, y)
+    kernel = KernelSVC("perceptron", **params).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), kernel.decision_function(X))
     assert model.exact_ is True
     assert model.directions_ is None
@@ -60,8 +60,8 @@ def test_scaling_is_division_by_standard_deviations(name):
 def test_scales_that_are_hard_to_square(exponent):
     X = np.column_stack([X0[:, 0] * 10.0**exponent, X0[:, 1], np.full(len(X0), 7.0)])
     model = PerceptronSVC().fit(X, Y0)
-    wanted = [1 / np.std(X0[:, 0]) / 10.0**exponent, 1 / np.std(X0[:, 1]), 1.0]
-    np.testing.assert_allclose(model.scale_, wanted, rtol=1e-10)
+    expected = [1 / np.std(X0[:, 0]) / 10.0**exponent, 1 / np.std(X0[:, 1]), 1.0]
+    np.testing.assert_allclose(model.scale_, expected, rtol=1e-10)
     assert np.all(np.isfinite(model.decision_function(X)))
 
 
@@ -112,8 +112,8 @@ def test_the_directions_mean_kernel_tends_to_the_distance():
     model = PerceptronSVC(exact=False, n_directions=1000, random_state=0).fit(X0, Y0)
     rows = model._project(X0, np.float64)
     apart = np.abs(rows[:, None, :300] - rows[None, :5, :300]).sum(axis=2)
-    wanted = np.linalg.norm(X0[:, None] - X0[None, :5], axis=2) * 300 / 1000
-    np.testing.assert_allclose(apart, wanted, rtol=0.2)
+    expected = np.linalg.norm(X0[:, None] - X0[None, :5], axis=2) * 300 / 1000
+    np.testing.assert_allclose(apart, expected, rtol=0.2)
 
 
 def test_directions_are_seeded_unit_vectors():
@@ -186,8 +186,8 @@ def test_rotations_change_nothing_where_it_is_exact(seed):
     np.testing.assert_allclose(a, b, atol=1e-5)
 
 
-def test_rotations_turn_the_distribution_of_drawn_directions_into_itself():
-    """The mean score over seeds is the same for a turned table, up to its standard error."""
+def test_rotations_do_not_change_the_distribution_of_directions():
+    """The mean score over seeds is the same for a rotated table, up to its standard error."""
     turn = special_ortho_group.rvs(3, random_state=0)
 
     def scores(X):

@@ -65,8 +65,8 @@ def test_importances_and_order(make):
     summary = summarize(model, X, y)
     expected = model.explain_global(X)
     for feature in summary["features"]:
-        known = expected[expected["feature"] == feature["name"]]["importance"]
-        assert sum(feature["importance"]) == pytest.approx(known.sum(), rel=1e-12)
+        importance = expected[expected["feature"] == feature["name"]]["importance"]
+        assert sum(feature["importance"]) == pytest.approx(importance.sum(), rel=1e-12)
     totals = [sum(summary["features"][d]["importance"]) for d in summary["order"]]
     assert totals == sorted(totals, reverse=True)
     assert sorted(summary["order"]) == list(range(X.shape[1]))
@@ -85,14 +85,14 @@ def test_confusion_and_margins(make):
     assert sum(margins["counts"]) == len(y) == quality["n"]
     assert len(margins["edges"]) == len(margins["counts"]) + 1
     assert any(abs(edge) < 1e-12 for edge in margins["edges"])
-    known = margins_of(model, X, y)
-    assert margins["mean"] == pytest.approx(known.mean())
+    expected = margins_of(model, X, y)
+    assert margins["mean"] == pytest.approx(expected.mean())
     below = [
         count
         for count, edge in zip(margins["counts"], margins["edges"][1:], strict=True)
         if edge <= 0
     ]
-    assert sum(below) == np.sum(known < 0)
+    assert sum(below) == np.sum(expected < 0)
 
 
 def margins_of(model, X, y):
@@ -134,13 +134,13 @@ def test_uncertain_rows_and_errors(make):
 def test_densities_and_ranges():
     model, X, _ = german()
     summary = summarize(model)
-    for feature, seen in zip(summary["features"], training_density(model), strict=True):
-        total = seen.counts.sum() + seen.missing
+    for feature, density in zip(summary["features"], training_density(model), strict=True):
+        total = density.counts.sum() + density.missing
         if feature["kind"] == "category":
-            assert np.allclose(feature["shares"], seen.counts / total)
+            assert np.allclose(feature["shares"], density.counts / total)
             continue
-        assert sum(feature["density"]["share"]) == pytest.approx(1 - seen.missing / total)
-        assert feature["low"] == seen.values.min() and feature["high"] == seen.values.max()
+        assert sum(feature["density"]["share"]) == pytest.approx(1 - density.missing / total)
+        assert feature["low"] == density.values.min() and feature["high"] == density.values.max()
         assert feature["low"] <= feature["typical"] <= feature["high"]
     by_name = {feature["name"]: feature for feature in summary["features"]}
     assert by_name["duration"]["is_integer"]
@@ -224,8 +224,8 @@ def test_about_from_the_model():
         certificate.gap for certificate in thyroid()[0].certificate_
     )
     model.about_ = {"target": "norm", "data": "simulated"}
-    known = summarize(model, about={"data": "mine"})["about"]
-    assert (known["target"], known["data"]) == ("norm", "mine")
+    given_about = summarize(model, about={"data": "mine"})["about"]
+    assert (given_about["target"], given_about["data"]) == ("norm", "mine")
 
 
 def test_edits_are_at_the_top():
@@ -371,9 +371,9 @@ def run_script(page, rows, expression=SCORED):
         "new Function('window', 'document', script)(window, document);"
         f"const model = window.everystump; console.log(JSON.stringify({expression}));"
     )
-    given = json.dumps({"script": script, "data": data, "rows": rows})
+    inputs = json.dumps({"script": script, "data": data, "rows": rows})
     done = subprocess.run(
-        [NODE, "-e", harness], input=given, capture_output=True, text=True, timeout=60
+        [NODE, "-e", harness], input=inputs, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -389,8 +389,8 @@ def test_the_page_scores_as_python_does(name):
         return
     found = run_script(render(summarize(model)), as_rows(rows))
     score = np.array([np.atleast_1d(one["score"]) for one in found])
-    known = scores_of(model, rows)
-    assert np.abs(score - known).max() < 1e-9
+    expected = scores_of(model, rows)
+    assert np.abs(score - expected).max() < 1e-9
     intercepts = [shapes.intercept for shapes in as_class_list(model.shapes_)]
     for one in found:
         added = np.sum(one["contributions"], axis=1)
@@ -441,8 +441,8 @@ def test_the_page_scores_its_own_rows():
         what_if = data["what_if"]
         rows = [dict(zip(names, row["values"], strict=True)) for row in what_if]
         found = run_script(page, rows)
-        known = model.decision_function(X)[[row["row"] for row in what_if]]
-        assert np.abs(np.array([one["score"] for one in found]) - known).max() < 1e-9
+        expected = model.decision_function(X)[[row["row"] for row in what_if]]
+        assert np.abs(np.array([one["score"] for one in found]) - expected).max() < 1e-9
         assert [one["predicted"] for one in found] == [row["predicted"] for row in what_if]
 
 

@@ -82,7 +82,7 @@ def written(request, tmp_path_factory):
 
 @pytest.fixture
 def page(browser, written):
-    """The opened page; at the end there were no network requests and no errors."""
+    """Yield the opened page; then check that there were no network requests and no errors."""
     opened = browser.new_page(reduced_motion="reduce")
     errors, requests = [], []
     opened.on(
@@ -229,12 +229,12 @@ FOCUSED = """() => [window.reached.indexOf(document.activeElement),
 def test_tab_reaches_all_controls_in_order(page):
     page.set_viewport_size({"width": 1280, "height": 900})
     n = page.evaluate(TABBABLE)
-    seen = []
+    focused = []
     for _ in range(n):
         page.keyboard.press("Tab")
-        seen.append(page.evaluate(FOCUSED))
-    assert [index for index, _ in seen] == list(range(n))
-    assert {outline for _, outline in seen} == {"solid"}
+        focused.append(page.evaluate(FOCUSED))
+    assert [index for index, _ in focused] == list(range(n))
+    assert {outline for _, outline in focused} == {"solid"}
     assert page.evaluate("() => window.reached.some(e => e.closest('#whatif .field'))")
 
 
@@ -335,10 +335,10 @@ def test_features_are_found(page, written):
         assert page.locator("#find-field").is_hidden()
         return
     assert page.locator("#whatif .field.collapsed").count() == X.shape[1] - 12
-    wanted = X.columns[-1]
-    page.locator("#find-field").fill(wanted.upper())
+    query = X.columns[-1]
+    page.locator("#find-field").fill(query.upper())
     found = page.locator("#whatif .field:not(.collapsed, .intercept) .name").all_inner_texts()
-    assert found == [name for name in found if wanted in name] and wanted in found
+    assert found == [name for name in found if query in name] and query in found
     page.locator("#find-field").fill("")
     page.locator("#whatif button.more").click()
     assert page.locator("#whatif .field.collapsed").count() == 0

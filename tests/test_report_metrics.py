@@ -52,22 +52,22 @@ def test_intervals_of_folds_are_approximate():
 
 def test_importances_on_held_out_rows():
     model, trial = tool_model()
-    wanted = model.explain_global(trial.X).set_index("feature")["importance"]
+    expected = model.explain_global(trial.X).set_index("feature")["importance"]
     for summary in (summarize(model), summarize(model, trial.X, about={"rows": "held-out"})):
         assert summary["measured_on"] == "50 held-out rows"
         for feature in summary["features"]:
-            assert feature["importance"] == pytest.approx([wanted[feature["name"]]])
+            assert feature["importance"] == pytest.approx([expected[feature["name"]]])
     edited = model.flatten_curve("duration")
     assert summarize(edited)["measured_on"] == "training rows"
 
 
 def test_metrics_of_the_fit_are_preferred_to_those_of_training_rows():
     model, trial = tool_model()
-    given = {"rows": "training"}
-    text = summarize(model, trial.X, trial.y, about=given)["text"]
+    about = {"rows": "training"}
+    text = summarize(model, trial.X, trial.y, about=about)["text"]
     assert text["metrics"]["title"] == "Evaluated on 50 held-out rows"
     del model.about_["figures"]
-    text = summarize(model, trial.X, trial.y, about=given)["text"]
+    text = summarize(model, trial.X, trial.y, about=about)["text"]
     assert text["metrics"]["title"] == "Evaluated on 50 training rows (optimistic)"
     assert not any(row["interval"] for row in text["metrics"]["rows"])
 
@@ -101,9 +101,9 @@ def test_metrics_by_cross_validation():
 def test_training_rows_are_recognized(steps):
     X, y = make_twonorm(200, random_state=0)
     model = make_pipeline(*steps, DecisionStumpClassifier()).fit(X[:100], y[:100])
-    for given in (slice(0, 100), slice(0, 30)):
-        text = summarize(model, X[given], y[given])["text"]
-        n = given.stop
+    for part in (slice(0, 100), slice(0, 30)):
+        text = summarize(model, X[part], y[part])["text"]
+        n = part.stop
         assert text["metrics"]["title"] == f"Evaluated on {n} training rows (optimistic)"
         assert not any(row["interval"] for row in text["metrics"]["rows"])
     partly = summarize(model, X[60:160], y[60:160])["text"]
@@ -127,5 +127,5 @@ def test_the_given_kind_of_rows_takes_precedence():
 def test_saved_pipelines_have_no_training_record(tmp_path):
     X, y = make_twonorm(50, random_state=0)
     save(make_pipeline(StandardScaler(), DecisionStumpClassifier()).fit(X, y), tmp_path / "a.stump")
-    doubt = load(tmp_path / "a.stump").training_overlap(X, y).leakage
-    assert "from pipelines that change columns" in doubt
+    leakage = load(tmp_path / "a.stump").training_overlap(X, y).leakage
+    assert "from pipelines that change columns" in leakage

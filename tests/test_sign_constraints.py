@@ -32,14 +32,16 @@ from everystump._tables.frames import Feature
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump.bounds import loo_bound
 
-MACHINES = {
+ESTIMATORS = {
     "hinge": (StumpSVC(tol=1e-8, n_jobs=1), Hinge),
     "squared hinge": (StumpSVC(loss="squared_hinge", tol=1e-8, n_jobs=1), SquaredHinge),
     "logistic": (StumpLogisticRegression(tol=1e-8, n_jobs=1), Logistic),
 }
-ALL = pytest.mark.parametrize("machine, loss", MACHINES.values(), ids=MACHINES)
+ALL = pytest.mark.parametrize("estimator, loss", ESTIMATORS.values(), ids=ESTIMATORS)
 SMOOTH = pytest.mark.parametrize(
-    "machine, loss", [MACHINES["squared hinge"], MACHINES["logistic"]], ids=["squared", "logistic"]
+    "estimator, loss",
+    [ESTIMATORS["squared hinge"], ESTIMATORS["logistic"]],
+    ids=["squared", "logistic"],
 )
 
 
@@ -158,13 +160,13 @@ def turns(model):
 
 @SMOOTH
 @pytest.mark.parametrize("C", [2.0**-5, 1.0, 30.0])
-def test_smooth_losses_reach_the_optimum_of_a_general_solver(machine, loss, C):
+def test_smooth_losses_reach_the_optimum_of_a_general_solver(estimator, loss, C):
     X, y = wavy(40)
     constraint = [1, -1, 0]
-    model = clone(machine).set_params(C=C, monotonic_cst=constraint).fit(X, y)
+    model = clone(estimator).set_params(C=C, monotonic_cst=constraint).fit(X, y)
     optimum = Dense.from_data(X, y, constraint, C, loss).optimum_of_smooth()
     assert model.certificate_.primal == pytest.approx(optimum, rel=1e-6)
-    free = clone(machine).set_params(C=C).fit(X, y)
+    free = clone(estimator).set_params(C=C).fit(X, y)
     assert free.certificate_.primal < optimum * (1 - 1e-3)
 
 
@@ -181,10 +183,10 @@ def test_the_hinge_reaches_the_optimum_of_a_general_solver(C):
 
 @ALL
 @pytest.mark.parametrize("log2_C", [-9, 0, 7, 15])
-def test_certificates_hold_in_plain_numpy(machine, loss, log2_C):
+def test_certificates_hold_in_plain_numpy(estimator, loss, log2_C):
     X, y = wavy(150, seed=1)
     constraint = [1, 0, -1]
-    model = clone(machine).set_params(C=2.0**log2_C, monotonic_cst=constraint, tol=1e-5).fit(X, y)
+    model = clone(estimator).set_params(C=2.0**log2_C, monotonic_cst=constraint, tol=1e-5).fit(X, y)
     check_certificate(model, Dense.from_data(X, y, constraint, 2.0**log2_C, loss), 1e-5)
     falls, rises = turns(model).T
     assert falls[0] == 0.0 < rises[0]
@@ -193,11 +195,11 @@ def test_certificates_hold_in_plain_numpy(machine, loss, log2_C):
 
 
 @ALL
-def test_a_constraint_that_holds_anyway_changes_nothing(machine, loss):
+def test_a_constraint_that_holds_anyway_changes_nothing(estimator, loss):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, size=(3000, 2)).astype(float)
     y = rng.random(3000) < expit(2 * (X[:, 0] - 2) - (X[:, 1] - 2))
-    free = clone(machine).set_params(C=0.01).fit(X, y)
+    free = clone(estimator).set_params(C=0.01).fit(X, y)
     assert np.all(turns(free)[[0, 1], [0, 1]] == 0.0)
     held = clone(free).set_params(monotonic_cst=[1, -1]).fit(X, y)
     assert held.certificate_.primal == pytest.approx(free.certificate_.primal, rel=1e-7)
@@ -205,26 +207,26 @@ def test_a_constraint_that_holds_anyway_changes_nothing(machine, loss):
 
 
 @ALL
-def test_zeros_are_no_constraint(machine, loss):
+def test_zeros_are_no_constraint(estimator, loss):
     X, y = wavy(100)
-    free = clone(machine).fit(X, y)
-    zeros = clone(machine).set_params(monotonic_cst=[0, 0, 0]).fit(X, y)
+    free = clone(estimator).fit(X, y)
+    zeros = clone(estimator).set_params(monotonic_cst=[0, 0, 0]).fit(X, y)
     np.testing.assert_array_equal(free.decision_function(X), zeros.decision_function(X))
 
 
 @ALL
-def test_a_constraint_against_the_data_makes_the_curve_flat(machine, loss):
+def test_a_constraint_against_the_data_makes_the_curve_flat(estimator, loss):
     X, y = wavy(200, n_features=1)
     y = np.where(X[:, 0] > 0, 1, -1)
-    model = clone(machine).set_params(monotonic_cst=["decreasing"]).fit(X, y)
+    model = clone(estimator).set_params(monotonic_cst=["decreasing"]).fit(X, y)
     np.testing.assert_allclose(model.shapes_.shapes[0].values, 0.0, atol=1e-6)
     check_certificate(model, Dense.from_data(X, y, [-1], 1.0, loss), 1e-8)
 
 
 @ALL
-def test_negated_features_negate_the_constraint(machine, loss):
+def test_negated_features_negate_the_constraint(estimator, loss):
     X, y = wavy(120, seed=5)
-    up = clone(machine).set_params(monotonic_cst=[1, 1, 0], measure="rank").fit(X, y)
+    up = clone(estimator).set_params(monotonic_cst=[1, 1, 0], measure="rank").fit(X, y)
     down = clone(up).set_params(monotonic_cst=[-1, -1, 0]).fit(-X, y)
     other = clone(up).set_params(monotonic_cst=[-1, -1, 0]).fit(X, -y)
     expected = pytest.approx(up.certificate_.primal, rel=1e-7)
@@ -233,21 +235,21 @@ def test_negated_features_negate_the_constraint(machine, loss):
 
 
 @ALL
-def test_a_weight_is_a_number_of_rows(machine, loss):
+def test_a_weight_is_a_number_of_rows(estimator, loss):
     X, y = wavy(80, seed=2)
     times = np.random.default_rng(0).integers(0, 4, size=len(y))
-    machine = clone(machine).set_params(monotonic_cst=[1, -1, 1])
-    weighted = clone(machine).fit(X, y, sample_weight=times.astype(float))
-    repeated = clone(machine).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    estimator = clone(estimator).set_params(monotonic_cst=[1, -1, 1])
+    weighted = clone(estimator).fit(X, y, sample_weight=times.astype(float))
+    repeated = clone(estimator).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, rel=1e-7)
     assert np.all(turns(weighted)[[0, 2], 0] == 0.0)
 
 
 @ALL
-def test_every_class_against_the_rest_is_constrained(machine, loss):
+def test_every_class_against_the_rest_is_constrained(estimator, loss):
     X, y = wavy(150, seed=4)
     label = np.where(X[:, 2] > 0.7, "c", np.where(y > 0, "a", "b"))
-    model = clone(machine).set_params(monotonic_cst=[1, 0, -1], tol=1e-5).fit(X, label)
+    model = clone(estimator).set_params(monotonic_cst=[1, 0, -1], tol=1e-5).fit(X, label)
     for k, name in enumerate("abc"):
         alone = clone(model).fit(X, label == name)
         assert model.certificate_[k].primal == pytest.approx(alone.certificate_.primal, rel=1e-4)
@@ -257,13 +259,13 @@ def test_every_class_against_the_rest_is_constrained(machine, loss):
 
 
 @SMOOTH
-def test_joint_columns_keep_their_signs(machine, loss):
+def test_joint_columns_keep_their_signs(estimator, loss):
     rng = np.random.default_rng(0)
     X = (rng.random((200, 24)) < 0.3).astype(float)
     X[:, 12:] = np.where(rng.random((200, 12)) < 0.1, 1 - X[:, :12], X[:, :12])
     y = np.where(X @ rng.normal(size=24) + 0.5 * rng.normal(size=200) > 0, 1, -1)
     constraint = rng.choice([-1, 0, 1], size=24)
-    model = clone(machine).set_params(monotonic_cst=constraint, C=4.0).fit(X, y)
+    model = clone(estimator).set_params(monotonic_cst=constraint, C=4.0).fit(X, y)
     dense = Dense.from_data(X, y, constraint, 4.0, loss)
     assert model.certificate_.primal == pytest.approx(dense.optimum_of_smooth(), rel=1e-6)
     check_certificate(model, dense, 1e-8)
@@ -327,9 +329,9 @@ def tables(draw):
 @ALL
 @search(40)
 @given(tables())
-def test_certificates_of_random_tables(machine, loss, case):
+def test_certificates_of_random_tables(estimator, loss, case):
     X, y, weight, constraint, C = case
-    model = clone(machine).set_params(C=C, monotonic_cst=constraint, tol=1e-5)
+    model = clone(estimator).set_params(C=C, monotonic_cst=constraint, tol=1e-5)
     model.fit(X, y, sample_weight=weight)
     check_certificate(model, Dense.from_data(X, y, constraint, C, loss, weight), 1e-5)
 
@@ -388,11 +390,11 @@ def test_the_slope_and_curvature_of_smoothed_signs():
     assert np.any(constraints.force(w) != 0)
 
 
-@pytest.mark.parametrize("machine", [StumpSVCCV, StumpLogisticRegressionCV])
-def test_the_path_is_constrained_and_gives_the_single_model(machine):
+@pytest.mark.parametrize("estimator", [StumpSVCCV, StumpLogisticRegressionCV])
+def test_the_path_is_constrained_and_gives_the_single_model(estimator):
     X, y = wavy(150)
     Cs = [2.0**-6, 2.0**-2, 4.0, 64.0]
-    model = machine(Cs=Cs, cv=3, monotonic_cst=[1, -1, 0], n_jobs=1, tol=1e-6).fit(X, y)
+    model = estimator(Cs=Cs, cv=3, monotonic_cst=[1, -1, 0], n_jobs=1, tol=1e-6).fit(X, y)
     assert np.max(model.cv_results_["max_gap"]) <= 1e-5
     single = model._fixed_c_estimator(model.C_).fit(X, y)
     np.testing.assert_allclose(
@@ -431,14 +433,14 @@ def test_edge_signs():
     assert check_monotonic_cst(np.zeros(3), [Feature()] * 3) is None
 
 
-@pytest.mark.parametrize("machine", [StumpSVC(), StumpLogisticRegression()])
-def test_missing_values_are_not_constrained(machine):
+@pytest.mark.parametrize("estimator", [StumpSVC(), StumpLogisticRegression()])
+def test_missing_values_are_not_constrained(estimator):
     """The curve must increase against the data; rows with a missing value are the positive ones."""
     X, y = wavy(200)
     X[:, 0] = np.arange(200.0)
     y = np.where(X[:, 0] < 100, 1, -1)
     X[y > 0, 0] = np.where(np.arange(100) % 2, np.nan, X[y > 0, 0])
-    model = clone(machine).set_params(monotonic_cst=["increasing", 0, 0]).fit(X, y)
+    model = clone(estimator).set_params(monotonic_cst=["increasing", 0, 0]).fit(X, y)
     shape = model.shapes_[0]
     assert model.certificate_.converged
     assert np.all(np.diff(shape.values) >= 0) and shape.missing > shape.values.max() + 0.1
@@ -463,11 +465,11 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("machine", [StumpSVC, StumpLogisticRegressionCV])
+@pytest.mark.parametrize("estimator", [StumpSVC, StumpLogisticRegressionCV])
 @pytest.mark.parametrize("constraint, message", BAD.values(), ids=BAD)
-def test_invalid_constraints_raise(machine, constraint, message):
+def test_invalid_constraints_raise(estimator, constraint, message):
     with pytest.raises(ValueError, match=message):
-        machine(monotonic_cst=constraint).fit(*wavy(20))
+        estimator(monotonic_cst=constraint).fit(*wavy(20))
 
 
 def test_an_unknown_name_raises():

@@ -1,4 +1,4 @@
-"""Private parts of scikit-learn: used through one module, and available in every version.
+"""Private parts of scikit-learn: used through one module, and available in the installed version.
 
 ``make test-oldest`` runs the tests with the oldest supported version.
 """
@@ -18,7 +18,7 @@ COMPAT = Path(_sklearn_compat.__file__)
 
 
 def private_imports(path):
-    """Yield what a file imports from scikit-learn that has an underscore in front."""
+    """Yield the private names that a file imports from scikit-learn."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sklearn":
             for alias in node.names:

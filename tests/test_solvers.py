@@ -303,9 +303,9 @@ def test_too_few_steps_are_reported(loss, fit_intercept):
 
 @ALL_LOSSES
 def test_progress_reports_converging_values(loss):
-    small, seen = Small(loss), []
-    solve(small.problem, small.rows, SolverOptions(1e-6, 1000, lambda *step: seen.append(step)))
-    steps, primals, duals = np.array(seen).T
+    small, calls = Small(loss), []
+    solve(small.problem, small.rows, SolverOptions(1e-6, 1000, lambda *step: calls.append(step)))
+    steps, primals, duals = np.array(calls).T
     assert steps[0] == 0 and np.all(np.diff(steps) >= 0)
     assert 1 - duals[-1] / primals[-1] <= 1e-6
     assert primals.min() >= duals.max() * (1 - 1e-12)

@@ -96,7 +96,7 @@ def test_newtons_steps_are_the_same(loss, fit_intercept):
 
 
 def test_a_matrix_that_rounding_leaves_singular_still_gives_a_descent():
-    """Equal rows and a curvature so large that the ones of the diagonal vanish beside it."""
+    """Equal rows and a curvature so large that rounding removes the ones on the diagonal."""
     small = Small(Hinge, n=40)
     small.rows.packing.codes[:, 1::2] = small.rows.packing.codes[:, ::2]
     iterate = SpanIterate(small.problem, small.rows, always(small))
@@ -139,11 +139,11 @@ def test_the_matrix_is_that_of_the_votes(fit_intercept, n_threads):
 def test_all_folds_and_all_costs_share_one_matrix(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 60)), np.arange(40) % 2
-    seen, matrix = [], Chains.kernel_matrix
+    calls, matrix = [], Chains.kernel_matrix
     monkeypatch.setattr(TableKernelMatrix, "is_faster", lambda *_: True)
-    monkeypatch.setattr(Chains, "kernel_matrix", lambda *a: seen.append(1) or matrix(*a))
+    monkeypatch.setattr(Chains, "kernel_matrix", lambda *a: calls.append(1) or matrix(*a))
     StumpSVCCV(Cs=[0.1, 1.0], cv=4).fit(X, y)
-    assert len(seen) == 1
+    assert len(calls) == 1
 
 
 # When it is used
@@ -179,8 +179,8 @@ def test_sign_constraints_are_not_solved_in_the_span():
     assert isinstance(iterate.system, ChainNewtonSystem)
 
 
-@pytest.mark.parametrize("machine", [StumpSVC, StumpLogisticRegression])
-def test_categories_and_missing_values_in_the_span(machine, monkeypatch):
+@pytest.mark.parametrize("estimator", [StumpSVC, StumpLogisticRegression])
+def test_categories_and_missing_values_in_the_span(estimator, monkeypatch):
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef"))
     X = X.mask(rng.random(X.shape) < 0.2).assign(g=pd.Categorical(rng.integers(0, 5, size=40)))
@@ -188,7 +188,7 @@ def test_categories_and_missing_values_in_the_span(machine, monkeypatch):
     fits = []
     for way in (True, False):
         monkeypatch.setattr(TableKernelMatrix, "is_faster", lambda *_, way=way: way)
-        fits.append(machine(10.0, tol=1e-9).fit(X, y))
+        fits.append(estimator(10.0, tol=1e-9).fit(X, y))
     assert all(fit.certificate_.converged for fit in fits)
     assert fits[0].certificate_.passes < fits[1].certificate_.passes
     np.testing.assert_allclose(*[fit.decision_function(X) for fit in fits], atol=2e-3)

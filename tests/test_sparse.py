@@ -95,12 +95,12 @@ def test_sparse_and_dense_tables_give_the_same_model(model):
     kinds = (
         [{}] if hasattr(model, "stages") or "CV" in str(model) else [{}, {"sample_weight": weight}]
     )
-    for given in kinds:
-        dense = clone(model).fit(X, y, **given)
+    for fit_params in kinds:
+        dense = clone(model).fit(X, y, **fit_params)
         scores = dense.decision_function(X)
-        for make in FORMATS.values() if not given else [sparse.csr_array]:
+        for make in FORMATS.values() if not fit_params else [sparse.csr_array]:
             rows = make(X)
-            fitted = clone(model).fit(rows, y, **given)
+            fitted = clone(model).fit(rows, y, **fit_params)
             np.testing.assert_array_equal(fitted.decision_function(rows), scores)
             np.testing.assert_array_equal(fitted.decision_function(X), scores)
             np.testing.assert_array_equal(dense.predict(rows), dense.predict(X))
@@ -146,15 +146,15 @@ def test_votes_of_estimators_that_accept_sparse_tables():
 
 def test_a_custom_scorer_gets_a_sparse_matrix():
     X, y = table()
-    seen = []
+    is_sparse = []
 
     def scorer(model, rows, labels):
-        seen.append(sparse.issparse(rows))
+        is_sparse.append(sparse.issparse(rows))
         return model.score(rows, labels)
 
     StumpSVCCV(Cs=[0.1, 1.0], cv=2, scoring=scorer).fit(sparse.csr_array(X), y)
-    assert seen
-    assert all(seen)
+    assert is_sparse
+    assert all(is_sparse)
 
 
 def test_the_users_matrix_is_not_changed():
@@ -171,9 +171,9 @@ def test_memory_stays_far_below_the_dense_table():
     rng = np.random.default_rng(0)
     n, d = 20_000, 400
     n_cells = n * d // 100
-    places = rng.integers(0, n, n_cells), rng.integers(0, d, n_cells)
+    positions = rng.integers(0, n, n_cells), rng.integers(0, d, n_cells)
     values = np.round(rng.normal(size=n_cells), 2)
-    X = sparse.coo_array((values, places), shape=(n, d)).tocsr()
+    X = sparse.coo_array((values, positions), shape=(n, d)).tocsr()
     y = rng.integers(0, 2, n)
     model = StumpLogisticRegression(C=1e-3, tol=1e-2).fit(X[:200], y[:200])
     tracemalloc.start()
@@ -189,7 +189,7 @@ def test_plots_of_sparse_tables(tmp_path):
     X, y = table()
     rows = sparse.csr_array(X)
     model = StumpSVC().fit(rows, y)
-    ours, dense = (ContributionsDisplay.from_estimator(model, given, row=3) for given in (rows, X))
+    ours, dense = (ContributionsDisplay.from_estimator(model, data, row=3) for data in (rows, X))
     assert ours.labels == dense.labels
     np.testing.assert_array_equal(ours.contributions, dense.contributions)
     plt.close("all")
@@ -203,10 +203,10 @@ def test_bounds_of_sparse_tables():
     for make in FORMATS.values():
         rows = make(X)
         model.fit(rows, y)
-        for given in (rows, X):
-            assert loo_bound(model, given, y).value == expected
-            assert model.training_overlap(given, y).same_table
-            assert not validation_bound(model, given, y).holds
+        for data in (rows, X):
+            assert loo_bound(model, data, y).value == expected
+            assert model.training_overlap(data, y).same_table
+            assert not validation_bound(model, data, y).holds
     new, labels = table(seed=1)
     expected = validation_bound(model, new, labels).value
     assert validation_bound(model, sparse.csr_array(new), labels).value == expected
@@ -247,9 +247,9 @@ def test_categories_are_dense():
 
 def test_integers_that_floats_cannot_distinguish():
     X = sparse.csr_array(np.array([[0, 2**53 + 1], [1, 0], [0, 5], [2, 0]]))
-    with pytest.warns(UserWarning, match=r"X: column 1 has integers beyond 2\*\*53") as told:
+    with pytest.warns(UserWarning, match=r"X: column 1 has integers beyond 2\*\*53") as caught:
         model = StumpSVC().fit(X, [0, 1, 0, 1])
-    assert len(told) == 1
+    assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(X)

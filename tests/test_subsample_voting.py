@@ -24,8 +24,8 @@ X3, Y3 = table(3)
 
 
 def vote(estimator=PLAIN, X=X0, y=Y0, **parameters):
-    given = {"n_estimators": 5, "random_state": 0, **parameters}
-    return SubsampleVotingClassifier(estimator, **given).fit(X, y)
+    params = {"n_estimators": 5, "random_state": 0, **parameters}
+    return SubsampleVotingClassifier(estimator, **params).fit(X, y)
 
 
 def by_hand(model, X=X0, y=Y0, new=X0):
@@ -45,7 +45,7 @@ def by_hand(model, X=X0, y=Y0, new=X0):
 
 @pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, StumpSVC(tol=1e-8)])
 @pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
-def test_one_machine_on_all_rows_is_the_machine(machine, X, y):
+def test_one_member_on_all_rows_is_the_estimator(machine, X, y):
     model = vote(machine, X, y, n_estimators=1, subsample=1.0)
     separate = clone(machine).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), separate.decision_function(X), atol=1e-6)
@@ -54,7 +54,7 @@ def test_one_machine_on_all_rows_is_the_machine(machine, X, y):
 
 @pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, KernelSVC("laplacian", gamma=1.0, tol=1e-8)])
 @pytest.mark.parametrize("features", [None, 2])
-def test_the_vote_is_the_mean_of_machines_on_their_own_rows(machine, features):
+def test_the_vote_is_the_mean_of_members_on_their_own_rows(machine, features):
     """Members trained in shared buffers are the same estimators."""
     model = vote(machine, feature_subsets=features)
     np.testing.assert_allclose(model.decision_function(X0), by_hand(model).mean(axis=0), atol=1e-5)
@@ -119,11 +119,11 @@ def test_machine_scores_of_votes_are_votes():
     two, three = (vote(X=X, y=y, outputs="votes") for X, y in ((X0, Y0), (X3, Y3)))
     scores = vote().machine_scores(X0)
     np.testing.assert_array_equal(two.machine_scores(X0), np.where(scores > 0, 1.0, -1.0))
-    ballots = three.machine_scores(X3).reshape(len(X3), 5, 3)
-    assert set(ballots.ravel()) == {0.0, 1.0}
-    np.testing.assert_array_equal(ballots.sum(axis=2), 1)
+    votes = three.machine_scores(X3).reshape(len(X3), 5, 3)
+    assert set(votes.ravel()) == {0.0, 1.0}
+    np.testing.assert_array_equal(votes.sum(axis=2), 1)
     for t, machine in enumerate(three.estimators_):
-        chosen = three.classes_[ballots[:, t].argmax(axis=1)]
+        chosen = three.classes_[votes[:, t].argmax(axis=1)]
         np.testing.assert_array_equal(chosen, machine.predict(X3))
 
 
@@ -184,16 +184,16 @@ def test_votes_for_several_classes_are_winners():
 
 @pytest.mark.parametrize("outputs", ["scores", "votes"])
 def test_learned_weights_are_a_linear_machine_on_the_outputs(outputs):
-    """On all rows, not only on those that a machine was trained on."""
+    """On all rows, not only on those that a member was trained on."""
     model = vote(combine="svm", outputs=outputs, C=0.3)
     inputs = by_hand(model).T
     inputs = inputs if outputs == "scores" else np.where(inputs > 0, 1.0, -1.0)
-    judge = SVC(kernel="linear", C=0.3, tol=1e-8).fit(inputs, Y0)
+    svc = SVC(kernel="linear", C=0.3, tol=1e-8).fit(inputs, Y0)
     loose = 0.05  # the linear machine is trained to a gap of 1e-3
     np.testing.assert_allclose(
-        model.decision_function(X0), judge.decision_function(inputs), atol=loose
+        model.decision_function(X0), svc.decision_function(inputs), atol=loose
     )
-    np.testing.assert_allclose(model.weights_, judge.coef_[0], atol=loose)
+    np.testing.assert_allclose(model.weights_, svc.coef_[0], atol=loose)
     assert model.certificate_.converged
 
 
@@ -202,9 +202,9 @@ def test_learned_weights_for_several_classes():
     inputs = np.concatenate(by_hand(model, X3, Y3, X3), axis=1)
     assert model.weights_.shape == (3, 9)
     for k in range(3):
-        judge = SVC(kernel="linear", tol=1e-8).fit(inputs, np.equal(Y3, k))
+        svc = SVC(kernel="linear", tol=1e-8).fit(inputs, np.equal(Y3, k))
         np.testing.assert_allclose(
-            model.decision_function(X3)[:, k], judge.decision_function(inputs), atol=0.05
+            model.decision_function(X3)[:, k], svc.decision_function(inputs), atol=0.05
         )
 
 
@@ -308,7 +308,7 @@ def test_other_votes_of_stump_machines_have_no_shapes(parameters):
 
 
 def test_many_subsamples_tend_to_the_expected_vote():
-    """F-hat by all 4 of 8 rows that hold both classes; 16 times the machines, 1/4 of the error."""
+    """All 4 of 8 rows with both classes give F-hat; 16 times the members, 1/4 of the error."""
     X, y = X0[:8], np.array([0, 1, 1, 0, 1, 0, 0, 1])
     machine = KernelSVC(gamma=0.4, C=2.0, fit_intercept=False, tol=1e-6)
     subsets = [list(rows) for rows in combinations(range(8), 4) if len(set(y[list(rows)])) == 2]
@@ -331,10 +331,10 @@ def test_many_subsamples_tend_to_the_expected_vote():
 
 def test_precomputed_products():
     K = rbf_kernel(X0, gamma=0.4)
-    given = vote(KernelSVC("precomputed", fit_intercept=False, tol=1e-8), X=K)
-    named = [clone(PLAIN).fit(X0[rows], Y0[rows]) for rows in given.estimators_samples_]
-    mean = np.mean([machine.decision_function(X0) for machine in named], axis=0)
-    np.testing.assert_allclose(given.decision_function(K), mean, atol=1e-5)
+    precomputed = vote(KernelSVC("precomputed", fit_intercept=False, tol=1e-8), X=K)
+    members = [clone(PLAIN).fit(X0[rows], Y0[rows]) for rows in precomputed.estimators_samples_]
+    mean = np.mean([machine.decision_function(X0) for machine in members], axis=0)
+    np.testing.assert_allclose(precomputed.decision_function(K), mean, atol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear"])
@@ -376,7 +376,7 @@ BAD_PARAMETERS = {
     ),
     "combine": ({"combine": "max"}, r"'combine' parameter .* Got 'max'"),
     "outputs": ({"outputs": "ranks"}, r"'outputs' parameter .* Got 'ranks'"),
-    "no machines": ({"n_estimators": 0}, r"'n_estimators' parameter .* Got 0"),
+    "no members": ({"n_estimators": 0}, r"'n_estimators' parameter .* Got 0"),
     "features": (
         {"feature_subsets": 4},
         r"feature_subsets=4 is more than the 3 features of X; pass",

@@ -113,7 +113,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Case:
-    """A table in numbers that hypothesis can shrink."""
+    """A table described by a few values that Hypothesis draws."""
 
     kinds: tuple
     n: int
@@ -148,11 +148,11 @@ class Case:
         return [d for d, kind in enumerate(self.kinds) if KINDS[kind].is_category]
 
     def pandas(self):
-        made = {}
+        columns = {}
         for name, kind, cells in zip(self.names, self.kinds, self.columns(), strict=True):
             dtype = KINDS[kind].pandas
-            made[name] = dtype(cells) if callable(dtype) else pd.Series(cells, dtype=dtype)
-        return pd.DataFrame(made)
+            columns[name] = dtype(cells) if callable(dtype) else pd.Series(cells, dtype=dtype)
+        return pd.DataFrame(columns)
 
     def polars(self):
         each = zip(self.names, self.kinds, self.columns(), strict=True)
@@ -315,7 +315,7 @@ def test_scores_of_single_rows_of_frames(case, polars):
 @search(25)
 @given(case=CASES)
 def test_scores_of_single_rows_of_lists(case):
-    """A row alone may be nothing but None."""
+    """A single row may consist of None only."""
     rows = case.rows()
     model = case.model(categorical_features=case.categories).fit(rows, case.labels())
     one_by_one = [model.decision_function([row])[0] for row in rows]
@@ -336,8 +336,8 @@ def test_fitted_attributes_of_a_frame(frame, model):
     levels = [d for d, feature in enumerate(model.feature_info_) if feature.levels is not None]
     assert levels == by_dtype
     for d in levels:
-        seen = {cell for cell in ALL_AT_ONCE.columns()[d] if cell is not None}
-        assert model.feature_info_[d].levels.tolist() == sorted(seen)
+        present = {cell for cell in ALL_AT_ONCE.columns()[d] if cell is not None}
+        assert model.feature_info_[d].levels.tolist() == sorted(present)
     model.predict(frame)
     assert frame.equals(before)
 
@@ -427,7 +427,7 @@ def changed(**columns):
     return {**GOOD, **columns}
 
 
-REFUSED = {
+INVALID_COLUMNS = {
     "no name": ({"a": GOOD["a"], "": GOOD["a"]}, {}, r"X: the column at position 1 has no name"),
     "infinity": (
         changed(a=[1.0, 2.0, np.inf, 4.0, 5.0, 6.0]),
@@ -497,9 +497,11 @@ REFUSED = {
 
 
 @BOTH
-@pytest.mark.parametrize(("columns", "given", "match"), REFUSED.values(), ids=REFUSED)
-def test_invalid_columns(make, columns, given, match):
-    model = StumpSVC(**given)
+@pytest.mark.parametrize(
+    ("columns", "params", "match"), INVALID_COLUMNS.values(), ids=INVALID_COLUMNS
+)
+def test_invalid_columns(make, columns, params, match):
+    model = StumpSVC(**params)
     assert_invalid(lambda: model.fit(make(columns), Y), match)
     assert not hasattr(model, "shapes_")
 
@@ -518,7 +520,7 @@ def test_text_columns_must_be_listed_as_categories(dtype, chosen):
     )
 
 
-PANDAS_REFUSED = {
+INVALID_PANDAS_FRAMES = {
     "equal names": (
         pd.DataFrame(np.ones((6, 2)), columns=["a", "a"]),
         r"X has two columns named 'a'; rename one of them, or pass an array",
@@ -566,12 +568,12 @@ PANDAS_REFUSED = {
 
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
-@pytest.mark.parametrize(("X", "match"), PANDAS_REFUSED.values(), ids=PANDAS_REFUSED)
+@pytest.mark.parametrize(("X", "match"), INVALID_PANDAS_FRAMES.values(), ids=INVALID_PANDAS_FRAMES)
 def test_invalid_pandas_frames(X, match):
     assert_invalid(lambda: StumpSVC().fit(X, Y), match)
 
 
-ARRAYS_REFUSED = {
+INVALID_ARRAYS = {
     "text first": (
         [["x"], [1], [2], [3], [4], [5]],
         {},
@@ -604,9 +606,9 @@ ARRAYS_REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("X", "given", "match"), ARRAYS_REFUSED.values(), ids=ARRAYS_REFUSED)
-def test_invalid_arrays(X, given, match):
-    assert_invalid(lambda: StumpSVC(**given).fit(X, Y), match)
+@pytest.mark.parametrize(("X", "params", "match"), INVALID_ARRAYS.values(), ids=INVALID_ARRAYS)
+def test_invalid_arrays(X, params, match):
+    assert_invalid(lambda: StumpSVC(**params).fit(X, Y), match)
 
 
 AT_PREDICTION = {
@@ -799,9 +801,9 @@ ROUNDED = {
 }
 
 
-@pytest.mark.parametrize(("X", "shown"), ROUNDED.values(), ids=ROUNDED)
-def test_integers_that_floats_cannot_distinguish_warn(X, shown):
-    sentence = rf"^X: column {shown} has integers beyond 2\*\*53, such as -?\d+, .*; subtract"
+@pytest.mark.parametrize(("X", "column"), ROUNDED.values(), ids=ROUNDED)
+def test_integers_that_floats_cannot_distinguish_warn(X, column):
+    sentence = rf"^X: column {column} has integers beyond 2\*\*53, such as -?\d+, .*; subtract"
     with pytest.warns(UserWarning, match=sentence) as caught:
         model = StumpSVC().fit(X, Y)
     assert len(caught) == 1

@@ -252,9 +252,9 @@ class TestTheorem5:
         for d, a in enumerate(axes):
             w = smooth_stumps([a], True).T @ model.dual_coef_ * np.sqrt(a.inside / 2)
             ensemble = model.shapes_.ensemble()
-            places = np.unique(X[:, d])
-            own = (ensemble.feature == d) & (ensemble.lower >= places[0])
-            own &= ensemble.upper <= places[-1]
+            values = np.unique(X[:, d])
+            own = (ensemble.feature == d) & (ensemble.lower >= values[0])
+            own &= ensemble.upper <= values[-1]
             gap = np.searchsorted(a.points, ensemble.lower[own])
             found = np.zeros(len(a.inside))
             found[gap] = (ensemble.weight * ensemble.direction)[own]

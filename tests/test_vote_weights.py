@@ -22,7 +22,7 @@ from everystump._tables.row_hashes import hash_rows
 from everystump._tables.weighted_rows import WeightedRows
 from everystump.bounds import det_loo_bound
 
-MACHINES = {
+ESTIMATORS = {
     "kernel": KernelSVC(gamma=0.4, tol=1e-10),
     "stumps": StumpSVC(tol=1e-10, max_iter=5000),
     "takes no weights": KNeighborsClassifier(3),
@@ -36,24 +36,24 @@ def table(n_classes=2, seed=0):
     return X, y, rng.integers(0, 4, 40), rng.normal(size=(50, 3))
 
 
-def vote(machine, X, y, sample_weight=None, **parameters):
-    given = {"n_estimators": 4, "random_state": 0, **parameters}
-    return SubsampleVotingClassifier(machine, **given).fit(X, y, sample_weight)
+def vote(estimator, X, y, sample_weight=None, **parameters):
+    params = {"n_estimators": 4, "random_state": 0, **parameters}
+    return SubsampleVotingClassifier(estimator, **params).fit(X, y, sample_weight)
 
 
 # Weights
 
 
 @pytest.mark.parametrize("combine", ["mean", "svm"])
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_integer_weights_are_copies(name, n_classes, combine):
     X, y, weight, new = table(n_classes)
     outputs = "scores" if combine == "mean" else "votes"
     options = {"combine": combine, "outputs": outputs}
-    weighted = vote(MACHINES[name], X, y, weight, **options)
+    weighted = vote(ESTIMATORS[name], X, y, weight, **options)
     again = np.random.default_rng(1).permutation(np.repeat(np.arange(40), weight))
-    copied = vote(MACHINES[name], X[again], y[again], **options)
+    copied = vote(ESTIMATORS[name], X[again], y[again], **options)
     # Learned weights are those of an SVM up to its tolerance.
     np.testing.assert_allclose(
         weighted.decision_function(new),
@@ -65,26 +65,26 @@ def test_integer_weights_are_copies(name, n_classes, combine):
 
 def test_precomputed_products_with_weights_are_those_of_copies():
     X, y, weight, new = table()
-    for machine in (KernelSVC("precomputed", tol=1e-10), KernelSVC("precomputed", loss="hinge")):
-        weighted = vote(machine, rbf_kernel(X), y, weight, subsample=1.0, n_estimators=1)
+    for estimator in (KernelSVC("precomputed", tol=1e-10), KernelSVC("precomputed", loss="hinge")):
+        weighted = vote(estimator, rbf_kernel(X), y, weight, subsample=1.0, n_estimators=1)
         again = np.repeat(np.arange(40), weight)
         separate = KernelSVC("precomputed", tol=1e-10).fit(rbf_kernel(X[again]), y[again])
         found = weighted.decision_function(rbf_kernel(new, X))
-        wanted = separate.decision_function(rbf_kernel(new, X[again]))
-        np.testing.assert_allclose(found, wanted, atol=1e-4)
+        expected = separate.decision_function(rbf_kernel(new, X[again]))
+        np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def test_other_weights_are_passed_to_the_members():
     X, y, _, new = table()
     weight = np.random.default_rng(0).random(40) + 0.1
-    model = vote(MACHINES["kernel"], X, y, weight)
-    plain = vote(MACHINES["kernel"], X, y)
-    for machine, rows, same in zip(
+    model = vote(ESTIMATORS["kernel"], X, y, weight)
+    plain = vote(ESTIMATORS["kernel"], X, y)
+    for estimator, rows, same in zip(
         model.estimators_, model.estimators_samples_, plain.estimators_samples_, strict=True
     ):
         separate = KernelSVC(gamma=0.4, tol=1e-10).fit(X[rows], y[rows], sample_weight=weight[rows])
         np.testing.assert_allclose(
-            machine.decision_function(new), separate.decision_function(new), atol=1e-5
+            estimator.decision_function(new), separate.decision_function(new), atol=1e-5
         )
         np.testing.assert_array_equal(rows, same)
 
@@ -109,7 +109,7 @@ def test_bounds_are_not_for_weighted_votes():
 def test_draws_do_not_depend_on_the_order_of_rows():
     X, y, _, new = table()
     order = np.random.default_rng(3).permutation(40)
-    one, other = (vote(MACHINES["kernel"], X[i], y[i]) for i in (slice(None), order))
+    one, other = (vote(ESTIMATORS["kernel"], X[i], y[i]) for i in (slice(None), order))
     np.testing.assert_allclose(one.decision_function(new), other.decision_function(new), atol=1e-5)
 
 
@@ -164,8 +164,8 @@ def test_probabilities_of_bagging_are_fractions_of_votes(n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_of_votes(n_classes):
     X, y, _, new = table(n_classes)
-    counted = vote(MACHINES["kernel"], X, y, outputs="votes")
-    outputs = np.array([machine.predict(new) for machine in counted.estimators_])
+    counted = vote(ESTIMATORS["kernel"], X, y, outputs="votes")
+    outputs = np.array([estimator.predict(new) for estimator in counted.estimators_])
     shares = (outputs[:, :, None] == counted.classes_).mean(axis=0)
     np.testing.assert_allclose(check_probabilities(counted, new), shares)
     trees = vote(DecisionTreeClassifier(max_depth=2, random_state=0), X, y)
@@ -174,12 +174,14 @@ def test_probabilities_of_votes(n_classes):
     logistic = vote(StumpLogisticRegression(), X, y)
     found = check_probabilities(logistic, new)
     if n_classes == 2:
-        mean = np.mean([machine.decision_function(new) for machine in logistic.estimators_], axis=0)
+        mean = np.mean(
+            [estimator.decision_function(new) for estimator in logistic.estimators_], axis=0
+        )
         np.testing.assert_allclose(found[:, 1], expit(mean), rtol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("machine", "options"),
+    ("estimator", "options"),
     [
         (KernelSVC(), {}),
         (LogisticRegression(), {}),
@@ -187,8 +189,8 @@ def test_probabilities_of_votes(n_classes):
         ([StumpLogisticRegression(), StumpSVC()], {}),
     ],
 )
-def test_other_votes_have_no_probabilities(machine, options):
-    assert not hasattr(SubsampleVotingClassifier(machine, **options), "predict_proba")
+def test_other_votes_have_no_probabilities(estimator, options):
+    assert not hasattr(SubsampleVotingClassifier(estimator, **options), "predict_proba")
 
 
 def test_probabilities_of_a_weighted_vote_are_weights():

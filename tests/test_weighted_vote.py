@@ -26,8 +26,8 @@ def prefit_voters(labels=Y):
     return [(name, voter.fit(X, labels)) for name, voter in voters.items()]
 
 
-def test_the_optimum_has_no_downhill_direction():
-    """Karush-Kuhn-Tucker: the slope is 0 where a weight is positive, not negative elsewhere."""
+def test_weights_are_the_optimum_of_projected_gradients():
+    """Weights agree to 1e-3, and the best voter has the largest."""
     model = WeightedVoteClassifier(prefit_voters(), prefit=True, C=1.0).fit(X_OTHER, Y_OTHER)
     votes = np.array(
         [2.0 * (v.predict(X_OTHER) == model.classes_[1]) - 1 for v in model.estimators_]
@@ -39,7 +39,7 @@ def test_the_optimum_has_no_downhill_direction():
 
 
 def _minimum(votes, side):
-    """Projected gradient on ``|w|^2 / 2 + sum of log(1 + exp(-y votes w))``."""
+    """Minimize by projected gradients: ``|w|^2 / 2 + sum of log(1 + exp(-y votes w))``."""
     w = np.zeros(len(votes))
     for _ in range(20_000):
         p = 1 / (1 + np.exp(side * (w @ votes)))
@@ -48,8 +48,8 @@ def _minimum(votes, side):
 
 
 def test_voters_below_chance_have_weight_zero():
-    liar = KNeighborsClassifier().fit(X, np.where(Y.max() == Y, Y.min(), Y.max()))
-    model = WeightedVoteClassifier([*prefit_voters(), ("liar", liar)], prefit=True)
+    inverted = KNeighborsClassifier().fit(X, np.where(Y.max() == Y, Y.min(), Y.max()))
+    model = WeightedVoteClassifier([*prefit_voters(), ("inverted", inverted)], prefit=True)
     model.fit(X_OTHER, Y_OTHER)
     assert model.weights_[-1] == 0.0
     np.testing.assert_allclose(model.weights_.sum(), 1.0)
@@ -93,10 +93,10 @@ def test_frames_reach_the_voters_as_they_are():
     assert model.feature_names_in_.tolist() == ["x", "word"]
 
 
-def test_voters_at_chance_have_equal_weights():
-    liars = [("liar", LogisticRegression().fit(X, np.where(Y.max() == Y, Y.min(), Y.max())))] * 1
+def test_equal_weights_if_no_voter_is_better_than_chance():
+    inverted = LogisticRegression().fit(X, np.where(Y.max() == Y, Y.min(), Y.max()))
     with pytest.warns(UserWarning, match="no classifier is better than chance"):
-        model = WeightedVoteClassifier(liars, prefit=True).fit(X, Y)
+        model = WeightedVoteClassifier([("inverted", inverted)], prefit=True).fit(X, Y)
     np.testing.assert_array_equal(model.weights_, 1.0)
 
 

@@ -59,8 +59,8 @@ def test_every_preset(preset, credit, tmp_path):
 
 
 def test_perceptrons_accept_numbers_only(credit, tmp_path):
-    given = ("--target", "default", "--model", "perceptron", "-o", tmp_path / "m.stump")
-    assert "accepts numbers only" in input_error("fit", credit, *given)
+    args = ("--target", "default", "--model", "perceptron", "-o", tmp_path / "m.stump")
+    assert "accepts numbers only" in input_error("fit", credit, *args)
     assert not (tmp_path / "m.stump").exists()
 
 
@@ -175,7 +175,7 @@ def test_every_command_and_option_has_help_and_is_documented(name):
 
 
 def sorted_table(path, seed=0):
-    """A file whose labels come in order, as exports of data bases have them."""
+    """Write a file sorted by its labels, as database exports often are."""
     y = np.repeat([0, 1], 100)
     a = np.random.default_rng(seed).normal(size=(200, 2)).round(3) + y[:, None]
     pd.DataFrame({"a": a[:, 0], "b": a[:, 1], "y": y}).to_csv(path, index=False)
@@ -185,10 +185,10 @@ def sorted_table(path, seed=0):
 def test_training_rows_give_no_validation_bound(preset, tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     sorted_table(data)
-    given = ("--target", "y", "--model", preset, "-o", out, "--force", "--json")
-    output = json.loads(run("fit", data, *given).stdout)["bounds"]
+    args = ("--target", "y", "--model", preset, "-o", out, "--force", "--json")
+    output = json.loads(run("fit", data, *args).stdout)["bounds"]
     assert [one["name"] for one in output].count("validation_bound") == 1
-    output = json.loads(run("fit", data, *given, "--cv", 3).stdout)["bounds"]
+    output = json.loads(run("fit", data, *args, "--cv", 3).stdout)["bounds"]
     assert all(one["name"] != "validation_bound" for one in output)
     found = json.loads(run("bound", out, data, "--json").stdout)["bounds"]
     assert all(one["name"] != "validation_bound" for one in found)
@@ -214,8 +214,8 @@ def test_the_training_table_is_recognized_by_its_rows(tmp_path):
 def test_a_leave_one_out_bound_is_printed_once(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     sorted_table(data)
-    given = ("--target", "y", "--model", "stump-svm", "--C", 1, "--cv", 2, "-o", out)
-    run("fit", data, *given)
+    args = ("--target", "y", "--model", "stump-svm", "--C", 1, "--cv", 2, "-o", out)
+    run("fit", data, *args)
     names = [one["name"] for one in json.loads(run("bound", out, data, "--json").stdout)["bounds"]]
     assert names == ["loo_bound"]
 
@@ -236,7 +236,7 @@ def test_training_rows_are_reported(tmp_path):
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
-    """A table of three classes, one of whose features is named as a column of the output."""
+    """A table of three classes, with a feature that has the name of an output column."""
     rng = np.random.default_rng(0)
     folder = tmp_path_factory.mktemp("three")
     frame = pd.DataFrame({"score": rng.normal(size=300), "word": rng.choice(list("uvw"), 300)})
@@ -274,10 +274,10 @@ def test_three_classes(three, tmp_path):
 
 
 def test_options_that_do_not_apply_to_a_preset(credit, tmp_path):
-    given = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
+    args = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
     for preset in ("boost", "bag"):
-        assert f"--C 2: {preset} has no C" in input_error(*given, "--model", preset, "--C", 2)
-    assert run(*given, "--C", 1).exit_code == 0
+        assert f"--C 2: {preset} has no C" in input_error(*args, "--model", preset, "--C", 2)
+    assert run(*args, "--C", 1).exit_code == 0
     assert "pass one of them" in input_error(
         "explain", tmp_path / "m.stump", credit, "--row", 1, "-o", tmp_path / "parts.csv"
     )
@@ -286,28 +286,28 @@ def test_options_that_do_not_apply_to_a_preset(credit, tmp_path):
 
 def test_unknown_labels(credit, credit_model, tmp_path):
     pd.read_csv(credit).assign(default=7).to_csv(tmp_path / "new.csv", index=False)
-    for given in (
+    for args in (
         ("bound", credit_model, tmp_path / "new.csv"),
         ("report", credit_model, tmp_path / "new.csv", "-o", tmp_path / "page.html"),
     ):
         assert (
             "'default' is '7' in some rows, which is not one of the model's classes"
-            in input_error(*given)
+            in input_error(*args)
         )
 
 
 def test_json_output(credit, credit_model, tmp_path):
-    for given in (("predict", credit_model, credit), ("explain", credit_model, credit, "--row", 0)):
-        rows = json.loads(run(*given, "--json").stdout)["rows"]  # and no NaN, which JSON has not
+    for args in (("predict", credit_model, credit), ("explain", credit_model, credit, "--row", 0)):
+        rows = json.loads(run(*args, "--json").stdout)["rows"]  # without NaN, which is not JSON
         assert len(rows) > 20
-    for given in (
+    for args in (
         ("predict", credit_model, credit),
         ("explain", credit_model, credit),
         ("report", credit_model, credit),
         ("export", credit_model, "--to", "json"),
     ):
-        out = tmp_path / given[0]
-        assert json.loads(run(*given, "-o", out, "--json").stdout)["out"] == str(out)
+        out = tmp_path / args[0]
+        assert json.loads(run(*args, "-o", out, "--json").stdout)["out"] == str(out)
 
 
 def test_an_input_is_never_overwritten(credit, credit_model):
@@ -341,8 +341,8 @@ def test_a_damaged_archive_and_a_model_without_curves(credit, tmp_path):
     assert "cannot be read" in input_error("fit", tmp_path / "t.csv.gz", "--target", "y", "-o", out)
     numbers = pd.read_csv(credit)[["duration", "age", "default"]]
     numbers.to_csv(tmp_path / "numbers.csv", index=False)
-    given = ("--target", "default", "--model", "perceptron", "-o", out)
-    assert run("fit", tmp_path / "numbers.csv", *given).exit_code == 0
+    args = ("--target", "default", "--model", "perceptron", "-o", out)
+    assert run("fit", tmp_path / "numbers.csv", *args).exit_code == 0
     assert "has no curves to show; fit with another --model" in input_error("explain", out)
     assert "has no curves to show" in input_error("report", out, "-o", tmp_path / "page.html")
 
@@ -355,19 +355,19 @@ def test_every_command_shows_examples_of_itself():
 def test_the_interval_of_cross_validation_covers_the_error(tmp_path):
     x = np.arange(200)
     pd.DataFrame({"x": x, "y": x >= 100}).to_csv(tmp_path / "t.csv", index=False)
-    given = ("--target", "y", "--C", 1, "--cv", 2, "--use", "x", "--json")
-    about = json.loads(run("fit", tmp_path / "t.csv", *given, "-o", tmp_path / "m").stdout)
+    args = ("--target", "y", "--C", 1, "--cv", 2, "--use", "x", "--json")
+    about = json.loads(run("fit", tmp_path / "t.csv", *args, "-o", tmp_path / "m").stdout)
     error = about["error"]
     assert error["value"] <= 0.01 and error["low"] <= error["value"] and error["high"] > 0.01
     assert "origin" not in about
 
 
-def test_training_rows_are_not_called_held_out(credit, tmp_path):
+def test_training_rows_are_not_reported_as_held_out(credit, tmp_path):
     out, page = tmp_path / "m.stump", tmp_path / "page.html"
     run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
     run("report", out, credit, "-o", page)
-    assert "Of the 400 training rows" in page.read_text() and "held-out" not in shown_in(page)
-    assert "In cross-validation, models trained the same way misclassify" in shown_in(page)
+    assert "Of the 400 training rows" in page.read_text() and "held-out" not in page_text(page)
+    assert "In cross-validation, models trained the same way misclassify" in page_text(page)
     assert "Error on 400 training rows" in run("bound", out, credit).stdout
     half = tmp_path / "half.csv"
     pd.read_csv(credit).iloc[::2].to_csv(half, index=False)
@@ -375,7 +375,7 @@ def test_training_rows_are_not_called_held_out(credit, tmp_path):
     assert "Warning: about 100% of these rows" in page.read_text()
 
 
-def shown_in(page):
+def page_text(page):
     """Return the sentences of a page."""
     text = page.read_text()
     return text[text.index("<main") : text.index("<script")]
@@ -407,8 +407,8 @@ def test_the_dialect_of_a_file_is_stored(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     rows = "\n".join(f"{k % 7};{'é' if k % 2 else 'è'};{k % 2}" for k in range(80))
     data.write_bytes(f"a;word;y\n{rows}\n".encode("latin-1"))
-    given = ("--target", "y", "--C", 1, "--encoding", "latin-1", "-o", out)
-    output = run("fit", data, *given).stdout
+    args = ("--target", "y", "--C", 1, "--encoding", "latin-1", "-o", out)
+    output = run("fit", data, *args).stdout
     command = output.splitlines()[-1].split()[2:]
     command[-1] = str(tmp_path / "page.html")
     done = run(*command)
@@ -450,21 +450,21 @@ def test_unsupported_columns_are_dropped(tmp_path):
 
 
 def test_contradictory_options(credit, tmp_path):
-    given = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
-    assert "choose one" in input_error(*given, "--drop", "age", "--use", "age")
-    assert "exclude each other" in input_error(*given, "--cv", 3, "--holdout", 0.2)
-    assert "use 'default'" in input_error(*given[:3], "DEFAULT", *given[4:])
+    args = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
+    assert "choose one" in input_error(*args, "--drop", "age", "--use", "age")
+    assert "exclude each other" in input_error(*args, "--cv", 3, "--holdout", 0.2)
+    assert "use 'default'" in input_error(*args[:3], "DEFAULT", *args[4:])
 
 
 @pytest.mark.parametrize("wrong", [TypeError, KeyError, AttributeError])
 @pytest.mark.parametrize(
-    "place", ["_workflow.fitting.certificate_and_path", "bounds.validation_bound"]
+    "target", ["_workflow.fitting.certificate_and_path", "bounds.validation_bound"]
 )
-def test_a_bug_is_not_called_bad_input(wrong, place, credit, tmp_path, monkeypatch):
+def test_a_bug_is_not_reported_as_invalid_input(wrong, target, credit, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise wrong("a bug")
 
-    monkeypatch.setattr(f"everystump.{place}", fail)
+    monkeypatch.setattr(f"everystump.{target}", fail)
     done = run("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
     assert isinstance(done.exception, wrong) and done.stderr == ""
 
@@ -481,11 +481,11 @@ def test_a_numeric_model_reports_missing_values(credit, tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame = pd.read_csv(credit)[["duration", "age", "default"]]
     frame.to_csv(data, index=False)
-    given = ("fit", data, "--target", "default", "--model", "perceptron", "-o", out)
+    args = ("fit", data, "--target", "default", "--model", "perceptron", "-o", out)
     assert "'age' holds categories, but --model perceptron" in input_error(
-        *given, "--categorical", "age"
+        *args, "--categorical", "age"
     )
-    assert run(*given).exit_code == 0
+    assert run(*args).exit_code == 0
     assert "Error on 100 held-out rows" in run("bound", out, data).stdout
     frame.assign(age=frame["age"].mask(frame.index == 7)).to_csv(data, index=False)
     assert "'age' is missing in row 7" in input_error("predict", out, data)

@@ -85,8 +85,8 @@ def test_members_of_a_vote_have_the_labels(frame):
 
 def test_candidates_of_a_search_have_the_labels(frame):
     X, y = frame[["a", "b", "c"]][:20], frame["state"].to_numpy()[:20]
-    machine = KernelSVC("stump", fit_intercept=False)
-    search = LooBoundSearch(machine, {"C": [0.1, 1.0]})
+    estimator = KernelSVC("stump", fit_intercept=False)
+    search = LooBoundSearch(estimator, {"C": [0.1, 1.0]})
     fit_with_class_order(search, X, y, np.array(["well", "ill"]))
     for one in (search, *search.candidates_):
         assert one.classes_.tolist() == ["well", "ill"]

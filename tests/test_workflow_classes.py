@@ -56,7 +56,7 @@ def test_many_classes(tmp_path):
 
 
 def test_fewer_held_out_rows_than_classes(tmp_path):
-    """26 classes, 13 rows to hold out: each class keeps a row to learn from."""
+    """26 classes, 13 rows to hold out: each class keeps a training row."""
     labels = [f"L{k:02}" for k in range(26)] * 5
     done = run(*table_of(labels, tmp_path), "--model", "boost", "--holdout", 0.1)
     about = json.loads(done.stdout)
@@ -85,7 +85,7 @@ def test_votes_need_rows_of_every_class(tmp_path):
 
 
 def test_boosting_that_stops_early_is_reported_once(tmp_path):
-    """Equal rows of both classes: after few stumps no other is better than a coin."""
+    """Equal rows of both classes: after few stumps no other is better than chance."""
     frame = pd.DataFrame({"a": [0, 0, 0, 1, 1, 1] * 20, "y": [0, 0, 1, 0, 1, 1] * 20})
     frame.to_csv(tmp_path / "t.csv", index=False)
     fit = ("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m.stump")

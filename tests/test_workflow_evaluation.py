@@ -13,12 +13,12 @@ from everystump.datasets import make_twonorm
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """Write two classes whose positive one comes first in the alphabet, and is rare."""
+    """Write two classes; the positive one is first in alphabetical order, and rare."""
     X, y = make_twonorm(240, random_state=0)
-    kept = (y < 0) | (np.arange(240) % 3 == 0)
-    frame = pd.DataFrame(X[kept, :3], columns=["a", "b", "c"])
-    frame["word"] = np.where(X[kept, 3] > 0, "high", "low")
-    frame["state"] = np.where(y[kept] > 0, "ill", "well")
+    selected = (y < 0) | (np.arange(240) % 3 == 0)
+    frame = pd.DataFrame(X[selected, :3], columns=["a", "b", "c"])
+    frame["word"] = np.where(X[selected, 3] > 0, "high", "low")
+    frame["state"] = np.where(y[selected] > 0, "ill", "well")
     path = tmp_path_factory.mktemp("figures") / "table.csv"
     frame.to_csv(path, index=False)
     return path
@@ -32,14 +32,14 @@ def model(table):
 
 
 def test_fit_prints_every_metric_with_a_baseline(table, tmp_path):
-    given = ("fit", table, "--target", "state", "--C", 0.1, "--force", "-o", tmp_path / "m")
-    lines = run(*given).stdout.splitlines()
+    args = ("fit", table, "--target", "state", "--C", 0.1, "--force", "-o", tmp_path / "m")
+    lines = run(*args).stdout.splitlines()
     head = next(k for k, line in enumerate(lines) if "always “well”" in line)
     names = [line.split("  ")[0] for line in lines[head + 2 : head + 8]]
     assert names[:4] == ["accuracy", "balanced accuracy", "AUC", "log loss"]
     assert names[4:] == ["precision of “ill”", "recall of “ill”"]
     assert any(line.startswith("Saved") and "--refit" in line for line in lines)
-    about = json.loads(run(*given, "--json").stdout)
+    about = json.loads(run(*args, "--json").stdout)
     figures = about["figures"]["figures"]
     assert set(figures) == {
         *("accuracy", "balanced_accuracy", "auc", "log_loss", "precision", "recall")
@@ -71,7 +71,7 @@ def test_bound_and_report_agree_with_fit(table, model, tmp_path):
     assert "95% interval" not in run("bound", model, tmp_path / "known.csv").stdout
 
 
-def test_refit_trains_on_all_rows_and_says_whose_metrics_are_shown(table, model, tmp_path):
+def test_refit_trains_on_all_rows_and_reports_the_first_models_metrics(table, model, tmp_path):
     out = tmp_path / "again.stump"
     done = run("fit", table, "--target", "state", "--C", 0.1, "--refit", "-o", out)
     n_rows, first = len(pd.read_csv(table)), package.load(model).about_
@@ -93,9 +93,9 @@ def test_refit_trains_on_all_rows_and_says_whose_metrics_are_shown(table, model,
 
 
 def test_refit_keeps_the_chosen_c(table, tmp_path):
-    given = ("fit", table, "--target", "state", "--json", "-o")
-    first = json.loads(run(*given, tmp_path / "a").stdout)
-    again = json.loads(run(*given, tmp_path / "b", "--refit").stdout)
+    args = ("fit", table, "--target", "state", "--json", "-o")
+    first = json.loads(run(*args, tmp_path / "a").stdout)
+    again = json.loads(run(*args, tmp_path / "b", "--refit").stdout)
     assert again["path"] == first["path"]
     assert first["path"]["chosen"] == package.load(tmp_path / "b").C
 
@@ -131,11 +131,11 @@ def test_importances_are_those_of_the_held_out_rows(table, model):
     "preset", ["stump-logistic", pytest.param("stump-svm", marks=pytest.mark.slow)]
 )
 def test_the_seed_determines_the_folds_that_choose_c(table, tmp_path, preset):
-    """With --cv all rows are learned from, so that only folds can differ."""
+    """With --cv the model is trained on all rows, so that only folds can differ."""
     means = []
     for seed in (0, 1):
-        given = ("--cv", 2, "--seed", seed, "--model", preset, "-o", tmp_path / str(seed), "--json")
-        about = json.loads(run("fit", table, "--target", "state", *given).stdout)
+        args = ("--cv", 2, "--seed", seed, "--model", preset, "-o", tmp_path / str(seed), "--json")
+        about = json.loads(run("fit", table, "--target", "state", *args).stdout)
         means.append(about["path"]["mean"][:5])
         assert package.load(tmp_path / str(seed)).random_state == seed
     assert means[0] != means[1]

@@ -97,13 +97,13 @@ def read(tmp_path, text, **options):
     return read_file(tmp_path / "t.csv", Dialect(**options))
 
 
-@pytest.mark.parametrize("given", [None, ","])
-def test_decimal_commas(given, tmp_path):
+@pytest.mark.parametrize("decimal", [None, ","])
+def test_decimal_commas(decimal, tmp_path):
     text = "a;b;c;y\n1,5;x;3;0\n-2;y;,25;1\n1,5e3;1,2,3;;0\n"
-    frame, notes = read(tmp_path, text, decimal=given)
+    frame, notes = read(tmp_path, text, decimal=decimal)
     assert frame["a"].tolist() == [1.5, -2.0, 1500.0] and frame["c"].tolist()[:2] == [3.0, 0.25]
     assert frame["b"].tolist() == ["x", "y", "1,2,3"]
-    assert any("decimal commas" in one for one in notes) == (given is None)
+    assert any("decimal commas" in one for one in notes) == (decimal is None)
     assert "Columns are separated by semicolons." in notes
 
 
@@ -133,8 +133,8 @@ def test_markers_of_missing_values_are_stored_with_the_model(tmp_path):
     )
     output = run("fit", data, "--target", "y", "--C", 1, "-o", out).stdout
     assert "Words treated as missing values: a ('unk.' in 50 rows)" in output
-    given = ("--missing", "unk.", "-o", out, "--force")
-    output = run("fit", data, "--target", "y", "--C", 1, *given).stdout
+    args = ("--missing", "unk.", "-o", out, "--force")
+    output = run("fit", data, "--target", "y", "--C", 1, *args).stdout
     assert "Missing values: a." in output and "Words treated" not in output
     pd.DataFrame({"a": ["unk.", "0.5"], "b": [0.0, 0.0]}).to_csv(new, index=False)
     predicted = pd.read_csv(io.StringIO(run("predict", out, new).stdout))["score"]
@@ -256,12 +256,12 @@ def test_labels_are_written_as_in_the_file(tmp_path):
     for labels in (("true", "false"), ("007", "8"), ("100000000000000000000", "1"), ("yes ", "no")):
         pd.DataFrame({"a": [0, 1] * 40, "y": labels * 40}).to_csv(data, index=False)
         output = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force").stdout
-        wanted = {label.strip() for label in labels}
-        assert "Classes: " in output and all(label in output for label in wanted)
+        expected = {label.strip() for label in labels}
+        assert "Classes: " in output and all(label in output for label in expected)
         predicted = pd.read_csv(io.StringIO(run("predict", out, data).stdout), dtype=str)[
             "prediction"
         ]
-        assert set(predicted) == wanted
+        assert set(predicted) == expected
         assert "Error on 20 held-out rows: 0.0%." in run("bound", out, data).stdout
 
 
@@ -289,7 +289,7 @@ def test_numbers_first_and_text_much_later(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "match"),
+    ("options", "match"),
     [
         (("--seed", 2**40), "seed"),
         (("--holdout", "nan"), "nan is not a finite number"),
@@ -297,16 +297,16 @@ def test_numbers_first_and_text_much_later(tmp_path):
         (("--cv", 1), "cv"),
     ],
 )
-def test_options_out_of_range(given, match, tmp_path):
-    done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m", *given)
+def test_options_out_of_range(options, match, tmp_path):
+    done = run("fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m", *options)
     assert done.exit_code == 2 and match in done.stderr
 
 
-def fitted(tmp_path, frame, *given):
+def fitted(tmp_path, frame, *options):
     """Write a table and fit a model to its column y; return both files."""
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame.to_csv(data, index=False)
-    done = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force", *given)
+    done = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force", *options)
     assert done.exit_code == 0, done.output
     return data, out
 
@@ -393,8 +393,8 @@ def test_kept_columns_stay_as_they_are_written(tmp_path):
     done = run(
         "predict", out, data, "--keep", "id", "--keep", "price", "--keep", "code", "--keep", "a"
     )
-    kept = [line.split(",")[:4] for line in done.stdout.splitlines()[1:]]
-    assert kept == [
+    cells = [line.split(",")[:4] for line in done.stdout.splitlines()[1:]]
+    assert cells == [
         ["00000", "1.50", "7", "0.5"],
         ["00001", "2.00", "", "0.25"],
         ["00002", "NA", "8", "-1"],
@@ -442,8 +442,8 @@ def test_categorical_columns_are_not_dropped(tmp_path):
 def test_notes_are_printed_after_all_checks(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("b;y\n1,5;no\n2,5;yes\n")
-    wanted = "The data have no column 'a', which the model needs; add or rename columns."
-    assert input_error("bound", out, data) == wanted
+    expected = "The data have no column 'a', which the model needs; add or rename columns."
+    assert input_error("bound", out, data) == expected
 
 
 def test_boolean_labels_in_parquet(tmp_path):

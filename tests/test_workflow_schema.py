@@ -120,7 +120,7 @@ def test_the_column_decides_what_commas_mean():
     assert set(prepare(["1,234", "5,678"] * 60).X["x"]) == {1234.0, 5678.0}
     assert set(prepare(["1,234", "0,678"] * 60).X["x"]) == {1.234, 0.678}
     assert set(prepare(["1,234", "5,678"] * 60, decimal=",").X["x"]) == {1.234, 5.678}
-    assert set(prepare(half, decimal=".").X["x"]) == {"1,5", "2,25"}  # as the user says
+    assert set(prepare(half, decimal=".").X["x"]) == {"1,5", "2,25"}  # as the option sets it
 
 
 def test_cells_of_another_currency_are_words():
@@ -310,7 +310,7 @@ def test_new_files_are_parsed_as_in_training(tmp_path):
         row = match_features(model, read_file(new, text=["when", "age", "money"])[0]).iloc[0]
         assert row["when_month"] == 2 and np.isnan(row["age"]) and row["money"] == 1234
         assert run("predict", out, new).exit_code == run("explain", out, new).exit_code == 0
-    for text, wanted in (
+    for text, expected in (
         (
             "when,age,money\nsoon,1,2\n",
             "'when' is 'soon' in row 0 .*, where the model expects a date",
@@ -326,7 +326,7 @@ def test_new_files_are_parsed_as_in_training(tmp_path):
         ("age,money\n1,2\n", "The data have no column 'when'"),
     ):
         new.write_text(text)
-        assert re.search(wanted, input_error("predict", out, new))
+        assert re.search(expected, input_error("predict", out, new))
     new.write_text("when_year,when_month,when_weekday,age,money\n2012.1,2,5,30,1234\n")
     assert run("predict", out, new).exit_code == 0
 
@@ -379,9 +379,9 @@ def test_identifiers_and_free_text_are_dropped():
 
 
 def test_an_empty_column_cannot_be_used():
-    for wish in ("use", "categorical"):
+    for option in ("use", "categorical"):
         with pytest.raises(InvalidInputError, match="'x' cannot be used: it has no values"):
-            prepare([None] * N, **{wish: ["x"]})
+            prepare([None] * N, **{option: ["x"]})
 
 
 def test_integers_beyond_float_precision_stay_distinct(tmp_path):
