@@ -270,9 +270,9 @@ def test_tuned_votes_and_one_svm_have_about_the_same_error(dataset, method, poin
         ("diabetes", "only slightly", "vcc_5", 3.1, True),
         ("diabetes", "only slightly", "vcc_5", -5, True),
         ("diabetes", "only slightly", "vcc_5", 3.3, False),
-        ("thyroid", "lose accuracy significantly", "vcc_5", 5, True),
-        ("thyroid", "lose accuracy significantly", "vcc_5", 0, False),
-        ("thyroid", "lose accuracy significantly", "vcc_5", -5, False),
+        ("thyroid", "significantly less accurate", "vcc_5", 5, True),
+        ("thyroid", "significantly less accurate", "vcc_5", 0, False),
+        ("thyroid", "significantly less accurate", "vcc_5", -5, False),
     ],
 )
 def test_loss_with_few_samples_per_svm(dataset, words, method, points, expected):

@@ -302,8 +302,8 @@ def test_page_has_command_protocol_and_reasons(tmp_path):
     assert "The protocol." in lines and "A note." in lines
     assert "- heart A: tested" in lines and "- sonar B: lost" in lines
     assert lines.count("Some data are missing. It is not here.") == 1
-    assert "- Claim: A wins. **Holds**: by far." in lines
-    assert "- Claim: B wins. **Not shown**: it loses." in lines
+    assert "- Claim: A wins. **Supported**: by far." in lines
+    assert "- Claim: B wins. **Not supported**: it loses." in lines
 
 
 def test_cells_that_share_a_reason_share_a_line(tmp_path):
@@ -345,18 +345,18 @@ def test_failed_plot_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_summary_counts_cells_and_claims():
     assert summary(make_result(cells=TABLE, claims=CLAIMS)) == (
-        "Cells: agrees: 1, better: 1, explained: 1, no data: 2. Claims that hold: 1 of 2."
+        "Cells: agrees: 1, better: 1, explained: 1, no data: 2. Claims supported: 1 of 2."
     )
     assert summary(make_result()) == "Plot only."
 
 
 def test_too_few_runs_are_reported_instead_of_claims(tmp_path):
     few = replace(make_result(claims=CLAIMS), runs=2)
-    assert summary(few) == "Claims that hold: too few runs to test."
+    assert summary(few) == "Claims supported: too few runs to test."
     write_experiment(few, tmp_path)
     page = (tmp_path / "toy.md").read_text(encoding="utf-8")
     assert page.count("**Too few runs to test**") == 2
-    assert "**Holds**" not in page and "**Not shown**" not in page
+    assert "**Supported**" not in page and "**Not supported**" not in page
     index = write_index([few], {}, tmp_path, "everystump reproduce all").read_text("utf-8")
     assert "| too few runs to test |" in index
 
@@ -365,7 +365,7 @@ def test_one_run_is_enough_for_a_deterministic_experiment(tmp_path):
     once = make_result(claims=CLAIMS)
     entry = once.experiment.entry._replace(runs=1)
     once = replace(once, runs=1, experiment=replace(once.experiment, entry=entry))
-    assert summary(once) == "Claims that hold: 1 of 2."
+    assert summary(once) == "Claims supported: 1 of 2."
 
 
 def test_index_has_all_reports_and_skipped_experiments(tmp_path):

@@ -101,7 +101,7 @@ def test_constants_of_wang():
 
 
 def test_constants_of_sugiyama():
-    assert (simulation.N_TRAIN, simulation.N_STUMPS, simulation.N_SHOWN) == (50, 5000, 6)
+    assert (simulation.N_TRAIN, simulation.N_STUMPS, simulation.N_PLOTTED) == (50, 5000, 6)
     models = simulation.make_models(0)
     assert models["bagging"].n_estimators == models["boosting"].n_estimators == 5000
     assert simulation.AXIS.min() == -3 and simulation.AXIS.max() == 3 and len(simulation.AXIS) == 50

@@ -40,7 +40,7 @@ class Task:
 
     @classmethod
     def per_run(cls, runs: int, **arguments: Any) -> list[Self]:
-        """Return one task per run, each with the given arguments."""
+        """Return one task per run, each with these arguments."""
         return [cls(str(run), {"run": run, **arguments}) for run in range(runs)]
 
     @classmethod
@@ -73,7 +73,7 @@ class Cell:
     higher_is_better : bool
         Whether larger numbers are better.
     reason : str
-        Known reason for a difference, or why we have no number.
+        Likely reason for a difference, or why we have no number.
     """
 
     row: str

@@ -26,7 +26,7 @@ from everystump._text import pluralize
 MARKS = {"agrees": "=", "better": "better", "explained": "explained", "differs": "**differs**"}
 LEGEND = (
     "Each cell: the paper's number → ours, and in parentheses the difference in combined standard "
-    "errors; `=` agrees with the paper."
+    "errors; `=` means that it agrees with the paper."
 )
 LIBRARIES = ("everystump", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -77,10 +77,10 @@ def write_index(
         "",
         "A number *agrees* with the paper's if it is within 3 combined standard errors or within "
         "the tolerance of the experiment; *better* is a larger difference in our favor; "
-        "*explained* is a difference whose cause was confirmed by a trial; a claim *holds* if our "
-        "numbers support it.",
+        "*explained* is a difference for which a trial found a likely cause; a claim is "
+        "*supported* if our numbers pass the test stated with it.",
         "",
-        f"| experiment | runs | {' | '.join(VERDICTS)} | claims that hold | CPU time |",
+        f"| experiment | runs | {' | '.join(VERDICTS)} | claims supported | CPU time |",
         "|---" * (len(VERDICTS) + 4) + "|",
         *(_overview_row(result) for result in results),
         "",
@@ -98,7 +98,7 @@ def _overview_row(result: ExperimentResult) -> str:
         f"[{name}]({name}.md)",
         str(result.runs),
         *(str(count or "") for count in counts),
-        _claims_held(result),
+        _claims_supported(result),
         f"{result.seconds / 60:.1f} min",
     ]
     return f"| {' | '.join(entries)} |"
@@ -146,15 +146,15 @@ def _verdict_counts(cells: Sequence[Cell]) -> str:
 
 
 def summary(result: ExperimentResult) -> str:
-    """Return the verdicts and the number of claims that hold, in one line."""
+    """Return the verdicts and the number of supported claims, in one line."""
     report = result.report
     parts = [f"Cells: {_verdict_counts(report.cells)}"] if report.cells else []
     if report.claims:
-        parts.append(f"Claims that hold: {_claims_held(result)}.")
+        parts.append(f"Claims supported: {_claims_supported(result)}.")
     return " ".join(parts) or "Plot only."
 
 
-def _claims_held(result: ExperimentResult) -> str:
+def _claims_supported(result: ExperimentResult) -> str:
     claims = result.report.claims
     if not claims:
         return ""
@@ -164,7 +164,9 @@ def _claims_held(result: ExperimentResult) -> str:
 
 
 def _claim_line(claim: Claim, *, tested: bool) -> str:
-    outcome = ("Holds" if claim.holds else "Not shown") if tested else "Too few runs to test"
+    outcome = "Supported" if claim.holds else "Not supported"
+    if not tested:
+        outcome = "Too few runs to test"
     return f"- Claim: {claim.text} **{outcome}**: {claim.evidence}"
 
 

@@ -15,12 +15,12 @@ NO_DATA = "the data are not available"
 
 
 def select(records: Sequence[Record], **arguments: Any) -> list[Record]:
-    """Return the records with the given arguments."""
+    """Return the records with these arguments."""
     return [r for r in records if all(r[name] == value for name, value in arguments.items())]
 
 
 def column(records: Sequence[Record], name: str, **arguments: Any) -> np.ndarray:
-    """Return one result of each record with the given arguments, run by run."""
+    """Return one result of each record with these arguments, run by run."""
     return np.array([record[name] for record in select(records, **arguments)])
 
 

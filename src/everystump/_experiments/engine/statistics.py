@@ -122,8 +122,8 @@ def verdict(cell: Cell) -> Verdict:
 
     It *agrees* if it is within the cell's tolerance, or, where both numbers have standard errors,
     within 3 combined standard errors.  Otherwise it is *better*, or it *differs*, or it is
-    *explained* if a tested reason for the difference is known.  With *too few runs* we have no
-    standard error.
+    *explained* if a trial found a likely reason for the difference.  With *too few runs* we have
+    no standard error.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def _better(records: list[Record], first: str, second: str) -> Claim:
         f"{COLUMNS[first]} is better than {COLUMNS[second]}.",
         2 * found.lower > found.n_datasets,
         f"significantly better on {found.lower} of {found.n_datasets} datasets, worse on "
-        f"{found.higher} (paired t-test, p < 0.05; holds if better on most).",
+        f"{found.higher} (paired t-test, p < 0.05; supported if better on most).",
     )
 
 

@@ -74,8 +74,8 @@ def _slightly_worse(records: list[Record]) -> Claim:
         "The stump kernel is comparable to the Gaussian kernel, but slightly worse.",
         found.higher > found.lower and bool(0 < gap < COMPARABLE),
         f"of {found.n_datasets} datasets, it is significantly worse on {found.higher} and better "
-        f"on {found.lower} (paired t-test, p < 0.05); on average its error is {gap:.1f} points "
-        f"higher (comparable: below {COMPARABLE:g}).",
+        f"on {found.lower} (paired t-test, p < 0.05); its mean error differs by {gap:+.1f} points "
+        f"(comparable: by less than {COMPARABLE:g}).",
     )
 
 
@@ -98,8 +98,8 @@ def _faster(records: list[Record]) -> Claim:
         "The parameter search of the stump kernel is therefore faster.",
         bool(gauss > libsvm),
         f"with LIBSVM for both, the Gaussian search took {gauss / libsvm:.1f} times as long; it "
-        f"took {gauss / stump:.1f} times as long as our path. Other runs used the other cores at "
-        "the same time.",
+        f"took {gauss / stump:.1f} times as long as our path. Other runs were using the "
+        "other cores at the same time.",
     )
 
 

@@ -29,8 +29,8 @@ def report_stump(records: list[Record]) -> Report:
         f"{evidence} No stump has an error below {100 * simulation.MIN_STUMP_ERROR:g}% on this "
         "distribution, whose classes are linearly separable.",
     )
-    shown = simulation.plotted_run(records)
-    draw = partial(plots.one_panel, shown, shown["stump"]["vote"])
+    plotted = simulation.plotted_run(records)
+    draw = partial(plots.one_panel, plotted, plotted["stump"]["vote"])
     return _report(records, "stump", [poor], Plot("One decision stump", draw))
 
 
@@ -42,21 +42,21 @@ def report_bagging(records: list[Record]) -> Report:
         test.first_is_lower,
         evidence,
     )
-    titles = [f"bootstrap sample {j + 1}" for j in range(simulation.N_SHOWN)]
+    titles = [f"bootstrap sample {j + 1}" for j in range(simulation.N_PLOTTED)]
     titles.append(f"average of b = {simulation.N_STUMPS} stumps")
-    shown = simulation.plotted_run(records)
-    draw = partial(plots.seven_panels, shown, "bagging", titles, weighted=False)
+    plotted = simulation.plotted_run(records)
+    draw = partial(plots.seven_panels, plotted, "bagging", titles, weighted=False)
     caption = "(a)-(f) the first stumps, each from a bootstrap sample; (g) the average of all"
     return _report(records, "bagging", [improves], Plot(caption, draw))
 
 
 def report_boosting(records: list[Record]) -> Report:
     """Plot the ensemble of run 0 and test whether boosting gives a strong classifier."""
-    shown = simulation.plotted_run(records)
-    boosting = shown["boosting"]
+    plotted = simulation.plotted_run(records)
+    boosting = plotted["boosting"]
     titles = [f"round {j + 1}, θ = {theta:.2f}" for j, theta in enumerate(boosting["thetas"])]
     titles.append(f"weighted vote of b = {simulation.N_STUMPS} stumps")
-    draw = partial(plots.seven_panels, shown, "boosting", titles, weighted=True)
+    draw = partial(plots.seven_panels, plotted, "boosting", titles, weighted=True)
     caption = "(a)-(f) the first stumps, marker area = sample weight; (g) the weighted vote"
     claims = []
     for other, text in (

@@ -15,23 +15,23 @@ _AREA = 30.0
 _MIN_AREA, _MAX_AREA = 3.0, 400.0
 
 
-def one_panel(shown: dict[str, Any], vote: Sequence[int]) -> Any:
+def one_panel(plotted: dict[str, Any], vote: Sequence[int]) -> Any:
     """Plot the samples over the regions of one vote."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.8, 4.8), layout="constrained")
-    _panel(figure.subplots(), shown, vote, "")
+    _panel(figure.subplots(), plotted, vote, "")
     return figure
 
 
 def seven_panels(
-    shown: dict[str, Any], method: str, titles: Sequence[str], *, weighted: bool
+    plotted: dict[str, Any], method: str, titles: Sequence[str], *, weighted: bool
 ) -> Any:
     """Plot the first six stumps of an ensemble in two rows, and its vote in a large panel below.
 
     Parameters
     ----------
-    shown : dict
+    plotted : dict
         The contents of the plot, as stored by `simulation.run_task` in run 0.
     method : str
         Name of the ensemble.
@@ -47,27 +47,27 @@ def seven_panels(
     """
     from matplotlib.figure import Figure
 
-    ensemble = shown[method]
+    ensemble = plotted[method]
     figure = Figure(figsize=(8.4, 11.6), layout="constrained")
     grid = figure.add_gridspec(4, 6)
     for i, vote in enumerate(ensemble["stumps"]):
         row, column = divmod(i, 3)
         ax = figure.add_subplot(grid[row, 2 * column : 2 * column + 2])
         area = np.array(ensemble["weights"][i]) * N_TRAIN * _AREA if weighted else None
-        _panel(ax, shown, vote, f"({'abcdef'[i]}) {titles[i]}", area)
-    _panel(figure.add_subplot(grid[2:, 1:5]), shown, ensemble["vote"], f"(g) {titles[-1]}")
+        _panel(ax, plotted, vote, f"({'abcdef'[i]}) {titles[i]}", area)
+    _panel(figure.add_subplot(grid[2:, 1:5]), plotted, ensemble["vote"], f"(g) {titles[-1]}")
     return figure
 
 
 def _panel(
     ax: Any,
-    shown: dict[str, Any],
+    plotted: dict[str, Any],
     vote: Sequence[int],
     title: str,
     area: np.ndarray | None = None,
 ) -> None:
     """Plot one panel; ``area`` is the marker area of each sample."""
-    X, y = np.array(shown["rows"]), np.array(shown["labels"])
+    X, y = np.array(plotted["rows"]), np.array(plotted["labels"])
     area = np.full(len(y), _AREA) if area is None else np.clip(area, _MIN_AREA, _MAX_AREA)
     regions = np.reshape(vote, (len(AXIS), len(AXIS)))
     ax.contourf(AXIS, AXIS, regions, levels=[-1.5, 0, 1.5], colors=REGION_COLORS)

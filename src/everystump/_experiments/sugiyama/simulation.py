@@ -17,7 +17,7 @@ from everystump.estimators.stump import DecisionStumpClassifier
 
 N_TRAIN, N_TEST = 50, 10_000
 N_STUMPS = 5000
-N_SHOWN = 6
+N_PLOTTED = 6
 AXIS = np.linspace(-3, 3, 50)
 # A stump tests the sign of one feature at best, and is then wrong in two of eight sectors.
 MIN_STUMP_ERROR = 0.25
@@ -38,9 +38,9 @@ on 10,000 new samples from the same distribution.
 
 The single stump is `DecisionStumpClassifier`, bagging is `StumpBaggingClassifier` and boosting is
 `StumpBoostingClassifier`, all with `features="random"`. Two details differ from the MATLAB code: a
-stump may also predict one class everywhere (the book's text counts n + 1 stumps, its code tries
-n − 1), and if the chosen feature has no stump better than random guessing, the other feature is
-used.
+stump may also predict one class everywhere (the book's text counts n + 1 stumps, whereas its code
+tries n − 1), and if the chosen feature has no stump better than random guessing, the other feature
+is used.
 """
 
 
@@ -81,7 +81,7 @@ def make_models(seed: int) -> dict[str, Any]:
 def _plotted(model: Any, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Return predictions of a model and its first stumps on the grid, and the sample weights."""
     grid = np.array([(first, second) for second in AXIS for first in AXIS])
-    first: Stumps = model.stumps_.first(N_SHOWN)
+    first: Stumps = model.stumps_.first(N_PLOTTED)
     scores = [np.zeros(len(X)), *first.staged_scores(X)][: len(first.weight)]
     weights = [np.exp(-y * score) for score in scores]
     return {
@@ -99,5 +99,5 @@ def _signs(scores: np.ndarray) -> list[int]:
 
 def plotted_run(records: Iterable[Record]) -> dict[str, Any]:
     """Return the contents of the plot, from the record of run 0."""
-    shown: dict[str, Any] = next(record["shown"] for record in records if "shown" in record)
-    return shown
+    plotted: dict[str, Any] = next(record["shown"] for record in records if "shown" in record)
+    return plotted

@@ -50,8 +50,8 @@ def no_overfitting(name: str, accuracy: np.ndarray, printed: list[dict[str, str]
         f"{METHODS[name]} does not overfit as T grows.",
         test.difference - 2 * test.error > -ONE_POINT and not test.first_is_lower,
         f"from T = {few['learners']} to T = {many['learners']} its accuracy changes by "
-        f"{test.format()}, and in the paper by {in_print:+.2f} (holds if a decrease of "
-        f"{ONE_POINT:g} point is at least two standard errors away).",
+        f"{test.format()}, and in the paper by {in_print:+.2f} (supported if a decrease of "
+        f"{ONE_POINT:g} point is more than two standard errors away).",
     )
 
 
@@ -88,14 +88,14 @@ def _non_decreasing(values: Any, tolerance: float) -> bool:
 def similar_times(seconds: dict[str, np.ndarray]) -> Claim:
     """Compare the median times of the methods; ``seconds`` has runs along the first axis."""
     boosted, svm = (np.median(seconds[name], axis=0) for name in METHODS)
-    ratio, added = svm.sum() / boosted.sum(), 1000 * (svm - boosted)
+    ratio, added = svm.sum() / boosted.sum(), np.round(1000 * (svm - boosted)) + 0.0
     return Claim(
         "The training times of AdaBoost and AdaBoost+SVM differ little.",
         bool(ratio < MAX_TIME_RATIO),
         f"AdaBoost+SVM takes {ratio:.2f} times as long; the SVM adds {added.min():.0f} to "
         f"{added.max():.0f} ms to AdaBoost's {1000 * boosted.min():.0f} to "
         f"{1000 * boosted.max():.0f} ms (little: a ratio below {MAX_TIME_RATIO:g}; in the "
-        "paper it is 1.01, because its AdaBoost takes so much longer).",
+        "paper it is 1.01, because its AdaBoost is much slower).",
     )
 
 

@@ -37,7 +37,7 @@ misprint.
     "ionosphere": """
 The stumps separate the two classes, so Theorem 4 is tested on the hard margin itself.
 
-The mean of 5 runs is subject to chance: in ten runs with different folds AdaBoost had 91.0%, 90.7%,
+The mean of 5 runs varies by chance: in ten runs with different folds AdaBoost had 91.0%, 90.7%,
 90.9%, 90.8%, 90.8%, 90.7%, 90.7%, 90.8%, 90.8% and 90.7% at T = 100, …, 1000, each within 1 point
 of the published number, and the mean of 5 of them has a standard deviation of 0.45 points. With
 stumps selected by the Gini index, the accuracies are 0.6 to 2.2 points above the published ones
@@ -62,4 +62,4 @@ REASONS = {
     ("ionosphere", "adaboost"): "chance: the mean of five runs has a standard deviation of 0.45 "
     "points, and ten other runs are within 1 point"
 }
-"""Tested reasons for a difference from the paper, by dataset and method."""
+"""Likely reasons for a difference from the paper, found by trials, by dataset and method."""
