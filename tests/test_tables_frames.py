@@ -757,7 +757,9 @@ LABELS_MISSING = {
 
 @pytest.mark.parametrize("y", LABELS_MISSING.values(), ids=LABELS_MISSING)
 def test_missing_labels(y):
-    sentence = r"^y: the label of row 2 is missing .*; drop these rows, or give them a class"
+    sentence = (
+        r"^y: the label of row 2 is missing .*; drop these rows, or assign them a separate class"
+    )
     X = np.arange(6.0)[:, None]
     vote = WeightedVoteClassifier([("one", StumpSVC())])
     for model in (StumpSVC(), KernelSVC(), vote):

@@ -133,7 +133,7 @@ class Blocks(Generic[B]):
         )
 
     def map(self, work: Callable[[B], Any], n_rows: float) -> list:
-        """Return ``work(block)`` for each block; ``n_rows`` is how many rows it reads in all."""
+        """Return ``work(block)`` for each block; ``n_rows`` is the number of rows read in total."""
         return thread_map(work, self.blocks, self._threads_for(n_rows * self.n_joint))
 
     def _threads_for(self, n_codes: float) -> int:

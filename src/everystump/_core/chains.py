@@ -40,7 +40,7 @@ class Chains:
     """The chains of all features; ``n_bins`` is their total number of bins."""
 
     starts: np.ndarray  # (n_features + 1,): where each feature begins in a flat array
-    parents: np.ndarray  # (n_bins,): each precedes its bin; a feature's first is its own
+    parents: np.ndarray  # (n_bins,): each precedes its bin, except at a feature's root
     jumps: np.ndarray  # (n_bins,): s above
     leaves: np.ndarray  # (n_bins,): which bins are levels or missing values, not on a path
     centered: bool  # whether stumps vote -1 and +1 (no intercept) or 0 and 1 (intercept)

@@ -1,8 +1,8 @@
 """From a table of numbers to binned columns: the bins of each feature, and a code for each row.
 
 A feature with at most ``max_bins`` distinct values has a bin for each of them; one with more is
-cut into bins of about equal weight.  A category has a bin for each level.  Everything above this
-module uses only the codes of the rows, the numbers of their bins.
+cut into bins of about equal weight.  A category has a bin for each level.  All higher
+modules use only the codes of the rows, the numbers of their bins.
 
 The bins of a feature form a tree, and each edge of the tree is a stump that separates the bins
 beyond the edge from the rest:

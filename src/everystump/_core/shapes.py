@@ -6,8 +6,8 @@ because ``sign(0) = 1``.  Smooth stumps, decision stumps and sums of both thus h
 adding, scaling and averaging models is adding, scaling and averaging curves.
 
 The curve of a category is a step function over the codes of its levels and 0 beyond them: an
-unknown level contributes nothing.  A missing value has its own value; if none was missing in
-training, it contributes nothing.
+unknown level contributes nothing.  Missing values have a separate value, which is 0 if
+training had none.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class ShapeModel:
 
     def ensemble(self) -> Ensemble:
         """Return the model as a table of smooth stumps whose vote is the score."""
-        parts = [_stumps_of(shape) for shape in self.shapes]
+        parts = [_curve_stumps(shape) for shape in self.shapes]
         features = [np.full(len(part.change), d) for d, part in enumerate(parts)]
         lower, upper, level, change = (np.concatenate(part) for part in zip(*parts, strict=True))
         used = change != 0.0
@@ -291,7 +291,7 @@ class _CurveStumps(NamedTuple):
     change: np.ndarray
 
 
-def _stumps_of(shape: Shape) -> _CurveStumps:
+def _curve_stumps(shape: Shape) -> _CurveStumps:
     if shape.is_category:
         change = shape.levels
         level = np.arange(len(change))

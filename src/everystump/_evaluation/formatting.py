@@ -12,7 +12,7 @@ _NEARLY_ALL = 0.99  # if model and baseline are above this, they are shown with 
 def metric_rows(metrics: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the metrics of `evaluate` as text: ``name``, ``value``, ``interval``, ``baseline``.
 
-    An undefined metric, such as the precision of a class that is never predicted, is a dash.
+    An undefined metric, such as the precision of a class that is never predicted, shows as a dash.
 
     Examples
     --------

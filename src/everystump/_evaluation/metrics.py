@@ -266,8 +266,8 @@ def _better(rows: LabeledPredictions, constant: np.ndarray) -> bool | None:
     None if they are, but not significantly (exact one-sided sign test at the 5% level).
     """
     correct, baseline = rows.actual == rows.predicted, rows.actual == constant
-    won, lost = int(np.sum(correct & ~baseline)), int(np.sum(~correct & baseline))
-    if won <= lost:
+    n_better, n_worse = int(np.sum(correct & ~baseline)), int(np.sum(~correct & baseline))
+    if n_better <= n_worse:
         return False
-    p = binomtest(won, won + lost, 0.5, alternative="greater").pvalue
+    p = binomtest(n_better, n_better + n_worse, 0.5, alternative="greater").pvalue
     return True if p <= _SIGNIFICANCE else None

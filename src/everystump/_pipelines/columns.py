@@ -144,7 +144,7 @@ def unsupported(part: str, reason: str) -> ValueError:
 
 
 def _readers() -> list[tuple[type, Callable[[Any, Mappings], Mappings]]]:
-    """Return the reader of each class of steps; a subclass may do anything and is not read."""
+    """Return the reader of each supported class of steps; their subclasses are not supported."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline

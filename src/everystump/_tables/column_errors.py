@@ -37,9 +37,9 @@ def check_levels(levels: np.ndarray, column: Any, name: str) -> None:
     values = levels.tolist()
     kinds = {value_kind(value) for value in values}
     if len(kinds) > 1 or OTHER in kinds:
-        culprit = next(value for value in values if value_kind(value) != TEXT)
+        example = next(value for value in values if value_kind(value) != TEXT)
         raise TypeError(
-            f"X has {culprit!r} in column {name}, and each argument must be a string or a real "
+            f"X has {example!r} in column {name}, and each argument must be a string or a real "
             f"number, all of one kind; convert the column to text or to numbers."
         )
     if np.inf in levels or -np.inf in levels:
@@ -72,14 +72,14 @@ def not_numeric_error(column: Any, name: str) -> Exception:
         return ValueError(
             f"{start}, where the model expects numbers; pass numbers there, or fit it with text."
         )
-    culprit = next((value for value in present if value_kind(value) == OTHER), None)
-    if culprit is None and any(map(_is_too_large, present)):
+    example = next((value for value in present if value_kind(value) == OTHER), None)
+    if example is None and any(map(_is_too_large, present)):
         return ValueError(
             f"X has a number beyond the largest float (1.8e308) in column {name}; scale the "
             f"column, or convert it to text."
         )
     return TypeError(
-        f"X has {culprit!r} in column {name}, and each argument must be a string or a real number; "
+        f"X has {example!r} in column {name}, and each argument must be a string or a real number; "
         f"convert the column to text or to numbers, or drop it."
     )
 

@@ -155,7 +155,7 @@ def read_table(X: Any, categorical_features: Any) -> tuple[np.ndarray, tuple[Fea
         mask = check_categorical_features(categorical_features, list(X.columns), X.shape[1])
         if mask is None or not mask.any():
             return _read_numeric_pandas(X)
-    names, columns = _columns_of(X)
+    names, columns = _split_columns(X)
     mask = check_categorical_features(categorical_features, names, len(columns))
     out = _empty_matrix(X, columns)
     features = []
@@ -177,7 +177,7 @@ def read_rows(X: Any, features: Sequence[Feature]) -> np.ndarray:
     """Read rows of a table with the features of a training table."""
     if _is_numeric_pandas(X) and all(feature.levels is None for feature in features):
         return _pandas_to_matrix(X)
-    _, columns = _columns_of(X)
+    _, columns = _split_columns(X)
     out = _empty_matrix(X, columns)
     for d, (column, feature) in enumerate(zip(columns, features, strict=True)):
         if feature.levels is None:
@@ -203,7 +203,7 @@ def drop_unused_levels(X: np.ndarray, features: Sequence[Feature]) -> tuple[Feat
     return tuple(out)
 
 
-def _columns_of(X: Any) -> tuple[list | None, list]:
+def _split_columns(X: Any) -> tuple[list | None, list]:
     """Return the names of a table's columns (None if it has none) and the columns."""
     if is_frame(X):
         names = list(X.columns)

@@ -62,7 +62,7 @@ def _check_not_missing(cells: np.ndarray) -> None:
 def _raise_missing(label: Any, row: int) -> NoReturn:
     raise ValueError(
         f"y: the label of row {row} is missing ({label!r}; y contains NaN or None), and every row "
-        f"needs one; drop these rows, or give them a class of their own."
+        f"needs one; drop these rows, or assign them a separate class."
     )
 
 

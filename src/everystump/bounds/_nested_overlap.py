@@ -31,13 +31,12 @@ def training_overlap_of(fitted: Any, X: Any, y: Any) -> Overlap | None:
     if isinstance(fitted, FrozenEstimator):
         return training_overlap_of(fitted.estimator, X, y)
     overlaps = (
-        training_overlap_of_part(part, fitted.classes_, rows, y)
-        for part, rows in _nested(fitted, X)
+        nested_training_overlap(part, fitted.classes_, rows, y) for part, rows in _nested(fitted, X)
     )
     return largest_overlap(overlap for overlap in overlaps if overlap is not None)
 
 
-def training_overlap_of_part(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
+def nested_training_overlap(part: Any, classes: np.ndarray, X: Any, y: Any) -> Overlap | None:
     """Compare samples with the training samples of a nested estimator; None if there is no record.
 
     It may have been fitted to the labels, to their indices in ``classes``, or to 1 for one class
@@ -79,7 +78,7 @@ def with_prefit_members(
     Each member is paired with the samples in the form that it receives.
     """
     members = [
-        training_overlap_of_part(part, classes, rows, y) or Overlap(recorded=False)
+        nested_training_overlap(part, classes, rows, y) or Overlap(recorded=False)
         for part, rows in parts
     ]
     return largest_overlap([overlap, *members]) or overlap

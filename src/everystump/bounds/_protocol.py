@@ -28,7 +28,7 @@ LeaveOneOut = Callable[[np.ndarray | None], Iterator[tuple[int, np.ndarray]]]
 class KernelMachine:
     """A fitted kernel machine (Evgeniou et al., eq. 3)."""
 
-    rows: np.ndarray  # (n_rows,): those of the whole training table that it was trained on
+    rows: np.ndarray  # (n_rows,): indices of its training rows in the whole training table
     a: np.ndarray  # (n_rows,): their dual variables
     margin: np.ndarray  # (n_rows,): their margins y_i f(x_i)
     diagonal: np.ndarray  # (n_rows,): K(x_i, x_i)
@@ -64,13 +64,13 @@ class KernelMachine:
 
 @dataclass(frozen=True)
 class KernelEnsemble:
-    """An ensemble ``F = sum of c_t f_t`` of kernel machines, perhaps of a single one."""
+    """An ensemble ``F = sum of c_t f_t`` of kernel machines, possibly a single one."""
 
     machines: tuple[KernelMachine, ...]  # f_t
     weights: np.ndarray  # (n_machines,): c_t
     margin: np.ndarray  # (n_rows,): y_i F(x_i) on the training table
     combines_signs: bool = False  # whether signs of scores are combined instead of scores
-    subsample: int | None = None  # the random rows of each machine, None if all
+    subsample: int | None = None  # the number of random rows per machine; None if all
     caveats: tuple[str, ...] = ()  # why the data may not be the training data
 
     @property

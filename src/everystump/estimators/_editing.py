@@ -210,7 +210,7 @@ class EditingMixin:
         def __getattr__(self, name: str) -> Any:
             """Raise an error that explains why an edited model lacks an attribute."""
             if name not in vars(self).get("_removed_attributes", ()):
-                # Also reached by properties that failed, which fail again with their own message.
+                # Also called for properties that raise an AttributeError; they raise it again here.
                 return object.__getattribute__(self, name)
             if not self.edits_:
                 raise EditedModelError(

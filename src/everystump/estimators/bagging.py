@@ -36,8 +36,8 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, applied after samples are drawn.
     random_state : int, RandomState instance or None, default=None
-        Seed of the bootstrap samples and random features.  The result does not depend on the order
-        of the training samples.
+        Controls the bootstrap samples and random features.  The result does not depend on the
+        order of the training samples.
     categorical_features, n_jobs, verbose
         As in `StumpSVC`.
 

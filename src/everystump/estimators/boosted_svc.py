@@ -77,7 +77,7 @@ class BoostedStumpSVC(BoostedEnsemble):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply C and the initial weights of AdaBoost.
     random_state : int, RandomState instance or None, default=None
-        Seed of random features.
+        Controls the random features.
     categorical_features, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 

@@ -60,7 +60,7 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
     warm_start : bool, default=False
         Whether ``fit`` continues the earlier fit if `n_estimators` has increased.
     random_state : int, RandomState instance or None, default=None
-        Seed of random features and held-out samples.
+        Controls the random features and the held-out samples.
     categorical_features, n_jobs, verbose
         As in `StumpSVC`.
 

@@ -40,7 +40,7 @@ class LooBoundSearch(MetaEstimatorMixin, ScoreClassifier):
     n_jobs : int, default=None
         Number of candidates to fit in parallel threads, as in `StumpSVC`.
     verbose : int, default=0
-        1 shows progress.
+        If 1, progress is shown.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class PerceptronSVC(ScoreClassifier):
     max_bins : int, default=256
         Maximum number of bins per direction.
     random_state : int, RandomState instance or None, default=None
-        Seed of the directions.
+        Controls the random directions.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 

@@ -36,7 +36,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random feature.
+        Controls the random feature.
     categorical_features, n_jobs
         As in `StumpSVC`.
 

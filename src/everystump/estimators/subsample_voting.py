@@ -84,12 +84,12 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
     C : float, default=1.0
         Inverse regularization strength of the linear SVM.
     random_state : int, RandomState instance or None, default=None
-        Seed of the subsamples and feature subsets.  The result does not depend on the order of the
+        Controls the subsamples and feature subsets.  The result does not depend on the order of the
         training samples.
     n_jobs : int, default=None
         Number of threads, as in `StumpSVC`; ``joblib.parallel_config`` can select other workers.
     verbose : int, default=0
-        1 shows progress.
+        If 1, progress is shown.
 
     Attributes
     ----------
@@ -316,7 +316,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
             self._problems = self._read_problems(table.X, table.signs())
 
     def __getstate__(self) -> dict:
-        """Leave out the kernel machines, which are read again from the training data."""
+        """Drop the kernel machines, which are read again from the training data."""
         state = super().__getstate__()
         return state | {"_problems": None} if "_problems" in state else state
 

@@ -57,7 +57,7 @@ class StumpSVC(FixedCEnsemble):
         Number of threads.  Unlike in most of scikit-learn, None means all cores, unless
         ``joblib.parallel_config`` sets another number.
     verbose : int, default=0
-        1 shows progress.
+        If 1, progress is shown.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class StumpSVCCV(CPathEnsemble):
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
     random_state : int, RandomState instance or None, default=0
-        Seed of the shuffling of the folds.  With None, every fit shuffles differently.
+        Controls the shuffling of the folds.  With None, every fit shuffles differently.
 
     Attributes
     ----------

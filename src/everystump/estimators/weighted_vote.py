@@ -60,7 +60,7 @@ class WeightedVoteClassifier(ProbabilityClassifier, ScoreClassifier, BaseHeterog
         Inverse regularization strength of the weights.  It matters only if some classifiers make no
         errors on the held-out samples.
     random_state : int, RandomState instance or None, default=None
-        Seed of the held-out samples.
+        Controls which samples are held out.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core.curves import Pieces
-from everystump._core.kernel_machines.registry import constant_of
+from everystump._core.kernel_machines.registry import kernel_constant
 from everystump._core.shapes import Shape
 from everystump._tables.frames import Feature
 from everystump.export._onnx_graph import Graph
@@ -236,7 +236,7 @@ def _kernel(graph: Graph, kernel_sum: KernelSum, x: str) -> str:
     if spec.takes_gamma:
         factor = graph.constant(-float(kernel_sum.parameters["gamma"]))
         return graph.op("Exp", graph.op("Mul", distance, factor))
-    return graph.op("Sub", graph.constant(constant_of(kernel_sum.parameters)), distance)
+    return graph.op("Sub", graph.constant(kernel_constant(kernel_sum.parameters)), distance)
 
 
 def _distance(graph: Graph, kernel_sum: KernelSum, x: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core.curves import Pieces
-from everystump._core.kernel_machines.registry import constant_of
+from everystump._core.kernel_machines.registry import kernel_constant
 from everystump._core.shapes import Shape
 from everystump._tables.frames import Feature
 from everystump.export import _sql_text as sql
@@ -243,4 +243,4 @@ def _kernel(kernel_sum: KernelSum, x: Sequence[str]) -> str:
         distance = f"SQRT({distance})"
     if spec.takes_gamma:
         return f"EXP({sql.number(-kernel_sum.parameters['gamma'])} * {distance})"
-    return f"({sql.number(constant_of(kernel_sum.parameters))} - {distance})"
+    return f"({sql.number(kernel_constant(kernel_sum.parameters))} - {distance})"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._core.kernel_machines.registry import KERNELS, constant_of, count_cuts
+from everystump._core.kernel_machines.registry import KERNELS, count_cuts, kernel_constant
 from everystump.export._rows import rows_to_matrix
 
 _FORMAT = ("everystump-model", 1)
@@ -160,7 +160,7 @@ def _kernel(kernel_sum: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
         distance = np.sqrt(distance)
     if spec.takes_gamma:
         return np.exp(-kernel_sum["gamma"] * distance)
-    return constant_of(kernel_sum) - distance
+    return kernel_constant(kernel_sum) - distance
 
 
 def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:

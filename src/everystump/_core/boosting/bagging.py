@@ -28,12 +28,12 @@ class BaggingResult(NamedTuple):
     """Stumps of weight ``1 / n_estimators``, or 0 if no better than chance, and their votes."""
 
     stumps: Stumps
-    # (n_rows,): the mean vote on each row of the stumps whose samples lack it; NaN if none.
+    # (n_rows,): the mean vote on each row of the stumps whose samples do not contain it, else NaN.
     out_of_bag: np.ndarray
 
 
 class _Sample:
-    """A bootstrap sample as weights, a `HistogramSource`."""
+    """A bootstrap sample as weights; implements `HistogramSource`."""
 
     def __init__(
         self, block: ClassSortedBlock, packing: Packing, weight: np.ndarray, sums: np.ndarray
@@ -44,7 +44,7 @@ class _Sample:
         """Return the class-weight histograms of all features."""
         return self._packing.fold(self._block.scatter_by_class(self._weight, out=self._sums))
 
-    def histogram_of(self, feature: int) -> np.ndarray:
+    def feature_histogram(self, feature: int) -> np.ndarray:
         """Return the class-weight histogram of a feature."""
         location = self._packing.locations[feature]
         return location.feature_sums(

@@ -49,7 +49,7 @@ class HistogramSource(Protocol):
     def histograms(self) -> np.ndarray:
         """Return the class-weight histograms of all features."""
 
-    def histogram_of(self, feature: int) -> np.ndarray:
+    def feature_histogram(self, feature: int) -> np.ndarray:
         """Return the class-weight histogram of a feature."""
 
 
@@ -71,7 +71,7 @@ def best_of_random(rng: np.random.Generator, n_features: int) -> StumpChoice:
 
     def choose(search: StumpSearch, rows: HistogramSource) -> Stump | None:
         features = rng.permutation(n_features)
-        stumps = (search.best_of_feature(d, rows.histogram_of(d)) for d in features)
+        stumps = (search.best_of_feature(d, rows.feature_histogram(d)) for d in features)
         return next((stump for stump in stumps if not stump.is_chance), None)
 
     return choose

@@ -83,7 +83,7 @@ class BoostedRows(Blocks[BoostedBlock]):
             joint += part
         return self.packing.fold(joint)
 
-    def histogram_of(self, feature: int) -> np.ndarray:
+    def feature_histogram(self, feature: int) -> np.ndarray:
         """Return the class-weight histogram of a feature."""
         location = self.packing.locations[feature]
 

@@ -115,12 +115,12 @@ def _best_intercept(
     if len(absorbing):
         slope = y * (1.0 - ridge * a) - scores.value
         curvature = gram.diagonal + ridge
-        loss_of_value = excess * slope + excess**2 * curvature / 2
+        decrease = excess * slope + excess**2 * curvature / 2
         size = abs(excess) * (1.0 + 2 * ridge * np.abs(a) + np.abs(scores.value))
         size += excess**2 * curvature
         rounding = abs(excess) * scores.rounding + _MAX_OPERATIONS * UNIT_ROUNDOFF * size
-        best = absorbing[np.argmin((loss_of_value + rounding)[absorbing])]
-        return Intercept(b, float(loss_of_value[best]), SAFETY_FACTOR * float(rounding[best]))
+        best = absorbing[np.argmin((decrease + rounding)[absorbing])]
+        return Intercept(b, float(decrease[best]), SAFETY_FACTOR * float(rounding[best]))
     primal = 0.5 * float((a * y) @ scores.value + np.abs(a) @ scores.rounding)
     margin = y * (scores.value + b)
     primal += loss.total(loss.worst_within(margin, scores.rounding))

@@ -49,10 +49,10 @@ class KernelSpec:
         """Return ``K(x, x)``, None if it depends on x."""
         if self.parameter is None:
             return None
-        return 1.0 if self.takes_gamma else constant_of(parameters)
+        return 1.0 if self.takes_gamma else kernel_constant(parameters)
 
 
-def constant_of(parameters: Mapping[str, Any]) -> float:
+def kernel_constant(parameters: Mapping[str, Any]) -> float:
     """Return the constant of a kernel ``constant - d``."""
     if "cuts" in parameters:
         return sum(len(cuts) for cuts in parameters["cuts"]) / 2
@@ -120,7 +120,7 @@ def kernel_product(
         exponent = _scaled_distance(spec.distance, X, Y, -parameters["gamma"], out)
         return np.exp(exponent, out=exponent)
     distance = _scaled_distance(spec.distance, X, Y, 1.0, out)
-    return np.subtract(constant_of(parameters), distance, out=distance)
+    return np.subtract(kernel_constant(parameters), distance, out=distance)
 
 
 def count_cuts(X: np.ndarray, cuts: list[np.ndarray]) -> np.ndarray:

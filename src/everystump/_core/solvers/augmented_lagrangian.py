@@ -80,7 +80,7 @@ def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOpti
         floor = 0.1 * tol * max(current.dual, 0.0)
         if search.is_smoothed_solved(current, max(_INNER * slack, floor)):
             search.recenter()
-        elif problem.hard and search.is_stuck():
+        elif problem.hard and search.has_stalled():
             # Rounding in the kernel matrix hides small margins; the features' weights resolve them.
             return solve_augmented_lagrangian(problem, rows, replace(options, kernel_matrix=None))
         else:
@@ -168,7 +168,7 @@ class _Search:
         balanced = fraction <= _BALANCE and fraction * max(current.dual, 0.0) <= max_gap
         return self._steps > 0 and balanced and self.iterate.residual_gap(current) <= max_gap
 
-    def is_stuck(self) -> bool:
+    def has_stalled(self) -> bool:
         """Whether the last step in the span of the rows had length 0, as the next ones will."""
         return self.problem.span is not None and self._steps > 0 and self.iterate.step_length == 0.0
 

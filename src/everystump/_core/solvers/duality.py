@@ -154,8 +154,8 @@ def _dual_rounding(
 ) -> float:
     """Return a bound on the excess of the dual value due to rounding.
 
-    Dual variables that balance up to rounding stand for nearby ones that balance exactly: those of
-    one class are slightly smaller, which changes the dual value by at most its slope and its
+    Dual variables that balance up to rounding represent nearby ones that balance exactly: those
+    of one class are slightly smaller, which changes the dual value by at most its slope and its
     curvature in that direction.
     """
     jumps, total = problem.chains.jumps, float(sums.totals.sum())
@@ -168,9 +168,11 @@ def _dual_rounding(
     if not problem.fit_intercept:
         return SAFETY_FACTOR * error
     excess = np.maximum(sums.totals - sums.totals[::-1], 0.0) + unit * total
-    cuts = np.divide(excess, sums.totals, out=np.zeros(2), where=sums.totals > 0)
-    lost = [
-        cut * max(gain - float(dual_weights @ v), 0.0) + cut**2 * float(v @ v) / 2
-        for cut, gain, v in zip(np.minimum(cuts, 1.0), sums.duals, by_class, strict=True)
+    reductions = np.divide(excess, sums.totals, out=np.zeros(2), where=sums.totals > 0)
+    decreases = [
+        reduction * max(gain - float(dual_weights @ v), 0.0) + reduction**2 * float(v @ v) / 2
+        for reduction, gain, v in zip(
+            np.minimum(reductions, 1.0), sums.duals, by_class, strict=True
+        )
     ]
-    return SAFETY_FACTOR * ((1.0 + min(cuts.max(), 1.0)) * error + max(lost))
+    return SAFETY_FACTOR * ((1.0 + min(reductions.max(), 1.0)) * error + max(decreases))

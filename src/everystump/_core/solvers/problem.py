@@ -119,7 +119,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything about the problem except its rows."""
+    """The optimization problem, except for its rows."""
 
     chains: Chains  # the operator S from weights to tables
     packing: Packing  # maps tables to the joint tables that the row loops use
