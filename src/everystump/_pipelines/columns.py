@@ -123,18 +123,18 @@ def apply_step(step: Any, columns: Mappings, name: str) -> Mappings:
     if read is None and hasattr(step, "get_support") and hasattr(step, "inverse_transform"):
         return [columns[d] for d in step.get_support(indices=True)]
     if read is None:
-        raise unsupported(f"step {name!r} ({type(step).__name__})", "is not supported")
+        raise unsupported_error(f"step {name!r} ({type(step).__name__})", "is not supported")
     try:
         return read(step, columns)
     except _UnsupportedOptionError as reason:
-        raise unsupported(f"step {name!r} ({type(step).__name__})", str(reason)) from None
+        raise unsupported_error(f"step {name!r} ({type(step).__name__})", str(reason)) from None
 
 
 class _UnsupportedOptionError(Exception):
     """Why a step of a supported class cannot be folded."""
 
 
-def unsupported(part: str, reason: str) -> ValueError:
+def unsupported_error(part: str, reason: str) -> ValueError:
     """Return the error for a part of a pipeline that cannot be folded into curves."""
     return ValueError(
         f"model: {part} of the pipeline {reason}; supported steps are scalers of single columns, "

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
-from everystump._pipelines.columns import ColumnMapping, Mappings, apply_step, unsupported
+from everystump._pipelines.columns import ColumnMapping, Mappings, apply_step, unsupported_error
 from everystump._tables.frames import Feature
 from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
 from everystump.estimators._editing import copy_without_solution
@@ -77,13 +77,15 @@ def fold_pipeline(model: Any) -> Any:
     if mappings == unchanged and _has_names(last, names):
         return last
     if len(mappings) != last.n_features_in_:
-        raise unsupported("the steps", f"return {len(mappings)} columns, not {last.n_features_in_}")
+        raise unsupported_error(
+            "the steps", f"return {len(mappings)} columns, not {last.n_features_in_}"
+        )
     # Columns that a ColumnTransformer drops may hold any values, so they become categories without
     # levels.
     drops_any = names is not None and any(
         type(step).__name__ == "ColumnTransformer" for _, step in model.steps[:-1]
     )
-    return _over_inputs(last, _Inputs(n, names, mappings, drops_any))
+    return _with_input_curves(last, _Inputs(n, names, mappings, drops_any))
 
 
 @dataclass(frozen=True)
@@ -146,15 +148,15 @@ def _has_names(last: Any, names: Any) -> bool:
     return list(last_names) == list(names)
 
 
-def _over_inputs(last: Any, inputs: _Inputs) -> Any:
+def _with_input_curves(last: Any, inputs: _Inputs) -> Any:
     """Return a copy of a model with curves over the input columns."""
     if getattr(last, "shapes_", None) is None:
-        raise unsupported(
+        raise unsupported_error(
             "the steps", f"can be folded into curves only, and {type(last).__name__} has none"
         )
     for mapping, feature in zip(inputs.mappings, last.feature_info_, strict=True):
         if feature.levels is not None and mapping.functions:
-            raise unsupported(
+            raise unsupported_error(
                 "the steps", f"change column {mapping.source}, whose values are levels"
             )
     columns, features = range(inputs.n), last.feature_info_

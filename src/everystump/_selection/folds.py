@@ -86,10 +86,10 @@ def stratified_folds(n_splits: int, label: np.ndarray, random_state: Any) -> lis
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         parts = [eligible[test] for _, test in splitter.split(eligible, label[eligible])]
-    return [Fold(np.flatnonzero(_all_but(part, len(label))), part) for part in parts]
+    return [Fold(np.flatnonzero(_complement_mask(part, len(label))), part) for part in parts]
 
 
-def _all_but(part: np.ndarray, n_rows: int) -> np.ndarray:
+def _complement_mask(part: np.ndarray, n_rows: int) -> np.ndarray:
     mask = np.ones(n_rows, dtype=bool)
     mask[part] = False
     return mask

@@ -22,7 +22,7 @@ def check_dtype(column: Any, name: str) -> None:
     """Check that a column has a dtype for numbers, text or objects."""
     dtype = str(column.dtype).lower()
     if dtype.startswith(_TIMES):
-        raise times_error(column, name)
+        raise datetime_error(column, name)
     if dtype.startswith(_UNSUPPORTED):
         raise ValueError(
             f"X: column {name} is of type {column.dtype}, neither numbers nor text; convert it to "
@@ -33,7 +33,7 @@ def check_dtype(column: Any, name: str) -> None:
 def check_levels(levels: np.ndarray, column: Any, name: str) -> None:
     """Check that the levels of a category are all text or all finite numbers."""
     if levels.dtype.kind in "mM":
-        raise times_error(column, name)
+        raise datetime_error(column, name)
     values = levels.tolist()
     kinds = {value_kind(value) for value in values}
     if len(kinds) > 1 or OTHER in kinds:
@@ -49,7 +49,7 @@ def check_levels(levels: np.ndarray, column: Any, name: str) -> None:
         )
 
 
-def times_error(column: Any, name: str) -> ValueError:
+def datetime_error(column: Any, name: str) -> ValueError:
     """Return the error for a column of dates or times."""
     return ValueError(
         f"X: column {name} contains dates or times ({column.dtype}); convert it to numbers (days "

@@ -129,7 +129,7 @@ def _add_labels(label, rough):
 
 
 @jit
-def _add_cell(bits, key, fine_key):
+def _cell_terms(bits, key, fine_key):
     """Return the terms of a value in the hash of its row and in the checksum of further digits."""
     if bits & _SIZE == _ZERO:
         return _ZERO, _ZERO
@@ -147,9 +147,9 @@ def _add(cells, keys, rough, fine):
     for i in range(cells.shape[0]):
         high, low = _ZERO, _ZERO
         for d in range(cells.shape[1]):
-            more, rest = _add_cell(cells[i, d], keys[0, d], keys[1, d])
-            high += more
-            low += rest
+            term, fine_term = _cell_terms(cells[i, d], keys[0, d], keys[1, d])
+            high += term
+            low += fine_term
         rough[i] = high
         fine[i] = low
 
@@ -160,6 +160,6 @@ def _add_sparse(cells, indices, indptr, keys, rough, fine):
     for i in range(len(rough)):
         for k in range(indptr[i], indptr[i + 1]):
             d = indices[k]
-            more, rest = _add_cell(cells[k], keys[0, d], keys[1, d])
-            rough[i] += more
-            fine[i] += rest
+            term, fine_term = _cell_terms(cells[k], keys[0, d], keys[1, d])
+            rough[i] += term
+            fine[i] += fine_term

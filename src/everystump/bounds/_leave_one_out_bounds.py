@@ -61,7 +61,7 @@ def bound_left_out_error(
     ``sum of c_t a_i^t K^t(x_i, x_i)``.  With several classes, a row counts as correct if
     it is correct in every one-vs-rest problem.
     """
-    wrong = _may_be_wrong(ensembles)
+    wrong = _possible_errors(ensembles)
     weight = None if sample_weight is None else check_sample_weight(sample_weight, len(wrong))
     value = float(np.average(wrong, weights=weight))
     assumptions = left_out_assumptions(ensembles)
@@ -76,7 +76,7 @@ def left_out_assumptions(ensembles: list[KernelEnsemble]) -> tuple[str, ...]:
     return (*fixed, *MACHINE_ASSUMPTIONS)
 
 
-def _may_be_wrong(ensembles: list[KernelEnsemble], within_gaps: bool = False) -> np.ndarray:
+def _possible_errors(ensembles: list[KernelEnsemble], within_gaps: bool = False) -> np.ndarray:
     """Return which rows may be misclassified when left out."""
     name = "influence_within_gaps" if within_gaps else "influence"
     return np.any([getattr(e, name) - e.margin > -_ROUNDING for e in ensembles], axis=0)
@@ -87,7 +87,7 @@ def left_out_violations(
 ) -> tuple[str, ...]:
     """Return the violated assumptions of a bound on a leave-one-out error."""
     violations = tuple(dict.fromkeys(text for e in ensembles for text in e.violations))
-    proven = float(np.average(_may_be_wrong(ensembles, within_gaps=True), weights=weight))
+    proven = float(np.average(_possible_errors(ensembles, within_gaps=True), weights=weight))
     if proven > value * (1 + _ROUNDING):
         violations += (f"the duality gaps prove only {format_percent(proven)}; lower tol",)
     return violations
