@@ -1,1 +1,1 @@
-"""How fast and how good everystump is, as ratios against peers measured in the same run."""
+"""Time, memory and accuracy of everystump compared with peers in the same run."""

@@ -148,7 +148,7 @@ def _selected(names: list[str]) -> list[str]:
     return [name for name in GROUPS["all"] if name in selected]
 
 
-def _known(name: str) -> str:
+def _benchmark_name(name: str) -> str:
     if name not in GROUPS and name not in GROUPS["all"]:
         names = ", ".join([*GROUPS["all"], *GROUPS])
         raise argparse.ArgumentTypeError(f"{name!r} is not a benchmark: choose from {names}")
@@ -161,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        type=_known,
+        type=_benchmark_name,
         help="names of --list, or ratios, studies, all (default: all)",
     )
     parser.add_argument("--list", action="store_true", help="list the benchmarks")

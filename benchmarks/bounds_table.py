@@ -1,4 +1,4 @@
-"""A study: all bounds and the errors that they bound, for one SVM and for a vote."""
+"""A study of all bounds and the errors that they bound, for one SVM and for a vote."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = ("one SVM", "vote of 30", "C = 100, one", "C = 100, vote", "C = 0.01, 
 
 
 def all_bounds(settings: Settings) -> StudyTable:
-    """All bounds and the true errors on four datasets."""
+    """All bounds, test errors and leave-one-out errors on four datasets."""
     rows, skipped = [], []
     makers = {
         "heart": partial(load_table, "heart", settings),

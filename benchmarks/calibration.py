@@ -1,4 +1,4 @@
-"""A study: are probabilities calibrated?"""
+"""A study of the calibration of predicted probabilities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.report import StudyTable
 from benchmarks.settings import N_JOBS, Settings, log
 from everystump import StumpLogisticRegressionCV, StumpSVCCV
 
-HEADER = ("data", "model", "calibration error", "log-loss", "Brier score")
+HEADER = ("data", "model", "calibration error", "log loss", "Brier score")
 _BINS = 15
 _PLOT = "calibration.png"
 

@@ -1,4 +1,4 @@
-"""A study: the hinge solver from very small to very large C."""
+"""A study of the hinge-loss solver from very small to very large C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study: which measure over thresholds generalizes best, with C chosen for each."""
+"""A study of the test losses of four measures over thresholds, with C chosen for each."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class StumpKernel:
     """The stump kernel of a binned table scaled to [-1, 1].
 
     Each value is replaced by the value of its bin, so that both solve the same problem.  The
-    kernel is known up to a constant, which has no effect with an intercept.
+    kernel is defined up to a constant, which has no effect with an intercept.
     """
 
     def __init__(self, X: np.ndarray, settings: Settings) -> None:

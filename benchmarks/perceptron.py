@@ -48,7 +48,7 @@ def against_svc(settings: Settings) -> Iterator[Row]:
 
 
 def _growing(data: Split, settings: Settings) -> dict[int, Timed]:
-    """Fit the SVC to doubling numbers of rows, as long as a fit should end within the patience."""
+    """Fit the SVC to doubling numbers of rows while a fit is expected to stay within the limit."""
     fits: dict[int, Timed] = {}
     n_rows = settings.rows(5000)
     while len(fits) < 2 or _seconds_at(n_rows, fits) <= settings.patience:

@@ -1,4 +1,4 @@
-"""A study: choices that the papers leave open, tried one at a time."""
+"""A study of the choices that the papers leave open, varied one at a time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Rows: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Trial:
-    """An open choice; ``work`` returns the errors or accuracies of the run with a given seed."""
+    """An open choice; ``work`` returns the errors or accuracies of the run with a seed."""
 
     question: str
     data: str

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.settings import N_JOBS, Settings
 from benchmarks.targets import NoTarget, Target
 
-HEADER = ("work", "ours", "peer", "against", "ratio", "target", "reached", "quality")
+HEADER = ("task", "ours", "peer", "against", "ratio", "target", "reached", "quality")
 _PACKAGES = ("everystump", "numpy", "numba", "scikit-learn", "lightgbm", "xgboost")
 
 
@@ -24,7 +24,7 @@ class Row:
     Attributes
     ----------
     work : str
-        The work that was measured.
+        The task that was measured.
     ours, peer : float
         Time or memory, in ``unit``.
     against : str

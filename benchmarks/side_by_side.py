@@ -1,4 +1,4 @@
-"""A study: our models and common alternatives on the same real data."""
+"""A study of our models and common alternatives on the same real data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from benchmarks.settings import N_JOBS, Settings, log
 from benchmarks.timing import timed_fit
 from everystump import StumpLogisticRegression, StumpLogisticRegressionCV, StumpSVC
 
-HEADER = ("data", "model", "seconds", "test error %", "AUC", "log-loss")
+HEADER = ("data", "model", "seconds", "test error %", "AUC", "log loss")
 _TABLES = ("magic", "spambase")
 
 
 def ours_and_peers(settings: Settings) -> StudyTable:
-    """Seconds, test error, AUC and log loss of ours and of peers on magic and spambase.
+    """Seconds, test error, AUC and log loss of our models and of peers on magic and spambase.
 
     Models have their default settings and are trained on two thirds of the rows.
     """

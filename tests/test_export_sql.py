@@ -222,7 +222,7 @@ def test_exact_literals_are_read_exactly():
         ({"keep": 3}, "keep=3 must be a list of column names"),
         ({"keep": ["id", 3]}, r"keep=\['id', 3\] must be a list of column names"),
         ({"keep": [""]}, "must be a list of column names"),
-        ({"keep": ["id", "ID"]}, "names 'ID' twice, as SQL ignores case"),
+        ({"keep": ["id", "ID"]}, "contains 'ID' twice, because SQL ignores case"),
         ({"keep": ["i\0d"]}, r"^keep: the name 'i\\x00d' contains a NUL character"),
         ({"table": "a\0b"}, r"^table: the name 'a\\x00b' contains a NUL character"),
         ({"table": ""}, "table='' must be the name of a table, or the names of a schema"),

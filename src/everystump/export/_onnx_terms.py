@@ -28,8 +28,8 @@ class Matrix(NamedTuple):
 class OnnxTerms:
     """Turns terms into nodes, over a matrix of numbers and, for text, codes of levels.
 
-    ``column`` and ``codes`` are dicts by feature.  The code after that of the last level is an
-    unknown level, the next one a missing value.
+    ``column`` and ``codes`` are dicts by feature.  The code after that of the last level stands
+    for unknown levels, and the next one for missing values.
     """
 
     graph: Graph

@@ -1,4 +1,4 @@
-"""Reads a fitted estimator into a `ModelRecord`."""
+"""Convert a fitted estimator to a `ModelRecord`."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def read_model(model: Any) -> ModelRecord:
         replace(feature, name=f"x{d}" if feature.name is None else str(feature.name))
         for d, feature in enumerate(record.features)
     )
-    seen: set[str] = set()
+    names: set[str] = set()
     for feature in features:
-        if feature.name in seen:
+        if feature.name in names:
             raise ValueError(
                 f"model: two features have the name {feature.name!r}; fit it to a table with "
                 f"unique column names."
             )
-        seen.add(str(feature.name))
+        names.add(str(feature.name))
         _check_distinct_levels(feature)
     return replace(record, features=features)
 
@@ -68,7 +68,7 @@ def _check_distinct_levels(feature: Feature) -> None:
 
 @singledispatch
 def _read(model: Any) -> ModelRecord:
-    """Return the record of any estimator of this package, features named as in training."""
+    """Return the record of an estimator of this package, with the feature names of training."""
     raise TypeError(
         f"model={model!r} is not an everystump classifier and cannot be exported; use a converter "
         f"such as skl2onnx for models of other packages."
@@ -203,8 +203,8 @@ def _feature_indices(names: Any, features: Sequence[Feature]) -> list[int]:
     voter_names = [feature.name for feature in features]
     if names is None or not all(isinstance(name, str) for name in voter_names):
         return list(range(len(features)))
-    known = [str(name) for name in names]
-    return [known.index(str(name)) for name in voter_names]
+    column_names = [str(name) for name in names]
+    return [column_names.index(str(name)) for name in voter_names]
 
 
 def _merge_features(d: int, features: Sequence[Feature]) -> Feature:
@@ -212,15 +212,15 @@ def _merge_features(d: int, features: Sequence[Feature]) -> Feature:
     name = next((feature.name for feature in features if feature.name is not None), None)
     if all(feature.levels is None for feature in features):
         return Feature(name)
-    shown = d if name is None else repr(name)
+    title = d if name is None else repr(name)
     if any(feature.levels is None for feature in features) or len({f.kind for f in features}) > 1:
         raise ValueError(
-            f"model: feature {shown} is not the same for all voters: numbers for some, levels or "
+            f"model: feature {title} is not the same for all voters: numbers for some, levels or "
             f"text for others; fit all of them with the same categorical_features."
         )
     all_levels = [np.asarray(feature.levels) for feature in features]
-    known = dict.fromkeys(level for levels in all_levels for level in levels.tolist())
-    return Feature(name, np.array(list(known), dtype=all_levels[0].dtype))
+    merged = dict.fromkeys(level for levels in all_levels for level in levels.tolist())
+    return Feature(name, np.array(list(merged), dtype=all_levels[0].dtype))
 
 
 def _target(d: int, feature: Feature, merged: Feature) -> TargetFeature:
@@ -233,7 +233,7 @@ def _target(d: int, feature: Feature, merged: Feature) -> TargetFeature:
 
 def _class_votes(labels: list, classes: list) -> np.ndarray:
     """Return what predicting each class of a voter adds to each score of the vote."""
-    votes = np.array([[float(label == known) for known in classes] for label in labels])
+    votes = np.array([[float(label == other) for other in classes] for label in labels])
     return votes[:, 1:] - votes[:, :1] if len(classes) == 2 else votes
 
 
@@ -252,13 +252,13 @@ def _record(model: Any, terms: Terms) -> ModelRecord:
 
 def _plain_labels(classes: np.ndarray) -> list:
     """Return labels as plain numbers, booleans or text, the only ones that can be exported."""
-    known = np.asarray(classes)
-    labels = [v.item() if isinstance(v, np.generic) else v for v in known.tolist()]
+    array = np.asarray(classes)
+    labels = [v.item() if isinstance(v, np.generic) else v for v in array.tolist()]
     other = [label for label in labels if not isinstance(label, str | bool | int | float)]
-    if other or known.dtype.kind not in "biufUO":
-        kind = type(other[0]).__name__ if other else str(known.dtype)
+    if other or array.dtype.kind not in "biufUO":
+        kind = type(other[0]).__name__ if other else str(array.dtype)
         raise ValueError(
-            f"model: its label {str(known[0])!r} is of type {kind}, neither a number nor text; "
+            f"model: its label {str(array[0])!r} is of type {kind}, neither a number nor text; "
             f"convert the labels to text and fit again."
         )
     return labels
@@ -282,8 +282,8 @@ def _kernel_of(kernel: Any) -> tuple[str, dict[str, Any]]:
     """Return the name and the parameters of a named kernel."""
     if isinstance(kernel, NamedKernel):
         return kernel.name, kernel.parameters
-    given = kernel.function if isinstance(kernel, CallableKernel) else "precomputed"
+    value = kernel.function if isinstance(kernel, CallableKernel) else "precomputed"
     raise ValueError(
-        f"kernel={given!r} cannot be exported because it exists only in Python; fit with a named "
+        f"kernel={value!r} cannot be exported because it exists only in Python; fit with a named "
         f"kernel such as 'gaussian'."
     )

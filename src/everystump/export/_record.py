@@ -60,7 +60,7 @@ class Vote:
     """
 
     voter: Terms
-    weights: np.ndarray  # (n_voter_classes, n_scores), what each prediction adds
+    weights: np.ndarray  # (n_voter_classes, n_scores): added for each predicted class
 
 
 class TargetFeature(NamedTuple):

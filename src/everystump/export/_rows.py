@@ -1,4 +1,4 @@
-"""Converts a user's rows to a matrix of numbers, for the scorer of JSON documents."""
+"""Convert rows to a matrix of numbers, for the scorer of JSON documents."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def rows_to_matrix(features: Sequence[Mapping[str, Any]], rows: Any) -> np.ndarr
 
 def _frame_columns(names: Sequence[str], frame: Any) -> list[list]:
     """Return the cells of the columns with these names; other columns are ignored."""
-    given = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    columns = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     by_name: dict[str, Any] = {}
-    for column in given:
+    for column in columns:
         if str(column) in by_name and str(column) in names:
             raise ValueError(f"rows has two columns named {str(column)!r}; rename one of them.")
         by_name[str(column)] = column
@@ -69,8 +69,8 @@ def _row_columns(names: Sequence[str], rows: Any) -> list[list]:
     if hasattr(rows, "toarray"):
         raise TypeError("rows is sparse, which is not supported; pass rows.toarray().")
     each = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
-    known = dict.fromkeys(names)
-    ordered = [_in_order(known, k, row) for k, row in enumerate(each)]
+    features = dict.fromkeys(names)
+    ordered = [_in_order(features, k, row) for k, row in enumerate(each)]
     return [[row[d] for row in ordered] for d in range(len(names))]
 
 

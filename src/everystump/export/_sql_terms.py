@@ -37,7 +37,7 @@ class Expressions(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of values: support vectors and their weights, or levels and what they add."""
+    """A table of values: support vectors and their weights, or levels and their contributions."""
 
     name: str
     columns: list[str]

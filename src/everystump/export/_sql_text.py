@@ -7,7 +7,7 @@ from typing import Any
 
 _WHOLE, _POWER = 2**53, 2**56
 _SAFE_DECIMALS = 3
-# Patterns that no number matches: a sign inside, a second point or exponent, an open end.
+# Patterns that no number matches: a sign inside, a second point or exponent, or no final digit.
 _NOT_NUMBERS = ("*[0-9.][+-]*", "*[+-][+-]*", "*[eE.]*.*", "*[eE]*[eE]*", "*[eE+-]")
 _STARTS = ("[0-9]*", "[.+-][0-9]*", "[+-].[0-9]*")
 
@@ -55,7 +55,7 @@ def exact(value: float) -> str:
 
 
 def _n_decimals(value: float) -> int:
-    """Return the number of digits after the point; 99 for a number with an exponent."""
+    """Return the number of digits after the decimal point; 99 for a number with an exponent."""
     text = repr(float(value))
     return 99 if "e" in text else len(text.partition(".")[2])
 

@@ -101,14 +101,14 @@ class _Writer:
     def _encode(self, d: int) -> str:
         """Return the codes of a text's levels; unknown levels and missing values come last."""
         levels = self._record.features[d].levels
-        known = [] if levels is None else levels.tolist()
-        code = {"": len(known) + 1, **{level: k for k, level in enumerate(known)}}
+        level_list = [] if levels is None else levels.tolist()
+        code = {"": len(level_list) + 1, **{level: k for k, level in enumerate(level_list)}}
         return self._graph.ml_op(
             "LabelEncoder",
             self._inputs[d],
             keys_strings=list(code),
             values_int64s=list(code.values()),
-            default_int64=len(known),
+            default_int64=len(level_list),
         )
 
     def _nan_if_missing(self, scores: str) -> str:

@@ -1,4 +1,4 @@
-"""Scores rows with a JSON document: the reference for scorers in other languages.
+"""Score rows with a JSON document: the reference for scorers in other languages.
 
 It uses the document and the formulas of the kernels, but no estimator.
 """
@@ -23,7 +23,7 @@ class JsonScores(NamedTuple):
     Attributes
     ----------
     score : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        As `decision_function`; NaN for a row with a missing value if the model does not accept any.
+        As `decision_function`; NaN for a row with a missing value if the model accepts none.
     label : list
         The predicted class of each row, None where there is no score.
     probability : ndarray of shape (n_rows, n_classes) or None
@@ -43,9 +43,9 @@ def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> JsonScor
     document : str, bytes or dict
         The output of `to_json`, or the dict that a JSON parser returns for it.
     rows : frame, or sequence of dict or of sequences
-        A frame has a column for each feature, by name, and may have others.  Dicts have the names
-        of the features and no others; lists and arrays have their order.  A missing value is None,
-        NaN, infinite, or a frame's missing value.
+        A frame has a column named after each feature, and may have others.  Dicts have the names of
+        the features as keys and no others; lists and arrays have the values in the order of the
+        features.  A missing value is None, NaN, infinite, or a frame's missing value.
 
     Returns
     -------
@@ -83,10 +83,10 @@ def _parse(document: Any) -> Mapping[str, Any]:
                 f"document is not valid JSON ({error}); pass the output of "
                 f"everystump.export.to_json."
             ) from error
-    given = (parsed.get("format"), parsed.get("version")) if isinstance(parsed, Mapping) else None
-    if given != _FORMAT:
+    header = (parsed.get("format"), parsed.get("version")) if isinstance(parsed, Mapping) else None
+    if header != _FORMAT:
         raise ValueError(
-            f"document has the format and version {given}, but score_json reads {_FORMAT}; write "
+            f"document has the format and version {header}, but score_json reads {_FORMAT}; write "
             f"it with everystump.export.to_json."
         )
     return parsed

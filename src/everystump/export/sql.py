@@ -20,10 +20,10 @@ def to_sql(
 ) -> str:
     """Return a fitted model as one SELECT over a table with its features as columns.
 
-    It runs in SQLite and in DuckDB, and returns the scores of Python to about 1e-9.  NULL is a
-    missing value, and so are NaN and, in a numeric column, text that is not a number.  The result
-    has the columns of ``keep``, then ``score`` (for several classes one column per class,
-    ``score_`` and the class), ``label`` and, if requested, ``probability``.
+    It runs in SQLite and in DuckDB, and its scores agree with those in Python to about 1e-9.
+    NULL and NaN are missing values, and so is text that is not a number in a numeric column.
+    The result has the columns of ``keep``, then ``score`` (for several classes one column per
+    class, ``score_`` and the class), ``label`` and, if requested, ``probability``.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def to_sql(
     keep : list of str, optional
         Columns of the table to pass through, such as a key: SQL returns rows in any order.
     probability : bool, default=False
-        Whether to add the probability of ``classes_[1]``, for several classes that of each.
+        Whether to add the probability of ``classes_[1]``, or of each class if there are several.
 
     Returns
     -------
@@ -77,13 +77,14 @@ def _check_keep(keep: Any) -> list[str]:
     _check_no_nul("keep", keep)
     if not _is_list(keep) or not _all_names(keep):
         raise ValueError(f"keep={keep!r} must be a list of column names; pass ['id'].")
-    seen: set[str] = set()
+    names: set[str] = set()
     for column in keep:
-        if column.lower() in seen:
+        if column.lower() in names:
             raise ValueError(
-                f"keep={keep!r} names {column!r} twice, as SQL ignores case; name each column once."
+                f"keep={keep!r} contains {column!r} twice, because SQL ignores case; name each "
+                f"column once."
             )
-        seen.add(column.lower())
+        names.add(column.lower())
     return list(keep)
 
 
@@ -105,7 +106,7 @@ def _is_list(names: Any) -> bool:
 
 
 def _unused_prefix(names: Sequence[str], prefix: str) -> str:
-    """Return a prefix that none of the given names starts with."""
+    """Return a prefix that no name starts with."""
     while any(name.lower().startswith(prefix) for name in names):
         prefix += "_"
     return prefix
@@ -127,9 +128,9 @@ class _Query:
 
     def _check_feature_names(self) -> None:
         """Check that no two features have names that differ by case alone, which SQL ignores."""
-        seen: dict[str, str] = {}
+        by_lower: dict[str, str] = {}
         for name in self._record.names:
-            other = seen.setdefault(name.lower(), name)
+            other = by_lower.setdefault(name.lower(), name)
             if other != name:
                 raise ValueError(
                     f"model: the features {other!r} and {name!r} are the same column in SQL, which "
@@ -145,7 +146,7 @@ class _Query:
         return titles
 
     def _check_result_columns(self) -> None:
-        """Check that the requested columns exist and are named once."""
+        """Check that probabilities exist if requested, and that column names are unique."""
         if self._probability and self._record.log_odds is None:
             raise ValueError(
                 f"probability=True: {self._record.estimator} has no predict_proba; use "
@@ -181,7 +182,7 @@ class _Query:
             stages.append(_join(terms.lookups, f"{stage}1"))
         for added in [
             *[["r.*", *columns] for columns in terms.stages],
-            [*self._kept(), *columns],
+            [*self._kept_columns(), *columns],
             *([["r.*", *self._log_probabilities()]] if self._is_normalized() else []),
         ]:
             stages.append(_select(added, f"{stage}{len(stages) - 1}"))
@@ -194,17 +195,17 @@ class _Query:
         return "WITH " + ",\n".join(parts) + "\n" + _select(self._result(), f"{stage}{k}")
 
     def _used(self) -> list[int]:
-        """Return the features to read: all if a missing value anywhere leaves no score."""
+        """Return the features to read: all of them if any missing value makes the score NULL."""
         if not self._record.takes_missing:
             return list(range(len(self._record.features)))
         return sorted(self._record.terms.used_features())
 
-    def _kept(self) -> list[str]:
+    def _kept_columns(self) -> list[str]:
         return [f"r.k{k}" for k in range(len(self._keep))]
 
     def _cast(self) -> list[str]:
         """Return the columns of the table as text or in double precision."""
-        kept = [f"r.{sql.identifier(column)} AS k{k}" for k, column in enumerate(self._keep)]
+        passed = [f"r.{sql.identifier(column)} AS k{k}" for k, column in enumerate(self._keep)]
         used = []
         for d in self._used():
             column = f"r.{sql.identifier(self._record.names[d])}"
@@ -213,7 +214,7 @@ class _Query:
                 used.append(f"CAST({column} AS VARCHAR) || '' AS x{d}")
             else:
                 used.append(f"{sql.as_double(column)} AS x{d}")
-        return [*kept, *used]
+        return [*passed, *used]
 
     def _clean(self) -> list[str]:
         """Return the columns with NULL for numbers that are not finite."""
@@ -223,7 +224,7 @@ class _Query:
             else f"CASE WHEN r.x{d} - r.x{d} = 0e0 THEN r.x{d} END AS x{d}"
             for d in self._used()
         ]
-        return [*self._kept(), *used]
+        return [*self._kept_columns(), *used]
 
     def _null_if_missing(self, score: str) -> str:
         """Return a score that is NULL if a value is missing and the model does not accept that."""
@@ -280,7 +281,7 @@ def _select(columns: Sequence[str], source: str) -> str:
 
 
 def _join(lookups: Sequence[Lookup], source: str) -> str:
-    """Return the rows with what the levels of their categories add, NULL for unknown ones."""
+    """Return the rows with the contributions of their levels, NULL for unknown levels."""
     columns = ["r.*", *[f"l{k}.value AS u{k}" for k in range(len(lookups))]]
     joins = [
         f"\nLEFT JOIN {lookup.table.name} AS l{k} ON l{k}.level = {lookup.column}"

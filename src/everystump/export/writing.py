@@ -1,4 +1,4 @@
-"""Writes exports to files, atomically."""
+"""Write exports to files, atomically."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def write(model: Any, path: str | os.PathLike[str], to: str | None = None) -> No
     ['stump.json']
     """
     out = check_path(path)
-    chosen = out.suffix.lower().removeprefix(".") if to is None else to
-    if not isinstance(chosen, str) or chosen not in _WRITERS:
-        given = f"path={str(path)!r}" if to is None else f"to={to!r}"
+    file_format = out.suffix.lower().removeprefix(".") if to is None else to
+    if not isinstance(file_format, str) or file_format not in _WRITERS:
+        argument = f"path={str(path)!r}" if to is None else f"to={to!r}"
         raise ValueError(
-            f"{given} does not name an export format; end the path in .json, .onnx or .sql, or "
+            f"{argument} does not name an export format; end the path in .json, .onnx or .sql, or "
             f"pass to='json', to='onnx' or to='sql'."
         )
     check_output_path(path)
-    content = _WRITERS[chosen](model)
+    content = _WRITERS[file_format](model)
     data = content.encode() if isinstance(content, str) else content
     write_atomic(out, lambda file: file.write_bytes(data))
