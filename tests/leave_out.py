@@ -1,4 +1,4 @@
-"""Small random tables, votes on them, and margins of machines refitted without a row."""
+"""Small random tables, votes on them, and margins of models refitted without a row."""
 
 import numpy as np
 from sklearn.base import clone
@@ -24,26 +24,26 @@ def vote(X, y, estimator=PLAIN, **parameters):
     return SubsampleVotingClassifier(estimator, **params).fit(X, y)
 
 
-def refit_margin(machine, X, y, row):
-    """Return a row's margin for a machine trained on the others, or on one class."""
+def refit_margin(estimator, X, y, row):
+    """Return a row's margin for a model of the others; 1 or -1 if they have one class."""
     rest = np.arange(len(y)) != row
     if len(set(y[rest])) == 1:
         return 1.0 if y[row] == y[rest][0] else -1.0
-    score = clone(machine).fit(X[rest], y[rest]).decision_function(X[[row]])[0]
+    score = clone(estimator).fit(X[rest], y[rest]).decision_function(X[[row]])[0]
     return as_signs(y)[row] * score
 
 
-def margins_by_hand(machine, X, y):
-    return np.array([refit_margin(machine, X, y, i) for i in range(len(y))])
+def margins_by_hand(estimator, X, y):
+    return np.array([refit_margin(estimator, X, y, i) for i in range(len(y))])
 
 
 def vote_margins_by_hand(model, X, y):
-    """Return ``y_i F_i(x_i)``, with every machine trained again without row i."""
-    scores = np.array([machine.decision_function(X) for machine in model.estimators_])
+    """Return ``y_i F_i(x_i)``, with every member trained again without row i."""
+    scores = np.array([member.decision_function(X) for member in model.estimators_])
     parts = zip(model.estimators_, model.estimators_samples_, strict=True)
-    for t, (machine, own) in enumerate(parts):
+    for t, (member, own) in enumerate(parts):
         for position, i in enumerate(own):
-            scores[t, i] = as_signs(y)[i] * refit_margin(machine, X[own], y[own], position)
+            scores[t, i] = as_signs(y)[i] * refit_margin(member, X[own], y[own], position)
     if model.outputs == "votes":
         scores = np.where(scores > 0, 1.0, -1.0)
     return as_signs(y) * (model.weights_ @ scores)

@@ -126,7 +126,7 @@ def test_threads_and_the_order_of_rows_do_not_matter(table, features, max_bins):
         for a, b in zip(one.stumps_, other.stumps_, strict=True):
             np.testing.assert_array_equal(a, b)
         found, expected = other.oob_decision_function_, one.oob_decision_function_[order]
-        if max_bins != "auto":  # rows of the same bins and label are one another's copies
+        if max_bins != "auto":  # rows of the same bins and label are interchangeable
             found, expected = np.sort(found), np.sort(expected)
         np.testing.assert_allclose(found, expected, atol=1e-12)
 

@@ -198,7 +198,7 @@ def test_lists_are_accepted():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_progress_counts_rows_and_machines(n_jobs, capsys):
+def test_progress_counts_rows_and_members(n_jobs, capsys):
     with parallel_config("threading", n_jobs=n_jobs):
         _check_progress(capsys)
 

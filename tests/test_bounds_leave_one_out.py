@@ -103,7 +103,7 @@ def test_the_det_leave_one_out_error_is_that_of_refits(fit_intercept, outputs, d
         assert det_loo_error(model, X, y, delta=delta) == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_det_leave_one_out_error_of_any_machines():
+def test_the_det_leave_one_out_error_of_any_members():
     X, y = rows(3)
     model = vote(X, y, LogisticRegression())
     expected = error_by_hand(vote_margins_by_hand(model, X, y), 0.5)

@@ -366,9 +366,9 @@ NEW, NEW_Y = rows(2, n=40)
 
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.filterwarnings("ignore:estimators. no classifier is better")
-def test_training_rows_of_prefitted_voters(frozen):
-    voter, other = clone(STUMPS).fit(X0, Y0), clone(PLAIN).fit(FRESH, FRESH_Y)
-    pairs = [("stumps", voter), ("other", other)]
+def test_training_rows_of_prefitted_members(frozen):
+    member, other = clone(STUMPS).fit(X0, Y0), clone(PLAIN).fit(FRESH, FRESH_Y)
+    pairs = [("stumps", member), ("other", other)]
     if frozen:
         pairs = [(name, FrozenEstimator(one)) for name, one in pairs]
     model = WeightedVoteClassifier(pairs, prefit=not frozen, random_state=0).fit(NEW, NEW_Y)
@@ -379,7 +379,7 @@ def test_training_rows_of_prefitted_voters(frozen):
 
 
 @pytest.mark.filterwarnings("ignore:estimators. no classifier is better")
-def test_a_voter_without_a_record_is_a_violation():
+def test_a_member_without_a_record_is_a_violation():
     pairs = [("stumps", clone(STUMPS).fit(X0, Y0)), ("other", clone(OTHERS).fit(FRESH, FRESH_Y))]
     model = WeightedVoteClassifier(pairs, prefit=True).fit(NEW, NEW_Y)
     bound = validation_bound(model, *rows(3, n=40))
@@ -390,9 +390,9 @@ def test_a_voter_without_a_record_is_a_violation():
     assert validation_bound(anew, *rows(3, n=40)).holds
 
 
-def test_prefitted_machines_of_a_subsample_ensemble():
-    machine = FrozenEstimator(clone(STUMPS).fit(X0, Y0))
-    model = SubsampleVotingClassifier(machine, n_estimators=2, random_state=0).fit(NEW, NEW_Y)
+def test_prefitted_members_of_a_subsample_ensemble():
+    member = FrozenEstimator(clone(STUMPS).fit(X0, Y0))
+    model = SubsampleVotingClassifier(member, n_estimators=2, random_state=0).fit(NEW, NEW_Y)
     for X, y in ((X0, Y0), (NEW, NEW_Y)):
         assert not validation_bound(model, X, y).holds
     assert validation_bound(model, FRESH, FRESH_Y).holds

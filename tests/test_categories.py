@@ -168,7 +168,7 @@ def many_levels(n, n_levels, seed=0):
 def test_hundreds_of_levels_are_their_one_hot_columns(estimator):
     x, y = many_levels(900, 300)
     explicit = np.eye(300)[x]
-    estimator.set_params(tol=max(estimator.tol, 1e-9))  # rounding limits 300 columns
+    estimator.set_params(tol=max(estimator.tol, 1e-9))  # limited by rounding
     plain = clone(estimator).fit(explicit, y).decision_function(explicit)
     frame = pd.DataFrame({"x": x.astype(str)})
     np.testing.assert_allclose(estimator.fit(frame, y).decision_function(frame), plain, atol=5e-5)
@@ -400,7 +400,7 @@ def test_none_treats_numbers_as_numbers():
 
 @pytest.mark.parametrize("subsample", [0.2, 0.5])
 @pytest.mark.parametrize("combine", ["mean", "svm"])
-def test_votes_of_machines_trained_without_every_level(subsample, combine):
+def test_votes_of_members_trained_without_every_level(subsample, combine):
     """A level that is new to a member contributes nothing, before and after merging."""
     x, y = many_levels(200, 40)
     frame = pd.DataFrame({"x": x.astype(str), "z": np.random.default_rng(2).random(200)})

@@ -128,7 +128,7 @@ def test_columns_of_any_name(tmp_path):
     frame.to_csv(data, index=False)
     assert run("fit", data, "--target", "y", "--C", 1, "-o", out).exit_code == 0
     assert set(names) < set(package.load(out).feature_names_in_)
-    frame["self"] = frame["cls"] = 1.0  # numbers where text was
+    frame["self"] = frame["cls"] = 1.0  # numbers in columns that were text
     frame.to_csv(data, index=False)
     for command in (("predict",), ("bound",), ("explain",)):
         assert run(*command, out, data).exit_code == 0

@@ -202,7 +202,7 @@ def test_intercepts_and_curves_stay_consistent():
     np.testing.assert_array_equal(edited.intercept_, [m.intercept for m in edited.shapes_])
 
 
-# What an edited model is
+# Attributes of edited models
 
 
 def test_the_original_model_is_not_changed():
@@ -265,8 +265,8 @@ def test_edited_models_have_no_certificate():
 
 
 def test_edited_votes_and_boosting_have_no_certificate():
-    machine = StumpSVC(fit_intercept=False)
-    vote = SubsampleVotingClassifier(machine, n_estimators=3, random_state=0).fit(X, Y)
+    estimator = StumpSVC(fit_intercept=False)
+    vote = SubsampleVotingClassifier(estimator, n_estimators=3, random_state=0).fit(X, Y)
     det_loo_bound(vote, X, Y)
     with pytest.raises(EditedModelError, match=r"was edited \(age was removed\), and the bounds"):
         det_loo_bound(vote.remove_feature("age"), X, Y)
@@ -281,8 +281,8 @@ def test_edited_votes_and_boosting_have_no_certificate():
     assert bound.violations == ("these are the training rows of the model",)
     fresh = X.assign(age=X["age"] + 0.25)
     assert validation_bound(edited, fresh, Y).holds
-    machine = BoostedStumpSVC(5).fit(X, Y).remove_feature("age")
-    assert machine.certificate_ is None and not hasattr(machine, "margin_")
+    estimator = BoostedStumpSVC(5).fit(X, Y).remove_feature("age")
+    assert estimator.certificate_ is None and not hasattr(estimator, "margin_")
 
 
 def test_unknown_attributes():

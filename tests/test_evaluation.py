@@ -110,7 +110,9 @@ def test_a_good_ranking_with_a_useless_threshold_is_reported():
     assert found["figures"]["auc"]["low"] > 0.5
     assert "although the scores do rank the rows (AUC 0." in baseline_warning(found)
     few = evaluate(outcome([0] * 80 + [1] * 9, [0] * 89, score[:89]), ["No", "Yes"], 1)
-    assert baseline_warning(few).endswith("predicting “No”.")  # no interval, no claim
+    assert baseline_warning(few).endswith(
+        "predicting “No”."
+    )  # without an interval, the scores are not mentioned
 
 
 def test_a_small_improvement_is_not_significant():
@@ -202,5 +204,5 @@ def test_probabilities_worse_than_the_class_frequencies_are_reported():
         "The probabilities are worse than the class frequencies: the log loss is 3.784 instead "
         "of 0.693."
     )
-    figures["log_loss"]["value"] = 0.69304  # which the table shows as the same number
+    figures["log_loss"]["value"] = 0.69304  # rounded to the same number in the table
     assert baseline_warning({"better": True, "figures": figures}) is None

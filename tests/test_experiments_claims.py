@@ -99,7 +99,7 @@ def report_table_2(gaps=(1, 1, 1), problems=(55, 550), **seconds):
         ((0, 0, 0), False),  # alike
         ((3, 3, 3), False),  # much worse
         ((1, -0.5, 0), False),  # worse as often as better
-        ((0.5, 0.5, -3), False),  # better on the average
+        ((0.5, 0.5, -3), False),  # better on average
     ],
 )
 def test_stump_kernel_is_comparable_but_slightly_worse(gaps, expected):

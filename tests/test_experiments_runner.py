@@ -95,7 +95,7 @@ def test_interrupted_run_resumes(toy, tmp_path, error, stop):
 def test_finished_run_is_not_repeated(toy, tmp_path):
     make, calls = toy
     first = records_of(make(), tmp_path)
-    assert records_of(make(), tmp_path) == first  # the times too
+    assert records_of(make(), tmp_path) == first  # including the times
     assert called(calls) == dict.fromkeys(range(4), 1)
 
 

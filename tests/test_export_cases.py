@@ -298,8 +298,8 @@ def test_pieces_of_a_curve_with_ramps_and_jumps():
     assert np.array_equal(level[k] + slope[k] * (x - anchor[k]), shape(x))
 
 
-def test_prefit_voters_with_different_levels_and_column_orders():
-    """Prefit voters may have columns in another order and levels that others lack."""
+def test_prefit_members_with_different_levels_and_column_orders():
+    """Prefit members may have columns in another order and levels that others lack."""
     train = table(220, 0, missing=True)
     y = labels(train, 2)
     some = train[TEXT].isin(["a", "ü→"]) | train[TEXT].isna()
@@ -354,10 +354,10 @@ def test_models_that_cannot_be_exported_raise_one_sentence(make, error, message)
     assert "\n" not in str(raised.value)
 
 
-def test_features_must_be_of_one_kind_for_all_voters():
+def test_features_must_be_of_one_kind_for_all_members():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 5), [0, 0, 1, 1] * 5
-    voters = [es.StumpSVC(), es.StumpSVC(categorical_features=[0])]
-    vote = WEIGHTED([("a", voters[0].fit(X, y)), ("b", voters[1].fit(X, y))], prefit=True)
+    members = [es.StumpSVC(), es.StumpSVC(categorical_features=[0])]
+    vote = WEIGHTED([("a", members[0].fit(X, y)), ("b", members[1].fit(X, y))], prefit=True)
     with pytest.raises(ValueError, match="feature 0 is not the same for all voters"):
         read_model(vote.fit(X, y))
 

@@ -75,11 +75,11 @@ BAD_PARAMETERS = {
     "stages": (BoostedStumpSVC(30, stages=[10, 40]), r"stages=\[10, 40\] must be integers"),
     "stages of words": (BoostedStumpSVC(30, stages=["a"]), r"stages=\['a'\] must be integers"),
     "half stages": (BoostedStumpSVC(30, stages=[1.5]), r"stages=\[1\.5\] must be integers"),
-    "voters without names": (
+    "members without names": (
         WeightedVoteClassifier([LogisticRegression()]),
         r"estimators=\[LogisticRegression\(\)\] must be \(name, estimator\) pairs",
     ),
-    "no voters": (WeightedVoteClassifier([]), r"estimators=\[\] has no classifiers"),
+    "no members": (WeightedVoteClassifier([]), r"estimators=\[\] has no classifiers"),
 }
 
 

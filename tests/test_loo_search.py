@@ -102,7 +102,7 @@ def test_the_bound_finds_a_good_kernel_width():
     assert loo_error(search.best_estimator_, X, y) <= search.best_bound_.value
 
 
-def test_stump_machines_and_products_can_be_searched():
+def test_stump_ensembles_and_precomputed_kernels_can_be_searched():
     grid = {"C": [0.01, 0.1, 1.0]}
     stumps = LooBoundSearch(StumpSVC(fit_intercept=False), grid).fit(X0, Y0)
     assert not stumps.cv_results_["holds"].any()

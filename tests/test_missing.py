@@ -275,7 +275,7 @@ def test_all_values_missing(learner):
     """A feature without values is unused, and raises no error."""
     X, y = numbers_with_missing(13)
     if "subsample" in learner.get_params():
-        learner.set_params(subsample=1.0)  # which rows are drawn depends on all that they hold
+        learner.set_params(subsample=1.0)  # the draws depend on all values of the rows
     separate = clone(learner).fit(X[:, 1:], y)
     X[:, 0] = np.nan
     learner.fit(X, y)

@@ -110,12 +110,12 @@ CONTRADICTORY = {
     "no scale": ("PerceptronSVC, axes", held(scale_=None), "one factor for each feature if scale"),
     "a scale too many": ("PerceptronSVC, axes", parameter(scale=False), "be None otherwise"),
     "votes": ("WeightedVoteClassifier", held(weights_=[1.0]), "one weight for each of estimators_"),
-    "no voters": (
+    "no members": (
         "WeightedVoteClassifier",
         lambda i: holds(i)["estimators_"].clear(),
         "must be fitted to its 4 features",
     ),
-    "machines": ("SubsampleVotingClassifier", held(estimators_features_=[None]), "one member and"),
+    "members": ("SubsampleVotingClassifier", held(estimators_features_=[None]), "one member and"),
     "subset": (
         "SubsampleVotingClassifier",
         held(estimators_features_=[[9], None, None]),
@@ -148,7 +148,7 @@ CONTRADICTORY = {
 def test_inconsistent_parts(kind, path):
     name, edit, message = CONTRADICTORY[kind]
     save(fitted(name), path)
-    # Arrays that an edit leaves unused would be the fault; a note keeps them in use.
+    # A note refers to all arrays, so that the error is not about unused ones.
     index = json.loads(contents(path)["model.json"])
     rewrite(path, held(note_=[{"type": "array", "file": file} for file in index["arrays"]]))
     assert repr(load(path)) == repr(fitted(name))

@@ -369,7 +369,7 @@ def test_flipped_bits(path):
         changed[position] ^= 1 << int(rng.integers(8))
         if not raises_or_is_unchanged(path, bytes(changed)):
             accepted.append(position)
-    # Only remarks in the list of files, such as the system that made it, may differ.
+    # Only metadata in the list of files, such as the operating system, may differ.
     assert all(position >= listed_from for position in accepted)
     assert len(accepted) < len(content) / 20
 

@@ -223,7 +223,7 @@ def test_perceptrons_beat_axis_stumps_on_threenorm(exact):
     assert 1 - perceptron.score(new, answer) < best - 0.01
 
 
-# Weights, classes, manners
+# Weights, classes and estimator conventions
 
 
 def test_sample_weights_repeat_samples(model):

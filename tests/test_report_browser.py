@@ -283,7 +283,9 @@ def test_the_outcome_is_announced_once(page):
         True
     ]
     live = page.locator("#whatif :is([aria-live], [role=status], output)")
-    assert live.locator("visible=true").count() <= 2  # it and the count of found features
+    assert (
+        live.locator("visible=true").count() <= 2
+    )  # the outcome and the number of matching features
 
 
 def probed(page, curve):

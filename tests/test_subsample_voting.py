@@ -31,40 +31,42 @@ def vote(estimator=PLAIN, X=X0, y=Y0, **parameters):
 def by_hand(model, X=X0, y=Y0, new=X0):
     """Return the scores of estimators fitted one by one to their samples and features."""
     scores = []
-    for machine, rows, features in zip(
+    for member, rows, features in zip(
         model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True
     ):
         columns = slice(None) if features is None else features
-        separate = clone(machine).fit(X[rows][:, columns], y[rows])
+        separate = clone(member).fit(X[rows][:, columns], y[rows])
         scores.append(separate.decision_function(new[:, columns]))
     return np.array(scores)
 
 
-# What a vote is
+# Members and their vote
 
 
-@pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, StumpSVC(tol=1e-8)])
+@pytest.mark.parametrize("estimator", [PLAIN, GAUSSIAN, StumpSVC(tol=1e-8)])
 @pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
-def test_one_member_on_all_rows_is_the_estimator(machine, X, y):
-    model = vote(machine, X, y, n_estimators=1, subsample=1.0)
-    separate = clone(machine).fit(X, y)
+def test_one_member_on_all_rows_is_the_estimator(estimator, X, y):
+    model = vote(estimator, X, y, n_estimators=1, subsample=1.0)
+    separate = clone(estimator).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), separate.decision_function(X), atol=1e-6)
     np.testing.assert_array_equal(model.predict(X), separate.predict(X))
 
 
-@pytest.mark.parametrize("machine", [PLAIN, GAUSSIAN, KernelSVC("laplacian", gamma=1.0, tol=1e-8)])
+@pytest.mark.parametrize(
+    "estimator", [PLAIN, GAUSSIAN, KernelSVC("laplacian", gamma=1.0, tol=1e-8)]
+)
 @pytest.mark.parametrize("features", [None, 2])
-def test_the_vote_is_the_mean_of_members_on_their_own_rows(machine, features):
+def test_the_vote_is_the_mean_of_members_on_their_own_rows(estimator, features):
     """Members trained in shared buffers are the same estimators."""
-    model = vote(machine, feature_subsets=features)
+    model = vote(estimator, feature_subsets=features)
     np.testing.assert_allclose(model.decision_function(X0), by_hand(model).mean(axis=0), atol=1e-5)
 
 
 def test_members_score_as_on_their_own():
     model = vote()
-    for machine, scores in zip(model.estimators_, by_hand(model), strict=True):
-        np.testing.assert_allclose(machine.decision_function(X0), scores, atol=1e-5)
-        assert machine.certificate_.converged
+    for member, scores in zip(model.estimators_, by_hand(model), strict=True):
+        np.testing.assert_allclose(member.decision_function(X0), scores, atol=1e-5)
+        assert member.certificate_.converged
 
 
 # Scores of each member
@@ -89,10 +91,10 @@ def test_machine_scores_are_the_scores_of_each_member(X, y, parameters):
     scores = model.machine_scores(new)
     n_outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
     assert scores.shape == (7, 5 * n_outputs)
-    machines = zip(model.estimators_, model.estimators_features_, strict=True)
-    for t, (machine, features) in enumerate(machines):
+    members = zip(model.estimators_, model.estimators_features_, strict=True)
+    for t, (member, features) in enumerate(members):
         columns = slice(None) if features is None else features
-        separate = machine.decision_function(new[:, columns]).reshape(7, n_outputs)
+        separate = member.decision_function(new[:, columns]).reshape(7, n_outputs)
         own = scores[:, t * n_outputs : (t + 1) * n_outputs]
         np.testing.assert_allclose(own, separate, atol=1e-9)
 
@@ -122,9 +124,9 @@ def test_machine_scores_of_votes_are_votes():
     votes = three.machine_scores(X3).reshape(len(X3), 5, 3)
     assert set(votes.ravel()) == {0.0, 1.0}
     np.testing.assert_array_equal(votes.sum(axis=2), 1)
-    for t, machine in enumerate(three.estimators_):
+    for t, member in enumerate(three.estimators_):
         chosen = three.classes_[votes[:, t].argmax(axis=1)]
-        np.testing.assert_array_equal(chosen, machine.predict(X3))
+        np.testing.assert_array_equal(chosen, member.predict(X3))
 
 
 def test_machine_scores_before_the_fit():
@@ -152,13 +154,13 @@ def test_a_second_fit_resets_the_first():
 
 def test_any_classifier_may_vote():
     """By class scores, probabilities or predictions; scores of pairs of classes are not used."""
-    machines = [
+    estimators = [
         SVC(decision_function_shape="ovo"),
         RandomForestClassifier(5, random_state=0),
         VotingClassifier([("logistic", LogisticRegression())]),
     ]
     for y in (Y0, np.digitize(X0[:, 0], [-0.5, 0.5])):
-        model = vote(machines, y=y, n_estimators=3)
+        model = vote(estimators, y=y, n_estimators=3)
         assert model.score(X0, y) > 0.75
 
 
@@ -183,13 +185,13 @@ def test_votes_for_several_classes_are_winners():
 
 
 @pytest.mark.parametrize("outputs", ["scores", "votes"])
-def test_learned_weights_are_a_linear_machine_on_the_outputs(outputs):
+def test_learned_weights_are_a_linear_svm_on_the_outputs(outputs):
     """On all rows, not only on those that a member was trained on."""
     model = vote(combine="svm", outputs=outputs, C=0.3)
     inputs = by_hand(model).T
     inputs = inputs if outputs == "scores" else np.where(inputs > 0, 1.0, -1.0)
     svc = SVC(kernel="linear", C=0.3, tol=1e-8).fit(inputs, Y0)
-    loose = 0.05  # the linear machine is trained to a gap of 1e-3
+    loose = 0.05  # the linear SVM is trained to a gap of 1e-3
     np.testing.assert_allclose(
         model.decision_function(X0), svc.decision_function(inputs), atol=loose
     )
@@ -272,16 +274,16 @@ def test_seeds_make_votes_repeatable():
     assert not np.allclose(a.decision_function(X0), c.decision_function(X0))
 
 
-# Who does the work
+# Parallel workers
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("machine", [PLAIN, StumpSVC()])
-def test_workers_change_nothing(machine, backend):
-    separate = vote(machine, n_jobs=1).decision_function(X0)
-    np.testing.assert_allclose(vote(machine, n_jobs=2).decision_function(X0), separate, atol=1e-9)
+@pytest.mark.parametrize("estimator", [PLAIN, StumpSVC()])
+def test_workers_change_nothing(estimator, backend):
+    separate = vote(estimator, n_jobs=1).decision_function(X0)
+    np.testing.assert_allclose(vote(estimator, n_jobs=2).decision_function(X0), separate, atol=1e-9)
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        np.testing.assert_allclose(vote(machine).decision_function(X0), separate, atol=1e-9)
+        np.testing.assert_allclose(vote(estimator).decision_function(X0), separate, atol=1e-9)
 
 
 # Theorems
@@ -289,7 +291,7 @@ def test_workers_change_nothing(machine, backend):
 
 @pytest.mark.parametrize("combine", ["mean", "svm"])
 @pytest.mark.parametrize(("X", "y"), [(X0, Y0), (X3, Y3)], ids=["two classes", "three"])
-def test_a_vote_of_stump_machines_is_one_shape_model(combine, X, y):
+def test_a_vote_of_stump_ensembles_is_one_shape_model(combine, X, y):
     model = vote(StumpSVC(), X, y, combine=combine)
     outputs = [np.atleast_2d(m.decision_function(X).T) for m in model.estimators_]
     if combine == "mean":
@@ -303,22 +305,22 @@ def test_a_vote_of_stump_machines_is_one_shape_model(combine, X, y):
 
 
 @pytest.mark.parametrize("parameters", [{"outputs": "votes"}, {"feature_subsets": 2}])
-def test_other_votes_of_stump_machines_have_no_shapes(parameters):
+def test_other_votes_of_stump_ensembles_have_no_shapes(parameters):
     assert not hasattr(vote(StumpSVC(), **parameters), "shapes_")
 
 
 def test_many_subsamples_tend_to_the_expected_vote():
     """All 4 of 8 rows with both classes give F-hat; 16 times the members, 1/4 of the error."""
     X, y = X0[:8], np.array([0, 1, 1, 0, 1, 0, 0, 1])
-    machine = KernelSVC(gamma=0.4, C=2.0, fit_intercept=False, tol=1e-6)
+    estimator = KernelSVC(gamma=0.4, C=2.0, fit_intercept=False, tol=1e-6)
     subsets = [list(rows) for rows in combinations(range(8), 4) if len(set(y[list(rows)])) == 2]
     assert len(subsets) == 68
-    scores = [clone(machine).fit(X[rows], y[rows]).decision_function(X) for rows in subsets]
+    scores = [clone(estimator).fit(X[rows], y[rows]).decision_function(X) for rows in subsets]
     expected, spread = np.mean(scores, axis=0), np.std(scores)
 
     def error(n_estimators, repeats):
         models = [
-            vote(machine, X, y, n_estimators=n_estimators, subsample=4, random_state=s, n_jobs=1)
+            vote(estimator, X, y, n_estimators=n_estimators, subsample=4, random_state=s, n_jobs=1)
             for s in range(repeats)
         ]
         differences = [m.decision_function(X) - expected for m in models]
@@ -333,20 +335,20 @@ def test_precomputed_products():
     K = rbf_kernel(X0, gamma=0.4)
     precomputed = vote(KernelSVC("precomputed", fit_intercept=False, tol=1e-8), X=K)
     members = [clone(PLAIN).fit(X0[rows], Y0[rows]) for rows in precomputed.estimators_samples_]
-    mean = np.mean([machine.decision_function(X0) for machine in members], axis=0)
+    mean = np.mean([member.decision_function(X0) for member in members], axis=0)
     np.testing.assert_allclose(precomputed.decision_function(K), mean, atol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "least_squares"])
-def test_machines_with_a_common_kernel_matrix_are_those_without(kernel, loss):
-    machine = KernelSVC(kernel, gamma=0.4, loss=loss, fit_intercept=False, tol=1e-8)
+def test_members_with_a_common_kernel_matrix_are_those_without(kernel, loss):
+    estimator = KernelSVC(kernel, gamma=0.4, loss=loss, fit_intercept=False, tol=1e-8)
     many = {"n_estimators": 16, "subsample": 0.5}
-    model = vote(machine, **many)
-    table = check_table(clone(machine), X0, Y0, None, None)
-    assert machine._shared_gram(table, len(X0) // 2, 16, 1) is not None
+    model = vote(estimator, **many)
+    table = check_table(clone(estimator), X0, Y0, None, None)
+    assert estimator._shared_gram(table, len(X0) // 2, 16, 1) is not None
     np.testing.assert_allclose(model.machine_scores(X0), by_hand(model).T, rtol=1e-5, atol=1e-5)
-    tight = vote(clone(machine).set_params(memory_limit=2e-4), **many)
+    tight = vote(clone(estimator).set_params(memory_limit=2e-4), **many)
     assert tight.estimator._shared_gram(table, len(X0) // 2, 16, 1) is None
     np.testing.assert_allclose(tight.decision_function(X0), model.decision_function(X0), atol=1e-5)
 
@@ -452,8 +454,8 @@ def test_bad_tables(X, y, match):
 def test_constraints_by_name_reach_the_members():
     X, y = make_twonorm(120, random_state=0)
     frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]).assign(c=list("uvw") * 40)
-    machine = StumpSVC(monotonic_cst={"a": "decreasing"})
-    vote = SubsampleVotingClassifier(machine, n_estimators=3, random_state=0).fit(frame, y)
+    estimator = StumpSVC(monotonic_cst={"a": "decreasing"})
+    vote = SubsampleVotingClassifier(estimator, n_estimators=3, random_state=0).fit(frame, y)
     assert np.all(np.diff(vote.shapes_[0].values) <= 1e-12)
     free = SubsampleVotingClassifier(StumpSVC(), n_estimators=3, random_state=0).fit(frame, y)
     assert np.any(np.diff(free.shapes_[0].values) > 1e-3)
@@ -461,8 +463,8 @@ def test_constraints_by_name_reach_the_members():
 
 def test_members_must_agree_on_categories():
     X, y = make_twonorm(60, random_state=0)
-    machines = [StumpSVC(categorical_features=[0]), StumpSVC()]
+    estimators = [StumpSVC(categorical_features=[0]), StumpSVC()]
     assert_invalid(
-        lambda: SubsampleVotingClassifier(machines).fit(X, y),
+        lambda: SubsampleVotingClassifier(estimators).fit(X, y),
         r"categorical_features is \[0\] in one estimator and 'from_dtype' in another",
     )

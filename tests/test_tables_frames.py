@@ -263,8 +263,8 @@ def test_a_vote_matches_columns_by_name(make):
     rng = np.random.default_rng(0)
     frame = make({"a": rng.normal(size=60), "b": rng.normal(size=60)})
     y = (np.asarray(frame["a"]) > 0).astype(int)
-    voters = [("one", StumpSVC()), ("two", StumpBoostingClassifier())]
-    model = WeightedVoteClassifier(voters, random_state=0).fit(frame, y)
+    members = [("one", StumpSVC()), ("two", StumpBoostingClassifier())]
+    model = WeightedVoteClassifier(members, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(model.predict(frame[["b", "a"]]), model.predict(frame))
     with pytest.raises(ValueError, match="names should match"):
         model.predict(frame[["a"]])

@@ -94,9 +94,9 @@ def test_other_weights_require_support_by_the_members():
     weight = np.full(40, 0.5)
     with pytest.raises(ValueError, match=r"sample_weight contains 0\.5, but KNeighborsClassifier"):
         vote(KNeighborsClassifier(), X, y, weight)
-    voters = [("near", KNeighborsClassifier())]
+    members = [("near", KNeighborsClassifier())]
     with pytest.raises(ValueError, match=r"sample_weight contains 0\.5, but KNeighborsClassifier"):
-        WeightedVoteClassifier(voters).fit(X, y, weight)
+        WeightedVoteClassifier(members).fit(X, y, weight)
 
 
 def test_bounds_are_not_for_weighted_votes():
@@ -126,13 +126,13 @@ def test_many_copies_are_drawn_at_once(monkeypatch):
 @pytest.mark.parametrize("prefit", [False, True])
 def test_integer_weights_of_a_weighted_vote_are_copies(prefit):
     X, y, weight, new = table()
-    voters = [("tree", DecisionTreeClassifier(max_depth=2)), ("near", KNeighborsClassifier(3))]
+    members = [("tree", DecisionTreeClassifier(max_depth=2)), ("near", KNeighborsClassifier(3))]
     if prefit:
-        voters = [(name, voter.fit(X, y)) for name, voter in voters]
+        members = [(name, member.fit(X, y)) for name, member in members]
     again = np.random.default_rng(1).permutation(np.repeat(np.arange(40), weight))
     options = {"prefit": prefit, "random_state": 0}
-    weighted = WeightedVoteClassifier(voters, **options).fit(X, y, weight)
-    copied = WeightedVoteClassifier(voters, **options).fit(X[again], y[again])
+    weighted = WeightedVoteClassifier(members, **options).fit(X, y, weight)
+    copied = WeightedVoteClassifier(members, **options).fit(X[again], y[again])
     np.testing.assert_allclose(weighted.weights_, copied.weights_, atol=1e-4)
     np.testing.assert_array_equal(weighted.predict(new), copied.predict(new))
 
@@ -195,6 +195,6 @@ def test_other_votes_have_no_probabilities(estimator, options):
 
 def test_probabilities_of_a_weighted_vote_are_weights():
     X, y, _, new = table(3)
-    voters = [("tree", DecisionTreeClassifier(max_depth=2)), ("none", DummyClassifier())]
-    model = WeightedVoteClassifier(voters, random_state=0).fit(X, y)
+    members = [("tree", DecisionTreeClassifier(max_depth=2)), ("none", DummyClassifier())]
+    model = WeightedVoteClassifier(members, random_state=0).fit(X, y)
     np.testing.assert_allclose(check_probabilities(model, new), model.decision_function(new))

@@ -228,7 +228,7 @@ def test_training_rows_are_reported(tmp_path):
     assert json.loads(run("bound", out, more, "--json").stdout)["violations"] == []
     pd.concat([pd.read_csv(data), pd.read_csv(more)]).to_csv(more, index=False)
     done = run("bound", out, more)
-    share = 150 / 400  # learned from, of all
+    share = 150 / 400  # training rows among all rows
     found = float(re.search(r"about ([\d.]+)% of these rows equal", done.stderr)[1]) / 100
     assert found == pytest.approx(share, abs=0.01)
     assert "training rows" in run("report", out, more, "-o", tmp_path / "page.html").stderr

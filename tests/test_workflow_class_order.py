@@ -93,10 +93,10 @@ def test_candidates_of_a_search_have_the_labels(frame):
     assert np.mean(search.predict(X) == y) > 0.7
 
 
-def test_voters_have_the_labels(frame):
+def test_members_of_a_weighted_vote_have_the_labels(frame):
     X, y = frame[["a", "b", "c"]], frame["state"].to_numpy()
-    voters = [("one", StumpSVC(0.1)), ("other", StumpSVC(1.0))]
-    vote = WeightedVoteClassifier(voters, random_state=0)
+    members = [("one", StumpSVC(0.1)), ("other", StumpSVC(1.0))]
+    vote = WeightedVoteClassifier(members, random_state=0)
     fit_with_class_order(vote, X, y, np.array(["well", "ill"]))
     assert {tuple(member.classes_) for member in vote.estimators_} == {("well", "ill")}
     assert np.mean(vote.predict(X) == y) > 0.7
@@ -135,7 +135,7 @@ def test_class_indices_in_any_order():
         (("True", "False"), "True"),
         ((0, 1), 1),
         ((-1, 1), 1),
-        ((1, 2), 2),  # the rarer, as 1 is a yes beside a no only
+        ((1, 2), 2),  # the rarer; 1 is positive only next to 0 or -1
         (("absent", "present"), "present"),  # the rarer
     ],
 )

@@ -217,7 +217,7 @@ def test_unnamed_columns_get_a_name(tmp_path):
     big = 2**60 + 1
     frame, _ = read(tmp_path, f",a,\n1,2,{big}\n3,4,7\n")
     assert frame.columns.tolist() == ["Unnamed: 0", "a", "Unnamed: 2"]
-    assert frame["Unnamed: 2"].tolist() == [str(big), "7"]  # found again by its name
+    assert frame["Unnamed: 2"].tolist() == [str(big), "7"]  # the column is found by its name
 
 
 def test_spaces_before_quotes(tmp_path):

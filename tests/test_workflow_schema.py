@@ -272,7 +272,7 @@ def test_dates_in_parquet_and_in_csv_are_equal(tmp_path):
         done = run("fit", learned, "--target", "y", "--C", 1, "-o", out, "--force")
         assert done.exit_code == 0, done.output
         one, two = (run("predict", out, path) for path in (learned, other))
-        if learned == parquet:  # which has no dollars
+        if learned == parquet:  # its amounts are plain numbers
             assert "'money' is '$" in two.stderr and two.exit_code == 2
             continue
         assert one.stdout == two.stdout != "" and one.stderr == two.stderr == ""
@@ -357,7 +357,7 @@ def test_identifiers_and_free_text_are_dropped():
     assert "identifiers, names or notes" in prepare(words).dropped["x"]
     assert set(prepare(words, use=["x"]).X["x"]) == set(words)
     assert "x" in prepare([f"word {k % 50}" for k in range(N)]).X
-    assert "x" in prepare([f"word {k}" for k in range(20)]).X  # too few to tell
+    assert "x" in prepare([f"word {k}" for k in range(20)]).X  # too few rows to be identifiers
     ids = RNG.permutation(N) * 17
     for name, left_out in (
         ("id", True),
