@@ -366,7 +366,7 @@ def test_training_rows_are_not_reported_as_held_out(credit, tmp_path):
     out, page = tmp_path / "m.stump", tmp_path / "page.html"
     run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
     run("report", out, credit, "-o", page)
-    assert "Of the 400 training rows" in page.read_text() and "held-out" not in page_text(page)
+    assert "Of the 400 training rows" in page.read_text() and "held-out rows" not in page_text(page)
     assert "In cross-validation, models trained the same way misclassify" in page_text(page)
     assert "Error on 400 training rows" in run("bound", out, credit).stdout
     half = tmp_path / "half.csv"
