@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from click.testing import CliRunner
 
 import everystump as package
@@ -45,3 +46,19 @@ def write_credit(path):
     frame.loc[::9, "purpose"] = None
     frame.to_csv(path, index=False)
     return path
+
+
+def fitted(tmp_path, frame, *options):
+    """Write a table and fit a model to its column y; return both files."""
+    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
+    frame.to_csv(data, index=False)
+    done = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force", *options)
+    assert done.exit_code == 0, done.output
+    return data, out
+
+
+def some_rows(n, seed=0, **more):
+    """Return a table with a feature, further columns and the label y."""
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=n)
+    return pd.DataFrame({"a": a, **more, "y": np.where(a + rng.normal(size=n) > 0, "yes", "no")})

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from command import input_error, run
+from command import fitted, input_error, run, some_rows
 
 import everystump as package
 from everystump._text import InvalidInputError
@@ -29,6 +29,7 @@ def test_delimiters_and_compression(delimiter, packed, tmp_path):
     assert done.exit_code == 0 and "60 rows, 2 features." in done.output
 
 
+RANDOM_BYTES = np.random.default_rng(0).bytes(3000)
 BAD = {
     "empty": (b"", r"is empty"),
     "names only": (b"a,b,y\n", r"has a header but no rows"),
@@ -40,7 +41,7 @@ BAD = {
     "no target": (b"a,z\n1,0\n2,1\n", r"There is no column 'y'"),
     "too many classes": (
         b"a,y\n" + b"".join(b"%d,%d\n" % (k, k) for k in range(40)),
-        r"40 distinct values in 40 rows, too many for classes",
+        r"40 distinct values in 40 rows and seems numeric, but only classification is supported",
     ),
     "quoted short line": (
         b'a,b,y\n1,"x",0\n3,4\n5,6,1\n',
@@ -67,7 +68,9 @@ BAD = {
     "compressed twice": (gzip.compress(gzip.compress(b"a,y\n1,0\n")), r"is compressed twice"),
     "a damaged bz2": (bz2.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
     "a damaged xz": (lzma.compress(b"a,y\n1,0\n")[:-8], r"cannot be read .*; check the file"),
-    "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: this is not utf-8 text"),
+    "utf-16 without a mark": ("a,y\n1,0\n".encode("utf-16-be"), r"pass --encoding utf-16-be"),
+    "bytes": (RANDOM_BYTES, r"t.csv is not a text file; pass a CSV or Parquet file\.$"),
+    "zeros": (b"a,y\n1,0\n\0,1\n", r"line 3: .* contains a null character; fix the file"),
     "infinity": (b"a,y\n1,0\n-inf,1\n", r"'a' is infinite in row 1 \(counting from 0\)"),
     "labels that look missing": (b"a,y\n1,ok\n2,NA\n", r"'y' is 'ok' or missing .* --missing"),
     "no names, and values that are equal": (b"1.5,1.5,0\n2,3,1\n", r"line 1: .*; add a header"),
@@ -302,21 +305,6 @@ def test_options_out_of_range(options, match, tmp_path):
     assert done.exit_code == 2 and match in done.stderr
 
 
-def fitted(tmp_path, frame, *options):
-    """Write a table and fit a model to its column y; return both files."""
-    data, out = tmp_path / "t.csv", tmp_path / "m.stump"
-    frame.to_csv(data, index=False)
-    done = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force", *options)
-    assert done.exit_code == 0, done.output
-    return data, out
-
-
-def some_rows(n, seed=0, **more):
-    rng = np.random.default_rng(seed)
-    a = rng.normal(size=n)
-    return pd.DataFrame({"a": a, **more, "y": np.where(a + rng.normal(size=n) > 0, "yes", "no")})
-
-
 def test_booleans_with_missing_values(tmp_path):
     flags = [True, None, False] * 40
     data, out = fitted(tmp_path, some_rows(120, flag=flags))
@@ -442,7 +430,7 @@ def test_categorical_columns_are_not_dropped(tmp_path):
 def test_notes_are_printed_after_all_checks(tmp_path):
     data, out = fitted(tmp_path, some_rows(80))
     data.write_text("b;y\n1,5;no\n2,5;yes\n")
-    expected = "The data have no column 'a', which the model needs; add or rename columns."
+    expected = "The data lack column 'a', which the model needs; add or rename columns."
     assert input_error("bound", out, data) == expected
 
 

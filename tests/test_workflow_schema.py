@@ -323,7 +323,7 @@ def test_new_files_are_parsed_as_in_training(tmp_path):
             "when,age,money\n,1,€2\n",
             "'money' is '€2' in row 0 .* expects a number",
         ),
-        ("age,money\n1,2\n", "The data have no column 'when'"),
+        ("age,money\n1,2\n", "The data lack column 'when'"),
     ):
         new.write_text(text)
         assert re.search(expected, input_error("predict", out, new))

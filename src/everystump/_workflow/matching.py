@@ -92,7 +92,7 @@ def text_columns(model: Any) -> list[str]:
 def read_table(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
     """Return the table in a file for a model, and notes on how it was read.
 
-    Options that are not given default to those of the training table.
+    Options that are not set default to those of the training table.
     """
     return parse_table(path, read_decompressed(path), dialect, model)
 
@@ -102,13 +102,14 @@ def parse_table(
 ) -> tuple[Any, list[str]]:
     """Return the same as `read_table` for content that has already been read.
 
-    ``text`` names the columns that are read as text, by default `text_columns`.
+    ``text`` names the columns that are read as text, by default `text_columns`; other columns may
+    have leading zeros.
     """
     origin = _origin(model)
     dialect = dialect.with_defaults(origin.get("dialect", {}))
     dialect = replace(dialect, usual_decimal=origin.get("decimal"))
     text = text_columns(model) if text is None else text
-    frame, notes = parse_file(path, content, dialect, text=text)
+    frame, notes = parse_file(path, content, dialect, text=text, keep_zeros=False)
     return frame, notes + _parsing_notes(model, frame)
 
 
@@ -172,8 +173,8 @@ def _parsing_notes(model: Any, frame: Any) -> list[str]:
             continue
         if words:
             n_rows = pluralize(int(frame[name].astype(str).str.strip().isin(words).sum()), "row")
-            shown = truncate_list([repr(word) for word in words], 3)
-            notes.append(f"{name}: {shown} in {n_rows} treated as missing.")
+            examples = truncate_list([repr(word) for word in words], 3)
+            notes.append(f"{name}: {examples} in {n_rows} treated as missing.")
         if isinstance(parser, NumberParser) and parser.lacks_percent(frame[name]):
             notes.append(
                 f"{name}: numbers without a percent sign are read as percentages, as in training: "
@@ -192,10 +193,11 @@ def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
     needed = (name if name in frame.columns else source.get(name, name) for name in names)
     absent = [name for name in dict.fromkeys(needed) if name not in frame.columns]
     if absent:
-        shown = truncate_list([repr(name) for name in absent], 3)
-        raise InvalidInputError(
-            f"The data have no column {shown}, which the model needs; add or rename columns."
-        )
+        columns = truncate_list([repr(name) for name in absent], 3)
+        what = f"column {columns}, which the model needs"
+        if len(absent) > 1:
+            what = f"{len(absent):,} columns that the model needs: {columns}"
+        raise InvalidInputError(f"The data lack {what}; add or rename columns.")
 
 
 def _check_complete(X: Any) -> None:
@@ -246,13 +248,14 @@ def _compare_rows(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> 
 
 def _match_labels(model: Any, column: Any) -> np.ndarray:
     """Return the labels of ``classes_`` that the cells of a column denote."""
-    known = model.classes_.tolist()
-    matches = {label: find_label(label, known) for label in column.astype(str).unique().tolist()}
+    classes = model.classes_.tolist()
+    matches = {label: find_label(label, classes) for label in column.astype(str).unique().tolist()}
     unknown = next((label for label, match in matches.items() if match is None), None)
     if unknown is not None:
         raise InvalidInputError(
             f"{column.name!r} is {unknown!r} in some rows, which is not one of the model's "
-            f"classes, {known}; fix or drop these rows."
+            f"classes ({truncate_list([repr(label) for label in classes])}); fix or drop these "
+            f"rows."
         )
-    number = {label: known.index(match) for label, match in matches.items()}
+    number = {label: classes.index(match) for label, match in matches.items()}
     return model.classes_[column.astype(str).map(number).to_numpy(dtype=np.intp)]

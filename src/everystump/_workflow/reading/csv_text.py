@@ -1,10 +1,11 @@
-"""CSV text to dataframes: delimiter, header, ragged rows, decimal commas and large integers."""
+"""CSV text to dataframes: delimiter, header, ragged rows, decimal commas and integer codes."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from everystump._workflow.reading.frames import (
     unique_cells,
     with_columns,
 )
-from everystump._workflow.reading.number_text import as_number, exceed_float_precision
+from everystump._workflow.reading.number_text import as_number, exceed_float_precision, is_code
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 # Cells that are missing values unless the user specifies others.
@@ -36,11 +37,17 @@ _SAMPLE, _SAMPLE_LINES, _SAMPLE_CELLS = 64 * 1024, 20, 200
 
 
 def parse_csv(
-    path: Path, text: str, dialect: Dialect, as_text: Collection[str] = ()
+    path: Path,
+    text: str,
+    dialect: Dialect,
+    as_text: Collection[str] = (),
+    *,
+    keep_zeros: bool = True,
 ) -> tuple[Any, list[str]]:
     """Return a frame and notes on what was detected; ``path`` is the source of the text.
 
-    The columns of ``as_text`` are read as text, even if their cells are numbers.
+    The columns of ``as_text`` are read as text, even if their cells are numbers.  So are integers
+    too large for floats and, with ``keep_zeros``, integers with leading zeros.
     """
     skipped = len(text) - len(text.lstrip("\n"))
     text = text.strip("\n")
@@ -49,7 +56,7 @@ def parse_csv(
     try:
         names = _header(path, text, delimiter, skipped + 1)
         notes = _check_ragged(path, text, delimiter, skipped)
-        settings = _Settings(names, replace(dialect, delimiter=delimiter), as_text)
+        settings = _Settings(names, replace(dialect, delimiter=delimiter), as_text, keep_zeros)
         frame, decimal = _read(path, text, settings)
     except (csv.Error, TypeError) as error:
         raise InvalidInputError(
@@ -78,11 +85,12 @@ def _strip_cells(text: str, delimiter: str) -> str:
 
 
 class _Settings(NamedTuple):
-    """How to read a text: names of columns, dialect, and the columns to read as text."""
+    """How to read a text: names of columns, dialect, columns to read as text, leading zeros."""
 
     names: list[str]
     dialect: Dialect
     as_text: Collection[str]
+    keep_zeros: bool
 
 
 def _rows(lines: Iterable[str], delimiter: str) -> Any:
@@ -90,14 +98,14 @@ def _rows(lines: Iterable[str], delimiter: str) -> Any:
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
 
-def _find_delimiter(path: Path, text: str, given: str | None, line: int) -> str:
-    """Return the given delimiter, or the one that splits the first lines best."""
+def _find_delimiter(path: Path, text: str, requested: str | None, line: int) -> str:
+    """Return the requested delimiter, or the one that splits the first lines best."""
     head = text[:_SAMPLE].splitlines()[:_SAMPLE_LINES]
     counts = {mark: [len(row) for row in _rows(head, mark)] for mark in _DELIMITERS}
     best = max(_DELIMITERS, key=lambda mark: (counts[mark][0] > 1, np.mean(counts[mark])))
     splits = counts[best][0] > 1
-    if given is not None:
-        delimiter = "\t" if given == "\\t" else given
+    if requested is not None:
+        delimiter = "\t" if requested == "\\t" else requested
         if delimiter not in head[0] and splits:
             raise InvalidInputError(
                 f"{path}, line {line}: no {delimiter!r} in {head[0][:40]!r}; pass --delimiter "
@@ -116,14 +124,12 @@ def _header(path: Path, text: str, delimiter: str, line: int) -> list[str]:
     """Return the names of the columns, generated where empty, or raise if two are equal."""
     first = next(_rows(io.StringIO(text), delimiter))
     names = [name.strip() or f"Unnamed: {k}" for k, name in enumerate(first)]
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            remedy = "add a header line" if _are_values(names) else "rename one"
-            raise InvalidInputError(
-                f"{path}, line {line}: two columns are named {name!r}; {remedy}."
-            )
-        seen.add(name)
+    duplicate = next((name for name, count in Counter(names).items() if count > 1), None)
+    if duplicate is not None:
+        remedy = "add a header line" if _are_values(names) else "rename one of them"
+        raise InvalidInputError(
+            f"{path}, line {line}: two columns are named {duplicate!r}; {remedy}."
+        )
     return names
 
 
@@ -225,16 +231,62 @@ def _has_decimal_commas(frame: Any, is_usual: bool) -> bool:
 
 
 def _with_exact_integers(frame: Any, path: Path, text: str, settings: _Settings) -> Any:
-    """Return a frame in which integers that are too large for floats are text."""
+    """Return a frame in which integers that are too large for floats, and codes, are text."""
     large = large_columns(frame)
-    if not large:
+    padded = _zero_padded_columns(frame, text, settings) if settings.keep_zeros else []
+    if not large and not padded:
         return frame
-    raw = _read_csv(path, text, settings._replace(as_text=large), ".")
-    exact = {name: raw[name] for name in large if exceed_float_precision(unique_cells(raw[name]))}
+    columns = [name for name in settings.names if name in {*large, *padded}]
+    raw = _read_csv(path, text, settings._replace(as_text=columns), ".", columns)
+    exact = {}
+    for name in columns:
+        cells = unique_cells(raw[name])
+        if exceed_float_precision(cells) or (name in padded and any(map(is_code, cells))):
+            exact[name] = raw[name]
     return with_columns(frame, exact)
 
 
-def _read_csv(path: Path, text: str, settings: _Settings, decimal: str) -> Any:
+def _zero_padded_columns(frame: Any, text: str, settings: _Settings) -> list[str]:
+    """Return the columns of integers some of which may have leading zeros, such as ``007``."""
+    names, delimiter = settings.names, settings.dialect.delimiter or ","
+    if '"' in text or len(delimiter.encode()) > 1:
+        found = re.search(rf'[{re.escape(delimiter)}\n" +-]0\d', text)
+        columns = list(range(len(names))) if found else []
+    else:
+        columns = _zero_padded_cells(text, delimiter)
+    return [names[k] for k in columns if k < len(names) and _are_integers(frame[names[k]])]
+
+
+def _are_integers(column: Any) -> bool:
+    if column.dtype.kind == "f":
+        values = column.dropna().to_numpy()
+        return bool(np.all(values == np.floor(values)))
+    return column.dtype.kind in "iu"
+
+
+def _zero_padded_cells(text: str, delimiter: str) -> list[int]:
+    """Return the numbers of the columns in which a cell may be an integer with a leading zero."""
+    raw = np.frombuffer(f"\n\n{text}\n".encode(), np.uint8)
+    bounds, signs = np.zeros((2, 256), dtype=bool)
+    bounds[[*f"{delimiter}\n ".encode()]] = True
+    signs[[*b"+-"]] = True
+    zeros = np.flatnonzero(raw[:-2] == ord("0"))
+    zeros = zeros[raw[zeros + 1] - ord("0") < 10]  # unsigned: only digits are below 10
+    after, before = raw[zeros + 2], raw[zeros - 1]
+    starts = bounds[before] | (signs[before] & bounds[raw[zeros - 2]])
+    zeros = zeros[starts & (bounds[after] | (after - ord("0") < 10))]  # not 01/02 or 1e-05
+    if len(zeros) == 0:
+        return []
+    ends, cuts = np.flatnonzero(raw == ord("\n")), np.flatnonzero(raw == ord(delimiter))
+    first = np.searchsorted(cuts, ends)  # the first delimiter after each line break
+    line = np.searchsorted(ends, zeros) - 1
+    return np.unique(np.searchsorted(cuts, zeros) - first[line]).tolist()
+
+
+def _read_csv(
+    path: Path, text: str, settings: _Settings, decimal: str, columns: list[str] | None = None
+) -> Any:
+    """Return a frame with all columns, or with some of them."""
     import pandas as pd
 
     missing = settings.dialect.missing
@@ -245,6 +297,7 @@ def _read_csv(path: Path, text: str, settings: _Settings, decimal: str) -> Any:
             decimal=decimal,
             header=0,
             names=settings.names,
+            usecols=columns,
             dtype={name: str for name in settings.names if name in settings.as_text},
             na_values=["", *missing] if missing else list(_MISSING),
             keep_default_na=False,

@@ -43,6 +43,7 @@ _UNSUPPORTED = {
     b"%PDF-": "a PDF file",
     **{bytes([0x80, protocol]): "a pickle" for protocol in (2, 3, 4, 5)},
 }
+_SAMPLE, _MAX_CONTROLS = 64 * 1024, 0.05  # bytes, and their fraction of control characters
 _TAR, _TAR_OFFSET = (b"ustar\x0000", b"ustar  \0"), 257
 
 
@@ -64,9 +65,17 @@ def read_file(
 
 
 def parse_file(
-    path: Path, content: bytes, dialect: Dialect | None = None, *, text: Collection[str] = ()
+    path: Path,
+    content: bytes,
+    dialect: Dialect | None = None,
+    *,
+    text: Collection[str] = (),
+    keep_zeros: bool = True,
 ) -> tuple[Any, list[str]]:
-    """Return the same as `read_file` for content that has already been read."""
+    """Return the same as `read_file` for content that has already been read.
+
+    With ``keep_zeros``, columns of a CSV with integers such as ``007`` are read as text.
+    """
     dialect = dialect or Dialect()
     if content.startswith(_PARQUET) or path.suffix.lower() in (".parquet", ".pq"):
         frame, notes = _read_parquet(path, content), list[str]()
@@ -76,9 +85,9 @@ def parse_file(
         frame = with_columns(frame, {name: integers_as_text(frame[name]) for name in large})
     else:
         decoded = _decode(path, content, dialect.encoding or "utf-8")
-        frame, notes = parse_csv(path, decoded, dialect, text)
+        frame, notes = parse_csv(path, decoded, dialect, text, keep_zeros=keep_zeros)
     if len(frame) == 0:
-        raise InvalidInputError(f"{path} has a header but no rows; add some.")
+        raise InvalidInputError(f"{path} has a header but no rows; add rows.")
     frame = normalize_dtypes(frame, skip=text)
     _check_finite(path, frame)
     return frame, notes
@@ -99,7 +108,7 @@ def read_decompressed(path: Path) -> bytes:
     except FileNotFoundError:
         raise InvalidInputError(f"{path} does not exist; check the name.") from None
     except IsADirectoryError:
-        raise InvalidInputError(f"{path} is a folder; name a file in it.") from None
+        raise InvalidInputError(f"{path} is a folder; pass a file in it.") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         what = str(error).rstrip(".")
         raise InvalidInputError(f"{path} cannot be read ({what}); check the file.") from None
@@ -116,7 +125,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _decompressor(content: bytes) -> Callable[[Path, bytes], bytes] | None:
-    """Return the function that decompresses a content, None if it is not compressed."""
+    """Return the function that decompresses some content, None if it is not compressed."""
     if content.startswith(_ZIP):
         return _unzip
     return next((f for magic, f in _DECOMPRESSORS.items() if content.startswith(magic)), None)
@@ -174,7 +183,7 @@ _DECOMPRESSORS: dict[bytes, Callable[[Path, bytes], bytes]] = {
 
 
 def _check_format(path: Path, content: bytes) -> bytes:
-    """Return a content, or raise if it has a known format that is not supported."""
+    """Return a file's content, or raise if its format is recognized but not supported."""
     kind = next((kind for magic, kind in _UNSUPPORTED.items() if content.startswith(magic)), None)
     if content[_TAR_OFFSET : _TAR_OFFSET + 8] in _TAR:
         kind = "a tar archive"
@@ -195,20 +204,34 @@ def _decode(path: Path, content: bytes, encoding: str) -> str:
         ) from None
     except UnicodeError as error:
         line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        likely = "utf-16-le" if b"\0" in content else "latin-1" if encoding == "utf-8" else "utf-8"
-        raise InvalidInputError(
-            f"{path}, line {line}: the text is not {encoding}; pass --encoding {likely}, or the "
-            f"actual encoding."
-        ) from None
+        raise _encoding_error(path, content, encoding, line) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise InvalidInputError(
-            f"{path}, line {line}: this is not {encoding} text; pass a CSV or Parquet file, or "
-            f"--encoding utf-16-le if that is its encoding."
-        )
+        raise _encoding_error(path, content, encoding, line)
     if not text.strip():
         raise InvalidInputError(f"{path} is empty; a table needs a header line and rows.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _encoding_error(path: Path, content: bytes, encoding: str, line: int) -> InvalidInputError:
+    """Return the error for a file that is not text in the expected encoding."""
+    sample = np.frombuffer(content[:_SAMPLE], np.uint8)
+    n_controls = int(np.sum((sample < ord(" ")) & ~np.isin(sample, [*b"\t\n\r"])))
+    zeros = [int(np.sum(sample[k::2] == 0)) for k in (0, 1)]  # of UTF-16, every other byte is zero
+    likely = "latin-1" if encoding == "utf-8" else "utf-8"
+    if max(zeros) > 0.2 * len(sample) and min(zeros) < 0.01 * len(sample):
+        likely = "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    elif n_controls > max(_MAX_CONTROLS * len(sample), 4):
+        return InvalidInputError(f"{path} is not a text file; pass a CSV or Parquet file.")
+    elif b"\0" in content:
+        return InvalidInputError(
+            f"{path}, line {line}: the text is not {encoding}, or contains a null character; fix "
+            f"the file."
+        )
+    return InvalidInputError(
+        f"{path}, line {line}: the text is not {encoding}; pass --encoding {likely}, or the actual "
+        f"encoding."
+    )
 
 
 def _read_parquet(path: Path, content: bytes) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from everystump._text import InvalidInputError
 from everystump._workflow.reading.number_text import LARGEST_EXACT, as_number
 
+_BOOLEANS = "booleans"
 DECIMALS = "decimals"
 """Key in the ``attrs`` of a frame: possible decimal separators, the most likely one first."""
 
@@ -23,19 +24,28 @@ def normalize_dtypes(frame: Any, skip: Collection[str] = ()) -> Any:
     """
     import pandas as pd
 
-    changed = {}
+    changed, booleans = {}, list[str]()
     is_numpy = [isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes]
     for name in frame.columns[np.logical_not(is_numpy)]:
         column = frame[name]
-        held = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
-        is_number = held in ("boolean", "decimal") or column.dtype.kind in "iufb"
+        kind = pd.api.types.infer_dtype(column, skipna=True) if column.dtype.kind == "O" else ""
+        is_number = kind in ("boolean", "decimal") or column.dtype.kind in "iufb"
         if is_number and name not in skip and not hasattr(column, "cat"):
             changed[name] = column.astype(object).where(column.notna(), np.nan).astype(np.float64)
-        elif held == "string" and not hasattr(column, "cat"):
+            booleans += [name] if kind == "boolean" or column.dtype.kind == "b" else []
+        elif kind == "string" and not hasattr(column, "cat"):
             changed[name] = column.str.strip()
-        elif held == "integer":  # too large for any other dtype
+        elif kind == "integer":  # too large for any other dtype
             changed[name] = integers_as_text(column)
-    return with_columns(frame, changed)
+    frame = with_columns(frame, changed)
+    frame.attrs[_BOOLEANS] = booleans
+    return frame
+
+
+def boolean_columns(frame: Any) -> set[str]:
+    """Return the columns of booleans, including those that `normalize_dtypes` converted."""
+    is_boolean = [dtype.kind == "b" for dtype in frame.dtypes]
+    return {*frame.columns[is_boolean], *frame.attrs.get(_BOOLEANS, ())}
 
 
 def integers_as_text(column: Any) -> Any:
@@ -70,9 +80,9 @@ def with_text_names(path: Path, frame: Any) -> Any:
     frame = frame.reset_index(level=levels) if levels else frame
     frame = frame.reset_index(drop=True)
     names = [_joined_name(name) or f"Unnamed: {k}" for k, name in enumerate(frame.columns)]
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise InvalidInputError(f"{path}: two columns are named {twice!r}; rename one.")
+    duplicate = next((name for name, count in Counter(names).items() if count > 1), None)
+    if duplicate is not None:
+        raise InvalidInputError(f"{path}: two columns are named {duplicate!r}; rename one of them.")
     return frame.set_axis(names, axis=1)
 
 

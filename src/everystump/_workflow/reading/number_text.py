@@ -15,7 +15,7 @@ _DIGITS = len(str(LARGEST_EXACT))
 _CURRENCIES = "$\u00a2-\u00a5\u0e3f\u20a0-\u20cf"
 _SPACES = " \u00a0\u2009\u202f"
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-_CODE = re.compile(r"0\d+", re.ASCII)
+_CODE = re.compile(r"[+-]?0\d+", re.ASCII)
 _CLOCK = re.compile(
     r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?:\s?([AaPp])\.?[Mm]\.?)?", re.ASCII
 )
@@ -109,14 +109,25 @@ def read_clock(cell: str) -> float | None:
 
 
 def is_code(cell: str) -> bool:
-    """Whether a cell consists of digits with a leading zero, as codes do and numbers do not.
+    """Whether a cell is an integer with a leading zero, as in codes such as zip codes.
 
     Examples
     --------
-    >>> is_code("007"), is_code("0"), is_code("0.5")
-    (True, False, False)
+    >>> is_code("007"), is_code("-05"), is_code("0"), is_code("0.5")
+    (True, True, False, False)
     """
     return _CODE.fullmatch(cell.strip()) is not None
+
+
+def is_integer(cell: str) -> bool:
+    """Whether a cell is an integer without separators.
+
+    Examples
+    --------
+    >>> is_integer("-7"), is_integer("007"), is_integer("7.0")
+    (True, True, False)
+    """
+    return _INTEGER.fullmatch(cell.strip()) is not None
 
 
 def exceed_float_precision(cells: Sequence[str]) -> bool:

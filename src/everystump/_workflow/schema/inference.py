@@ -18,6 +18,7 @@ from everystump._workflow.reading.number_text import (
     as_number,
     exceed_float_precision,
     is_code,
+    is_integer,
     read_numbers,
 )
 from everystump._workflow.schema.columns import TEXT, TIMES, column_kind
@@ -111,6 +112,14 @@ def seems_numeric(column: Any) -> bool:
     if len(cells) < _MANY or any(map(is_code, cells[:_SAMPLE])) or exceed_float_precision(cells):
         return False
     return 2 * int(np.isnan(read_numbers(cells[:_SAMPLE], ".")[0]).sum()) < min(len(cells), _SAMPLE)
+
+
+def has_leading_zeros(column: Any) -> bool:
+    """Whether a text column consists of integers, some of which have leading zeros."""
+    cells = unique_cells(column)
+    if not any(map(is_code, cells)):
+        return False
+    return are_few([cell for cell in cells if not is_integer(cell)], cells)
 
 
 def _number_example(column: Any, parser: NumberParser) -> list[str]:

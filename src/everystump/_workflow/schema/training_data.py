@@ -12,11 +12,12 @@ import numpy as np
 from everystump._explanations.access import suggest_name
 from everystump._text import InvalidInputError, pluralize, truncate_list
 from everystump._workflow.options import ColumnOptions
-from everystump._workflow.reading.frames import DECIMALS, unique_cells
+from everystump._workflow.reading.frames import DECIMALS, boolean_columns, unique_cells
 from everystump._workflow.reading.number_text import exceed_float_precision
 from everystump._workflow.schema.columns import dropped_columns, row_number_columns
 from everystump._workflow.schema.inference import (
     describe_parsers,
+    has_leading_zeros,
     infer_parsers,
     seems_numeric,
 )
@@ -61,14 +62,14 @@ class TrainingData:
 def prepare_training_data(
     frame: Any, target: str, options: ColumnOptions, notes: Sequence[str] = ()
 ) -> TrainingData:
-    """Infer the schema of a table and describe it in messages, after the given notes."""
+    """Infer the schema of a table; its messages start with ``notes`` on how it was read."""
     check_columns(frame.columns, [target])
     messages = list(notes)
     is_labeled = frame[target].notna().to_numpy()
     if not is_labeled.all():
         n_dropped = pluralize(int((~is_labeled).sum()), "row")
         messages.append(f"Dropped {n_dropped} with a missing {target!r}.")
-    decimals = frame.attrs.get(DECIMALS, (".", ","))
+    decimals, booleans = frame.attrs.get(DECIMALS, (".", ",")), boolean_columns(frame)
     frame = frame.copy(deep=False)
     frame.attrs = {}  # otherwise every column would carry a copy
     row_numbers = row_number_columns(frame)
@@ -83,35 +84,35 @@ def prepare_training_data(
     dropped = dropped_columns(features, options.drop, keep, row_numbers)
     X = _select_features(features, dropped, target, options.categorical)
     parsers = {k: v for k, v in parsers.items() if not dropped.keys() >= set(v.names(k))}
-    messages += _describe(X, dropped, describe_parsers(raw, parsers))
+    messages += _describe(X, dropped, describe_parsers(raw, parsers), booleans)
     messages.append(_describe_classes(y, positive))
     parsing = {"decimal": decimals[0], "columns": parsers_to_dict(parsers)}
     return TrainingData(X, y, target, positive, messages, dropped, parsing)
 
 
-def check_columns(known: Collection[str], names: Sequence[str]) -> None:
+def check_columns(existing: Collection[str], names: Sequence[str]) -> None:
     """Raise if a column does not exist, and suggest a similar name."""
     for name in names:
-        if name not in known:
-            suggestion = suggest_name(name, list(known))
+        if name not in existing:
+            suggestion = suggest_name(name, list(existing))
             raise InvalidInputError(f"There is no column {name!r}; {suggestion}.")
 
 
-def _check_options(known: Collection[str], target: str, options: ColumnOptions) -> None:
+def _check_options(existing: Collection[str], target: str, options: ColumnOptions) -> None:
     used = (*options.use, *options.categorical, *options.numeric)
     if target in {*options.drop, *used}:
         raise InvalidInputError(f"{target!r} is the target, not a feature; name another column.")
-    check_columns(known, (*options.drop, *used))
+    check_columns(existing, (*options.drop, *used))
     both = set(options.drop) & set(used)
     if both:
         raise InvalidInputError(
             f"--drop {min(both)}: the column is also in --use, --categorical or --numeric; choose "
-            f"one."
+            f"one of them."
         )
     both = set(options.categorical) & set(options.numeric)
     if both:
         raise InvalidInputError(
-            f"--numeric {min(both)}: the column is also in --categorical; choose one."
+            f"--numeric {min(both)}: the column is also in --categorical; choose one of them."
         )
 
 
@@ -135,15 +136,26 @@ def _select_features(
     return X.astype(dtypes) if dtypes else X
 
 
-def _describe(X: Any, dropped: dict[str, str], parsed: Sequence[str]) -> list[str]:
+def _describe(
+    X: Any, dropped: dict[str, str], parsed: Sequence[str], booleans: Collection[str]
+) -> list[str]:
     """Return sentences about the columns."""
     categorical = X.columns[[dtype.kind not in "iufb" for dtype in X.dtypes]].tolist()
     messages = [f"{pluralize(len(X), 'row')}, {pluralize(X.shape[1], 'feature')}."]
     large = [name for name in categorical if exceed_float_precision(unique_cells(X[name]))]
-    others = [name for name in categorical if name not in large]
+    padded = [name for name in categorical if name not in large and _is_padded(X[name])]
+    others = [name for name in categorical if name not in {*large, *padded}]
     if others:
         messages.append(f"Categorical: {truncate_list(others)}.")
+    if padded:
+        messages.append(
+            f"Categorical, because of leading zeros: {truncate_list(padded)}; pass --numeric to "
+            f"treat a column as numbers."
+        )
     messages += parsed
+    numeric = [name for name in X.columns if name in booleans and name not in categorical]
+    if numeric:
+        messages.append(f"Booleans converted to 1 and 0: {truncate_list(numeric)}.")
     if large:
         messages.append(
             f"Categorical, because integers beyond 2^53 are not exact as floats: "
@@ -162,6 +174,10 @@ def _describe(X: Any, dropped: dict[str, str], parsed: Sequence[str]) -> list[st
     for name, why in dropped.items():
         by_reason[why].append(name)
     return messages + [f"Dropped ({why}): {truncate_list(of)}." for why, of in by_reason.items()]
+
+
+def _is_padded(column: Any) -> bool:
+    return not hasattr(column, "cat") and has_leading_zeros(column)
 
 
 def _describe_classes(y: np.ndarray, positive: Any) -> str:
