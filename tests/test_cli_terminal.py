@@ -131,6 +131,14 @@ def test_a_wrong_option_is_one_sentence(credit, tmp_path):
         assert options[0] in errors and errors.endswith("; see 'everystump fit --help'.\n")
 
 
+def test_a_misspelled_option_is_corrected(credit, tmp_path):
+    arguments = ("fit", credit, "--modl", "bag", "-o", tmp_path / "m")
+    with start(*arguments, stdout=subprocess.PIPE) as process:
+        errors = process.stderr.read().decode()
+        assert process.wait(60) == 2
+    assert errors.startswith("Error: No such option '--modl' (did you mean '--model'?); see '")
+
+
 def test_completion():
     request = {"_EVERYSTUMP_COMPLETE": "bash_complete", "COMP_WORDS": "everystump ex"}
     done = subprocess.run(

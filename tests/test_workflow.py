@@ -31,7 +31,7 @@ def test_fit_prints_the_schema_and_the_evaluation(credit, tmp_path):
         "Missing values: purpose, amount.",
         "Classes: 0, 1 (positive class: 1).",
         "Score        above zero favors “1”",
-        "100 held-out rows, 95% interval",
+        "; 100 held-out rows):",
         "the best of ",
         "Certificate  objective ",
         "validation_bound",
@@ -121,6 +121,17 @@ def test_export(language, credit_model, tmp_path):
     assert out.read_bytes() == python.read_bytes()
 
 
+def test_the_extension_implies_the_export_format(credit_model, tmp_path):
+    assert run("export", credit_model, "-o", tmp_path / "model.SQL").exit_code == 0
+    assert (tmp_path / "model.SQL").read_text() == export.to_sql(package.load(credit_model))
+    assert "contradicts the extension of --out" in input_error(
+        "export", credit_model, "--to", "onnx", "-o", tmp_path / "other.sql"
+    )
+    assert "does not end in .onnx, .sql or .json; pass --to" in input_error(
+        "export", credit_model, "-o", tmp_path / "model.txt"
+    )
+
+
 def test_bench():
     found = json.loads(run("bench", "--rows", 500, "--json").stdout)["models"]
     assert len(found) == 5 and all(0 < one["error"] < 0.2 for one in found)
@@ -138,7 +149,7 @@ def test_other_input_errors(credit, credit_model, tmp_path):
         "fit", credit, "--target", "default", "--positive", "maybe", "-o", out
     )
     pd.read_csv(credit).drop(columns="age").to_csv(tmp_path / "less.csv", index=False)
-    assert "The data have no column 'age', which the model needs" in input_error(
+    assert "The data lack column 'age', which the model needs" in input_error(
         "predict", credit_model, tmp_path / "less.csv"
     )
     assert "is not an everystump model" in input_error("predict", credit, credit)

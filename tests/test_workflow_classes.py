@@ -67,14 +67,23 @@ def test_fewer_held_out_rows_than_classes(tmp_path):
 @pytest.mark.parametrize(
     ("labels", "why"),
     [
-        (np.arange(300) / 7, "'y' has 300 distinct values with fractions"),
-        (np.arange(300), "'y' has 300 distinct values in 300 rows, too many for classes"),
+        (np.arange(300) / 7, "'y' has 300 distinct values in 300 rows and seems numeric"),
+        (np.arange(300), "only classification is supported; group the values into a few classes"),
+        ([f"{k % 50},5" for k in range(500)], "'y' has 50 distinct values in 500 rows and seems"),
         (np.arange(3000) % 1001, "'y' has 1,001 distinct values in 3,000 rows"),
-        ([f"name {k}" for k in range(100)], "'y' has 100 distinct values in 100 rows"),
+        ([f"name {k}" for k in range(100)], "'y' has 100 distinct values in 100 rows, too many"),
     ],
 )
 def test_quantities_and_names_are_not_classes(labels, why, tmp_path):
     assert why in input_error(*table_of(labels, tmp_path))
+
+
+def test_the_class_of_the_certificate_is_named(tmp_path):
+    *fit, as_json = table_of([*"xyz" * 20], tmp_path)
+    assert as_json == "--json"
+    done = run(*fit)
+    label = load(tmp_path / "m.stump").about_["certificate"]["class"]
+    assert f"), for class “{label}”, which has the largest gap\n" in done.stdout
 
 
 def test_votes_need_rows_of_every_class(tmp_path):

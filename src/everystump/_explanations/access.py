@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
 from everystump._tables.frames import Feature
+from everystump._text import truncate_list
 
 _MAX_SUGGESTIONS = 10
 
@@ -66,19 +67,18 @@ def feature_index(features: Sequence[Feature], feature: Any) -> int:
 
 
 def suggest_name(name: Any, names: list) -> str:
-    """Return the one of ``names`` that is most similar to ``name``, or the first of them.
+    """Return advice to use the most similar of some names, or a list of the first names.
 
     Examples
     --------
     >>> suggest_name("Aeg", ["height", "age"]), suggest_name("zip", ["height", "age"])
-    ("use 'age'", "use one of ['height', 'age']")
+    ("use 'age'", "choose one of 'height', 'age'")
     """
     by_text = {str(other).casefold(): other for other in names}
     similar = get_close_matches(str(name).casefold(), by_text, 1, cutoff=0.5)
     if similar:
         return f"use {by_text[similar[0]]!r}"
-    more = "…" if len(names) > _MAX_SUGGESTIONS else ""
-    return f"use one of {names[:_MAX_SUGGESTIONS]!r}{more}"
+    return f"choose one of {truncate_list([repr(other) for other in names], _MAX_SUGGESTIONS)}"
 
 
 def class_model_indices(classes: np.ndarray, n_models: int, class_label: Any) -> list[int]:

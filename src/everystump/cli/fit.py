@@ -193,6 +193,8 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     if certificate:
         primal, dual, gap = (certificate[key] for key in ("primal", "dual", "gap"))
         text = f"objective {primal:.6g}, proven lower bound {dual:.6g} (relative gap {gap:.1e})"
+        if "class" in certificate:
+            text += f", for class “{certificate['class']}”, which has the largest gap"
         pairs.append(("Certificate", text))
     return pairs
 
@@ -201,7 +203,8 @@ def _error(about: dict[str, Any]) -> str:
     """Return the error, how it was estimated, and for which model."""
     error = about["error"]
     value, low, high = format_percents(error["value"], error["low"], error["high"])
-    text = f"Error {value}, likely {low} to {high} ({error['how']})"
+    rows, _, interval = error["how"].rpartition(", ")
+    text = f"Error {value} ({interval} {low} to {high}; {rows})"
     refit = about.get("refit")
     if not refit:
         return wrap(f"{text}:")

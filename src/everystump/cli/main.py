@@ -69,8 +69,7 @@ def main() -> None:
         sys.exit(BAD_INPUT)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "everystump"
-        what = error.format_message().rstrip(".").replace("'. Did you", "', did you").rstrip("?")
-        echo_stderr(f"Error: {what}; see '{command} --help'.")
+        echo_stderr(f"Error: {_one_sentence(error.format_message())}; see '{command} --help'.")
         sys.exit(BAD_INPUT)
     except click.ClickException as error:
         echo_stderr(f"Error: {error.format_message()}")
@@ -81,6 +80,21 @@ def main() -> None:
         if error.errno not in _WRITE_ERRORS or error.filename is not None:
             raise
         _exit_without_output(OutputClosedError(error))  # printing help failed
+
+
+def _one_sentence(message: str) -> str:
+    """Return a message of click without its final period, and with a suggestion in parentheses.
+
+    Examples
+    --------
+    >>> _one_sentence("No such option '--modl'. Did you mean '--model'?")
+    "No such option '--modl' (did you mean '--model'?)"
+    """
+    what, _, suggestion = message.partition(". ")
+    suggestion = suggestion.removeprefix("(").removesuffix(")")
+    if not suggestion.startswith("Did you mean"):
+        return message.rstrip(".")
+    return f"{what} ({suggestion[0].lower()}{suggestion[1:]})"
 
 
 def _exit_without_output(error: OutputClosedError) -> NoReturn:

@@ -10,7 +10,7 @@ import numpy as np
 
 from everystump._explanations.access import suggest_name
 from everystump._text import InvalidInputError, pluralize
-from everystump._workflow.reading.number_text import as_number
+from everystump._workflow.reading.number_text import as_number, is_integer, read_number
 
 # More classes than these need some rows each, and must not be the values of a quantity.
 _FEW_CLASSES, _MAX_CLASSES, _ROWS_PER_CLASS = 20, 1000, 5
@@ -55,8 +55,8 @@ def ordered_classes(y: np.ndarray, positive: Any) -> np.ndarray:
     return classes[::-1].copy() if is_first else classes
 
 
-def find_label(text: str, known: Sequence[Any]) -> Any:
-    """Return the known label that a text denotes: equal, equal as a number, or in another case.
+def find_label(text: str, labels: Sequence[Any]) -> Any:
+    """Return the label that a text denotes: equal, equal as a number, or equal up to case.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def find_label(text: str, known: Sequence[Any]) -> Any:
     (1, 'true', None)
     """
     keys = (str.strip, as_number, str.casefold)
-    found = (label for key in keys for label in known if key(text) == key(str(label)))
+    found = (label for key in keys for label in labels if key(text) == key(str(label)))
     return next(found, None)
 
 
@@ -86,41 +86,45 @@ def target_labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
 
 
 def _check_classes(target: str, classes: list[Any], n_rows: int) -> None:
-    """Raise if values are too many to be classes, or are measurements."""
+    """Raise if there are too many distinct values for classes, or if they are a quantity."""
     if len(classes) <= _FEW_CLASSES:
         return
-    remedy = "group them into a few classes, or name another --target"
-    numbers = [as_number(str(label)) for label in classes]
-    if all(isinstance(number, float) for number in numbers) and not isinstance(classes[0], int):
+    texts = [str(label) for label in classes]
+    are_numbers = any(all(read_number(text, decimal) for text in texts) for decimal in ".,")
+    has_fractions = are_numbers and not all(map(is_integer, texts))
+    too_many = len(classes) > _MAX_CLASSES or n_rows < _ROWS_PER_CLASS * len(classes)
+    values = f"{target!r} has {len(classes):,} distinct values in {pluralize(n_rows, 'row')}"
+    if has_fractions or (too_many and are_numbers):
         raise InvalidInputError(
-            f"{target!r} has {len(classes):,} distinct values with fractions, which are not "
-            f"classes; {remedy}."
+            f"{values} and seems numeric, but only classification is supported; group "
+            f"the values into a few classes, or name another --target."
         )
-    if len(classes) > _MAX_CLASSES or n_rows < _ROWS_PER_CLASS * len(classes):
+    if too_many:
         raise InvalidInputError(
-            f"{target!r} has {len(classes):,} distinct values in {pluralize(n_rows, 'row')}, too "
-            f"many for classes (at most {_MAX_CLASSES:,}, with {_ROWS_PER_CLASS} rows each on "
-            f"average); {remedy}."
+            f"{values}, too many for classes: at most {_MAX_CLASSES:,} are supported, with at "
+            f"least {_ROWS_PER_CLASS} rows each on average; group the values into fewer classes, "
+            f"or name another --target."
         )
 
 
-def positive_label(y: np.ndarray, target: str, given: str | None) -> Any:
-    """Return the positive label: the given one, else one such as yes or true, else the rarest."""
+def positive_label(y: np.ndarray, target: str, requested: str | None) -> Any:
+    """Return the positive label: as requested, else one such as yes or true, else the rarer."""
     classes, counts = np.unique(y, return_counts=True)
     labels = classes.tolist()
-    shown = [str(label) for label in labels]
-    if given is None:
-        like_yes = [label.strip().lower() in _YES for label in shown]
-        if "1" in shown and not _NO_BESIDE_1.intersection(shown):
-            like_yes[shown.index("1")] = False  # of 1 and 2, neither means no
+    texts = [str(label) for label in labels]
+    if requested is None:
+        like_yes = [label.strip().lower() in _YES for label in texts]
+        if "1" in texts and not _NO_BESIDE_1.intersection(texts):
+            like_yes[texts.index("1")] = False  # of 1 and 2, neither means no
         return labels[like_yes.index(True) if sum(like_yes) == 1 else int(np.argmin(counts))]
     if len(labels) > 2:
         raise InvalidInputError(
-            f"--positive {given}: {target!r} has {len(labels)} classes, and only a target with two "
-            f"has a positive one; omit the option."
+            f"--positive {requested}: {target!r} has {len(labels)} classes, and only a target with "
+            f"two classes has a positive one; omit the option."
         )
-    if given not in shown:
+    if requested not in texts:
         raise InvalidInputError(
-            f"--positive {given!r} is not a value of {target!r}; {suggest_name(given, shown)}."
+            f"--positive {requested!r} is not a value of {target!r}; "
+            f"{suggest_name(requested, texts)}."
         )
-    return labels[shown.index(given)]
+    return labels[texts.index(requested)]
