@@ -76,6 +76,7 @@ def test_multiclass_metrics_equal_scikit_learns():
     )
     titles = [row["name"] for row in metric_rows(found)]
     assert titles[2:] == ["AUC, macro", "log loss", "precision, macro"]
+    assert metric_rows(found)[-1]["baseline"] == "–"  # as for two classes
 
 
 def test_the_baseline_predicts_the_majority_class_of_the_training_rows():

@@ -76,7 +76,7 @@ def evaluate(
     metrics |= (
         _positive_metrics(rows, constant, by_class, positive)
         if positive is not None
-        else {"precision": _macro_precision(rows, constant, n_classes)}
+        else {"precision": _macro_precision(rows, n_classes)}
     )
     return {
         "n_rows": len(rows.actual),
@@ -233,15 +233,13 @@ def _positive_metrics(
     }
 
 
-def _macro_precision(
-    rows: LabeledPredictions, constant: np.ndarray, n_classes: int
-) -> dict[str, Any]:
-    """Return the mean precision of the classes, 0 for a class that is never predicted."""
+def _macro_precision(rows: LabeledPredictions, n_classes: int) -> dict[str, Any]:
+    """Return the mean precision of the classes, 0 for a class that is never predicted.
+
+    That of a constant prediction, which never predicts the other classes, is undefined.
+    """
     score = {"labels": np.arange(n_classes), "average": "macro", "zero_division": 0.0}
-    return _metric(
-        precision_score(rows.actual, rows.predicted, **score),
-        precision_score(rows.actual, constant, **score),
-    )
+    return _metric(precision_score(rows.actual, rows.predicted, **score), None)
 
 
 def _class_metrics(actual: np.ndarray, predicted: np.ndarray, k: int) -> dict[str, Any]:
