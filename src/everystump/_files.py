@@ -106,8 +106,8 @@ def check_path(path: Any) -> Path:
     if not isinstance(text, str):
         swapped = hasattr(path, "get_params")
         remedy = "pass the model first and then the path" if swapped else "pass a str or a Path"
-        shown = " ".join(repr(path)[:_MAX_REPR].split())
-        raise TypeError(f"path={shown} is of type {type(path).__name__}; {remedy}.")
+        short = " ".join(repr(path)[:_MAX_REPR].split())
+        raise TypeError(f"path={short} is of type {type(path).__name__}; {remedy}.")
     if not text:
         raise ValueError("path='' is empty; pass the path of a file.")
     if "\0" in text:
@@ -118,16 +118,16 @@ def check_path(path: Any) -> Path:
 def check_output_path(path: Any, *, overwrite: bool = True) -> Path:
     """Return a user's path as a `Path`; raise if no file can be written there."""
     out = check_path(path)
-    shown, target = f"path={str(out)!r}", Path(os.path.realpath(out))
+    label, target = f"path={str(out)!r}", Path(os.path.realpath(out))
     if os.fspath(path).endswith(os.sep):
-        raise IsADirectoryError(f"{shown} is a folder; pass the path of a file in it.")
+        raise IsADirectoryError(f"{label} is a folder; pass the path of a file in it.")
     _check_regular_file(out, target)
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{shown} is in a folder that does not exist; create it.")
+        raise FileNotFoundError(f"{label} is in a folder that does not exist; create it.")
     if not overwrite and target.exists():
-        raise FileExistsError(f"{shown} exists; pass overwrite=True to replace it.")
+        raise FileExistsError(f"{label} exists; pass overwrite=True to replace it.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise PermissionError(
-            f"{shown} is in a folder without write permission; choose another folder."
+            f"{label} is in a folder without write permission; choose another folder."
         )
     return out

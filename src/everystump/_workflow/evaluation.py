@@ -56,7 +56,7 @@ def error_rate(metrics: dict[str, Any], how: str) -> dict[str, Any]:
 
 
 def score_importances(model: Any, X: Any) -> dict[str, Any] | None:
-    """Return the importance of each feature on given rows, None for a model without curves.
+    """Return the importance of each feature over some rows, None for a model without curves.
 
     Returns
     -------
@@ -76,9 +76,9 @@ def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[
     """
     names = _UNSEEN if unseen else _TRAINING
     found = [_bound(name, bounded, model, X, y) for name, bounded in names.items()]
-    kept = [bound for bound in found if bound and (bound["holds"] or bound["name"] in _ESTIMATES)]
+    valid = [bound for bound in found if bound and (bound["holds"] or bound["name"] in _ESTIMATES)]
     # A single model is also a vote of one: of two bounds on the same error, keep the first.
-    return list({bound["bounded"]: bound for bound in reversed(kept)}.values())[::-1]
+    return list({bound["bounded"]: bound for bound in reversed(valid)}.values())[::-1]
 
 
 def _bound(name: str, bounded: str, model: Any, X: Any, y: np.ndarray) -> dict[str, Any] | None:

@@ -80,7 +80,7 @@ def fit_model(
 
 
 def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
-    """Fit a classifier whose ``classes_`` are in a given order, and return it.
+    """Fit a classifier so that its ``classes_`` are in the order of ``classes``, and return it.
 
     Scores, probabilities, curves and exports of two classes refer to ``classes_[1]``, so the second
     of ``classes`` is the positive one.  If ``classes`` are not sorted, the model is fitted to their

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written; what is not given is detected.
+    """How a text file is written; options that are not set are detected.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class Dialect:
     usual_decimal: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the given options as plain data."""
+        """Return the options that are set as plain data."""
         return {name: value for name, value in asdict(self).items() if value}
 
     def with_defaults(self, stored: dict[str, Any]) -> Dialect:
-        """Return a copy in which options that are not given have stored values."""
+        """Return a copy in which options that are not set have stored values."""
         both = {**stored, **self.as_dict()}
         return Dialect(**{**both, "missing": tuple(both.get("missing", ()))})
 

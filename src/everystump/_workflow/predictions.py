@@ -22,22 +22,25 @@ INTERCEPT, SCORE = "(intercept)", "(score)"
 def predict_file(
     model: Any, path: Path, dialect: Dialect, keep: Sequence[str]
 ) -> tuple[Any, list[str]]:
-    """Return the predictions for the rows of a file after the kept columns, and notes."""
+    """Return the predictions for the rows of a file, and notes.
+
+    The columns of ``keep`` come first, copied from the file.
+    """
     content = read_decompressed(path)  # once, as it may be a pipe
     frame, notes = parse_table(path, content, dialect, model)
     check_columns(frame.columns, keep)
-    kept = frame[[]]
+    copied = frame[[]]
     if keep:  # exactly as in the file
         raw = replace(dialect, missing=("",))
-        kept = parse_table(path, content, raw, model, text=keep)[0][list(dict.fromkeys(keep))]
+        copied = parse_table(path, content, raw, model, text=keep)[0][list(dict.fromkeys(keep))]
     X = match_features(model, frame)
-    return predictions(model, X, kept), notes + unknown_levels(model, X)
+    return predictions(model, X, copied), notes + unknown_levels(model, X)
 
 
-def predictions(model: Any, X: Any, kept: Any) -> Any:
-    """Return classes, scores and, if available, probabilities, after some kept columns.
+def predictions(model: Any, X: Any, copied: Any) -> Any:
+    """Return classes, scores and, if available, probabilities, after columns copied from the file.
 
-    For two classes the probability is that of the positive one.
+    For two classes, the probability is that of the positive one.
     """
     import pandas as pd
 
@@ -48,12 +51,12 @@ def predictions(model: Any, X: Any, kept: Any) -> Any:
             probabilities = _by_class("probability", model, model.predict_proba(X))
             multiclass = len(model.classes_) > 2
             columns |= probabilities if multiclass else _positive_only(model, probabilities)
-    taken = next((name for name in kept.columns if name in columns), None)
+    taken = next((name for name in copied.columns if name in columns), None)
     if taken is not None:
         raise InvalidInputError(
             f"--keep {taken}: the output already has a column with that name; rename it."
         )
-    return pd.DataFrame({name: kept[name].to_numpy() for name in kept.columns} | columns)
+    return pd.DataFrame({name: copied[name].to_numpy() for name in copied.columns} | columns)
 
 
 def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray]:

@@ -57,12 +57,12 @@ def text_options(command: Callable) -> Callable:
         decimal: str | None,
         encoding: str | None,
         missing: tuple[str, ...],
-        **given: Any,
+        **others: Any,
     ) -> Any:
         for text in filter(None, (delimiter, encoding, *missing)):
             if replace_surrogates(text) != text:
                 raise click.UsageError(f"{replace_surrogates(text)!r} is not UTF-8")
-        return command(dialect=Dialect(delimiter, decimal, encoding, missing), **given)
+        return command(dialect=Dialect(delimiter, decimal, encoding, missing), **others)
 
     for option in reversed(_TEXT_OPTIONS):
         with_dialect = option(with_dialect)

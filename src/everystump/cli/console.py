@@ -124,7 +124,7 @@ def table(
     right: Collection[int] = (),
     colors: tuple[str, str] = ("", ""),
 ) -> str:
-    """Return rows as a text table, with a bar per row if numbers for them are given.
+    """Return rows as a text table, with a bar per row if ``bars`` has their lengths.
 
     Numeric columns, and those of ``right``, are right-aligned.  ``colors`` are those of positive
     and negative bars.
@@ -149,9 +149,9 @@ def table(
             cells.append(Text("█" * round(_BAR_WIDTH * abs(bars[k]) / largest), style=style))
         grid.add_row(*cells)
     console = Console(width=None if in_a_terminal() else _PIPE_WIDTH)
-    with console.capture() as shown:
+    with console.capture() as captured:
         console.print(grid)
-    return "\n".join(line.rstrip() for line in shown.get().splitlines())
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def _cell(value: Any) -> str:
@@ -166,12 +166,12 @@ def metrics_text(metrics: Mapping[str, Any]) -> str:
 
     always = f"always “{_short(metrics['baseline']['answer'])}”"
     positive = metrics["positive"]
-    shown = metric_rows({**metrics, "positive": None if positive is None else _short(positive)})
+    rows = metric_rows({**metrics, "positive": None if positive is None else _short(positive)})
     titles = {"name": "", "value": "model", "interval": interval_title(metrics), "baseline": always}
-    if not any(metric["interval"] for metric in shown):
+    if not any(row["interval"] for row in rows):
         del titles["interval"]
-    rows = [[metric[key] for key in titles] for metric in shown]
-    text = table(list(titles.values()), rows, right=range(1, len(titles)))
+    cells = [[row[key] for key in titles] for row in rows]
+    text = table(list(titles.values()), cells, right=range(1, len(titles)))
     warning = baseline_warning(metrics)
     return f"{text}\n\n{wrap(warning)}" if warning else text
 

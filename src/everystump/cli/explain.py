@@ -105,21 +105,21 @@ def _contribution_table(found: Any) -> str:
     """Return importances or contributions as a table with bars."""
     from everystump._workflow.predictions import INTERCEPT, SCORE
 
-    shown = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
-    is_sum = shown["feature"].isin([INTERCEPT, SCORE])
-    is_row = "value" in shown
+    frame = found.drop(columns=["lowest", "highest", "share_missing"], errors="ignore")
+    is_sum = frame["feature"].isin([INTERCEPT, SCORE])
+    is_row = "value" in frame
     if is_row:
-        shown["value"] = [_as_text(x) for x in shown["value"].tolist()]
-        shown.loc[is_sum, "value"] = ""
-        shown["feature"] = shown["feature"].replace({INTERCEPT: "(intercept, baseline)"})
-    sizes = next((shown[name] for name in ("importance", "contribution") if name in shown), None)
+        frame["value"] = [_as_text(x) for x in frame["value"].tolist()]
+        frame.loc[is_sum, "value"] = ""
+        frame["feature"] = frame["feature"].replace({INTERCEPT: "(intercept, baseline)"})
+    sizes = next((frame[name] for name in ("importance", "contribution") if name in frame), None)
     bars = None if sizes is None else sizes.where(~is_sum, 0.0).tolist()
-    signed = shown.columns[2:].tolist() if is_row else []
+    signed = frame.columns[2:].tolist() if is_row else []
     for name in signed:
-        shown[name] = [f"{x:+.3f}" for x in shown[name]]
+        frame[name] = [f"{x:+.3f}" for x in frame[name]]
     return table(
-        [str(name) for name in shown.columns],
-        shown.astype(object).to_numpy().tolist(),
+        [str(name) for name in frame.columns],
+        frame.astype(object).to_numpy().tolist(),
         bars,
         right=range(2, 2 + len(signed)),
         colors=("blue", "dark_orange3") if is_row else ("", ""),

@@ -62,20 +62,18 @@ def report(
             rows = match_labeled_rows(fitted, frame)
         about = {"rows": rows.kind, "leakage_warning": rows.leakage_warning}
         write_report(fitted, out, rows.X, rows.y, about=about)
-        metrics = None
+        evaluated = None
         if rows.y is not None:
-            metrics = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
+            evaluated = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
         # The same table as on the page.
-        shown, title = select_metrics({**getattr(fitted, "about_", {}), **about}, metrics)
+        metrics, title = select_metrics({**getattr(fitted, "about_", {}), **about}, evaluated)
         size = out.stat().st_size / 1e6
         if size > _LARGE:
-            notes.append(
-                f"the page is {size:.0f} MB large because of its many features or classes."
-            )
+            notes.append(f"The page takes {size:.0f} MB because it has many features or classes.")
     print_notes(*notes, rows.leakage_warning)
     n_rows = 0 if rows.X is None else len(rows.X)
     text = f"Wrote {out}"
-    if shown is not None:
-        text = f"{wrap(title)}:\n\n{metrics_text(shown)}\n\n{text}"
-    record = {"out": str(out), "rows": n_rows, "measured": title or None, "figures": shown}
+    if metrics is not None:
+        text = f"{wrap(title)}:\n\n{metrics_text(metrics)}\n\n{text}"
+    record = {"out": str(out), "rows": n_rows, "measured": title or None, "figures": metrics}
     print_result(record, text, as_json)

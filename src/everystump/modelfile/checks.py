@@ -131,16 +131,16 @@ def _are_row_numbers(rows: np.ndarray, n: int) -> bool:
 
 
 def _check_named_kernel(kernel: NamedKernel) -> None:
-    name, given = kernel.name, kernel.parameters
+    name, parameters = kernel.name, kernel.parameters
     _require(
-        isinstance(name, str) and name in KERNELS and isinstance(given, dict),
+        isinstance(name, str) and name in KERNELS and isinstance(parameters, dict),
         "a NamedKernel must have the name of a kernel and a dict of parameters.",
     )
-    cuts = given.get("cuts")
+    cuts = parameters.get("cuts")
     _require(
         type(kernel.data_independent) is bool
-        and set(given) == {KERNELS[name].parameter} - {None}
-        and all(_is_number(given[name]) for name in given.keys() - {"cuts"})
+        and set(parameters) == {KERNELS[name].parameter} - {None}
+        and all(_is_number(parameters[name]) for name in parameters.keys() - {"cuts"})
         and (cuts is None or (isinstance(cuts, list) and all(_is_array(c, 1) for c in cuts))),
         "the parameters of a NamedKernel must be those of its kernel, as finite numbers or cuts.",
     )
@@ -151,11 +151,13 @@ def _check_callable_kernel(kernel: CallableKernel) -> None:
 
 
 def _check_expansion(expansion: Expansion) -> None:
-    kept, coef, intercept = expansion.support_vectors, expansion.coef, expansion.intercept
+    vectors, coef, intercept = expansion.support_vectors, expansion.coef, expansion.intercept
     ndim = 1 if isinstance(expansion.kernel, PrecomputedKernel) else 2
-    are_arrays = _is_array(kept, ndim) and _is_array(coef, 2) and _is_array(intercept, 1)
+    are_arrays = _is_array(vectors, ndim) and _is_array(coef, 2) and _is_array(intercept, 1)
     _require(
-        are_arrays and coef.shape == (len(kept), len(intercept)) and np.all(np.isfinite(intercept)),
+        are_arrays
+        and coef.shape == (len(vectors), len(intercept))
+        and np.all(np.isfinite(intercept)),
         "an Expansion must have one weight for each support vector and intercept.",
     )
 
@@ -233,8 +235,10 @@ def _check_kernel_svc(model: KernelSVC) -> None:
     expansion = vars(model).get("expansion_")
     if expansion is not None:
         _require(isinstance(expansion, Expansion), "expansion_ must be an Expansion.")
-        n, kept = model.n_features_in_, expansion.support_vectors
-        inside = kept.shape[1] == n if kept.ndim == 2 else np.all((kept >= 0) & (kept < n))
+        n, vectors = model.n_features_in_, expansion.support_vectors
+        inside = (
+            vectors.shape[1] == n if vectors.ndim == 2 else np.all((vectors >= 0) & (vectors < n))
+        )
         _require(
             inside and len(expansion.intercept) == _n_scores(model.classes_),
             "expansion_ must match the features and classes of its estimator.",

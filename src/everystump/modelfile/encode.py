@@ -124,12 +124,12 @@ class Encoder:
 
 def _reject(value: Any, path: str) -> NoReturn:
     """Raise an error that names the value that cannot be stored and suggests a remedy."""
-    shown = " ".join(short_repr(value).split())
+    text = " ".join(short_repr(value).split())
     if isinstance(value, BaseEstimator):
         raise ModelFileError(
-            f"{path}={shown} is not an estimator of everystump, and a model file holds no others; "
+            f"{path}={text} is not an estimator of everystump, and a model file holds no others; "
             f"save this model with skops."
         )
     what = "a function" if callable(value) else f"of type {type(value).__name__}"
     remedy = _REMEDIES.get(path.rpartition(".")[2].partition("[")[0], _DEFAULT_REMEDY)
-    raise ModelFileError(f"{path}={shown} is {what}, which a model file cannot hold; {remedy}.")
+    raise ModelFileError(f"{path}={text} is {what}, which a model file cannot hold; {remedy}.")

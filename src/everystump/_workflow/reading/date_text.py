@@ -142,8 +142,8 @@ def informative_features(dates: Any, features: Mapping[str, np.ndarray]) -> list
     Within one year the month adds nothing to ``year``, and the weekday is meaningless if all dates
     have the same day of the month, such as the first.
     """
-    known = dates.dropna().dt
+    present = dates.dropna().dt
     varies = {name: len(np.unique(x[~np.isnan(x)])) > 1 for name, x in features.items()}
-    varies[MONTH] &= known.year.nunique() > 1
-    varies[WEEKDAY] &= known.day.nunique() > 1
+    varies[MONTH] &= present.year.nunique() > 1
+    varies[WEEKDAY] &= present.day.nunique() > 1
     return [name for name in features if varies[name]]

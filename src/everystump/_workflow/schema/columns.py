@@ -34,10 +34,10 @@ def column_kind(column: Any) -> str:
     if hasattr(column, "cat"):
         levels = column.cat.categories
         return column_kind(levels.to_series()) if len(levels) else TEXT
-    known = column.dropna()
-    if len(known) == 0 or isinstance(known.iloc[0], str | bool):
+    present = column.dropna()
+    if len(present) == 0 or isinstance(present.iloc[0], str | bool):
         return TEXT
-    return TIMES if hasattr(known.iloc[0], "isoformat") else OTHER
+    return TIMES if hasattr(present.iloc[0], "isoformat") else OTHER
 
 
 def row_number_columns(frame: Any) -> set[str]:
@@ -79,19 +79,19 @@ def dropped_columns(
 
 def _useless(column: Any, numbers_rows: bool) -> str | None:
     """Return why a column is not informative, None if it may be."""
-    known = column.dropna()
-    if len(known) == 0:
+    present = column.dropna()
+    if len(present) == 0:
         return "no values"
-    n_distinct = known.nunique()
-    if n_distinct == 1 and len(known) == len(column):
+    n_distinct = present.nunique()
+    if n_distinct == 1 and len(present) == len(column):
         return "constant"
-    if len(known) <= _MIN_ROWS or n_distinct <= _MAX_UNIQUE * len(known):
+    if len(present) <= _MIN_ROWS or n_distinct <= _MAX_UNIQUE * len(present):
         return None
     if column_kind(column) == TEXT:
         return "mostly unique text, such as identifiers, names or notes"
     if numbers_rows or _numbers_rows(column):
         return "row numbers"
-    is_integer = column.dtype.kind in "iu" or bool(np.all(known % 1 == 0))
+    is_integer = column.dtype.kind in "iu" or bool(np.all(present % 1 == 0))
     if is_integer and column.dtype.kind != "b" and _IDENTIFIER.fullmatch(str(column.name).strip()):
         return "identifiers, judging by the name"
     return None

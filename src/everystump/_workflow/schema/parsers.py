@@ -222,8 +222,8 @@ def as_datetimes(column: Any) -> Any:
         column = column.astype(column.cat.categories.dtype)
     if column.dtype.kind == "M":
         return column
-    known = column.dropna()
-    if len(known) and hasattr(known.iloc[0], "toordinal"):  # datetime.date, which has no time zone
+    present = column.dropna()
+    if len(present) and hasattr(present.iloc[0], "toordinal"):  # datetime.date, without time zone
         return pd.to_datetime(column, errors="coerce").astype("datetime64[s]")
     return None
 
