@@ -286,7 +286,9 @@ def test_unsupported_types(path):
     with pytest.raises(ModelFileError, match=r"nested more than 60 levels deep"):
         save(with_attribute(ring), path)
     for value in (1j, np.array([1j]), np.longdouble(1), np.zeros(2, "f8,f8"), {1, 2}, b"x", object):
-        with pytest.raises(ModelFileError, match=r"^note_=.* a model file cannot hold; use plain"):
+        with pytest.raises(
+            ModelFileError, match=r"^note_=.* a model file cannot contain; use plain"
+        ):
             save(with_attribute(value), path)
     model = with_attribute(1)
     model.predict = 3
@@ -324,7 +326,7 @@ def test_limits_of_a_file(path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(container, name, 10)
             with pytest.raises(
-                ModelFileError, match=r"^model: .* a model file holds at most .* joblib instead\.$"
+                ModelFileError, match=r"^model: .* a model file is limited to .* joblib instead\.$"
             ):
                 save(fitted("StumpSVC"), path)
     assert not path.exists()

@@ -265,7 +265,7 @@ def test_json_of_very_many_values(path):
     text = contents(path)["model.json"].replace(b'"here"', b"[" + b"[]," * 5_000_000 + b"0]")
     container.write_archive(path, contents(path) | {"model.json": text})
     tracemalloc.start()
-    assert "values, and a model file holds at most 1,000,000" in error_message(path)
+    assert "values, but a model file is limited to 1,000,000" in error_message(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * len(text)

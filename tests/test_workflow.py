@@ -463,7 +463,7 @@ def test_unsupported_columns_are_dropped(tmp_path):
 def test_contradictory_options(credit, tmp_path):
     args = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
     assert "choose one" in input_error(*args, "--drop", "age", "--use", "age")
-    assert "exclude each other" in input_error(*args, "--cv", 3, "--holdout", 0.2)
+    assert "cannot be combined" in input_error(*args, "--cv", 3, "--holdout", 0.2)
     assert "use 'default'" in input_error(*args[:3], "DEFAULT", *args[4:])
 
 

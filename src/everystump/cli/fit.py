@@ -46,7 +46,7 @@ Examples:
     type=click.Choice(list(PRESETS)),
     default="stump-logistic",
     show_default=True,
-    help="Type of model; the default gives probabilities.",
+    help="Type of model; the default predicts probabilities.",
 )
 @click.option(
     "--C",
@@ -72,9 +72,7 @@ Examples:
     help="After the evaluation, retrain on all rows with the chosen C.",
 )
 @click.option("--drop", multiple=True, metavar="COL", help="Drop a column; may be repeated.")
-@click.option(
-    "--use", multiple=True, metavar="COL", help="Keep a column that is dropped by default."
-)
+@click.option("--use", multiple=True, metavar="COL", help="Keep a column that would be dropped.")
 @click.option(
     "--categorical",
     multiple=True,
@@ -130,7 +128,7 @@ def fit(
         from everystump.modelfile import save
 
         if cv is not None and holdout is not None:
-            raise InvalidInputError("--cv and --holdout exclude each other; pass one of them.")
+            raise InvalidInputError("--cv and --holdout cannot be combined; pass one of them.")
         if cv is not None and refit:
             raise InvalidInputError("--cv already trains on all rows; omit --refit.")
         plan = Plan(preset, C, HOLDOUT if holdout is None else holdout, cv, seed, refit)

@@ -100,7 +100,7 @@ def _encode(cells: Sequence[str], name: str, source: str) -> Column:
     if texts and len(texts) < len(column.levels):
         raise ValueError(
             f"{source} has {texts[0]!r} among the numbers of column {name!r}: "
-            "leave cells of missing values empty, or write all levels as text."
+            "leave the cells of missing values empty, or write all levels as text."
         )
     return column
 
@@ -184,7 +184,7 @@ def _split(text: str, source: str) -> tuple[list[str], list[list[str]]]:
         if len(row) != len(header):
             raise ValueError(
                 f"{source} has {len(row)} cells in line {lines.line_num}, "
-                f"but {len(header)} in the header: make them equal."
+                f"but {len(header)} in the header: fix the line."
             )
         rows.append(row)
     if not rows:

@@ -47,7 +47,7 @@ class ModelFileError(ValueError):
 
 
 def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a zip; equal files make equal bytes."""
+    """Write files to a zip archive; identical contents give identical bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=False) as archive:
         for name, content in files.items():
             info = zipfile.ZipInfo(name, _DATE)
@@ -56,7 +56,7 @@ def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def read_archive(file: BinaryIO) -> dict[str, bytes]:
-    """Return the files in a zip, in order; raise if it has anything that `write_archive` omits."""
+    """Return the files in a zip archive, in order; raise if `write_archive` did not write it."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END))
     _check_directory_size(file.read())
@@ -98,12 +98,12 @@ def check_size(files: Mapping[str, bytes]) -> None:
     n_bytes = sum(len(content) + 100 + 2 * len(name) for name, content in files.items())
     if n_bytes > MAX_BYTES:
         raise ModelFileError(
-            f"model: it takes {n_bytes / 2**30:.1f} GiB, and a model file holds at most 4; use "
-            f"joblib instead."
+            f"model: it takes {n_bytes / 2**30:.1f} GiB, but a model file is limited to 4 GiB; "
+            f"use joblib instead."
         )
     if len(files) > MAX_FILES:
         raise ModelFileError(
-            f"model: it has {len(files) - 1} arrays, and a model file holds at most "
+            f"model: it has {len(files) - 1} arrays, but a model file is limited to "
             f"{MAX_FILES - 1}; use joblib instead."
         )
 
@@ -112,14 +112,14 @@ def check_json(text: bytes) -> None:
     """Check that parsing a JSON text takes memory in proportion to its size."""
     if len(text) > MAX_JSON_BYTES:
         raise ModelFileError(
-            f"besides its arrays it takes {len(text) / 2**20:.1f} MiB, and a model file holds at "
-            f"most {MAX_JSON_BYTES / 2**20:g}"
+            f"besides its arrays it takes {len(text) / 2**20:.1f} MiB, but a model file is "
+            f"limited to {MAX_JSON_BYTES / 2**20:g} MiB"
         )
     # Every value but the first in its list or object follows a comma.
     n_values = sum(text.count(mark) for mark in (b"[", b"{", b","))
     if n_values > MAX_JSON_VALUES:
         raise ModelFileError(
-            f"besides its arrays it has {n_values:,} values, and a model file holds at most "
+            f"besides its arrays it has {n_values:,} values, but a model file is limited to "
             f"{MAX_JSON_VALUES:,}"
         )
 

@@ -127,9 +127,9 @@ def _reject(value: Any, path: str) -> NoReturn:
     text = " ".join(short_repr(value).split())
     if isinstance(value, BaseEstimator):
         raise ModelFileError(
-            f"{path}={text} is not an estimator of everystump, and a model file holds no others; "
-            f"save this model with skops."
+            f"{path}={text} is not an estimator of everystump, and a model file cannot contain "
+            f"others; save this model with skops."
         )
     what = "a function" if callable(value) else f"of type {type(value).__name__}"
     remedy = _REMEDIES.get(path.rpartition(".")[2].partition("[")[0], _DEFAULT_REMEDY)
-    raise ModelFileError(f"{path}={text} is {what}, which a model file cannot hold; {remedy}.")
+    raise ModelFileError(f"{path}={text} is {what}, which a model file cannot contain; {remedy}.")

@@ -34,7 +34,7 @@ def to_parts(value: Any) -> Parts:
     attributes = value.__getstate__() or {}
     found = {name: part for name, part in attributes.items() if name not in arguments}
     results = found.get("cv_results_")
-    if results is not None:  # without timings, so that equal fits make equal files
+    if results is not None:  # without timings, so that identical fits give identical files
         found["cv_results_"] = {k: v for k, v in results.items() if not k.endswith("_time")}
     return arguments, found
 
@@ -73,7 +73,7 @@ def is_attribute(cls: type, name: str) -> bool:
     return name.isidentifier() and not name.startswith("__") and getattr(cls, name, None) is None
 
 
-# By the class's name: its old fields, parameters and attributes, and what they are called now.
+# By class name: old names of fields, parameters and attributes, and their current names.
 _RENAMED: dict[str, dict[str, str]] = {
     "Expansion": {"kept": "support_vectors"},
     "TrainingRecord": {
@@ -84,12 +84,12 @@ _RENAMED: dict[str, dict[str, str]] = {
         "n_twins": "n_duplicates",
     },
 }
-# By the class's name: fields that it no longer has.
+# By class name: removed fields.
 _REMOVED: dict[str, set[str]] = {"PrecomputedKernel": {"fixed", "own", "libsvm"}}
 # Attributes of all estimators.
 _RENAMED_OF_ESTIMATORS = {"features_": "feature_info_", "_lost": "_removed_attributes"}
-# By the class's name: parameters that older files lack and whose default is a new behavior, and
-# the attributes that go with their old behavior.
+# By class name: parameters that older files lack and whose default is a new behavior, and the
+# attributes that go with the old behavior.
 _ADDED: dict[str, Parts] = {
     "PerceptronSVC": ({"scale": False}, {"scale_": None}),
 }

@@ -40,8 +40,8 @@ _START = 30 + len(_INDEX)  # bytes of a zip up to and including the name of its 
 def save(model: Any, path: str | os.PathLike, *, overwrite: bool = True) -> None:
     """Save a fitted estimator of everystump to a file, atomically.
 
-    The file is a zip of a JSON text and arrays, without code: see ``docs/model_files.md``.  Equal
-    fits make equal bytes: the timings in ``cv_results_`` are left out.
+    The file is a zip archive of a JSON text and arrays, without code; see ``docs/model_files.md``.
+    Identical fits give identical files: the timings in ``cv_results_`` are not stored.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def _open(path: str | os.PathLike) -> BinaryIO:
     if checked.is_dir():
         problem = "is a folder"
     elif size > MAX_BYTES:
-        problem = f"is larger than any model file, with {size / 2**30:.1f} GiB"
+        problem = f"has {size / 2**30:.1f} GiB, more than a model file can have"
     elif not checked.is_file():
         problem = "is not a file"
     else:
@@ -208,7 +208,7 @@ def _build(index: dict[str, Any], files: dict[str, bytes]) -> Any:
     """Return the model; raise if arrays are missing, unused or different from their checksums."""
     checksums = index["arrays"]
     if list(checksums) != list(files):
-        raise ValueError("its arrays are not those that it lists")
+        raise ValueError("its arrays do not match its list of arrays")
 
     def read(name: str) -> np.ndarray:
         content = files.pop(name)
