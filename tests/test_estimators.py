@@ -55,7 +55,7 @@ BAD_PARAMETERS = {
         r"'C' parameter of StumpLogisticRegression must be a float in .* Got inf",
     ),
     "loss": (StumpSVC(loss="log"), r"'loss' parameter of StumpSVC .*'squared_hinge'.* Got 'log'"),
-    "measure": (StumpSVC(measure="gauss"), r"measure='gauss' is unknown; use one of"),
+    "measure": (StumpSVC(measure="gauss"), r"measure='gauss' is unknown; use '"),
     "measure type": (StumpSVC(measure=3), r"'measure' parameter of StumpSVC .* Got 3"),
     "density": (
         StumpSVC(measure=lambda a: -np.ones_like(a)),

@@ -358,7 +358,7 @@ def test_features_must_be_of_one_kind_for_all_members():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 5), [0, 0, 1, 1] * 5
     members = [es.StumpSVC(), es.StumpSVC(categorical_features=[0])]
     vote = WEIGHTED([("a", members[0].fit(X, y)), ("b", members[1].fit(X, y))], prefit=True)
-    with pytest.raises(ValueError, match="feature 0 is not the same for all voters"):
+    with pytest.raises(ValueError, match="feature 0 is not the same for all members"):
         read_model(vote.fit(X, y))
 
 

@@ -256,5 +256,5 @@ def test_as_measure_of_a_measure():
 
 @pytest.mark.parametrize("unknown", ["gauss", "Uniform", 3, None])
 def test_an_unknown_measure_raises(unknown):
-    with pytest.raises(ValueError, match=r"measure=.* is unknown; use one of \['lebesgue'"):
+    with pytest.raises(ValueError, match=r"measure=.* is unknown; use .*'lebesgue', "):
         as_measure(unknown)

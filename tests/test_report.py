@@ -189,7 +189,7 @@ def test_sentences_of_about():
         "has 0.5756, so it is within 0.05% of the optimum."
     )
     assert "trained on 700 rows of loans.csv; 300 more rows were held out" in text["description"][0]
-    assert "likely between 20.0% and 31.0% (300 held-out rows)" in " ".join(text["description"])
+    assert "on new rows is 20.0% to 31.0% (300 held-out rows)" in " ".join(text["description"])
     assert "rows in this report" in " ".join(text["description"])
     text = summarize(model, X, y, about=ABOUT | {"rows": "held-out"})["text"]
     assert "rows in this report" not in " ".join(text["description"])
@@ -199,7 +199,7 @@ def test_sentences_of_about():
     assert "Warning: they may be known." in text["description"]
     assert text["tiles"] == {
         "error": "25.0%",
-        "range": "likely 20.0% to 31.0%",
+        "range": "95% interval 20.0% to 31.0%",
         "gap": "0.05%",
     }
     assert "is vacuous" in text["bounds"][0] and "no value" in text["bounds"][1]

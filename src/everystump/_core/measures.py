@@ -301,9 +301,9 @@ def as_measure(measure: str | Measure | Function) -> Measure:
         return Density(measure)
     if measure in _BY_NAME:
         return _BY_NAME[measure]()
+    names = ", ".join(repr(name) for name in sorted(_BY_NAME))
     raise ValueError(
-        f"measure={measure!r} is unknown; use one of {sorted(_BY_NAME)}, a density (a callable), "
-        f"or a Measure."
+        f"measure={measure!r} is unknown; use {names}, a density (a callable), or a Measure."
     )
 
 

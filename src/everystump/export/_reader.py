@@ -215,7 +215,7 @@ def _merge_features(d: int, features: Sequence[Feature]) -> Feature:
     title = d if name is None else repr(name)
     if any(feature.levels is None for feature in features) or len({f.kind for f in features}) > 1:
         raise ValueError(
-            f"model: feature {title} is not the same for all voters: numbers for some, levels or "
+            f"model: feature {title} is not the same for all members: numbers for some, levels or "
             f"text for others; fit all of them with the same categorical_features."
         )
     all_levels = [np.asarray(feature.levels) for feature in features]

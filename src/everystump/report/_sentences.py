@@ -75,7 +75,7 @@ def _error(error: Mapping[str, Any], refit: Mapping[str, Any] | None) -> str:
     value, *interval = _error_percents(error)
     text = f"{start} {value} of the {rows}"
     if interval:
-        text += f"; on new rows, the error is likely between {interval[0]} and {interval[1]}"
+        text += f"; the 95% interval of the error on new rows is {interval[0]} to {interval[1]}"
     return f"{text} ({error['how']})." if error.get("how") else f"{text}."
 
 
@@ -202,8 +202,8 @@ def tiles(about: Mapping[str, Any]) -> dict[str, str]:
     if isinstance(error, Mapping) and error.get("value") is not None:
         texts["error"], *interval = _error_percents(error)
         if interval:
-            likely = "likely about" if error.get("approximate") else "likely"
-            texts["range"] = f"{likely} {interval[0]} to {interval[1]}"
+            label = "95% interval, approximately" if error.get("approximate") else "95% interval"
+            texts["range"] = f"{label} {interval[0]} to {interval[1]}"
     if isinstance(certificate, Mapping) and certificate.get("gap") is not None:
         texts["gap"] = format_percent(certificate["gap"])
     return texts
