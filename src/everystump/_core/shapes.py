@@ -1,4 +1,7 @@
-"""The fitted model of every stump ensemble: one shape function (curve) per feature, an intercept.
+"""The fitted model of every stump ensemble: curves, surfaces and an intercept.
+
+Every feature has a shape function (curve); interactions of features are surfaces, see
+`everystump._core.surfaces`.
 
 A curve is given by knots in ascending order and a value at each knot; it is linear between knots
 and constant beyond them.  Two equal knots make a jump, where the curve takes its right value,
@@ -19,11 +22,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everystump._core import curves
+from everystump._core import curves, multilinear
 from everystump._core.sparse import SparseTable
+from everystump._core.surfaces import Surface, combine_surfaces
 from everystump._core.threads import thread_map
 
 _ROWS_PER_BLOCK, _CELLS_PER_BLOCK = 8192, 1 << 19
+# The positions of a block's rows along the axes of surfaces should fit into the L2 cache.
+_MIN_ROWS_PER_BLOCK, _POSITIONS_PER_BLOCK = 256, 1 << 16
 _MIN_VALUES_FOR_THREADS = 20_000
 
 
@@ -138,7 +144,20 @@ class Ensemble(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ShapeModel:
-    """A sum of curves: ``f(x) = intercept + sum over d of shapes[d](x[d])``.
+    """A sum of curves and surfaces.
+
+    ``f(x) = intercept + sum over d of shapes[d](x[d]) + sum over t of surfaces[t](x[features])``
+
+    The length of a model is the number of its features; its items are their curves.
+
+    Attributes
+    ----------
+    shapes : tuple of Shape
+        One curve per feature.
+    intercept : float
+        The score where all curves and surfaces are 0.
+    surfaces : tuple of Surface
+        The interactions, sorted by their features, which are different for each.
 
     Examples
     --------
@@ -150,9 +169,32 @@ class ShapeModel:
 
     shapes: tuple[Shape, ...]
     intercept: float
+    surfaces: tuple[Surface, ...] = ()
+
+    def __post_init__(self) -> None:
+        surfaces = tuple(sorted(self.surfaces, key=lambda surface: surface.features))
+        object.__setattr__(self, "surfaces", surfaces)
+        seen: set[tuple[int, ...]] = set()
+        for features in (surface.features for surface in surfaces):
+            if features in seen:
+                raise ValueError(
+                    f"surfaces has two surfaces of features {features}; combine them into one."
+                )
+            if features[-1] >= len(self.shapes):
+                raise ValueError(
+                    f"surfaces has a surface of features {features}, but the model has "
+                    f"{len(self.shapes)} features, numbered from 0."
+                )
+            seen.add(features)
 
     def __getstate__(self) -> dict:
-        return {"shapes": self.shapes, "intercept": self.intercept}
+        return {"shapes": self.shapes, "intercept": self.intercept, "surfaces": self.surfaces}
+
+    @property
+    def terms(self) -> tuple[tuple[int, ...], ...]:
+        """The features of each term: first of each curve, then of each surface."""
+        curves = tuple((d,) for d in range(len(self)))
+        return curves + tuple(surface.features for surface in self.surfaces)
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -171,14 +213,37 @@ class ShapeModel:
 
     __rmul__ = __mul__
 
+    def with_levels(
+        self, codes: Sequence[np.ndarray | None], n_levels: Sequence[int]
+    ) -> ShapeModel:
+        """Return the model over more levels of its categories; the added ones contribute 0.
+
+        For each feature, ``codes`` are the codes of its own levels among ``n_levels`` new ones,
+        which is 0 for numbers.
+        """
+        shapes = tuple(
+            shape.with_levels(own, n) if n else shape
+            for shape, own, n in zip(self.shapes, codes, n_levels, strict=True)
+        )
+        surfaces = tuple(
+            surface.with_levels(
+                [codes[d] for d in surface.features], [n_levels[d] for d in surface.features]
+            )
+            for surface in self.surfaces
+        )
+        return ShapeModel(shapes, self.intercept, surfaces)
+
     def evaluate(self, X: np.ndarray, *, n_threads: int = 1) -> np.ndarray:
         """Return the score of each row of ``X``."""
         X = self._check(X)
         out = np.empty(len(X))
-        prepared = self._curves
+        prepared, tables = self._curves, self._tables
 
         def work(part: slice) -> None:
-            curves.evaluate(X[part], prepared, self.intercept, out[part])
+            rows = X[part]
+            curves.evaluate(rows, prepared, self.intercept, out[part])
+            if tables is not None:
+                multilinear.add(rows, tables, out[part])
 
         self._map_blocks(work, X, n_threads)
         return out
@@ -186,16 +251,23 @@ class ShapeModel:
     def contributions(
         self, X: np.ndarray, *, n_threads: int = 1, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the contribution of each feature to the score of each row, one column per feature.
+        """Return the contribution of each term to the score of each row, one column per term.
 
-        The result is written to ``out``, of the same shape as ``X``, if it is not None.
+        The columns are in the order of `terms`.  The result is written to ``out``, of shape
+        (n_rows, n_terms), if it is not None.
         """
         X = self._check(X)
-        parts = np.empty(X.shape, order="F") if out is None else out
-        prepared = self._curves
+        shape = (len(X), len(self) + len(self.surfaces))
+        parts = np.empty(shape, order="F") if out is None else out
+        if parts.shape != shape:
+            raise ValueError(f"out has shape {parts.shape}; pass an array of shape {shape}.")
+        prepared, tables = self._curves, self._tables
 
         def work(part: slice) -> None:
-            curves.contributions(X[part], prepared, parts[part])
+            rows = X[part]
+            curves.contributions(rows, prepared, parts[part, : len(self)])
+            if tables is not None:
+                multilinear.contributions(rows, tables, parts[part, len(self) :])
 
         self._map_blocks(work, X, n_threads)
         return parts
@@ -211,8 +283,10 @@ class ShapeModel:
 
     def _map_blocks(self, work: Callable[[slice], None], X: Any, n_threads: int) -> None:
         """Call ``work`` for blocks of rows, in threads if there are enough values."""
-        few = X.size < _MIN_VALUES_FOR_THREADS
+        few = len(X) * len(self.terms) < _MIN_VALUES_FOR_THREADS
         step = _ROWS_PER_BLOCK
+        if self._tables is not None:
+            step = max(_MIN_ROWS_PER_BLOCK, min(step, _POSITIONS_PER_BLOCK // self._tables.n_grids))
         if isinstance(X, SparseTable):  # its blocks are copied to dense arrays
             step = min(step, max(1, _CELLS_PER_BLOCK // len(self)))
         parts = [slice(k, k + step) for k in range(0, len(X), step)]
@@ -224,8 +298,23 @@ class ShapeModel:
         pieces = [shape.pieces() for shape in self.shapes]
         return curves.concatenate(pieces, [shape.at_missing() for shape in self.shapes])
 
+    @cached_property
+    def _tables(self) -> multilinear.Tables | None:
+        """All surfaces, ready for the loops over rows; None without surfaces."""
+        if not self.surfaces:
+            return None
+        return multilinear.concatenate([surface.table() for surface in self.surfaces])
+
     def ensemble(self) -> Ensemble:
-        """Return the model as a table of smooth stumps whose vote is the score."""
+        """Return the model as a table of smooth stumps whose vote is the score.
+
+        A model with surfaces has no such table.
+        """
+        if self.surfaces:
+            raise ValueError(
+                f"the model has {len(self.surfaces)} interactions, which are votes of products of "
+                f"stumps, not of single stumps; fit it with interactions=0 for a table of stumps."
+            )
         parts = [_curve_stumps(shape) for shape in self.shapes]
         features = [np.full(len(part.change), d) for d, part in enumerate(parts)]
         lower, upper, level, change = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -256,7 +345,12 @@ def combine(models: Sequence[ShapeModel], weights: Sequence[float]) -> ShapeMode
     shapes = tuple(
         combine_shapes([model[d] for model in models], weights) for d in range(sizes.pop())
     )
-    return ShapeModel(shapes, intercept)
+    grouped: dict[tuple[int, ...], list[tuple[Surface, float]]] = {}
+    for model, weight in zip(models, weights, strict=True):
+        for surface in model.surfaces:
+            grouped.setdefault(surface.features, []).append((surface, weight))
+    surfaces = tuple(combine_surfaces(*zip(*parts, strict=True)) for parts in grouped.values())
+    return ShapeModel(shapes, intercept, surfaces)
 
 
 def average(models: Sequence[ShapeModel]) -> ShapeModel:

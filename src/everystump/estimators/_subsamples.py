@@ -226,16 +226,7 @@ def aligned_shapes(member: Any, n_levels: list[int]) -> list[ShapeModel]:
     if not any(n_levels):
         return models
     own_levels = [feature.levels for feature in member.feature_info_]
-    return [
-        replace(
-            model,
-            shapes=tuple(
-                shape.with_levels(levels, n) if n else shape
-                for shape, levels, n in zip(model, own_levels, n_levels, strict=True)
-            ),
-        )
-        for model in models
-    ]
+    return [model.with_levels(own_levels, n_levels) for model in models]
 
 
 def subsample_size(subsample: float, n_samples: int, n_classes: int) -> int:
