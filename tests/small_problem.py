@@ -12,6 +12,7 @@ from everystump._core.packing import pack
 from everystump._core.solvers import solve
 from everystump._core.solvers.problem import Problem, SolverOptions
 from everystump._core.solvers.rows import Rows
+from everystump._core.terms import Terms
 
 LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
 ALL_LOSSES = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -36,10 +37,10 @@ class Small:
         self.columns = make_columns(X, max_bins=1000)
         masses = [Mixed().masses(column, d) for d, column in enumerate(self.columns.columns)]
         masses = [Masses(mass.inside, 0.7) for mass in masses]
-        self.chains = Chains.from_columns(paths(masses), masses, centered=not fit_intercept)
+        self.terms = Terms(Chains.from_columns(paths(masses), masses, centered=not fit_intercept))
         self.packing = pack(self.columns.codes, self.columns.sizes)
         self.problem = Problem(
-            self.chains, self.packing, loss, fit_intercept=fit_intercept, hard=bool(np.isinf(C))
+            self.terms, self.packing, loss, fit_intercept=fit_intercept, hard=bool(np.isinf(C))
         )
         self.rows = Rows(
             self.packing, np.arange(n), self.y > 0, loss, self.weight, C, n_threads=n_threads
@@ -48,8 +49,8 @@ class Small:
     @property
     def votes(self):
         """The dense matrix ``V = gather S``: the votes of all weights on all rows."""
-        S = np.column_stack([self.chains.matvec(unit) for unit in np.eye(len(self.chains.jumps))])
-        return S[self.columns.codes.T + self.chains.starts[:-1]].sum(axis=1)
+        S = np.column_stack([self.terms.matvec(unit) for unit in np.eye(self.terms.n_weights)])
+        return S[self.columns.codes.T + self.terms.chains.starts[:-1]].sum(axis=1)
 
     def smooth_loss(self):
         """Return the loss of all rows; the hinge is smoothed, there and in the rows."""
@@ -64,7 +65,7 @@ class Small:
         return w @ w / 2 + self.loss(self.C * self.weight).total(margin)
 
     def move_to(self, w, b):
-        self.rows.set_margins(self.chains.matvec(w), b)
+        self.rows.set_margins(self.terms.matvec(w), b)
 
     def newton(self, w, b, loss):
         """Return Newton's dense matrix, right-hand side, ``e``, ``h`` and ``k`` at a point."""

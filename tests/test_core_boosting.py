@@ -20,6 +20,7 @@ from everystump._core.boosting.losses import BOOSTING_LOSSES
 from everystump._core.boosting.rows import BoostedRows
 from everystump._core.boosting.search import CHANCE, Stump, StumpSearch
 from everystump._core.boosting.stumps import Stumps
+from everystump._core.codes import Codes
 from everystump._core.columns import make_columns
 from everystump._core.packing import pack
 
@@ -352,12 +353,12 @@ def test_locations_and_sums_by_feature(sizes):
     codes = np.stack([np.append(np.arange(s), rng.integers(0, s, 400 - s)) for s in sizes])
     packing = pack(codes.astype(np.uint8), np.array(sizes))
     y, weight = rng.choice([-1, 1], size=400), rng.uniform(size=400)
-    joint = bincounts(packing.codes, np.diff(packing.starts), y, weight)
+    joint = bincounts(packing.codes.bins, np.diff(packing.starts), y, weight)
     expected = bincounts(codes, sizes, y, weight)
     np.testing.assert_allclose(packing.fold(joint), expected, atol=1e-12)
     first = np.concatenate([[0], np.cumsum(sizes)])
     for d, location in enumerate(packing.locations):
-        np.testing.assert_array_equal(location.bins[packing.codes[location.joint]], codes[d])
+        np.testing.assert_array_equal(location.bins[packing.codes.bins[location.joint]], codes[d])
         part = joint[:, packing.starts[location.joint] : packing.starts[location.joint + 1]]
         np.testing.assert_allclose(
             location.feature_sums(part), expected[:, first[d] : first[d + 1]], atol=1e-12
@@ -389,8 +390,7 @@ def _one_by_one(columns):
     starts = np.concatenate([[0], np.cumsum(columns.sizes)])
     locations = tuple(p.locations[0]._replace(joint=d) for d, p in enumerate(singles))
     parts = {
-        "codes": columns.codes,
-        "starts": starts,
+        "codes": Codes.from_bins(columns.codes, starts),
         "members": whole.members,
         "locations": locations,
     }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from everystump._core import rowloops
+from everystump._core.codes import Codes
 from everystump._core.packing import _FEW_BINS, _MAX_JOINT_BINS, pack
 
 
@@ -18,13 +19,13 @@ def flat_starts(sizes):
 
 def gather(codes, starts, table):
     out = np.empty(codes.shape[1])
-    rowloops.gather(codes, starts, table, out)
+    rowloops.gather(Codes.from_bins(codes, starts), table, out)
     return out
 
 
 def scatter(codes, starts, r):
     out = np.empty(starts[-1])
-    rowloops.scatter(codes, starts, r, 0, len(r), out)
+    rowloops.scatter(Codes.from_bins(codes, starts), r, 0, len(r), out)
     return out
 
 
@@ -46,12 +47,12 @@ def test_sums_are_unchanged(sizes, dtype):
     rng = np.random.default_rng(1)
     table, r = rng.normal(size=starts[-1]), rng.normal(size=codes.shape[1])
     np.testing.assert_allclose(
-        gather(packing.codes, packing.starts, packing.expand(table)),
+        gather(packing.codes.bins, packing.starts, packing.expand(table)),
         gather(codes, starts, table),
         atol=1e-12,
     )
     np.testing.assert_allclose(
-        packing.fold(scatter(packing.codes, packing.starts, r)),
+        packing.fold(scatter(packing.codes.bins, packing.starts, r)),
         scatter(codes, starts, r),
         atol=1e-11,
     )
@@ -62,7 +63,7 @@ def test_a_joint_bin_is_one_bin_of_each_member(sizes):
     codes, starts = random_codes(sizes), flat_starts(sizes)
     packing = pack(codes, np.array(sizes))
     assert sorted(d for members in packing.members for d in members) == list(range(len(sizes)))
-    for members, bins, joint in zip(packing.members, packing.bins, packing.codes, strict=True):
+    for members, bins, joint in zip(packing.members, packing.bins, packing.codes.bins, strict=True):
         expected = codes[list(members)].astype(int) + starts[list(members)][:, None]
         np.testing.assert_array_equal(bins[joint].T, expected)
 
@@ -81,7 +82,7 @@ def test_one_hot_columns_become_one():
     packing = pack(codes, np.full(44, 2))
     assert packing.members == (tuple(range(44)),)
     assert packing.starts[-1] == 44
-    assert len(np.unique(np.stack([level, packing.codes[0]]), axis=1).T) == 44
+    assert len(np.unique(np.stack([level, packing.codes.bins[0]]), axis=1).T) == 44
 
 
 def test_a_column_of_many_bins_is_not_joined():
@@ -92,7 +93,7 @@ def test_a_column_of_many_bins_is_not_joined():
 def test_nothing_joined_keeps_codes_and_order():
     codes = random_codes((20, 30, 17))
     packing = pack(codes, np.array([20, 30, 17]))
-    assert packing.codes is codes
+    assert packing.codes.bins is codes
     assert packing.members == ((0,), (1,), (2,))
     np.testing.assert_array_equal(packing.expand_matrix.toarray(), np.eye(67))
 
@@ -103,7 +104,7 @@ def test_too_many_joint_bins_start_another_joint_column():
     packing = pack(grid, np.array([16, 16, 16]))
     assert packing.members == ((0, 1), (2,))
     np.testing.assert_array_equal(np.diff(packing.starts), [256, 16])
-    assert packing.codes.dtype == np.uint8
+    assert packing.codes.bins.dtype == np.uint8
 
 
 def test_only_bins_that_occur_are_counted():
@@ -117,9 +118,9 @@ def test_only_bins_that_occur_are_counted():
 def test_wide_codes_keep_their_type():
     codes = random_codes((2, 300, 3), dtype=np.uint16)
     packing = pack(codes, np.array([2, 300, 3]))
-    assert packing.codes.dtype == np.uint16
+    assert packing.codes.bins.dtype == np.uint16
     assert packing.members == ((0, 2), (1,))
-    np.testing.assert_array_equal(packing.codes[1], codes[1])
+    np.testing.assert_array_equal(packing.codes.bins[1], codes[1])
 
 
 def test_constant_columns_share_one_bin():
@@ -131,7 +132,7 @@ def test_constant_columns_share_one_bin():
     assert sorted(len(members) for members in packing.members) == [2, 498]
     table = np.random.default_rng(0).normal(size=sizes.sum())
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    scores = (packing.expand(table))[packing.codes + packing.starts[:-1, None]].sum(axis=0)
+    scores = (packing.expand(table))[packing.codes.bins + packing.starts[:-1, None]].sum(axis=0)
     np.testing.assert_allclose(scores, table[starts[:, None] + codes].sum(axis=0))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from everystump._core import rowloops
+from everystump._core.codes import Codes
 
 BLOCK = rowloops._BLOCK
 ROWS = [1, 2, 3, 17, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3]
@@ -40,21 +41,21 @@ def rows(request):
 def test_gather(rows):
     codes, starts, table, r = rows
     out = np.full(len(r), np.nan)
-    rowloops.gather(codes, starts, table, out)
+    rowloops.gather(Codes.from_bins(codes, starts), table, out)
     np.testing.assert_allclose(out, plain_gather(codes, starts, table), rtol=1e-13, atol=1e-13)
 
 
 def test_scatter(rows):
     codes, starts, table, r = rows
     out = np.full_like(table, np.nan)
-    rowloops.scatter(codes, starts, r, 0, len(r), out)
+    rowloops.scatter(Codes.from_bins(codes, starts), r, 0, len(r), out)
     np.testing.assert_allclose(out, plain_scatter(codes, starts, r), rtol=1e-10, atol=1e-11)
 
 
 def test_gather_scatter(rows):
     codes, starts, table, w = rows
     out = np.full_like(table, np.nan)
-    rowloops.gather_scatter(codes, starts, table, w, out)
+    rowloops.gather_scatter(Codes.from_bins(codes, starts), table, w, out)
     expected = plain_scatter(codes, starts, w * plain_gather(codes, starts, table))
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
 
@@ -66,8 +67,8 @@ def test_any_number_of_columns(n_columns):
     starts = 5 * np.arange(n_columns + 1)
     table, r = rng.normal(size=5 * n_columns), rng.normal(size=100)
     score, sums = np.full(100, np.nan), np.full_like(table, np.nan)
-    rowloops.gather(codes, starts, table, score)
-    rowloops.scatter(codes, starts, r, 0, 100, sums)
+    rowloops.gather(Codes.from_bins(codes, starts), table, score)
+    rowloops.scatter(Codes.from_bins(codes, starts), r, 0, 100, sums)
     np.testing.assert_allclose(score, plain_gather(codes, starts, table), atol=1e-12)
     np.testing.assert_allclose(sums, plain_scatter(codes, starts, r), atol=1e-12)
 
@@ -75,8 +76,8 @@ def test_any_number_of_columns(n_columns):
 def test_gather_and_scatter_are_transposes(rows):
     codes, starts, table, r = rows
     score, sums = np.empty(len(r)), np.empty_like(table)
-    rowloops.gather(codes, starts, table, score)
-    rowloops.scatter(codes, starts, r, 0, len(r), sums)
+    rowloops.gather(Codes.from_bins(codes, starts), table, score)
+    rowloops.scatter(Codes.from_bins(codes, starts), r, 0, len(r), sums)
     assert r @ score == pytest.approx(table @ sums, rel=1e-10, abs=1e-9)
 
 
@@ -89,7 +90,7 @@ def test_scatter_of_some_rows(first, last):
     codes = rng.integers(0, 9, size=(2, 2 * BLOCK + 5)).astype(np.uint8)
     starts, r = np.array([0, 9, 18]), rng.normal(size=2 * BLOCK + 5)
     out = np.full(18, np.nan)
-    rowloops.scatter(codes, starts, r, first, last, out)
+    rowloops.scatter(Codes.from_bins(codes, starts), r, first, last, out)
     expected = plain_scatter(codes[:, first:last], starts, r[first:last])
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-11)
 
@@ -114,18 +115,18 @@ def test_rows_from_an_offset_on(dtype, n_columns):
     starts, (table, out) = 6 * np.arange(n_columns + 1), rng.normal(size=(2, 6 * n_columns))
     r, positive = rng.normal(size=5000), rng.uniform(size=5000) < 0.3
     mine, score = np.ascontiguousarray(codes[:, 7:]), np.empty((2, 5000))
-    rowloops.gather(codes, starts, table, score[0], 7)
-    rowloops.gather(mine, starts, table, score[1])
+    rowloops.gather(Codes.from_bins(codes, starts), table, score[0], 7)
+    rowloops.gather(Codes.from_bins(mine, starts), table, score[1])
     np.testing.assert_array_equal(*score)
     sums = np.empty((2, 2, 6 * n_columns))
-    rowloops.scatter(codes, starts, r, 0, 5000, sums[0, 0], 7)
-    rowloops.scatter(mine, starts, r, 0, 5000, sums[1, 0])
-    rowloops.gather_scatter(codes, starts, table, r, sums[0, 1], 7)
-    rowloops.gather_scatter(mine, starts, table, r, sums[1, 1])
+    rowloops.scatter(Codes.from_bins(codes, starts), r, 0, 5000, sums[0, 0], 7)
+    rowloops.scatter(Codes.from_bins(mine, starts), r, 0, 5000, sums[1, 0])
+    rowloops.gather_scatter(Codes.from_bins(codes, starts), table, r, sums[0, 1], 7)
+    rowloops.gather_scatter(Codes.from_bins(mine, starts), table, r, sums[1, 1])
     np.testing.assert_array_equal(*sums)
-    rowloops.scatter_by_class(codes, starts, r, positive, 7, sums[0])
+    rowloops.scatter_by_class(Codes.from_bins(codes, starts), r, positive, 7, sums[0])
     for side, which in zip(sums[0], (positive, ~positive), strict=True):
-        rowloops.scatter(mine, starts, np.where(which, r, 0.0), 0, 5000, out)
+        rowloops.scatter(Codes.from_bins(mine, starts), np.where(which, r, 0.0), 0, 5000, out)
         np.testing.assert_allclose(side, out, rtol=1e-10, atol=1e-10)
     taken = np.empty((n_columns, 3), dtype=dtype)
     rowloops.take_rows(codes, np.array([4, 0, 4999]), taken, 7)

@@ -26,7 +26,7 @@ from everystump._core.losses import Hinge, Logistic, SquaredHinge
 from everystump._core.measures import Masses
 from everystump._core.solvers.certificate import InseparableError
 from everystump._core.solvers.duality import primal_dual
-from everystump._core.solvers.newton_system import ChainNewtonSystem, hessian_diagonal
+from everystump._core.solvers.newton_system import TermNewtonSystem, hessian_diagonal
 from everystump._core.solvers.sign_constraints import SignConstraints
 from everystump._tables.frames import Feature
 from everystump._tables.monotonic import check_monotonic_cst
@@ -351,7 +351,7 @@ def test_a_warm_start_leads_to_the_same_optimum(loss, ratio):
 def constrained(loss, **arguments):
     """Return the problem of `Small` with curves 0 and 2 increasing and curve 3 decreasing."""
     small = Small(loss, **arguments)
-    signs = small.chains.edge_signs(np.array([1, 0, 1, -1, 0]))
+    signs = small.terms.chains.edge_signs(np.array([1, 0, 1, -1, 0]))
     small.problem = replace(small.problem, signs=signs)
     return small
 
@@ -360,13 +360,13 @@ def constrained(loss, **arguments):
 def test_newton_steps_with_active_signs_are_the_dense_solution(loss):
     small = constrained(loss)
     rng = np.random.default_rng(3)
-    w, b = 0.3 * rng.normal(size=len(small.chains.jumps)), 0.2
+    w, b = 0.3 * rng.normal(size=len(small.terms.chains.jumps)), 0.2
     scale = rng.choice([1.0, 0.3, 1e-4], size=len(w))
     small.move_to(w, b)
     A, rhs, e, h, k = small.newton(w, b, loss(small.C * small.weight))
     active = A - np.eye(len(w)) + np.diag(scale**-2.0)
     current = primal_dual(small.problem, w, small.rows.sums())
-    system = ChainNewtonSystem(small.problem, small.rows)
+    system = TermNewtonSystem(small.problem, small.rows)
     np.testing.assert_allclose(hessian_diagonal(small.problem, small.rows), np.diag(A))
     for products in (0, 10**9):
         system.products = products

@@ -16,21 +16,22 @@ from everystump._core.solvers import solve
 from everystump._core.solvers.certificate import ObjectiveTerms, certify, relative_gap
 from everystump._core.solvers.duality import primal_dual
 from everystump._core.solvers.newton_system import (
-    ChainNewtonSystem,
     StoppingRule,
+    TermNewtonSystem,
     conjugate_gradients,
     line_search,
 )
 from everystump._core.solvers.preconditioner import BlockPreconditioner
 from everystump._core.solvers.problem import Problem, SolverOptions
 from everystump._core.solvers.rows import Rows
+from everystump._core.terms import Terms
 
 EXACTLY = StoppingRule(0.0, 1e-24, 1.0)
 
 
 def random_point(small, seed=1, scale=0.3):
     rng = np.random.default_rng(seed)
-    w = scale * rng.normal(size=len(small.chains.jumps))
+    w = scale * rng.normal(size=len(small.terms.chains.jumps))
     return w, float(scale * rng.normal()) if small.fit_intercept else 0.0
 
 
@@ -90,7 +91,7 @@ def test_preconditioner_is_the_diagonal_blocks_of_newtons_matrix():
     precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
     inverse = np.column_stack([precondition(unit) for unit in np.eye(len(A))])
     assert small.problem.packing.members == ((0,), (1,), (2, 3, 4))
-    starts = small.chains.starts
+    starts = small.terms.chains.starts
     blocks = np.zeros_like(A)
     for members in small.problem.packing.members:
         own = np.concatenate([np.arange(starts[d], starts[d + 1]) for d in members])
@@ -105,7 +106,9 @@ def test_preconditioner_is_symmetric_and_positive(loss, fit_intercept):
     small.smooth_loss()
     small.move_to(*random_point(small))
     precondition = BlockPreconditioner(small.problem).factor(*small.rows.curvature())
-    inverse = np.column_stack([precondition(unit) for unit in np.eye(len(small.chains.jumps))])
+    inverse = np.column_stack(
+        [precondition(unit) for unit in np.eye(len(small.terms.chains.jumps))]
+    )
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-10)
     assert np.linalg.eigvalsh(inverse).min() > 0
 
@@ -125,7 +128,7 @@ def test_newton_steps_are_the_dense_solution(loss, fit_intercept):
     dw = np.linalg.solve(A, rhs)
     db = (e - h @ dw) / k if fit_intercept else 0.0
     current = primal_dual(small.problem, w, small.rows.sums())
-    system = ChainNewtonSystem(small.problem, small.rows)
+    system = TermNewtonSystem(small.problem, small.rows)
     iterative = system._solve_iteratively(
         *small.rows.curvature(), current.residual, current.imbalance, EXACTLY, 500, None
     )
@@ -142,7 +145,7 @@ def test_both_ways_to_solve_give_the_direction(fit_intercept):
     small.move_to(w, b)
     A, rhs, *_ = small.newton(w, b, Logistic(small.C * small.weight))
     current = primal_dual(small.problem, w, small.rows.sums())
-    system = ChainNewtonSystem(small.problem, small.rows)
+    system = TermNewtonSystem(small.problem, small.rows)
     for last_products in (0, 10**6):
         system.products = last_products
         dw, _ = system.direction(current, EXACTLY)
@@ -152,12 +155,12 @@ def test_both_ways_to_solve_give_the_direction(fit_intercept):
 
 def test_without_curvature_the_step_is_the_residual():
     small = Small(SquaredHinge)
-    small.rows.set_direction(np.zeros(len(small.chains.jumps)), 0.0)
+    small.rows.set_direction(np.zeros(len(small.terms.chains.jumps)), 0.0)
     for block in small.rows.blocks:
         block.margin[:] = 2.0
-    weights = np.ones(len(small.chains.jumps))
+    weights = np.ones(len(small.terms.chains.jumps))
     current = primal_dual(small.problem, weights, small.rows.sums())
-    dw, db = ChainNewtonSystem(small.problem, small.rows).direction(current, EXACTLY)
+    dw, db = TermNewtonSystem(small.problem, small.rows).direction(current, EXACTLY)
     np.testing.assert_array_equal(dw, current.residual)
     assert db == 0.0
 
@@ -180,7 +183,7 @@ def test_line_search_finds_a_flat_point(loss, fit_intercept, length):
     def derivative(t):
         return (w + t * dw) @ dw - smooth_loss.slope(margin + t * step) @ step
 
-    small.rows.set_direction(small.chains.matvec(dw), db)
+    small.rows.set_direction(small.terms.matvec(dw), db)
     t = line_search(small.rows, w, dw)
     assert derivative(0.0) < 0 < t
     assert abs(derivative(t)) <= 0.31 * abs(derivative(0.0))
@@ -193,7 +196,7 @@ def test_line_search_does_not_go_uphill():
     dw = w - small.votes.T @ (
         small.y * Logistic(small.weight).slope(small.y * (small.votes @ w + b))
     )
-    small.rows.set_direction(small.chains.matvec(dw), 0.0)
+    small.rows.set_direction(small.terms.matvec(dw), 0.0)
     assert line_search(small.rows, w, dw) == 0.0
 
 
@@ -358,7 +361,7 @@ def test_a_hard_margin_needs_separable_rows():
     masses = [Masses(np.array([2.0]), 0.0)]
     chains = Chains.from_columns(paths(masses), masses, centered=False)
     packing = pack(columns.codes, columns.sizes)
-    problem = Problem(chains, packing, Hinge, hard=True)
+    problem = Problem(Terms(chains), packing, Hinge, hard=True)
     positive = np.array([True, False, True])
     rows = Rows(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
     with pytest.raises(ValueError, match=r"C=inf requires a hard margin, .* use a finite C"):
@@ -400,7 +403,7 @@ def test_sums_over_rows_match_the_dense_formulas(monkeypatch, loss):
     margin = y * (V @ w + b)
     a, W = smooth_loss.slope(margin), smooth_loss.curvature(margin)
     sums = small.rows.sums()
-    by_class = np.stack([small.chains.rmatvec(table) for table in sums.tables])
+    by_class = np.stack([small.terms.rmatvec(table) for table in sums.tables])
     np.testing.assert_allclose(by_class, np.stack([V.T @ (a * (y > 0)), V.T @ (a * (y < 0))]))
     np.testing.assert_allclose(sums.totals, [a[y > 0].sum(), a[y < 0].sum()])
     dual = loss(cost).dual(a)
@@ -412,10 +415,10 @@ def test_sums_over_rows_match_the_dense_formulas(monkeypatch, loss):
     distance = small.weight @ np.abs(1 - margin) / small.weight.sum()
     assert small.rows.mean_distance() == pytest.approx(distance)
     by_bin, joint = small.rows.curvature()
-    np.testing.assert_allclose(small.chains.rmatvec(by_bin), V.T @ W, atol=1e-12)
+    np.testing.assert_allclose(small.terms.rmatvec(by_bin), V.T @ W, atol=1e-12)
     assert joint[: small.problem.packing.starts[1]].sum() == pytest.approx(W.sum())
     assert small.rows.n_active == np.count_nonzero(W)
-    product = small.chains.rmatvec(small.rows.product(small.chains.matvec(w)))
+    product = small.terms.rmatvec(small.rows.product(small.terms.matvec(w)))
     np.testing.assert_allclose(product, V.T @ (W * (V @ w)), atol=1e-10)
     np.testing.assert_allclose(
         small.rows.dual_coef(np.array([1.0, 0.5])), np.where(y > 0, a, -a / 2)

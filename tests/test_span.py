@@ -11,7 +11,7 @@ from everystump._core.chains import Chains
 from everystump._core.losses import Hinge
 from everystump._core.solvers import augmented_lagrangian, newton
 from everystump._core.solvers.iterate import Iterate, SpanIterate, initial_iterate
-from everystump._core.solvers.newton_system import ChainNewtonSystem, StoppingRule
+from everystump._core.solvers.newton_system import StoppingRule, TermNewtonSystem
 from everystump._core.solvers.problem import TableKernelMatrix
 
 
@@ -23,7 +23,7 @@ class Always(TableKernelMatrix):
 
 
 def always(small):
-    return Always(small.chains, small.packing)
+    return Always(small.terms, small.packing)
 
 
 @WITH_AND_WITHOUT_INTERCEPT
@@ -98,7 +98,7 @@ def test_newtons_steps_are_the_same(loss, fit_intercept):
 def test_a_matrix_that_rounding_leaves_singular_still_gives_a_descent():
     """Equal rows and a curvature so large that rounding removes the ones on the diagonal."""
     small = Small(Hinge, n=40)
-    small.rows.packing.codes[:, 1::2] = small.rows.packing.codes[:, ::2]
+    small.rows.packing.codes.bins[:, 1::2] = small.rows.packing.codes.bins[:, ::2]
     iterate = SpanIterate(small.problem, small.rows, always(small))
     iterate.rows.smooth_at_box_center(1e25, 1.0)
     iterate.move_to(iterate.weights, 0.0)
@@ -132,7 +132,7 @@ def test_the_matrix_is_that_of_the_votes(fit_intercept, n_threads):
     small = Small(Hinge, fit_intercept=fit_intercept)
     for index in (np.arange(60), np.arange(59, 10, -1), np.array([3, 50, 7])):
         votes = small.votes[index]
-        found = TableKernelMatrix(small.chains, small.packing).submatrix(index, n_threads)
+        found = TableKernelMatrix(small.terms, small.packing).submatrix(index, n_threads)
         np.testing.assert_allclose(found, votes @ votes.T, atol=1e-12)
 
 
@@ -173,10 +173,10 @@ def test_wide_tables_of_few_rows_are_solved_by_rows(n_rows, n_features, effort, 
 def test_sign_constraints_are_not_solved_in_the_span():
     small = Small(Hinge)
     problem = type(small.problem)(
-        small.chains, small.packing, Hinge, signs=np.ones(len(small.chains.jumps))
+        small.terms, small.packing, Hinge, signs=np.ones(len(small.terms.chains.jumps))
     )
     iterate = initial_iterate(problem, small.rows, always(small), augmented_lagrangian._EFFORT)
-    assert isinstance(iterate.system, ChainNewtonSystem)
+    assert isinstance(iterate.system, TermNewtonSystem)
 
 
 @pytest.mark.parametrize("estimator", [StumpSVC, StumpLogisticRegression])

@@ -32,12 +32,12 @@ class Block:
     """
 
     def __init__(self, packing: Packing, index: slice | np.ndarray, positive: np.ndarray) -> None:
-        self.index, self.positive, self.starts = index, positive, packing.starts
+        self.index, self.positive = index, positive
         self.sign = np.where(positive, np.int8(1), np.int8(-1))
         if isinstance(index, slice):
             self.codes, self.offset = packing.codes, index.start
         else:
-            self.codes, self.offset = take_rows(packing.codes, index), 0
+            self.codes, self.offset = packing.codes.take(index), 0
 
     def row_numbers(self) -> np.ndarray:
         """Return ``index`` as an array."""
@@ -47,8 +47,8 @@ class Block:
 
     def scatter_by_class(self, r: np.ndarray) -> np.ndarray:
         """Return the sums of ``r`` by joint bin, over positive rows and over negative rows."""
-        tables = np.empty((2, self.starts[-1]))
-        rowloops.scatter_by_class(self.codes, self.starts, r, self.positive, self.offset, tables)
+        tables = np.empty((2, self.codes.n_entries))
+        rowloops.scatter_by_class(self.codes, r, self.positive, self.offset, tables)
         return tables
 
 
@@ -61,8 +61,7 @@ class ClassSortedBlock:
     def __init__(self, packing: Packing, index: np.ndarray, positive: np.ndarray) -> None:
         self._order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
         self.index = self.reorder(index)
-        self.starts = packing.starts
-        self.codes = take_rows(packing.codes, self.index)
+        self.codes = packing.codes.take(self.index)
         self.n_positive = int(positive.sum())
 
     def reorder(self, values: np.ndarray) -> np.ndarray:
@@ -81,11 +80,10 @@ class ClassSortedBlock:
         Only joint columns from ``first`` up to ``last`` are used.  ``out`` is a buffer to write
         to: large tables are faster in memory that is reused.
         """
-        codes = self.codes[first:last]
-        starts = self.starts[first : first + len(codes) + 1] - self.starts[first]
-        tables = np.empty((2, starts[-1])) if out is None else out
-        rowloops.scatter(codes, starts, r, 0, self.n_positive, tables[0])
-        rowloops.scatter(codes, starts, r, self.n_positive, len(r), tables[1])
+        codes = self.codes.columns(first, last)
+        tables = np.empty((2, codes.n_entries)) if out is None else out
+        rowloops.scatter(codes, r, 0, self.n_positive, tables[0])
+        rowloops.scatter(codes, r, self.n_positive, len(r), tables[1])
         return tables
 
     def gather_joint(self, joint: int, tables: np.ndarray, out: np.ndarray) -> None:
@@ -93,16 +91,9 @@ class ClassSortedBlock:
 
         ``tables`` holds one table for positive and one for negative rows.
         """
-        codes, n = self.codes[joint : joint + 1], self.n_positive
-        rowloops.gather(codes[:, :n], self.starts[:1], tables[0], out[:n])
-        rowloops.gather(codes[:, n:], self.starts[:1], tables[1], out[n:])
-
-
-def take_rows(codes: np.ndarray, index: np.ndarray, offset: int = 0) -> np.ndarray:
-    """Return ``codes[:, offset + index]``, faster than NumPy."""
-    out = np.empty((len(codes), len(index)), dtype=codes.dtype)
-    rowloops.take_rows(codes, index, out, offset)
-    return out
+        codes, n = self.codes.columns(joint, joint + 1), self.n_positive
+        rowloops.gather(codes, tables[0], out[:n])
+        rowloops.gather(codes, tables[1], out[n:], n)
 
 
 def max_block_rows(n_threads: int) -> int:
@@ -121,20 +112,20 @@ class Blocks(Generic[B]):
     ) -> None:
         self.packing = packing
         self.n_rows = n_rows
-        self.n_joint = len(packing.codes)
+        self.n_lookups = packing.codes.n_lookups
         self.n_threads = n_threads
         n_blocks = -(-n_rows // max_block_rows(n_threads))
-        if n_blocks < n_threads and n_rows * self.n_joint >= _MIN_CODES_TO_SPLIT:
+        if n_blocks < n_threads and n_rows * self.n_lookups >= _MIN_CODES_TO_SPLIT:
             n_blocks = min(n_threads, n_rows)
         edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
         parts = [slice(a, b) for a, b in pairwise(edges)]
         self.blocks: list[B] = thread_map(
-            make_block, parts, self._threads_for(n_rows * self.n_joint)
+            make_block, parts, self._threads_for(n_rows * self.n_lookups)
         )
 
     def map(self, work: Callable[[B], Any], n_rows: float) -> list:
         """Return ``work(block)`` for each block; ``n_rows`` is the number of rows read in total."""
-        return thread_map(work, self.blocks, self._threads_for(n_rows * self.n_joint))
+        return thread_map(work, self.blocks, self._threads_for(n_rows * self.n_lookups))
 
     def _threads_for(self, n_codes: float) -> int:
         return self.n_threads if n_codes >= _MIN_CODES_FOR_THREADS else 1

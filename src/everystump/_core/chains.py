@@ -72,35 +72,21 @@ class Chains:
         """The largest number of bins of a feature."""
         return int(np.diff(self.starts).max())
 
-    @property
-    def diameter(self) -> float:
-        """An upper bound on the distance between two rows in the norm of the kernel."""
-        return float(np.sqrt(np.sum(self.jumps**2)))
-
     def scaled(self, factors: np.ndarray) -> Chains:
         """Return the chains whose jumps are multiplied by ``factors``."""
         return replace(self, jumps=self.jumps * factors)
 
-    def zeros(self) -> np.ndarray:
-        """Return weights of 0."""
-        return np.zeros(len(self.jumps))
-
-    @staticmethod
-    def dot(u: np.ndarray, v: np.ndarray) -> float:
-        """Return the inner product of two vectors of weights."""
-        return float(u @ v)
-
-    def matvec(self, weights: np.ndarray) -> np.ndarray:
-        """Return the table ``S weights``."""
-        table = np.empty_like(weights)
+    def matvec(self, weights: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return the table ``S weights``, in ``out`` if given."""
+        table = np.empty_like(weights) if out is None else out
         chainloops.matvec(self.starts, self.parents, self.jumps, self.centered, weights, table)
         return table
 
-    def rmatvec(self, sums: np.ndarray) -> np.ndarray:
-        """Return ``S' sums``."""
-        out = np.empty_like(sums)
-        chainloops.rmatvec(self.starts, self.parents, self.jumps, self.centered, sums, out)
-        return out
+    def rmatvec(self, sums: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return ``S' sums``, in ``out`` if given."""
+        weights = np.empty_like(sums) if out is None else out
+        chainloops.rmatvec(self.starts, self.parents, self.jumps, self.centered, sums, weights)
+        return weights
 
     def edge_signs(self, directions: np.ndarray | None) -> np.ndarray | None:
         """Return the required sign of the weight of each bin, 0 if free; None if all are free.

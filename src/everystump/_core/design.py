@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.blocks import take_rows
 from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
+from everystump._core.fitted_shapes import SurfaceBuilder
+from everystump._core.interaction_layout import add_interactions, make_interactions
+from everystump._core.interactions import Term
 from everystump._core.losses import Loss
 from everystump._core.measures import Masses, Measure
 from everystump._core.packing import Packing, pack
@@ -25,11 +28,12 @@ from everystump._core.solvers.problem import (
     TableKernelMatrix,
 )
 from everystump._core.solvers.rows import Rows
+from everystump._core.terms import Terms
 
 
 @dataclass(frozen=True)
 class Design:
-    """The binned columns of a table, their chains under a measure, and the packed codes.
+    """The binned columns of a table, their stumps under a measure, and the packed codes.
 
     All classes, folds and values of C of one training table share one design.
     """
@@ -37,9 +41,10 @@ class Design:
     columns: Columns
     measure: Measure
     masses: tuple[Masses, ...]  # of the stumps of each feature
-    chains: Chains
+    terms: Terms
     packing: Packing
     kernel_matrix: TableKernelMatrix  # for problems with few rows
+    sample_weight: np.ndarray | None = None
     signs: np.ndarray | None = None  # the sign constraints of monotonic curves; see `Problem`
 
     @classmethod
@@ -76,8 +81,39 @@ class Design:
         )
         chains = Chains.from_columns(columns.columns, masses, centered=not fit_intercept)
         packing = pack(columns.codes, columns.sizes)
-        kernel_matrix, signs = TableKernelMatrix(chains, packing), chains.edge_signs(directions)
-        return cls(columns, measure, masses, chains, packing, kernel_matrix, signs)
+        terms, signs = Terms(chains), chains.edge_signs(directions)
+        kernel_matrix = TableKernelMatrix(terms, packing)
+        return cls(columns, measure, masses, terms, packing, kernel_matrix, sample_weight, signs)
+
+    def with_interactions(
+        self, terms: Sequence[Term], *, max_cells: int, strength: float, n_threads: int = 1
+    ) -> Design:
+        """Return the design with interactions of the features in each of ``terms``."""
+        made = make_interactions(
+            self.columns,
+            terms,
+            measure=self.measure,
+            max_cells=max_cells,
+            strength=strength,
+            n_threads=n_threads,
+        )
+        return self._with_terms(
+            Terms(self.terms.chains, made.interactions),
+            replace(self.packing, codes=add_interactions(self.packing.codes, made)),
+        )
+
+    def with_strength(self, strength: float) -> Design:
+        """Return the design with the same interactions of another strength."""
+        interactions = self.terms.interactions.with_strength(strength)
+        return self._with_terms(Terms(self.terms.chains, interactions), self.packing)
+
+    def _with_terms(self, terms: Terms, packing: Packing) -> Design:
+        signs = self.signs
+        if signs is not None:
+            n_interactions = terms.n_weights - terms.n_bins
+            signs = np.append(signs[: terms.n_bins], np.zeros(n_interactions, dtype=signs.dtype))
+        kernel_matrix = TableKernelMatrix(terms, packing)
+        return replace(self, terms=terms, packing=packing, kernel_matrix=kernel_matrix, signs=signs)
 
     @property
     def half_mass(self) -> float:
@@ -106,16 +142,16 @@ class Design:
             self._check_distinct_rows(positive, index)
         if self._is_constant_optimal(positive):
             return self._constant(positive, C)
-        intercept, hard = not self.chains.centered, bool(np.isinf(C))
-        problem = Problem(self.chains, self.packing, loss, intercept, hard, self.signs)
+        intercept, hard = not self.terms.chains.centered, bool(np.isinf(C))
+        problem = Problem(self.terms, self.packing, loss, intercept, hard, self.signs)
         rows = Rows(self.packing, index, positive, loss, weight, C, n_threads)
         options = SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
         return solve(problem, rows, options)
 
     def _check_distinct_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:
         """Raise if equal rows have different labels, which no hard margin can separate."""
-        codes = self.packing.codes if index is None else self.packing.codes[:, index]
-        rows = np.ascontiguousarray(codes.T)
+        bins = self.packing.codes.bins
+        rows = np.ascontiguousarray((bins if index is None else bins[:, index]).T)
         row_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
         _, first, group = np.unique(row_bytes, return_index=True, return_inverse=True)
         n_conflicts = np.sum(positive != positive[first[group]])
@@ -128,15 +164,15 @@ class Design:
 
     def _is_constant_optimal(self, positive: np.ndarray) -> bool:
         """Whether there is an intercept and only one class, as in a fold without the other."""
-        return not self.chains.centered and bool(positive.all() or not positive.any())
+        return not self.terms.chains.centered and bool(positive.all() or not positive.any())
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
         """Return a constant of the right sign, with the certificate of its limit at infinity."""
         intercept = np.log(2 * len(positive) + 1) * (1 if positive.all() else -1)
         return Solution(
-            weights=self.chains.zeros(),
+            weights=self.terms.zeros(),
             intercept=float(intercept),
-            dual_coef=np.zeros(self.packing.codes.shape[1]),
+            dual_coef=np.zeros(self.packing.codes.n_rows),
             certificate=Certificate(0.0, 0.0, 0.0, True, 0.0),
             n_iter=0,
             C=C,
@@ -147,10 +183,10 @@ class Design:
 
         With many features this is faster than evaluating `shape_model`.
         """
-        codes = take_rows(self.packing.codes, index)
-        table = self.packing.expand(self.chains.matvec(solution.weights))
+        codes = self.packing.codes.take(index)
+        table = self.packing.expand(self.terms.matvec(solution.weights))
         out = np.empty(len(index))
-        rowloops.gather(codes, self.packing.starts, table, out)
+        rowloops.gather(codes, table, out)
         return out + solution.intercept
 
     def shape_model(self, solution: Solution) -> ShapeModel:
@@ -159,20 +195,44 @@ class Design:
         A constant can be moved between a curve and the intercept; centered curves are easiest to
         interpret.  Without an intercept, the kernel determines the constant of each curve.
         """
-        tables = self.split_by_feature(self.chains.matvec(solution.weights))
+        tables = self.split_by_feature(self.terms.matvec(solution.weights)[: self.terms.n_bins])
         intercept, shapes = solution.intercept, []
         for d, (column, values) in enumerate(zip(self.columns.columns, tables, strict=True)):
-            if self.chains.centered:
+            if self.terms.chains.centered:
                 shapes.append(self._extend_to_range(d, self._curve(d, values), solution.weights))
             else:
                 mean = float(column.weights @ values / column.weights.sum())
                 intercept += mean
                 shapes.append(self._curve(d, values - mean))
-        return ShapeModel(tuple(shapes), float(intercept))
+        model = ShapeModel(tuple(shapes), float(intercept))
+        return self._add_surfaces(model, solution) if self.terms.interactions.terms else model
+
+    def _add_surfaces(self, model: ShapeModel, solution: Solution) -> ShapeModel:
+        """Return the model with its interactions; see `fitted_shapes`."""
+        interactions = self.terms.interactions
+        weights = solution.weights[self.terms.n_bins :]
+        builder = SurfaceBuilder(self.measure.is_step)
+        for term in interactions.terms:
+            cells = [feature.cells for feature in interactions.features[term]]
+            table = interactions.term_table(term, weights)
+            builder.add(term, cells, table, self.cell_weights[term])
+        return builder.add_to(model)
+
+    @cached_property
+    def cell_weights(self) -> dict[Term, np.ndarray]:
+        """The weight of the training rows in the cells of each interaction."""
+        codes, interactions = self.packing.codes, self.terms.interactions
+        weight = self.sample_weight
+        if weight is None:
+            weight = np.ones(codes.n_rows)
+        sums = np.empty(codes.n_entries)
+        rowloops.scatter(codes, weight, 0, codes.n_rows, sums)
+        table = sums[codes.starts[-1] :]
+        return {term: interactions.term_sums(term, table) for term in interactions.terms}
 
     def split_by_feature(self, flat: np.ndarray) -> list[np.ndarray]:
         """Split a flat array with one entry per bin into one array per feature."""
-        return np.split(flat, self.chains.starts[1:-1])
+        return np.split(flat, self.terms.chains.starts[1:-1])
 
     def _curve(self, d: int, table: np.ndarray) -> Shape:
         """Return the curve through the values of a feature's bins."""
@@ -196,8 +256,8 @@ class Design:
         masses, column = self.masses[d], self.columns.columns[d]
         if masses.outside == 0.0:
             return curve
-        root = self.chains.starts[d]
-        per_mass = self.chains.jumps[root] * weights[root] / masses.outside
+        root = self.terms.chains.starts[d]
+        per_mass = self.terms.chains.jumps[root] * weights[root] / masses.outside
         ends = curve.values[0] - per_mass * masses.left, curve.values[-1] - per_mass * masses.right
         keep = np.array([masses.left > 0, *[True] * len(curve.knots), masses.right > 0])
         knots = np.concatenate([[column.low], curve.knots, [column.high]])

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from everystump._core.codes import Codes
+
 _MAX_JOINT_BINS = 256
 _MAX_MEMBER_BINS = 1024  # of all members together
 _FEW_BINS = 16
@@ -36,16 +38,20 @@ class Packing:
     """The codes of all rows in joint columns, and how these relate to the features.
 
     A flat table has one entry per bin, feature by feature; a flat joint table has one entry per
-    joint bin, joint column by joint column.
+    joint bin, joint column by joint column.  In both, the tables of interactions follow.
     """
 
-    codes: np.ndarray  # (n_joint, n_rows): the joint bin of each row
-    starts: np.ndarray  # (n_joint + 1,): where each joint column begins in a flat joint table
+    codes: Codes  # the joint bins of all rows, and their cells in interactions
     members: tuple[tuple[int, ...], ...]  # the features of each joint column
     # (n_joint_bins, n_members) each: the index in a flat table of the bin of each member.
     bins: tuple[np.ndarray, ...]
     locations: tuple[Location, ...]  # of each feature
     expand_matrix: sparse.csr_array  # times a flat table is the flat joint table
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where each joint column begins in a flat joint table."""
+        return self.codes.starts
 
     @cached_property
     def is_trivial(self) -> bool:
@@ -54,39 +60,46 @@ class Packing:
 
     def expand(self, table: np.ndarray) -> np.ndarray:
         """Return the joint table of a table."""
-        return table if self.is_trivial else self.expand_matrix @ table
+        if self.is_trivial:
+            return table
+        n_bins = self.expand_matrix.shape[1]
+        return np.concatenate([self.expand_matrix @ table[:n_bins], table[n_bins:]])
 
     def fold(self, joint: np.ndarray) -> np.ndarray:
         """Return sums by bin, given sums by joint bin: the transpose of `expand`.
 
         ``joint`` may have several rows, each a joint table.
         """
-        return joint if self.is_trivial else (self._fold_matrix @ joint.T).T
+        if self.is_trivial:
+            return joint
+        n_bins = self.starts[-1]
+        folded = (self._fold_matrix @ joint[..., :n_bins].T).T
+        return np.concatenate([folded, joint[..., n_bins:]], axis=-1)
 
     @cached_property
     def _fold_matrix(self) -> sparse.csr_array:
         return self.expand_matrix.T.tocsr()
 
-    def flat_bins(self, codes: np.ndarray) -> np.ndarray:
-        """Return the indices in a flat table of the bins of some rows, given their joint codes.
+    def flat_bins(self, bins: np.ndarray) -> np.ndarray:
+        """Return the indices in a flat table of the bins of some rows, given their joint bins.
 
         The shape is (n_rows, n_features); features are in the order of the joint columns.
         """
-        joint = zip(self.bins, codes, strict=True)
-        return np.concatenate([bins.astype(np.int32)[code] for bins, code in joint], axis=1)
+        joint = zip(self.bins, bins, strict=True)
+        return np.concatenate([own.astype(np.int32)[code] for own, code in joint], axis=1)
 
 
-def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
+def pack(codes: np.ndarray, sizes: np.ndarray, max_joint_bins: int = _MAX_JOINT_BINS) -> Packing:
     """Join columns of few bins greedily, in order, while the number of joint bins stays small.
 
     Examples
     --------
     >>> one_hot = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.uint8)
     >>> packing = pack(one_hot, np.array([2, 2, 2]))
-    >>> packing.codes, packing.members
+    >>> packing.codes.bins, packing.members
     (array([[2, 1, 0]], dtype=uint8), ((0, 1, 2),))
     """
-    joints = _join(codes, sizes)
+    joints = _join(codes, sizes, max_joint_bins)
     if len(joints) == len(codes):
         packed = codes
     else:
@@ -101,7 +114,7 @@ def pack(codes: np.ndarray, sizes: np.ndarray) -> Packing:
     )
     starts = np.concatenate([[0], np.cumsum([len(b) for b in bins])])
     members = tuple(tuple(joint.members) for joint in joints)
-    return Packing(packed, starts, members, bins, _locations(joints), matrix)
+    return Packing(Codes.from_bins(packed, starts), members, bins, _locations(joints), matrix)
 
 
 def _locations(joints: list[_Joint]) -> tuple[Location, ...]:
@@ -113,7 +126,7 @@ def _locations(joints: list[_Joint]) -> tuple[Location, ...]:
     return tuple(locations[d] for d in sorted(locations))
 
 
-def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
+def _join(codes: np.ndarray, sizes: np.ndarray, max_joint_bins: int) -> list[_Joint]:
     constant = np.flatnonzero(sizes == 1).tolist()
     single = [_Joint(constant, codes[constant[0]], 1)] if constant else []
     joined: list[_Joint] = []
@@ -121,7 +134,7 @@ def _join(codes: np.ndarray, sizes: np.ndarray) -> list[_Joint]:
         joint = _Joint([d], codes[d], size := int(sizes[d]))
         if size > _FEW_BINS:
             single.append(joint)
-        elif not joined or not joined[-1].join(joint):
+        elif not joined or not joined[-1].join(joint, max_joint_bins):
             joined.append(joint)
     return sorted(single + joined, key=lambda joint: joint.members)
 
@@ -135,7 +148,7 @@ class _Joint:
         self.bins = np.repeat(np.arange(size)[:, None], len(members), axis=1)
         self._n_member_bins = size
 
-    def join(self, other: _Joint) -> bool:
+    def join(self, other: _Joint, max_joint_bins: int) -> bool:
         """Add another column unless that makes too many joint bins; return whether it was added.
 
         The members' own bins are limited too: they share a dense block of the preconditioner.
@@ -145,7 +158,7 @@ class _Joint:
             return False
         pair = self.codes.astype(np.int32) * size + other.codes
         present = np.flatnonzero(np.bincount(pair, minlength=len(self.bins) * size))
-        if len(present) > _MAX_JOINT_BINS:
+        if len(present) > max_joint_bins:
             return False
         joint_code = np.zeros(len(self.bins) * size, dtype=np.uint8)
         joint_code[present] = np.arange(len(present))

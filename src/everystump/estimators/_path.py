@@ -133,7 +133,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         self, table: TrainingTable, design: Design, paths: list[_FoldPath], Cs: Sequence[float]
     ) -> None:
         """Fit and score every fold for every C."""
-        is_small = design.packing.codes.size < _MIN_CODES_FOR_THREADS
+        is_small = design.packing.codes.bins.size < _MIN_CODES_FOR_THREADS
         n_threads = 1 if is_small else count_threads(self.n_jobs)
         title = f"{type(self).__name__}: fits"
         with progress_counter(self.verbose, title, len(paths) * len(Cs)) as tick:

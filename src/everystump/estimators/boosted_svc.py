@@ -211,7 +211,7 @@ class BoostedStumpSVC(BoostedEnsemble):
                 n_threads=count_threads(self.n_jobs),
                 progress=progress,
             )
-        jumps = design.chains.jumps * solution.weights
+        jumps = design.terms.chains.jumps * solution.weights
         weighted = stumps.with_jumps(design.columns.columns, design.split_by_feature(jumps))
         norm = float(np.linalg.norm(weighted.weight))
         return _StageSolution(

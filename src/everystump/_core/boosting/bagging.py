@@ -16,6 +16,7 @@ from everystump._core.blocks import ClassSortedBlock
 from everystump._core.boosting.boosting import StumpChoice
 from everystump._core.boosting.search import CHANCE, Stump, StumpSearch
 from everystump._core.boosting.stumps import Stumps
+from everystump._core.codes import Codes
 from everystump._core.packing import Packing
 from everystump._core.threads import thread_map
 
@@ -123,9 +124,9 @@ def _canonical_order(packing: Packing, weight: np.ndarray | None) -> np.ndarray:
 
     Shuffling the rows, or giving repeated rows as weights, then yields the same samples.
     """
-    key = np.empty(packing.codes.shape[1])
+    key = np.empty(packing.codes.n_rows)
     bin_keys = np.random.default_rng(0).random(packing.starts[-1])
-    rowloops.gather(packing.codes, packing.starts, bin_keys, key)
+    rowloops.gather(packing.codes, bin_keys, key)
     return np.argsort(key, kind="stable") if weight is None else np.lexsort((weight, key))
 
 
@@ -152,5 +153,6 @@ def _count(drawn: np.ndarray, n_rows: int) -> np.ndarray:
     """Return how often each row was drawn, by a scatter of ones."""
     counts = np.empty(n_rows)
     ones = np.broadcast_to(1.0, drawn.shape)
-    rowloops.scatter(drawn[None, :], np.zeros(1, dtype=np.int64), ones, 0, len(drawn), counts)
+    codes = Codes.from_bins(drawn[None, :], np.array([0, len(counts)]))
+    rowloops.scatter(codes, ones, 0, len(drawn), counts)
     return counts

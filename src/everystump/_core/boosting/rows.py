@@ -26,7 +26,7 @@ class BoostedBlock(ClassSortedBlock):
         self.vote = np.zeros(len(index))
         self.odds = np.ones(len(index))
         self.weight = self.cost.copy()
-        self.sums = np.empty((2, self.starts[-1]))
+        self.sums = np.empty((2, self.codes.n_entries))
 
     def apply_votes(self, joint: int, votes: np.ndarray) -> None:
         """Store the votes of a stump, 1 where they agree with the class of a row, else -1."""
@@ -90,12 +90,12 @@ class BoostedRows(Blocks[BoostedBlock]):
         def scatter(block: BoostedBlock) -> np.ndarray:
             return block.scatter_by_class(block.weight, location.joint, location.joint + 1)
 
-        return location.feature_sums(sum(self.map(scatter, self.n_rows / self.n_joint)))
+        return location.feature_sums(sum(self.map(scatter, self.n_rows / self.n_lookups)))
 
     def apply_votes(self, stump: Stump, search: StumpSearch) -> None:
         """Store the votes of a stump on all rows."""
         joint, votes = stump.votes_by_bin(search, self.packing)
-        self.map(lambda block: block.apply_votes(joint, votes), self.n_rows / self.n_joint)
+        self.map(lambda block: block.apply_votes(joint, votes), self.n_rows / self.n_lookups)
 
     def derivatives(self, loop: DerivativeLoop, step: float) -> tuple[float, float]:
         """Return minus the first derivative of the summed loss after a step, and the second."""

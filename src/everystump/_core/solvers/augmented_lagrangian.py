@@ -113,7 +113,7 @@ class _Search:
     def __init__(self, iterate: Iterate) -> None:
         self.iterate = iterate
         self.problem, self.rows = iterate.problem, iterate.rows
-        self._is_wide = len(self.problem.chains.jumps) > _WIDE * self.rows.n_rows
+        self._is_wide = self.problem.terms.n_weights > _WIDE * self.rows.n_rows
         self.penalty, self.max_penalty = 0.0, np.inf
         self.n_iter = 0
         self._steps = 0
@@ -205,7 +205,7 @@ def _check_separable(problem: Problem, current: PrimalDual) -> None:
     A dual value D bounds every margin by ``1 / sqrt(2 D)``, in units of the kernel's distance.
     """
     model = "stump ensemble" if problem.signs is None else "ensemble with these monotonic curves"
-    diameter = problem.chains.diameter
+    diameter = problem.terms.diameter
     if diameter == 0.0 or np.sqrt(2 * max(current.dual, 0.0)) * _MIN_MARGIN * diameter > 1:
         raise InseparableError(
             f"C=inf requires a hard margin, but no {model} separates the two classes by a margin "

@@ -93,7 +93,7 @@ def certified_solution(
     Margins are recomputed, free of the rounding of many steps; the dual variables are the rows'
     current ones, scaled.
     """
-    rows.set_margins(problem.chains.matvec(weights), intercept)
+    rows.set_margins(problem.terms.matvec(weights), intercept)
     current = primal_dual(problem, weights, rows.sums(refit=False))
     dual_coef = rows.dual_coef(current.dual_scale)
     if problem.hard or current.primal_scale != 1.0:
@@ -101,7 +101,7 @@ def certified_solution(
         error = current.primal_scale * _margin_rounding(problem, weights, intercept)
         scale = current.primal_scale * (1.0 + 4.0 * error)
         weights, intercept = scale * weights, scale * intercept
-        rows.set_margins(problem.chains.matvec(weights), intercept)
+        rows.set_margins(problem.terms.matvec(weights), intercept)
     rows.set_duals(dual_coef)
     terms = _objective_terms(problem, rows, weights, intercept, rows.sums(refit=False))
     return Solution(
@@ -120,9 +120,8 @@ def _margin_rounding(problem: Problem, weights: np.ndarray, intercept: float) ->
     A weight goes through the sums of its feature, twice if votes are centered, then through the
     sum over the features.
     """
-    chains = problem.chains
-    n_operations = 2 * chains.longest + chains.n_features + 8
-    return sum_rounding(n_operations) * (2 * float(chains.jumps @ np.abs(weights)) + abs(intercept))
+    size = 2 * problem.terms.magnitude(weights) + abs(intercept)
+    return sum_rounding(problem.terms.n_additions + 8) * size
 
 
 def _objective_terms(
@@ -133,7 +132,7 @@ def _objective_terms(
     worst, norm = rows.loss_at_shift(-error), float(weights @ weights)
     loss_error = max(worst - sums.loss, 0.0) if worst < np.inf else np.inf
     loss_error += sum_rounding(rows.n_additions + _LOSS_ROUNDING) * worst
-    by_class = [problem.chains.rmatvec(table) for table in sums.tables]
+    by_class = [problem.terms.rmatvec(table) for table in sums.tables]
     dual_weights = problem.project(by_class[0] - by_class[1])
     return ObjectiveTerms(
         norm=norm,
@@ -158,13 +157,13 @@ def _dual_rounding(
     of one class are slightly smaller, which changes the dual value by at most its slope and its
     curvature in that direction.
     """
-    jumps, total = problem.chains.jumps, float(sums.totals.sum())
-    unit = sum_rounding(rows.n_additions + 2 * problem.chains.longest + 8)
+    terms, total = problem.terms, float(sums.totals.sum())
+    unit = sum_rounding(rows.n_additions + terms.n_additions + 8)
     square = float(dual_weights @ dual_weights)
     error = (unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * (total + float(np.abs(sums.duals).sum()))
-    error += 2 * unit * total * float(jumps @ np.abs(dual_weights))
-    error += sum_rounding(len(jumps) + 4) * square
-    error += 2 * (unit * total) ** 2 * float(jumps @ jumps)
+    error += 2 * unit * total * terms.magnitude(dual_weights)
+    error += sum_rounding(len(dual_weights) + 4) * square
+    error += 2 * (unit * total) ** 2 * terms.square_magnitude
     if not problem.fit_intercept:
         return SAFETY_FACTOR * error
     excess = np.maximum(sums.totals - sums.totals[::-1], 0.0) + unit * total

@@ -18,12 +18,13 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
+from everystump._core.codes import Codes
 from everystump._core.losses import Loss
 from everystump._core.packing import Packing
 from everystump._core.solvers.duality import PrimalDual, certified_solution, primal_dual
 from everystump._core.solvers.newton_system import (
-    ChainNewtonSystem,
     StoppingRule,
+    TermNewtonSystem,
     hessian_diagonal,
     line_search,
     solve_in_span,
@@ -49,7 +50,7 @@ class Iterate:
         self, problem: Problem, rows: Rows, system: SpanNewtonSystem | None = None
     ) -> None:
         self.problem, self.rows = problem, rows
-        self.system = system or ChainNewtonSystem(problem, rows)
+        self.system = system or TermNewtonSystem(problem, rows)
         self.constraints = SignConstraints(problem.signs)
         self.weights = problem.operator.zeros()
         self.intercept = 0.0
@@ -80,7 +81,7 @@ class Iterate:
         if not self.constraints:
             return sums, primal_dual(self.problem, self.weights, sums)
         projected = self.problem.project(self.weights)
-        self.rows.set_direction(self.problem.chains.matvec(projected - self.weights), 0.0)
+        self.rows.set_direction(self.problem.terms.matvec(projected - self.weights), 0.0)
         loss, min_margin = self.rows.full_step_loss()
         projected_sums = replace(sums, loss=loss, min_margin=min_margin)
         current = primal_dual(self.problem, projected, projected_sums)
@@ -144,9 +145,9 @@ class SpanRows(Rows):
     block_class = SpanBlock
 
     def __init__(self, rows: Rows, loss: type[Loss]) -> None:
-        n = rows.packing.codes.shape[1]
-        codes, starts = np.empty((0, n), dtype=np.uint8), np.zeros(1, dtype=np.intp)
-        no_columns = Packing(codes, starts, (), (), (), sparse.csr_array((0, 0)))
+        n = rows.packing.codes.n_rows
+        codes = Codes.from_bins(np.empty((0, n), dtype=np.uint8), np.zeros(1, dtype=np.int64))
+        no_columns = Packing(codes, (), (), (), sparse.csr_array((0, 0)))
         parts = [(b.row_numbers(), b.positive, b.row_weight) for b in rows.blocks]
         index, positive, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
         super().__init__(no_columns, index, positive, loss, weight, rows.C, n_threads=1)
@@ -201,10 +202,10 @@ class SpanIterate(Iterate):
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution, in the weights of the features."""
         problem, rows = self._original
-        coef = np.zeros(rows.packing.codes.shape[1])
+        coef = np.zeros(rows.packing.codes.n_rows)
         coef[self.rows.index] = self.weights[0]
         rows.set_duals(self.rows.dual_coef(np.ones(2)))
-        weights = problem.chains.rmatvec(rows.scatter(coef))
+        weights = problem.terms.rmatvec(rows.scatter(coef))
         return certified_solution(problem, rows, weights, self.intercept, tol, n_iter)
 
 

@@ -18,12 +18,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import daxpy
 
-from everystump._core.chains import Chains
 from everystump._core.solvers.duality import PrimalDual
 from everystump._core.solvers.preconditioner import BlockPreconditioner
 from everystump._core.solvers.problem import Problem
 from everystump._core.solvers.rows import Rows
 from everystump._core.solvers.sign_constraints import NO_CONSTRAINTS, SignConstraints
+from everystump._core.terms import Terms
 
 Operator = Callable[[np.ndarray], np.ndarray]
 _MAX_EXACT_ROWS = 3000
@@ -72,7 +72,7 @@ def conjugate_gradients(
     return x, max_iter
 
 
-class ChainNewtonSystem:
+class TermNewtonSystem:
     """Newton directions of one problem; ``products`` counts the products for the last one."""
 
     def __init__(self, problem: Problem, rows: Rows) -> None:
@@ -119,21 +119,21 @@ class ChainNewtonSystem:
             diagonal, joint, residual, imbalance, stop, max_products, scale
         )
 
-    def _chains(self, scale: np.ndarray | None) -> Chains:
-        chains = self.problem.chains
-        return chains if scale is None else chains.scaled(scale)
+    def _terms(self, scale: np.ndarray | None) -> Terms:
+        terms = self.problem.terms
+        return terms if scale is None else terms.scaled(scale)
 
     def _product_cost(self) -> float:
         """Estimate the seconds of one step of conjugate gradients; only ratios matter."""
-        codes = self.rows.n_active * self.rows.n_joint
-        return 0.8e-9 * codes + 1.2e-8 * len(self.problem.chains.jumps) + 5e-5
+        codes = self.rows.n_active * self.rows.n_lookups
+        return 0.8e-9 * codes + 1.2e-8 * self.problem.terms.n_weights + 5e-5
 
     def _exact_cost(self) -> float:
         """Estimate the seconds of an exact solution."""
         n = self.rows.n_active
         if n > _MAX_EXACT_ROWS:
             return np.inf
-        return 6e-10 * n**2 * self.problem.chains.n_features + 1e-11 * n**3 + 2e-4
+        return 12 * self.problem.terms.kernel_cost * n**2 + 1e-11 * n**3 + 2e-4
 
     def _solve_iteratively(
         self,
@@ -146,12 +146,12 @@ class ChainNewtonSystem:
         scale: np.ndarray | None,
     ) -> tuple[np.ndarray, float]:
         """Solve by conjugate gradients, given the curvature by bin and by joint bin."""
-        chains = self._chains(scale)
+        terms = self._terms(scale)
         k = float(joint[: self.problem.packing.starts[1]].sum())
-        h = chains.rmatvec(diagonal) if self.problem.fit_intercept else np.zeros_like(residual)
+        h = terms.rmatvec(diagonal) if self.problem.fit_intercept else np.zeros_like(residual)
 
         def product(v: np.ndarray) -> np.ndarray:
-            out = chains.rmatvec(self.rows.product(chains.matvec(v)))
+            out = terms.rmatvec(self.rows.product(terms.matvec(v)))
             out += v
             return daxpy(h, out, a=-float(h @ v) / k)
 
@@ -169,20 +169,21 @@ class ChainNewtonSystem:
         self, residual: np.ndarray, imbalance: float, scale: np.ndarray | None
     ) -> tuple[np.ndarray, float]:
         """Solve through the kernel matrix of the active rows."""
-        chains, active = self._chains(scale), self.rows.active()
-        matrix = chains.kernel_matrix(active.flat_bins(), self.rows.n_threads)
-        score = active.gather(chains.matvec(residual))
+        terms, active = self._terms(scale), self.rows.active()
+        matrix = terms.kernel_matrix(self.problem.packing, active.codes, self.rows.n_threads)
+        score = active.gather(terms.matvec(residual))
         balance = imbalance if self.problem.fit_intercept else None
         multiplier, db = solve_in_span(matrix, active.weight, score, balance)
-        return residual - chains.rmatvec(active.scatter(multiplier)), db
+        return residual - terms.rmatvec(active.scatter(multiplier)), db
 
 
 def hessian_diagonal(problem: Problem, rows: Rows) -> np.ndarray:
-    """Return the diagonal of Newton's matrix at the rows' current margins, with an intercept."""
+    """Return the diagonal of Newton's matrix for the chains at the rows' current margins."""
     diagonal, joint = rows.curvature()
-    h = problem.chains.rmatvec(diagonal)
+    n = problem.terms.n_bins
+    h = problem.terms.rmatvec(diagonal)[:n]
     k = float(joint[: problem.packing.starts[1]].sum())
-    return 1.0 + problem.chains.jumps * h - h**2 / (k or 1.0)
+    return 1.0 + problem.terms.chains.jumps * h - h**2 / (k or 1.0)
 
 
 def solve_in_span(
@@ -215,7 +216,7 @@ def line_search(
     weights: np.ndarray,
     dw: np.ndarray,
     constraints: SignConstraints = NO_CONSTRAINTS,
-    dot: Callable[[np.ndarray, np.ndarray], float] = Chains.dot,
+    dot: Callable[[np.ndarray, np.ndarray], float] = Terms.dot,
 ) -> float:
     """Return a step length at which the objective along ``dw`` is nearly flat.
 

@@ -2,7 +2,8 @@
 
 The block of a single feature is ``I + S'(D - dd'/k)S`` with ``D`` the curvature by bin: a chain,
 solved in two sweeps.  The members of a joint column share their rows' codes, so their common block
-is known exactly too; it is small and dense.
+is known exactly too; it is small and dense.  The weights of interactions are in principal
+directions, in which the diagonal alone is a good approximation.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class BlockPreconditioner:
     """The diagonal blocks of Newton's matrix, one for each feature or joint column."""
 
     def __init__(self, problem: Problem) -> None:
-        self._chains, self._packing = problem.chains, problem.packing
+        self._terms, self._packing = problem.terms, problem.packing
 
     @cached_property
     def _joint(self) -> list[_JointBlock]:
@@ -53,7 +54,7 @@ class BlockPreconditioner:
             if len(members) > 1:
                 block = _JointBlock(
                     slice(packing.starts[g], packing.starts[g + 1]),
-                    *self._chains.votes(members, packing.bins[g]),
+                    *self._terms.chains.votes(members, packing.bins[g]),
                 )
                 if block.votes.any():  # constant columns have no votes and need no block
                     blocks.append(block)
@@ -62,7 +63,7 @@ class BlockPreconditioner:
     @cached_property
     def cost(self) -> float:
         """An estimate of the seconds to factor it; only ratios matter."""
-        sizes = np.diff(self._chains.starts).astype(np.float64)
+        sizes = np.diff(self._terms.chains.starts).astype(np.float64)
         sizes[sizes == 1] = 0.0  # a constant needs no block
         joint = [sizes[list(group)].sum() for group in self._packing.members if len(group) > 1]
         return 1e-10 * float(np.sum(np.array(joint) ** 3))
@@ -74,18 +75,30 @@ class BlockPreconditioner:
 
         ``scale`` holds factors of the jumps.
         """
-        chains = self._chains if scale is None else self._chains.scaled(scale)
+        n = self._terms.n_bins
+        chains = self._terms.chains if scale is None else self._terms.chains.scaled(scale[:n])
         tree = chains.starts, chains.parents, chains.jumps
-        schur, damp = np.empty_like(diagonal), np.empty_like(diagonal)
-        chainloops.factor(*tree, diagonal, schur, damp)
+        schur, damp = np.empty(n), np.empty(n)
+        chainloops.factor(*tree, diagonal[:n], schur, damp)
+        total = float(joint[: self._packing.starts[1]].sum())
+        divisor = self._interaction_diagonal(diagonal[n:], total)
         inverses = [(block.entries, block.inverse(joint, scale)) for block in self._joint]
         blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
 
         def solve(residual: np.ndarray) -> np.ndarray:
             out = np.empty_like(residual)
-            chainloops.solve(*tree, schur, damp, residual, out)
+            chainloops.solve(*tree, schur, damp, residual[:n], out[:n])
+            np.divide(residual[n:], divisor, out=out[n:])
             for entries, inverse in blocks:
                 out[entries] = inverse @ residual[entries]
             return out
 
         return solve
+
+    def _interaction_diagonal(self, curvature: np.ndarray, total: float) -> np.ndarray:
+        """Return the diagonal of Newton's matrix for the weights of interactions."""
+        interactions = self._terms.interactions
+        h = np.empty(interactions.n_weights)
+        interactions.rmatvec(curvature, h)
+        diagonal = interactions.hessian_diagonal(curvature) - h**2 / (total or 1.0)
+        return 1.0 + np.maximum(diagonal, 0.0)

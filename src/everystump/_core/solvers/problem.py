@@ -3,7 +3,7 @@
     min over w, b of   |w|^2 / 2 + sum over rows i of loss_i(y_i f(x_i)),      f = gather(S w) + b
 
 ``w`` are the weights of the smooth stumps (Theorem 5 of Lin & Li; P4 is the same problem over
-single stumps), ``S`` maps them to tables (`everystump._core.chains`), and ``loss_i`` includes C.
+single stumps), ``S`` maps them to tables (`everystump._core.terms`), and ``loss_i`` includes C.
 With ``V = gather S`` the dual problem is
 
     max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = V'(y a) = S' scatter(y a),
@@ -21,14 +21,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.chains import Chains
+from everystump._core.codes import Codes
 from everystump._core.losses import Loss
 from everystump._core.packing import Packing
 from everystump._core.solvers.certificate import Certificate
+from everystump._core.terms import Terms
 
-# Estimated seconds (only ratios matter) per: kernel value and feature; entry of a matrix that is
-# multiplied; entry and row of a matrix that is factored; code; bin; call.
-_KERNEL_VALUE, _ENTRY, _FACTOR, _CODE, _BIN, _CALL = 5e-11, 5e-9, 2e-11, 1.5e-9, 1.5e-8, 5e-5
+# Estimated seconds (only ratios matter) per: entry of a matrix that is multiplied; entry and row of
+# a matrix that is factored; code; bin; call.
+_ENTRY, _FACTOR, _CODE, _BIN, _CALL = 5e-9, 2e-11, 1.5e-9, 1.5e-8, 5e-5
 _MAX_ROWS = 4000
 # A problem with more bins per row than this, and with C times a kernel value above this, takes many
 # products: its features can separate the rows, and the solution almost does.
@@ -55,8 +56,8 @@ class TableKernelMatrix:
     It is shared by all problems on the table: all classes, folds and values of C.
     """
 
-    def __init__(self, chains: Chains, packing: Packing) -> None:
-        self._chains, self._packing = chains, packing
+    def __init__(self, terms: Terms, packing: Packing) -> None:
+        self._terms, self._packing = terms, packing
         self._lock = Lock()
         self._matrix: np.ndarray | None = None
 
@@ -64,28 +65,28 @@ class TableKernelMatrix:
         """Whether a problem of ``n_rows`` rows is likely to be solved faster with the matrix."""
         if n_rows > _MAX_ROWS:
             return False
-        n_bins = len(self._chains.jumps)
-        large = C * self._chains.diameter**2 > 4 * _LARGE_KERNEL
+        n_bins = self._terms.n_weights
+        large = C * self._terms.diameter**2 > 4 * _LARGE_KERNEL
         hard = large and n_bins > _MANY_BINS * n_rows
         n_products = effort.max_products if hard else effort.products
-        matrix = _KERNEL_VALUE * n_rows**2 * self._chains.n_features
+        matrix = self._terms.kernel_cost * n_rows**2
         step = _ENTRY * n_rows**2 + _FACTOR * n_rows**3 + 4 * _CALL
-        product = _CODE * n_rows * len(self._packing.codes) + _BIN * n_bins + _CALL
+        product = _CODE * n_rows * self._packing.codes.n_lookups + _BIN * n_bins + _CALL
         with_matrix = (0.0 if self._matrix is not None else matrix) + effort.steps * step
         return with_matrix < (n_products + 2 * effort.steps) * product
 
     def submatrix(self, index: np.ndarray, n_threads: int) -> np.ndarray:
         """Return the matrix of some rows."""
         codes = self._packing.codes
-        if len(index) < codes.shape[1] / 2:
-            return self._compute(codes[:, index], n_threads)
+        if len(index) < codes.n_rows / 2:
+            return self._compute(codes.take(index), n_threads)
         with self._lock:
             if self._matrix is None:
                 self._matrix = self._compute(codes, n_threads)
         return self._matrix[np.ix_(index, index)]
 
-    def _compute(self, codes: np.ndarray, n_threads: int) -> np.ndarray:
-        return self._chains.kernel_matrix(self._packing.flat_bins(codes), n_threads)
+    def _compute(self, codes: Codes, n_threads: int) -> np.ndarray:
+        return self._terms.kernel_matrix(self._packing, codes, n_threads)
 
 
 def no_progress(n_iter: int, primal: float, dual: float) -> None:
@@ -94,7 +95,7 @@ def no_progress(n_iter: int, primal: float, dual: float) -> None:
 
 @dataclass(frozen=True)
 class Span:
-    """The counterpart of `Chains` for weights ``V'c``, represented by ``(c, K c)``."""
+    """The counterpart of `Terms` for weights ``V'c``, represented by ``(c, K c)``."""
 
     matrix: np.ndarray  # (n_rows, n_rows): the kernel matrix K = V V' of the rows
 
@@ -121,20 +122,20 @@ class Span:
 class Problem:
     """The optimization problem, except for its rows."""
 
-    chains: Chains  # the operator S from weights to tables
+    terms: Terms  # the operator S from weights to tables
     packing: Packing  # maps tables to the joint tables that the row loops use
     loss: type[Loss]
     fit_intercept: bool = True  # whether the intercept b is free; otherwise it is 0
     hard: bool = False  # whether C is infinite, so that every margin must be at least 1
-    # (n_bins,): 1 for weights that must not be negative, -1 for not positive ones, else 0.
+    # (n_weights,): 1 for weights that must not be negative, -1 for not positive ones, else 0.
     signs: np.ndarray | None = None
     # Set if weights are represented as combinations of the rows; then there are no signs.
     span: Span | None = None
 
     @property
-    def operator(self) -> Chains | Span:
+    def operator(self) -> Terms | Span:
         """The operator from weights to tables (or scores), with its inner product."""
-        return self.chains if self.span is None else self.span
+        return self.terms if self.span is None else self.span
 
     def project(self, weights: np.ndarray) -> np.ndarray:
         """Return the nearest weights that satisfy the sign constraints."""

@@ -18,7 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from everystump._core import rowloops
-from everystump._core.blocks import Block, Blocks, max_block_rows, take_rows
+from everystump._core.blocks import Block, Blocks, max_block_rows
+from everystump._core.codes import Codes, concatenate_rows
 from everystump._core.losses import SmoothedHinge
 from everystump._core.packing import Packing
 
@@ -72,7 +73,7 @@ class SolverBlock(Block):
         self.loss = SmoothedHinge(self.cost, center, self._scaled_weight(penalty))
 
     def _table(self) -> np.ndarray:
-        return np.empty(self.starts[-1])
+        return np.empty(self.codes.n_entries)
 
     def sums(self, refit: bool) -> RowSums:
         """Set the dual variables to the slopes at the margins if ``refit``; return the sums."""
@@ -102,37 +103,33 @@ class SolverBlock(Block):
         self._active_codes, self._active_offset = self.codes, self.offset
         if len(active) < _MAX_COPIED_FRACTION * len(self.weight):
             self.weight = self.weight[active]
-            self._active_codes = take_rows(self.codes, active, self.offset)
+            self._active_codes = self.codes.take(active, self.offset)
             self._active_offset = 0
         table, n = self._table(), len(self.weight)
-        rowloops.scatter(
-            self._active_codes, self.starts, self.weight, 0, n, table, self._active_offset
-        )
+        rowloops.scatter(self._active_codes, self.weight, 0, n, table, self._active_offset)
         return table, len(active)
 
-    def active_rows(self) -> tuple[np.ndarray, np.ndarray]:
+    def active_rows(self) -> tuple[Codes, np.ndarray]:
         """Return codes and curvature of the active rows."""
         rows = np.flatnonzero(self.weight)
-        return self._active_codes[:, self._active_offset + rows], self.weight[rows]
+        return self._active_codes.take(rows, self._active_offset), self.weight[rows]
 
     def product(self, table: np.ndarray) -> np.ndarray:
         """Return ``scatter(W gather(table))`` over the active rows."""
         out = self._table()
-        rowloops.gather_scatter(
-            self._active_codes, self.starts, table, self.weight, out, self._active_offset
-        )
+        rowloops.gather_scatter(self._active_codes, table, self.weight, out, self._active_offset)
         return out
 
     def scatter(self, coef: np.ndarray) -> np.ndarray:
         """Return the sums by joint bin of ``coef``, which has one entry per row of the table."""
         table = self._table()
         r = coef[self.index]
-        rowloops.scatter(self.codes, self.starts, r, 0, len(r), table, self.offset)
+        rowloops.scatter(self.codes, r, 0, len(r), table, self.offset)
         return table
 
     def set_direction(self, table: np.ndarray, intercept: float) -> None:
         """Set the direction of the margins, given that of the joint table and of the intercept."""
-        rowloops.gather(self.codes, self.starts, table, self.step, self.offset)
+        rowloops.gather(self.codes, table, self.step, self.offset)
         self.step += intercept
         self.step *= self.sign
 
@@ -256,7 +253,7 @@ class Rows(Blocks[SolverBlock]):
         parts = [block.active_rows() for block in self.blocks]
         return ActiveRows(
             self.packing,
-            np.concatenate([codes for codes, _ in parts], axis=1),
+            concatenate_rows([codes for codes, _ in parts]),
             np.concatenate([weight for _, weight in parts]),
         )
 
@@ -348,7 +345,7 @@ class Rows(Blocks[SolverBlock]):
 
         ``scale`` holds factors for positive and for negative rows.
         """
-        out = np.zeros(self.packing.codes.shape[1])
+        out = np.zeros(self.packing.codes.n_rows)
         for block in self.blocks:
             out[block.index] = np.where(block.sign > 0, scale[0], -scale[1]) * block.a
         return out
@@ -359,21 +356,17 @@ class ActiveRows:
     """The codes and the curvature ``weight`` of the active rows."""
 
     packing: Packing
-    codes: np.ndarray
+    codes: Codes
     weight: np.ndarray
 
     def gather(self, table: np.ndarray) -> np.ndarray:
         """Return the score of each row."""
         out = np.empty(len(self.weight))
-        rowloops.gather(self.codes, self.packing.starts, self.packing.expand(table), out)
+        rowloops.gather(self.codes, self.packing.expand(table), out)
         return out
 
     def scatter(self, r: np.ndarray) -> np.ndarray:
         """Return the sums of ``r`` by bin."""
-        out = np.empty(self.packing.starts[-1])
-        rowloops.scatter(self.codes, self.packing.starts, r, 0, len(r), out)
+        out = np.empty(self.codes.n_entries)
+        rowloops.scatter(self.codes, r, 0, len(r), out)
         return self.packing.fold(out)
-
-    def flat_bins(self) -> np.ndarray:
-        """Return the bins of each row as indices in a flat table."""
-        return self.packing.flat_bins(self.codes)

@@ -1,0 +1,105 @@
+"""From the table of a solution to curves and surfaces.
+
+With an intercept, each curve has weighted mean 0 under the training rows.  Interactions are
+purified: each surface has weighted mean 0 along each of its axes, and what it contained of
+functions of fewer features is moved to those.  Scores do not change, except that a surface adds
+nothing at unknown levels, and at missing values if training had none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from everystump._core.cells import CellColumn
+from everystump._core.interactions import Term
+from everystump._core.purify import purify
+from everystump._core.shapes import Shape, ShapeModel, combine_shapes
+from everystump._core.surfaces import Axis, Surface, combine_surfaces
+
+
+class SurfaceBuilder:
+    """Collects the purified parts of all interactions of one model."""
+
+    def __init__(self, is_step: bool) -> None:
+        self._is_step = is_step
+        self._surfaces: dict[Term, list[Surface]] = {}
+        self._curves: dict[int, list[Shape]] = {}
+        self.constant = 0.0
+
+    def add(
+        self, term: Term, cells: Sequence[CellColumn], table: np.ndarray, weights: np.ndarray
+    ) -> None:
+        """Add an interaction with values and weights of the training rows by cell."""
+        inside = tuple(slice(cell.column.first, None) for cell in cells)
+        pure = purify(table[inside], weights[inside])
+        self._add_surface(term, cells, pure.values)
+        for axes, part in pure.removed.items():
+            if len(axes) == 2:
+                lower = tuple(term[j] for j in axes)
+                self._add_surface(lower, [cells[j] for j in axes], part)
+            elif len(axes) == 1:
+                curve = _curve(cells[axes[0]], part, self._is_step)
+                self._curves.setdefault(term[axes[0]], []).append(curve)
+            else:
+                self.constant += float(part)
+
+    def _add_surface(self, term: Term, cells: Sequence[CellColumn], values: np.ndarray) -> None:
+        axes = []
+        for j, cell in enumerate(cells):
+            axis, values = _axis(cell, values, j, self._is_step)
+            axes.append(axis)
+        surface = Surface(term, tuple(axes), np.ascontiguousarray(values))
+        self._surfaces.setdefault(term, []).append(surface)
+
+    def add_to(self, model: ShapeModel) -> ShapeModel:
+        """Return the model with the curves and surfaces added."""
+        shapes = list(model.shapes)
+        for d, curves in self._curves.items():
+            shapes[d] = combine_shapes([shapes[d], *curves], [1.0] * (len(curves) + 1))
+        surfaces = [
+            combine_surfaces(parts, [1.0] * len(parts)) if len(parts) > 1 else parts[0]
+            for _, parts in sorted(self._surfaces.items())
+        ]
+        return ShapeModel(tuple(shapes), model.intercept + self.constant, tuple(surfaces))
+
+
+def _levels(cells: CellColumn) -> tuple[np.ndarray, np.ndarray]:
+    """Return the entry of each level of a category, without the root, and whether it has rows."""
+    n_levels = len(cells.cell_of_bin) - 1 - (cells.column.missing > 0)
+    return cells.cell_of_bin[1 : n_levels + 1] - 1, cells.level_has_rows
+
+
+def _axis(cells: CellColumn, values: np.ndarray, j: int, is_step: bool) -> tuple[Axis, np.ndarray]:
+    """Return the axis of a feature, and the values along array axis ``j`` at its entries."""
+    column, has_missing = cells.column, cells.column.missing > 0
+    entries = np.moveaxis(values, j, 0)
+    n_values = len(column.values)
+    if column.is_category:
+        index, has_rows = _levels(cells)
+        taken = entries[index] * has_rows.reshape(-1, *(1,) * (entries.ndim - 1))
+        axis = Axis.category(len(index), has_missing)
+    elif is_step and n_values > 1:
+        taken, axis = (
+            entries[np.repeat(np.arange(n_values), 2)[1:-1]],
+            Axis(np.repeat(column.cuts, 2), has_missing=has_missing),
+        )
+    else:
+        taken, axis = entries[:n_values], Axis(column.values, has_missing=has_missing)
+    if has_missing:
+        taken = np.concatenate([taken, entries[n_values : n_values + 1]])
+    return axis, np.moveaxis(taken, 0, j)
+
+
+def _curve(cells: CellColumn, values: np.ndarray, is_step: bool) -> Shape:
+    """Return the curve through the values of a feature's cells."""
+    column = cells.column
+    n_values = len(column.values)
+    missing = float(values[n_values]) if column.missing > 0 else None
+    if column.is_category:
+        index, has_rows = _levels(cells)
+        return Shape.category(np.where(has_rows, values[index], 0.0), missing)
+    if is_step:
+        return Shape.steps(column.cuts, values[:n_values], missing)
+    return Shape(column.values, values[:n_values], missing)
