@@ -15,12 +15,14 @@ from benchmarks import (
     calibration,
     cs,
     finite,
+    interactions_tables,
     kernel_machines,
     kernel_memory,
     many_rows,
     measures,
     memory,
     page,
+    pairs,
     perceptron,
     prediction,
     protocols,
@@ -67,6 +69,14 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Skipped]]] = {
     "after-the-fit": tables.after_the_fit,
     "tool": tool.fit_and_help,
     "page": page.opening_and_sliding,
+    "pairs-magic": pairs.magic,
+    "pairs-magic-cv": pairs.magic_cv,
+    "pairs-covertype": pairs.covertype,
+    "pairs-covertype-cv": pairs.covertype_cv,
+    "pairs-two-norm": pairs.simulated,
+    "pairs-usps": pairs.usps,
+    "pairs-memory": pairs.memory,
+    "pairs-predict": pairs.prediction,
 }
 STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "cs": cs.seven_cs,
@@ -75,6 +85,7 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "protocols": protocols.open_choices,
     "calibration": calibration.curves,
     "side-by-side": side_by_side.ours_and_peers,
+    "interactions-tables": interactions_tables.accuracy,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 
@@ -134,9 +145,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.list:
         for name, bench in {**RATIOS, **STUDIES}.items():
-            print(f"{name:18} {(bench.__doc__ or '').splitlines()[0]}")
+            print(f"{name:19} {(bench.__doc__ or '').splitlines()[0]}")
         return 0
-    results = Results(Settings(options.quick, options.patience), options.json)
+    settings = Settings(options.quick, options.patience, options.cache, options.cached_peers)
+    results = Results(settings, options.json)
     for name in _selected(options.names):
         results.add(name)
     print(results.text())
@@ -172,6 +184,17 @@ def _parser() -> argparse.ArgumentParser:
         default=Settings.patience,
         metavar="SECONDS",
         help="time limit for a peer that is tried on more and more rows (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        metavar="FILE",
+        help="CSV file of results of interactions-tables that is read and extended",
+    )
+    parser.add_argument(
+        "--cached-peers",
+        action="store_true",
+        help="leave out splits for which the cache has no results of the peers",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to FILE")
     return parser

@@ -28,9 +28,16 @@ def ebm() -> Any:
     return ExplainableBoostingClassifier(interactions=0, n_jobs=N_JOBS)
 
 
-def lightgbm_trees() -> Any:
+def ebm_with_interactions(n_jobs: int = N_JOBS) -> Any:
+    """Return an Explainable Boosting Machine with its defaults, which include interactions."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(n_jobs=n_jobs)
+
+
+def lightgbm_trees(n_jobs: int = N_JOBS) -> Any:
     """Return LightGBM with its defaults: 100 trees of 31 leaves."""
-    return _lightgbm()
+    return _lightgbm(n_jobs=n_jobs)
 
 
 def lightgbm_stumps() -> Any:
@@ -38,10 +45,10 @@ def lightgbm_stumps() -> Any:
     return _lightgbm(num_leaves=2, n_estimators=1000)
 
 
-def _lightgbm(**parameters: Any) -> Any:
+def _lightgbm(n_jobs: int = N_JOBS, **parameters: Any) -> Any:
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(n_jobs=N_JOBS, verbose=-1, **parameters)
+    return LGBMClassifier(n_jobs=n_jobs, verbose=-1, **parameters)
 
 
 def lightgbm_dataset(X: np.ndarray) -> Any:

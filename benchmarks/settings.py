@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 N_JOBS = 2
 _START = time.perf_counter()
@@ -20,10 +21,17 @@ class Settings:
         Whether the run is quick.
     patience : float
         Maximum seconds for a fit of a peer that is tried on more and more rows.
+    cache : Path or None
+        A file of results of ``interactions-tables``, which is read and extended.
+    cached_peers : bool
+        Whether ``interactions-tables`` leaves out the splits for which the file has no results of
+        the peers.
     """
 
     quick: bool = False
     patience: float = 600.0
+    cache: Path | None = None
+    cached_peers: bool = False
 
     @property
     def repeats(self) -> int:

@@ -1,0 +1,66 @@
+"""Results of a study, in a CSV file to which each is added as soon as it is known.
+
+A run that was interrupted resumes with the results of the file, and results of peers need not be
+computed again for each version of everystump.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import asdict, astuple, dataclass, fields
+from pathlib import Path
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Result:
+    """Results of one method on the test rows of one split."""
+
+    auc: float
+    error: float
+    log_loss: float
+    fit_seconds: float
+
+
+# Table, split and method.
+Key: TypeAlias = tuple[str, int, str]
+_HEADER = ("table", "split", "method", *(field.name for field in fields(Result)))
+
+
+class StudyCache:
+    """Known results by table, split and method; without a file they last as long as the run."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self.results: dict[Key, Result] = {}
+        if file is None:
+            return
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._append(_HEADER)
+            return
+        with file.open(newline="") as lines:
+            for row in csv.DictReader(lines):
+                # The last line of a run that was killed may be incomplete.
+                if all(row[name] for name in _HEADER):
+                    values = {name: float(row[name]) for name in asdict(_EMPTY)}
+                    self.results[row["table"], int(row["split"]), row["method"]] = Result(**values)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self.results
+
+    def get(self, key: Key, compute: Callable[[], Result]) -> Result:
+        """Return a known result, or compute it and add it to the file."""
+        if key not in self.results:
+            self.results[key] = compute()
+            self._append((*key, *astuple(self.results[key])))
+        return self.results[key]
+
+    def _append(self, row: tuple) -> None:
+        if self.file is not None:
+            with self.file.open("a", newline="") as lines:
+                csv.writer(lines).writerow(row)
+
+
+_EMPTY = Result(0.0, 0.0, 0.0, 0.0)
