@@ -208,13 +208,15 @@ def _summary(means: np.ndarray) -> Iterator[tuple]:
 def fill(file: Path) -> None:
     """Compute the results of the peers that a file does not have yet."""
     known = StudyCache(file)
-    tables = load_tables(Settings(), [])
     *trees, ebm = PEERS
+    tables = load_tables(Settings(), [])
+    # A large table gets its first split when small ones have all of theirs.
+    jobs = [(table, split) for table in tables for split in range(N_SPLITS)]
+    jobs.sort(key=lambda job: job[0].X.size * (1 + job[1]))
     for methods in (trees, [ebm]):
-        for table in tables:
-            for split in range(N_SPLITS):
-                for method in methods:
-                    _result(known, table, split, method)
+        for table, split in jobs:
+            for method in methods:
+                _result(known, table, split, method)
 
 
 if __name__ == "__main__":

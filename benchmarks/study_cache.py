@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TypeAlias
 
@@ -34,18 +34,11 @@ class StudyCache:
     def __init__(self, file: Path | None) -> None:
         self.file = file
         self.results: dict[Key, Result] = {}
-        if file is None:
-            return
-        if not file.exists():
+        if file is not None and file.exists():
+            self._read(file)
+        elif file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._append(_HEADER)
-            return
-        with file.open(newline="") as lines:
-            for row in csv.DictReader(lines):
-                # The last line of a run that was killed may be incomplete.
-                if all(row[name] for name in _HEADER):
-                    values = {name: float(row[name]) for name in asdict(_EMPTY)}
-                    self.results[row["table"], int(row["split"]), row["method"]] = Result(**values)
 
     def __contains__(self, key: Key) -> bool:
         return key in self.results
@@ -57,10 +50,15 @@ class StudyCache:
             self._append((*key, *astuple(self.results[key])))
         return self.results[key]
 
+    def _read(self, file: Path) -> None:
+        with file.open(newline="") as lines:
+            rows = [row for row in csv.reader(lines) if len(row) == len(_HEADER)]
+        if not rows or tuple(rows[0]) != _HEADER:
+            raise ValueError(f"{file} is not a file of results: pass another name to create one.")
+        for table, split, method, *values in rows[1:]:
+            self.results[table, int(split), method] = Result(*map(float, values))
+
     def _append(self, row: tuple) -> None:
         if self.file is not None:
             with self.file.open("a", newline="") as lines:
                 csv.writer(lines).writerow(row)
-
-
-_EMPTY = Result(0.0, 0.0, 0.0, 0.0)
