@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class Result:
-    """Results of one method on the test rows of one split."""
+    """Results of one method on the test rows of one split, and the processor time of its fit."""
 
     auc: float
     error: float
