@@ -141,7 +141,7 @@ def _measure(table: Table, split: int, method: Method) -> Result:
         _warm_up()
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        # One thread works, so this is the time on an idle machine, even if others use the processor.
+        # One thread works: other processes on the machine do not count.
         start = time.process_time()
         model.fit(X.iloc[train], table.y[train])
         seconds = time.process_time() - start
