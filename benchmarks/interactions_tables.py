@@ -1,7 +1,7 @@
 """A study: accuracy with and without interactions on many tables, next to boosted trees and EBM.
 
 Run as a module with a file, ``python -m benchmarks.interactions_tables FILE``, this computes the
-results of the peers that the file does not have yet, those of EBM last and on small tables first.
+results of the peers that the file does not have yet, those of EBM last.
 """
 
 from __future__ import annotations
@@ -211,9 +211,8 @@ def fill(file: Path) -> None:
     known = StudyCache(file)
     *trees, ebm = PEERS
     tables = load_tables(Settings(), [])
-    # A large table gets its first split when small ones have all of theirs.
-    jobs = [(table, split) for table in tables for split in range(N_SPLITS)]
-    jobs.sort(key=lambda job: job[0].X.size * (1 + job[1]))
+    # An interrupted run then has some splits of all tables rather than all splits of some.
+    jobs = [(table, split) for split in range(N_SPLITS) for table in tables]
     for methods in (trees, [ebm]):
         for table, split in jobs:
             for method in methods:
