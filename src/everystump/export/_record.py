@@ -1,7 +1,8 @@
 """The record of a fitted model that all exporters read, independent of the estimator.
 
-Every score is an intercept plus a sum of terms: curves of features, curves of projections, kernel
-sums, and votes of other models.  Exporters depend on these four kinds of terms only.
+Every score is an intercept plus a sum of terms: curves of features, surfaces of two or three
+features, curves of projections, kernel sums, and votes of other models.  Exporters depend on these
+five kinds of terms only.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import numpy as np
 
 from everystump._core.kernel_machines.registry import KERNELS, KernelSpec, count_cuts
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
+from everystump._core.surfaces import Surface, combine_surfaces
 from everystump._tables.frames import Feature
 
 # The curves of one score by the index of their feature, or of their direction.
 Curves = Mapping[int, Shape]
+# The surfaces of one score by their features.
+Surfaces = Mapping[tuple[int, ...], Surface]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +91,7 @@ class Terms:
     projections: tuple[Projection, ...] = ()
     kernel_sums: tuple[KernelSum, ...] = ()
     votes: tuple[Vote, ...] = ()
+    surfaces: tuple[Surfaces, ...] = ()  # one entry per score, or none without interactions
 
     @property
     def n_scores(self) -> int:
@@ -100,13 +105,22 @@ class Terms:
 
     @classmethod
     def from_shapes(cls, models: Sequence[ShapeModel]) -> Terms:
-        """Return one score per shape model, without curves that are zero everywhere."""
+        """Return one score per shape model, without terms that are zero everywhere."""
         intercepts = np.array([model.intercept for model in models])
-        return cls(intercepts, tuple(nonzero_curves(model) for model in models))
+        surfaces = tuple(
+            {surface.features: surface for surface in model.surfaces if surface.values.any()}
+            for model in models
+        )
+        return cls(
+            intercepts,
+            tuple(nonzero_curves(model) for model in models),
+            surfaces=surfaces if any(surfaces) else (),
+        )
 
     def used_features(self) -> set[int]:
         """Return the indices of the features that the scores depend on."""
         used = {d for curves in self.curves for d in curves}
+        used.update(d for surfaces in self.surfaces for features in surfaces for d in features)
         used.update(*(p.features.tolist() for p in self.projections))
         used.update(*(s.features.tolist() for s in self.kernel_sums))
         return used.union(*(vote.voter.used_features() for vote in self.votes))
@@ -119,6 +133,7 @@ class Terms:
             tuple(replace(p, curves=_mix_curves(p.curves, weights)) for p in self.projections),
             tuple(replace(s, weights=s.weights @ weights.T) for s in self.kernel_sums),
             tuple(replace(v, weights=v.weights @ weights.T) for v in self.votes),
+            _mix_surfaces(self.surfaces, weights),
         )
 
     def remap(self, targets: Sequence[TargetFeature]) -> Terms:
@@ -133,6 +148,10 @@ class Terms:
             tuple(replace(p, features=position[p.features]) for p in self.projections),
             tuple(replace(s, features=position[s.features]) for s in self.kernel_sums),
             tuple(replace(v, voter=v.voter.remap(targets)) for v in self.votes),
+            tuple(
+                _index_surfaces(_remap_surface(surface, targets) for surface in surfaces.values())
+                for surfaces in self.surfaces
+            ),
         )
 
 
@@ -174,6 +193,7 @@ def sum_terms(parts: Sequence[Terms]) -> Terms:
         tuple(p for part in parts for p in part.projections),
         tuple(s for part in parts for s in part.kernel_sums),
         tuple(v for part in parts for v in part.votes),
+        _sum_surfaces(parts),
     )
 
 
@@ -194,3 +214,43 @@ def _sum_shapes(weights: Sequence[float], shapes: Sequence[Shape]) -> Shape:
     if len(shapes) == 1 and weights[0] == 1.0:
         return shapes[0]
     return combine_shapes(shapes, weights)
+
+
+def _index_surfaces(surfaces: Iterable[Surface]) -> Surfaces:
+    return {surface.features: surface for surface in surfaces}
+
+
+def _remap_surface(surface: Surface, targets: Sequence[TargetFeature]) -> Surface:
+    """Return a surface over the features of a larger table."""
+    own = [targets[d] for d in surface.features]
+    n_levels = [
+        target.n_levels if axis.is_category else 0
+        for target, axis in zip(own, surface.axes, strict=True)
+    ]
+    wider = surface.with_levels([target.levels for target in own], n_levels)
+    return wider.with_features([target.position for target in own])
+
+
+def _mix_surfaces(surfaces: Sequence[Surfaces], weights: np.ndarray) -> tuple[Surfaces, ...]:
+    if not surfaces:
+        return ()
+    return tuple(_weighted_surfaces(zip(row.tolist(), surfaces, strict=True)) for row in weights)
+
+
+def _sum_surfaces(parts: Sequence[Terms]) -> tuple[Surfaces, ...]:
+    each = [part.surfaces for part in parts if part.surfaces]
+    return tuple(
+        _weighted_surfaces((1.0, surfaces) for surfaces in scores)
+        for scores in zip(*each, strict=True)
+    )
+
+
+def _weighted_surfaces(parts: Iterable[tuple[float, Surfaces]]) -> Surfaces:
+    """Return the weighted sum of surfaces, term by term."""
+    by_term: dict[tuple[int, ...], list[tuple[Surface, float]]] = {}
+    for weight, surfaces in parts:
+        for features, surface in surfaces.items() if weight else ():
+            by_term.setdefault(features, []).append((surface, weight))
+    return {
+        features: combine_surfaces(*zip(*terms, strict=True)) for features, terms in by_term.items()
+    }

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from everystump._core.shapes import Shape
+from everystump._core.surfaces import Axis, Surface
 from everystump._tables.frames import Feature
 from everystump.export._reader import read_model
-from everystump.export._record import Curves, KernelSum, Projection, Terms
+from everystump.export._record import Curves, KernelSum, Projection, Surfaces, Terms
 
 FORMAT = "everystump-model"
 VERSION = 1
@@ -76,7 +77,8 @@ def _number(level: Any) -> int | float:
 
 def _terms(terms: Terms) -> dict[str, Any]:
     """Return the scores of a model or of a voter; kinds of terms that it lacks are left out."""
-    scores = zip(terms.intercepts.tolist(), terms.curves, strict=True)
+    surfaces = terms.surfaces or ({},) * terms.n_scores
+    scores = zip(terms.intercepts.tolist(), terms.curves, surfaces, strict=True)
     others = {
         "projections": [_projection(projection) for projection in terms.projections],
         "kernel_sums": [_kernel_sum(kernel_sum) for kernel_sum in terms.kernel_sums],
@@ -85,7 +87,10 @@ def _terms(terms: Terms) -> dict[str, Any]:
         ],
     }
     return {
-        "scores": [{"intercept": b, "curves": _curves("feature", curves)} for b, curves in scores],
+        "scores": [
+            {"intercept": b, "curves": _curves("feature", curves), **_surfaces(surfaces)}
+            for b, curves, surfaces in scores
+        ],
         **{name: terms for name, terms in others.items() if terms},
     }
 
@@ -102,6 +107,25 @@ def _curve(shape: Shape) -> dict[str, Any]:
         "values": shape.values.tolist(),
         "missing": shape.missing,
     }
+
+
+def _surfaces(surfaces: Surfaces) -> dict[str, Any]:
+    """Return the surfaces of a score by their features; a score without any has no entry."""
+    return {"surfaces": [_surface(surfaces[key]) for key in sorted(surfaces)]} if surfaces else {}
+
+
+def _surface(surface: Surface) -> dict[str, Any]:
+    return {
+        "features": list(surface.features),
+        "axes": [_axis(axis) for axis in surface.axes],
+        "values": surface.values.tolist(),
+    }
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    if axis.is_category:
+        return {"levels": len(axis.knots), "missing": axis.has_missing}
+    return {"knots": axis.knots.tolist(), "missing": axis.has_missing}
 
 
 def _projection(projection: Projection) -> dict[str, Any]:
