@@ -169,19 +169,24 @@ def test_shapes_score_as_the_solution(measure, fit_intercept, terms):
     model = design.shape_model(solution)
     scores = design.scores(solution, np.arange(len(X)))
     np.testing.assert_allclose(model.evaluate(X), scores, rtol=0, atol=1e-10)
-    for surface in model.surfaces:
+    density = design.surface_density(model)
+    for surface, weights in zip(model.surfaces, density, strict=True):
+        assert weights.shape == surface.values.shape
+        assert weights.sum() == pytest.approx(weight.sum())
         if surface.order == len(terms[0]) and measure != "middle":
-            _check_purified(surface, X, weight)
+            _check_purified(surface, X, weight, weights)
 
 
-def _check_purified(surface, X, weight):
+def _check_purified(surface, X, weight, density):
     """Check that the rows of each line of the grid have weighted mean 0."""
     positions = []
     for d, axis in zip(surface.features, surface.axes, strict=True):
         index = np.searchsorted(axis.knots, X[:, d])
         positions.append(np.where(np.isnan(X[:, d]), len(axis.knots), index))
-    sums = np.zeros(surface.values.shape)
-    np.add.at(sums, tuple(positions), weight * surface.values[tuple(positions)])
+    counts = np.zeros(surface.values.shape)
+    np.add.at(counts, tuple(positions), weight)
+    np.testing.assert_allclose(density, counts, atol=1e-9)
+    sums = counts * surface.values
     for j in range(surface.order):
         np.testing.assert_allclose(sums.sum(axis=j), 0.0, atol=1e-9)
 

@@ -40,15 +40,15 @@ class CellColumn:
         rotation changes neither the kernel nor the norm.
     variances : ndarray of shape (n_directions,)
         That diagonal, in descending order.
-    level_has_rows : ndarray of shape (n_levels,)
-        For a category, which of its levels have training rows.
+    level_counts : ndarray of shape (n_levels,)
+        Total sample weight of the rows of each level of a category, or each value of a number.
     """
 
     column: Column
     cell_of_bin: np.ndarray
     votes: np.ndarray
     variances: np.ndarray
-    level_has_rows: np.ndarray
+    level_counts: np.ndarray
 
     @property
     def n_cells(self) -> int:
@@ -70,7 +70,7 @@ def make_cells(column: Column, d: int, measure: Measure, max_cells: int) -> Cell
         parts.append(np.array([coarse.missing_bin]))
     masses = _masses(column, coarse, cell_of_value, d, measure)
     votes, variances = _principal_directions(coarse, masses)
-    return CellColumn(coarse, np.concatenate(parts), votes, variances, column.counts > 0)
+    return CellColumn(coarse, np.concatenate(parts), votes, variances, column.counts)
 
 
 def _merge_values(column: Column, max_cells: int) -> tuple[Column, np.ndarray]:

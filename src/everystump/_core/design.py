@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
-from everystump._core.fitted_shapes import SurfaceBuilder
+from everystump._core.fitted_shapes import SurfaceBuilder, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
 from everystump._core.interactions import Term
 from everystump._core.losses import Loss
 from everystump._core.measures import Masses, Measure
 from everystump._core.packing import Packing, pack
+from everystump._core.screening import Residuals, Screener
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._core.solvers import solve
 from everystump._core.solvers.certificate import Certificate, InseparableError
@@ -107,6 +109,48 @@ class Design:
         interactions = self.terms.interactions.with_strength(strength)
         return self._with_terms(Terms(self.terms.chains, interactions), self.packing)
 
+    def warm_start(self, solution: Solution, source: Design) -> Solution:
+        """Return the solution of another design of the same rows as a start for this one.
+
+        Interactions that it has not are 0; others keep their tables if the strength changes.
+        """
+        n_bins, interactions = self.terms.n_bins, self.terms.interactions
+        weights = self.terms.zeros()
+        weights[:n_bins] = solution.weights[:n_bins]
+        others = source.terms.interactions
+        if others.terms:
+            weights[n_bins:] = interactions.rescale(solution.weights[n_bins:], others.strength)
+        return replace(solution, weights=weights)
+
+    def screener(
+        self,
+        solutions: Sequence[Solution],
+        loss: type[Loss],
+        weight: np.ndarray,
+        *,
+        strength: float,
+        max_cells: int,
+        n_threads: int = 1,
+    ) -> Screener:
+        """Return what measures interactions at solutions without them, one per class."""
+        duals = np.array([solution.dual_coef for solution in solutions])
+        costs = [loss(solution.C * weight) for solution in solutions]
+        curvature = np.array(
+            [own.typical_curvature(np.abs(dual)) for own, dual in zip(costs, duals, strict=True)]
+        )
+        residuals = Residuals(duals, curvature)
+        return Screener(self.columns, self.measure, residuals, strength, max_cells, n_threads)
+
+    def curve_sizes(self, solutions: Sequence[Solution]) -> np.ndarray:
+        """Return the standard deviation of each curve over the training rows, summed by class."""
+        sizes = np.zeros(len(self.columns.columns))
+        for solution in solutions:
+            tables = self.split_by_feature(self.terms.matvec(solution.weights)[: self.terms.n_bins])
+            for d, (column, table) in enumerate(zip(self.columns.columns, tables, strict=True)):
+                mean = np.average(table, weights=column.weights)
+                sizes[d] += np.sqrt(np.average((table - mean) ** 2, weights=column.weights))
+        return sizes
+
     def _with_terms(self, terms: Terms, packing: Packing) -> Design:
         signs = self.signs
         if signs is not None:
@@ -119,6 +163,28 @@ class Design:
     def half_mass(self) -> float:
         """The kernel of any row with itself: half the mass of all stumps."""
         return float(sum(m.inside.sum() + m.outside for m in self.masses)) / 2
+
+    def kernel_diagonal(self) -> np.ndarray:
+        """Return the kernel of each row with itself; a single number without interactions."""
+        if not self.terms.interactions.terms:
+            return np.array([self.half_mass])
+        codes, out = self.packing.codes, np.empty(self.packing.codes.n_rows)
+        table = np.zeros(codes.n_entries)
+        table[codes.starts[-1] :] = self.terms.interactions.diagonal_table()
+        rowloops.gather(codes, table, out)
+        return self.half_mass + out
+
+    @property
+    def max_kernel(self) -> float:
+        """An upper bound on the kernel of any row with itself."""
+        norms = self.terms.interactions.block_norms
+        return self.half_mass + float(norms @ norms)
+
+    @property
+    def exact(self) -> bool:
+        """Whether binning is lossless in every feature, also in interactions."""
+        features = self.terms.interactions.features.values()
+        return self.columns.exact and all(f.cells.column.exact for fs in features for f in fs)
 
     def solve(
         self,
@@ -217,6 +283,22 @@ class Design:
             table = interactions.term_table(term, weights)
             builder.add(term, cells, table, self.cell_weights[term])
         return builder.add_to(model)
+
+    def surface_density(self, model: ShapeModel) -> tuple[np.ndarray, ...]:
+        """Return the weight of the training rows at each grid point of each surface."""
+        found: dict[Term, np.ndarray] = {}
+        interactions, surfaces = self.terms.interactions, {s.features: s for s in model.surfaces}
+        # A triple also adds to the surfaces of its pairs, which may be terms themselves.
+        for term in sorted(interactions.terms, key=len):
+            for features in [term, *(combinations(term, 2) if len(term) == 3 else ())]:
+                if features not in found:
+                    axes = [term.index(d) for d in features]
+                    others = tuple(j for j in range(len(term)) if j not in axes)
+                    cells = [interactions.features[term][j].cells for j in axes]
+                    weights = self.cell_weights[term].sum(axis=others)
+                    surface = surfaces[features]
+                    found[features] = spread_weights(surface, cells, weights, self.measure.is_step)
+        return tuple(found[surface.features] for surface in model.surfaces)
 
     @cached_property
     def cell_weights(self) -> dict[Term, np.ndarray]:

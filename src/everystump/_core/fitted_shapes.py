@@ -67,8 +67,8 @@ class SurfaceBuilder:
 
 def _levels(cells: CellColumn) -> tuple[np.ndarray, np.ndarray]:
     """Return the entry of each level of a category, without the root, and whether it has rows."""
-    n_levels = len(cells.cell_of_bin) - 1 - (cells.column.missing > 0)
-    return cells.cell_of_bin[1 : n_levels + 1] - 1, cells.level_has_rows
+    n_levels = len(cells.level_counts)
+    return cells.cell_of_bin[1 : n_levels + 1] - 1, cells.level_counts > 0
 
 
 def _axis(cells: CellColumn, values: np.ndarray, j: int, is_step: bool) -> tuple[Axis, np.ndarray]:
@@ -103,3 +103,34 @@ def _curve(cells: CellColumn, values: np.ndarray, is_step: bool) -> Shape:
     if is_step:
         return Shape.steps(column.cuts, values[:n_values], missing)
     return Shape(column.values, values[:n_values], missing)
+
+
+def spread_weights(
+    surface: Surface, cells: Sequence[CellColumn], weights: np.ndarray, is_step: bool
+) -> np.ndarray:
+    """Return the weight of the training rows at each point of a surface's grid, given by cell."""
+    for j, (cell, axis) in enumerate(zip(cells, surface.axes, strict=True)):
+        shares = _entry_shares(cell, axis, is_step)
+        weights = np.moveaxis(np.tensordot(shares, weights, axes=(1, j)), 0, j)
+    return weights
+
+
+def _entry_shares(cells: CellColumn, axis: Axis, is_step: bool) -> np.ndarray:
+    """Return the share of each entry of an axis in the rows of each cell."""
+    column = cells.column
+    shares = np.zeros((len(axis), cells.n_cells))
+    bins = np.arange(len(column.values))
+    if column.is_category:
+        cell_of_level = cells.cell_of_bin[1 : len(cells.level_counts) + 1]
+        totals = np.bincount(cell_of_level, weights=cells.level_counts, minlength=cells.n_cells)
+        totals[totals == 0.0] = 1.0
+        levels = np.arange(len(cell_of_level))
+        shares[levels, cell_of_level] = cells.level_counts / totals[cell_of_level]
+    elif is_step and len(bins) > 1:
+        starts = np.searchsorted(axis.knots, column.cuts, side="right") - 1
+        shares[np.append(0, starts), bins] = 1.0
+    else:
+        shares[np.searchsorted(axis.knots, column.values), bins] = 1.0
+    if column.missing > 0:
+        shares[-1, column.missing_bin] = 1.0
+    return shares

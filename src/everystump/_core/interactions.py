@@ -127,6 +127,20 @@ class Interactions:
         """The number of blocks: how many table entries are added up for a row."""
         return sum(len(group.blocks) for group in self.groups)
 
+    def rescale(self, weights: np.ndarray, strength: float) -> np.ndarray:
+        """Return the weights with the tables that ``weights`` have at another strength."""
+        return weights * np.sqrt(strength / self.strength) ** self._exponents
+
+    @cached_property
+    def _exponents(self) -> np.ndarray:
+        """The exponent of the strength in the kernel of each weight."""
+        exponents = np.empty(self.n_weights)
+        for group in self.groups:
+            for block in group.blocks:
+                orders = [factor.orders for factor in (*group.head, block.last)]
+                exponents[block.weights] = reduce(np.add.outer, orders).ravel() - 1.0
+        return exponents
+
     def with_strength(self, strength: float) -> Interactions:
         """Return the same interactions with another strength."""
         return replace(self, strength=strength)
@@ -230,11 +244,10 @@ class Interactions:
 
     def term_table(self, term: Term, weights: np.ndarray) -> np.ndarray:
         """Return the table of one term over the cells of its features."""
-        order, part = self._term_weights(term, weights)
         cells = [feature.cells for feature in self.features[term]]
-        inverse = np.argsort(order)
+        order = self._stored_order(term)
         sizes = [len(cells[k].variances) for k in order]
-        table = part.reshape(sizes).transpose(inverse)
+        table = self.term_weights(term, weights).reshape(sizes).transpose(np.argsort(order))
         for k, cell in enumerate(cells):
             table = np.moveaxis(np.tensordot(cell.votes, table, axes=(1, k)), 0, k)
         return self.strength ** ((len(term) - 1) / 2) * table
@@ -244,25 +257,29 @@ class Interactions:
         group, block, parts = self._locations[term]
         sums = table[group.table].reshape(group.shape)[..., block.columns]
         features = {feature.feature: feature for feature in self.features[term]}
-        sizes = [features[d].cells.n_cells for part in parts for d in part]
+        order = self._stored_order(term)
+        sizes = [features[term[k]].cells.n_cells for k in order]
         for k, part in enumerate(parts):
             indicators = reduce(
                 multiply_rows,
                 [np.eye(features[d].cells.n_cells)[features[d].joint_cells] for d in part],
             )
             sums = np.moveaxis(np.tensordot(indicators, sums, axes=(0, k)), 0, k)
-        order = np.argsort([term.index(d) for part in parts for d in part])
-        return sums.reshape(sizes).transpose(order)
+        return sums.reshape(sizes).transpose(np.argsort(order))
 
-    def _term_weights(self, term: Term, weights: np.ndarray) -> tuple[list[int], np.ndarray]:
-        """Return the order in which the features of a term are stored, and their weights."""
+    def term_weights(self, term: Term, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of one term, one array axis per joint column."""
         group, block, parts = self._locations[term]
         shape = [len(factor.matrix.T) for factor in group.head]
         own = weights[block.weights].reshape(*shape, -1)
         factors = (*group.head, block.last)
         spans = tuple(factor.span(part) for factor, part in zip(factors, parts, strict=True))
-        stored = [d for part in parts for d in part]
-        return [term.index(d) for d in stored], own[spans]
+        return own[spans]
+
+    def _stored_order(self, term: Term) -> list[int]:
+        """Return the positions of the features of a term in the order in which they are stored."""
+        parts = self._locations[term][2]
+        return [term.index(d) for part in parts for d in part]
 
     @cached_property
     def _locations(self) -> dict[Term, tuple[Group, Block, tuple[Term, ...]]]:

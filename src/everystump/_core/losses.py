@@ -61,6 +61,10 @@ class Loss(ABC):
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the dual term of each row."""
 
+    def typical_curvature(self, a: np.ndarray) -> np.ndarray:
+        """Return how fast the slope ``a`` of each row changes with its margin, roughly."""
+        return a
+
 
 class SmoothLoss(Loss):
     """A loss with a continuous slope."""
@@ -314,6 +318,10 @@ class Logistic(SmoothLoss):
         out = np.empty_like(margin)
         lossloops.logistic_curvature(margin, self.cost, out)
         return out
+
+    def typical_curvature(self, a: np.ndarray) -> np.ndarray:
+        """Return the curvature where the slope is ``a``."""
+        return a * (1.0 - np.minimum(a / self.cost, 1.0))
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the entropy of ``a / cost``, the dual term of ``0 <= a <= cost``."""

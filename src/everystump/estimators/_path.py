@@ -1,11 +1,14 @@
-"""Cross-validation along a path of C, with shared bins and warm starts."""
+"""Cross-validation along paths of C and of the strength of interactions.
+
+Bins are shared, and each fit starts from the solution of the previous value.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +19,8 @@ from everystump._core.design import Design
 from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread, thread_map
-from everystump._selection.folds import Fold, make_folds
-from everystump._selection.grid import CGrid, select_best
+from everystump._selection.folds import Fold, make_folds, split_holdout
+from everystump._selection.grid import PathGrid, select_best
 from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables.frames import Feature
@@ -26,25 +29,45 @@ from everystump._warnings import warn_user
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import warn_if_not_converged
 from everystump.estimators._bounds import single_machine_ensembles
+from everystump.estimators._interactions import SCREENING_STRENGTH, InteractionChoice
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
 # Largest tolerance of fits that only select C; they may be less accurate than the final one.
 _MAX_FOLD_TOL = 0.02
+# With more samples, the strength of interactions is chosen on a single split.
+_MAX_ROWS_OF_FOLDS, _HELD_OUT_FRACTION = 50_000, 0.2
+# The additive model counts as a very small strength when the nearest start is chosen.
+_TINY = 1e-12
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
 
 
 @dataclass
 class _FoldPath:
-    """One fold, its scorer, and the results of each C."""
+    """One fold, its scorer, its design, and the results of each value of the parameter."""
 
     fold: Fold
     score: Score
-    solutions: dict[float, list[Solution]] = field(default_factory=dict)
+    design: Design
+    # The designs and solutions at both ends of the path, from which it continues.
+    ends: dict[float, tuple[Design, list[Solution]]] = field(default_factory=dict)
     gaps: dict[float, float] = field(default_factory=dict)
     scores: dict[float, float] = field(default_factory=dict)
     fit_times: dict[float, float] = field(default_factory=dict)
     score_times: dict[float, float] = field(default_factory=dict)
+
+    def starts(self, value: float, design: Design) -> list[Solution] | None:
+        """Return the solutions of the nearest value as starts for another one."""
+        if not self.ends:
+            return None
+        nearest = min(self.ends, key=lambda end: abs(np.log(end / value)))
+        source, solutions = self.ends[nearest]
+        return [design.warm_start(solution, source) for solution in solutions]
+
+    def add_end(self, value: float, design: Design, solutions: list[Solution]) -> None:
+        """Store the solutions of a value if it is an end of the path."""
+        self.ends[value] = design, solutions
+        self.ends = {end: self.ends[end] for end in (min(self.ends), max(self.ends))}
 
 
 @dataclass(eq=False, repr=False)
@@ -61,6 +84,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "selection": [one_of("cv", "cv-1se", "loo-bound")],
+        "interaction_strength": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "random_state": ["random_state"],
     }
 
@@ -69,20 +93,27 @@ class CPathEnsemble(BaseStumpEnsemble):
     cv: Any = 5
     scoring: Any = None
     selection: str = "cv"
+    interaction_strength: Any = None
     random_state: Any = 0
 
     def _fixed_c_estimator(self, C: float) -> FixedCEnsemble:
         """Return an unfitted estimator with the same parameters and a fixed C."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
+        params["interaction_strength"] = SCREENING_STRENGTH
         names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: params[name] for name in names})
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        grid = CGrid(self.Cs)
+        grid = PathGrid.for_cost(self.Cs)
+        strengths = PathGrid.for_strengths(self.interaction_strength)
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
-            self._select(table, design, grid)
-            self._store(table, design, self._solve(table, design, self.C_))
+            choice = self._interaction_choice()
+            self._select_cost(table, design, grid)
+            starts = None
+            if not choice.is_none:
+                design, starts = self._select_interactions(table, design, choice, strengths)
+            self._store(table, design, self._solve(table, design, self.C_, starts=starts))
         warn_if_not_converged(self)
 
     def _fold_tol(self) -> float:
@@ -90,37 +121,158 @@ class CPathEnsemble(BaseStumpEnsemble):
             return self.tol
         return max(self.tol, min(self._loss_class().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
-    def _select(self, table: TrainingTable, design: Design, grid: CGrid) -> None:
+    def _select_cost(self, table: TrainingTable, design: Design, grid: PathGrid) -> None:
         """Fit and score the values of the grid until it is complete, then choose C."""
-        paths = self._fold_paths(table)
+        folds = self._make_folds(table)
+        paths = [_FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
+
+        def fit(path: _FoldPath, C: float) -> None:
+            self._fit_and_score(table, path, C, path.design, C)
+
+        Cs = self._run_path(paths, grid, fit)
+        self.cv_results_ = _cv_results("C", Cs, paths)
+        self.C_, self.best_score_ = self._best(self.cv_results_, "C")
+
+    def _select_interactions(
+        self, table: TrainingTable, design: Design, choice: InteractionChoice, grid: PathGrid
+    ) -> tuple[Design, list[Solution] | None]:
+        """Choose the strength of the interactions; return the design with them and a start."""
+        additive: list[Solution] = []
+        if choice.needs_screening(design):
+            tol = max(self.tol, self._fold_tol())
+            additive = self._solve(table, design, self.C_, tol=tol, verbose=0)
+        extended = self._add_interactions(table, design, choice, additive)
+        if not extended.terms.interactions.terms:
+            return design, None
+        strength = self.interaction_strength
+        if not isinstance(strength, Real):
+            strength = self._select_strength(table, design, extended, choice, grid)
+            if strength == 0.0:
+                return design, None
+        extended = extended.with_strength(float(strength))
+        starts = [extended.warm_start(solution, design) for solution in additive]
+        return extended, starts or None
+
+    def _add_interactions(
+        self,
+        table: TrainingTable,
+        design: Design,
+        choice: InteractionChoice,
+        additive: Sequence[Solution],
+        n_threads: int | None = None,
+    ) -> Design:
+        """Return the design with the interactions chosen at additive solutions."""
+        n_threads = n_threads or count_threads(self.n_jobs)
+        strength = self.interaction_strength
+        if not isinstance(strength, Real):
+            strength = SCREENING_STRENGTH
+        loss = self._loss_class()
+        terms = choice.terms(design, additive, loss, table.weight, float(strength), n_threads)
+        return design.with_interactions(
+            terms,
+            max_cells=self.interaction_bins,
+            strength=float(strength),
+            n_threads=n_threads,
+        )
+
+    def _select_strength(
+        self,
+        table: TrainingTable,
+        design: Design,
+        extended: Design,
+        choice: InteractionChoice,
+        grid: PathGrid,
+    ) -> float:
+        """Return the best strength of the interactions, 0 if the additive model is best.
+
+        Where interactions are chosen by their decrements, each fold chooses its own: a choice that
+        had seen the held-out samples would make interactions look better than they are.
+        """
+        folds = self._strength_folds(table)
+        paths = [_FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
+        n_threads = count_threads(self.n_jobs) if len(paths) == 1 else 1
+
+        def fit_additive(path: _FoldPath) -> None:
+            self._fit_and_score(table, path, 0.0, design, self.C_, n_threads)
+            additive = path.ends.pop(0.0)[1]
+            path.design = extended
+            if choice.needs_screening(design):
+                path.design = self._add_interactions(table, design, choice, additive, n_threads)
+            path.ends[_TINY] = design, additive
+
+        def fit(path: _FoldPath, strength: float) -> None:
+            own = path.design.with_strength(strength)
+            self._fit_and_score(table, path, strength, own, self.C_, n_threads)
+
+        thread_map(fit_additive, paths, self._path_threads(design))
+        strengths = self._run_path(paths, grid, fit)
+        self.interaction_cv_results_ = _cv_results("interaction_strength", [0.0, *strengths], paths)
+        best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
+        return best
+
+    def _strength_folds(self, table: TrainingTable) -> list[Fold]:
+        """Return the folds that choose a strength: of many samples a single split."""
+        is_number = self.cv is None or isinstance(self.cv, Integral)
+        if self.selection == "loo-bound" or not is_number or len(table.label) <= _MAX_ROWS_OF_FOLDS:
+            return self._make_folds(table)
+        train, test = split_holdout(table.label, _HELD_OUT_FRACTION, self.random_state)
+        return [Fold(train, test)]
+
+    def _run_path(
+        self,
+        paths: list[_FoldPath],
+        grid: PathGrid,
+        fit: Callable[[_FoldPath, float], None],
+    ) -> list[float]:
+        """Fit and score the values of the grid until it is complete; return them, ascending."""
         done: list[float] = []
         remaining = grid.first()
+        n_threads = self._path_threads(paths[0].design)
+        title = f"{type(self).__name__}: fits"
         while remaining:
-            self._fit_folds(table, design, paths, remaining)
+            with progress_counter(self.verbose, title, len(paths) * len(remaining)) as tick:
+
+                def fit_path(path: _FoldPath, values: list[float] = remaining) -> None:
+                    for value in values:
+                        fit(path, value)
+                        tick()
+
+                thread_map(fit_path, paths, n_threads)
             done = sorted([*done, *remaining])
             remaining = grid.next(np.array(done), _scores(done, paths))
-        results = _cv_results(done, paths)
-        mean, std = results["mean_test_score"], results["std_test_score"]
-        best = select_best(mean, std, len(paths), self.selection)
-        self._warn_if_folds_not_converged(results)
-        self.cv_results_ = results
-        self.C_ = float(done[best])
-        self.best_score_ = float(mean[best])
+        self._warn_if_folds_not_converged(paths)
+        return done
 
-    def _fold_paths(self, table: TrainingTable) -> list[_FoldPath]:
-        """Return the folds with their scorers."""
+    def _path_threads(self, design: Design) -> int:
+        codes = design.packing.codes
+        is_small = codes.n_rows * codes.n_lookups < _MIN_CODES_FOR_THREADS
+        return 1 if is_small else count_threads(self.n_jobs)
+
+    def _best(self, results: dict[str, Any], name: str) -> tuple[float, float]:
+        """Return the selected value of a parameter and its score."""
+        mean, std = results["mean_test_score"], results["std_test_score"]
+        best = select_best(mean, std, results["n_splits"], self.selection)
+        return float(results[f"param_{name}"][best]), float(mean[best])
+
+    def _make_folds(self, table: TrainingTable) -> list[Fold]:
+        """Return the folds; all samples at once for a bound on the leave-one-out error."""
+        if self.selection != "loo-bound":
+            return make_folds(self.cv, table, self.random_state)
+        self._check_unconstrained()
+        all_rows = np.arange(len(table.label))
+        return [Fold(all_rows, all_rows)]
+
+    def _make_score(self, table: TrainingTable, fold: Fold) -> Score:
+        """Return the scorer of a fold."""
         if self.selection == "loo-bound":
-            self._check_unconstrained()
             self.scoring_ = "1 - leave-one-out bound"
-            all_rows = np.arange(len(table.label))
-            return [_FoldPath(Fold(all_rows, all_rows), _loo_bound_score(table))]
+            return _loo_bound_score(table)
         scoring = self._default_scoring if self.scoring is None else self.scoring
         self.scoring_ = scoring if isinstance(scoring, str) else "score"
-        folds = make_folds(self.cv, table, self.random_state)
-        return [_FoldPath(fold, make_score(self, scoring, table, fold.test)) for fold in folds]
+        return make_score(self, scoring, table, fold.test)
 
-    def _warn_if_folds_not_converged(self, results: dict[str, Any]) -> None:
-        worst = float(np.max(results["max_gap"]))
+    def _warn_if_folds_not_converged(self, paths: list[_FoldPath]) -> None:
+        worst = max(gap for path in paths for gap in path.gaps.values())
         if worst > self._fold_tol():
             warn_user(
                 f"{type(self).__name__}: some fits of the path stopped at max_iter={self.max_iter} "
@@ -129,47 +281,33 @@ class CPathEnsemble(BaseStumpEnsemble):
                 ConvergenceWarning,
             )
 
-    def _fit_folds(
-        self, table: TrainingTable, design: Design, paths: list[_FoldPath], Cs: Sequence[float]
-    ) -> None:
-        """Fit and score every fold for every C."""
-        is_small = design.packing.codes.bins.size < _MIN_CODES_FOR_THREADS
-        n_threads = 1 if is_small else count_threads(self.n_jobs)
-        title = f"{type(self).__name__}: fits"
-        with progress_counter(self.verbose, title, len(paths) * len(Cs)) as tick:
-
-            def fit_path(path: _FoldPath) -> None:
-                for C in Cs:
-                    self._fit_and_score(table, design, path, C)
-                    tick()
-
-            thread_map(fit_path, paths, n_threads)
-
     def _fit_and_score(
-        self, table: TrainingTable, design: Design, path: _FoldPath, C: float
+        self,
+        table: TrainingTable,
+        path: _FoldPath,
+        value: float,
+        design: Design,
+        C: float,
+        n_threads: int = 1,
     ) -> None:
-        """Fit and score one fold for one C, starting from the solution of the nearest C."""
+        """Fit and score one fold for one value of the parameter."""
         start = time.perf_counter()
-        nearest = min(path.solutions, key=lambda c: abs(np.log(c / C)), default=None)
         solutions = self._solve(
             table,
             design,
             C,
             tol=self._fold_tol(),
             index=path.fold.train,
-            starts=None if nearest is None else path.solutions[nearest],
-            n_threads=1,
+            starts=path.starts(value, design),
+            n_threads=n_threads,
             verbose=0,
         )
         fitted = time.perf_counter()
-        path.scores[C] = path.score(self._candidate(table, design, C, solutions))
-        path.gaps[C] = max(solution.certificate.gap for solution in solutions)
-        # The path continues only from its ends, so solutions in between are dropped.
-        path.solutions[C] = solutions
-        ends = min(path.solutions), max(path.solutions)
-        path.solutions = {end: path.solutions[end] for end in ends}
-        path.fit_times[C] = fitted - start
-        path.score_times[C] = time.perf_counter() - fitted
+        path.scores[value] = path.score(self._candidate(table, design, C, solutions))
+        path.gaps[value] = max(solution.certificate.gap for solution in solutions)
+        path.add_end(value, design, solutions)
+        path.fit_times[value] = fitted - start
+        path.score_times[value] = time.perf_counter() - fitted
 
     def _candidate(
         self, table: TrainingTable, design: Design, C: float, solutions: list[Solution]
@@ -203,9 +341,9 @@ def _loo_bound_score(table: TrainingTable) -> Score:
     return score
 
 
-def _scores(Cs: list[float], paths: list[_FoldPath]) -> np.ndarray:
-    """Return the scores, of shape (n_folds, n_Cs)."""
-    scores = np.array([[path.scores[C] for C in Cs] for path in paths])
+def _scores(values: list[float], paths: list[_FoldPath]) -> np.ndarray:
+    """Return the scores, of shape (n_folds, n_values)."""
+    scores = np.array([[path.scores[value] for value in values] for path in paths])
     if not np.all(np.isfinite(scores)):
         k = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
         raise ValueError(
@@ -215,15 +353,15 @@ def _scores(Cs: list[float], paths: list[_FoldPath]) -> np.ndarray:
     return scores
 
 
-def _cv_results(Cs: list[float], paths: list[_FoldPath]) -> dict[str, Any]:
-    """Return the results of all fits in the format of GridSearchCV."""
-    scores = _scores(Cs, paths)
-    fit_times = np.array([[path.fit_times[C] for C in Cs] for path in paths])
-    score_times = np.array([[path.score_times[C] for C in Cs] for path in paths])
-    gaps = [[path.gaps[C] for C in Cs] for path in paths]
+def _cv_results(name: str, values: list[float], paths: list[_FoldPath]) -> dict[str, Any]:
+    """Return the results of all fits along the path of a parameter, as GridSearchCV does."""
+    scores = _scores(values, paths)
+    fit_times = np.array([[path.fit_times[value] for value in values] for path in paths])
+    score_times = np.array([[path.score_times[value] for value in values] for path in paths])
+    gaps = [[path.gaps[value] for value in values] for path in paths]
     return {
-        "param_C": np.array(Cs),
-        "params": [{"C": C} for C in Cs],
+        f"param_{name}": np.array(values),
+        "params": [{name: value} for value in values],
         **{f"split{k}_test_score": row for k, row in enumerate(scores)},
         "mean_test_score": scores.mean(axis=0),
         "std_test_score": scores.std(axis=0),

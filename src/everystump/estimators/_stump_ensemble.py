@@ -18,6 +18,7 @@ from everystump._core.progress import FitProgress
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
+from everystump._tables.interactions import check_interactions
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
 from everystump._tables.validation import check_rows
@@ -38,6 +39,10 @@ from everystump.estimators._bounds import (
     single_machine_ensembles,
     training_signs,
 )
+from everystump.estimators._interactions import InteractionChoice
+
+# Interactions are measured at an additive solution of at least this tolerance.
+_SCREENING_TOL = 0.01
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -55,6 +60,9 @@ class BaseStumpEnsemble(TabularClassifier):
         "fit_intercept": ["boolean"],
         "feature_range": ["array-like", None],
         "monotonic_cst": ["array-like", dict, None],
+        "interactions": [Integral, "array-like", str],
+        "interaction_bins": [Interval(Integral, 2, 250, closed="both")],
+        "max_interaction_order": [Interval(Integral, 2, 3, closed="both")],
         "class_weight": [dict, str, None],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -67,6 +75,9 @@ class BaseStumpEnsemble(TabularClassifier):
     fit_intercept: bool = True
     feature_range: Any = None
     monotonic_cst: Any = None
+    interactions: Any = 0
+    interaction_bins: int = 32
+    max_interaction_order: int = 2
     class_weight: Any = None
     tol: float = 1e-3
     max_iter: int = 1000
@@ -101,6 +112,21 @@ class BaseStumpEnsemble(TabularClassifier):
             n_threads=n_threads,
         )
         return table, design
+
+    def _interaction_choice(self) -> InteractionChoice:
+        """Return how the interactions are chosen."""
+        signs = self._monotonic_signs()
+        monotonic = frozenset([] if signs is None else np.flatnonzero(signs).tolist())
+        requested = check_interactions(self.interactions, self.feature_info_)
+        if isinstance(requested, list):
+            for d in monotonic & {d for term in requested for d in term}:
+                raise ValueError(
+                    f"interactions: feature {self.feature_info_[d].display_name(d)} has a "
+                    f"monotonic constraint, and its interactions could violate it; remove either."
+                )
+        return InteractionChoice(
+            requested, self.max_interaction_order, self.interaction_bins, monotonic
+        )
 
     def _monotonic_signs(self) -> np.ndarray | None:
         """Return 1 for increasing and -1 for decreasing curves; None without constraints."""
@@ -156,9 +182,16 @@ class BaseStumpEnsemble(TabularClassifier):
         self.intercept_ = np.array([model.intercept for model in models])
         self.dual_coef_ = table.to_input_rows([solution.dual_coef for solution in solutions])
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
-        self.exact_ = design.columns.exact
+        self.exact_ = design.exact
         self.half_mass_ = design.half_mass
         self.density_ = design.columns.density()
+        self.interactions_ = list(design.terms.interactions.terms)
+        self.interaction_strength_ = (
+            float(design.terms.interactions.strength) if self.interactions_ else 0.0
+        )
+        self.surface_density_ = design.surface_density(models[0])
+        self._kernel_diagonal = design.kernel_diagonal()
+        self._max_kernel = design.max_kernel
 
     def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         """Return the fitted kernel machines as ensembles; see `SupportsKernelEnsembles`."""
@@ -182,8 +215,8 @@ class BaseStumpEnsemble(TabularClassifier):
                 rows=np.arange(len(a)),
                 a=a,
                 margin=margin,
-                diagonal=np.full(len(a), self.half_mass_),  # no stump separates x from itself
-                kappa=self.half_mass_,
+                diagonal=np.broadcast_to(self._kernel_diagonal, a.shape),
+                kappa=self._max_kernel,
                 kappa_is_proven=True,
                 C=self._largest_cost,
                 has_hinge_loss=self._loss_class() is Hinge,
@@ -221,6 +254,10 @@ class BaseStumpEnsemble(TabularClassifier):
                 f"measure={self.measure!r}: scores between training samples are approximate"
             )
         reasons += self._data_dependent_features()
+        if self.interactions_:
+            reasons.append(
+                "interactions: their cells and their centers depend on the training samples"
+            )
         if not self._C_is_fixed:
             reasons.append("C was chosen on the training samples")
         return (*reasons, BALANCED) if self.class_weight == "balanced" else tuple(reasons)
@@ -249,9 +286,11 @@ class FixedCEnsemble(BaseStumpEnsemble):
     _parameter_constraints: ClassVar[dict] = {
         **BaseStumpEnsemble._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
+        "interaction_strength": [Interval(Real, 0, None, closed="neither")],
     }
 
     C: float = 1.0
+    interaction_strength: float = 0.1
 
     def _max_bins(self, n_samples: int) -> int:
         # A hard margin is a property of the samples themselves, not of their bins.
@@ -260,5 +299,30 @@ class FixedCEnsemble(BaseStumpEnsemble):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
-            self._store(table, design, self._solve(table, design, self.C))
+            starts = None
+            choice = self._interaction_choice()
+            if not choice.is_none:
+                design, starts = self._with_interactions(table, design, choice)
+            self._store(table, design, self._solve(table, design, self.C, starts=starts))
         warn_if_not_converged(self)
+
+    def _with_interactions(
+        self, table: TrainingTable, design: Design, choice: InteractionChoice
+    ) -> tuple[Design, list[Solution] | None]:
+        """Return the design with interactions, and solutions from which to start."""
+        additive: list[Solution] = []
+        if choice.needs_screening(design):
+            tol = max(self.tol, _SCREENING_TOL)
+            additive = self._solve(table, design, self.C, tol=tol)
+        n_threads = count_threads(self.n_jobs)
+        terms = choice.terms(
+            design, additive, self._loss_class(), table.weight, self.interaction_strength, n_threads
+        )
+        extended = design.with_interactions(
+            terms,
+            max_cells=self.interaction_bins,
+            strength=self.interaction_strength,
+            n_threads=n_threads,
+        )
+        starts = [extended.warm_start(solution, design) for solution in additive]
+        return extended, starts or None

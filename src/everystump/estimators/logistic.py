@@ -24,12 +24,16 @@ class StumpLogisticRegression(LogOddsClassifier, FixedCEnsemble):
         Inverse regularization strength, as in `sklearn.linear_model.LogisticRegression`.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
+    interactions, interaction_strength, interaction_bins, max_interaction_order
+        As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
     Attributes
     ----------
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
+        As in `StumpSVC`.
+    interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.
 
     Examples
@@ -56,19 +60,23 @@ class StumpLogisticRegressionCV(LogOddsClassifier, CPathEnsemble):
 
     Parameters
     ----------
-    Cs, cv, selection, random_state
+    Cs, cv, selection, random_state, interaction_strength
         As in `StumpSVCCV`.
     scoring : str or callable, default=None
         A scikit-learn scorer; "neg_log_loss" by default.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
+        As in `StumpSVC`.
+    interactions, interaction_bins, max_interaction_order
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
     Attributes
     ----------
-    C_, best_score_, scoring_, cv_results_
+    C_, best_score_, scoring_, cv_results_, interaction_cv_results_
         As in `StumpSVCCV`.
+    interactions_, interaction_strength_, surface_density_
+        As in `StumpSVC`.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
         Results of the fit on all samples with ``C_``, as in `StumpSVC`.
 

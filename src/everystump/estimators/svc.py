@@ -47,6 +47,19 @@ class StumpSVC(FixedCEnsemble):
         Given for all features, or as a dict from feature names.  They apply to the score of
         ``classes_[1]``, or with more than two classes to the score of every class.  Requires
         ``fit_intercept=True``.
+    interactions : int, "auto" or list of tuples, default=0
+        Interactions of features, as products of stumps: 0 for an additive model; a number for the
+        pairs that would improve the additive model the most; "auto" for all pairs, or the best 300
+        of more; or a list of pairs (or triples) of feature names or numbers.  Features with
+        monotonic constraints do not interact.
+    interaction_strength : float, default=0.1
+        Kernel weight of a pair relative to that of a single feature; a triple has its square.
+        Larger values allow stronger interactions.
+    interaction_bins : int, default=32
+        Maximum number of bins per feature in interactions.  The rarest levels of a category with
+        more levels share a bin.
+    max_interaction_order : {2, 3}, default=2
+        If 3, interactions chosen by their number include triples of features, as many as pairs.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply C.
     tol : float, default=1e-3
@@ -62,7 +75,8 @@ class StumpSVC(FixedCEnsemble):
     Attributes
     ----------
     shapes_ : ShapeModel or list of ShapeModel
-        Shape functions and intercept; a list with one entry per class for more than two classes.
+        Shape functions (curves and, for interactions, surfaces) and intercept; a list with one
+        entry per class for more than two classes.
     feature_importances_ : ndarray of shape (n_features,)
         Relative importance of each feature; see `explain_global`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -76,6 +90,12 @@ class StumpSVC(FixedCEnsemble):
         Class labels.
     half_mass_ : float
         Half the total mass of the stumps, which is the kernel of any sample with itself.
+    interactions_ : list of tuple of int
+        Features of each interaction.
+    interaction_strength_ : float
+        Strength of the interactions, 0 if there are none.
+    surface_density_ : tuple of ndarray
+        Total sample weight of the training samples at each grid point of each surface.
     n_iter_ : int
         Number of Newton steps.
     exact_ : bool
@@ -139,6 +159,12 @@ class StumpSVCCV(CPathEnsemble):
         "cv" selects the best mean score, "cv-1se" the smallest C within one standard error of it,
         and "loo-bound" the smallest bound on the leave-one-out error, which needs no folds
         (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
+    interaction_strength : float, array-like or None, default=None
+        Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
+        cross-validation along a path, or if there are more than 50,000 samples on a single split;
+        if an array, among its values.  In both cases no interactions are an option too.
+    interactions, interaction_bins, max_interaction_order
+        As in `StumpSVC`.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
@@ -156,6 +182,11 @@ class StumpSVCCV(CPathEnsemble):
         Name of the scorer, "score" for a callable, or "1 - leave-one-out bound".
     cv_results_ : dict of ndarrays
         Results of the path in the format of `GridSearchCV`, with the largest duality gap of each C.
+    interaction_cv_results_ : dict of ndarrays
+        Results of the path of `interaction_strength` in the format of `GridSearchCV`, if there was
+        one; a strength of 0 stands for the model without interactions.
+    interactions_, interaction_strength_, surface_density_
+        As in `StumpSVC`.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
         Results of the fit on all samples with ``C_``, as in `StumpSVC`.
 

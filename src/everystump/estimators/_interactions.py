@@ -1,0 +1,87 @@
+"""Choosing the interactions of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from everystump._core.design import Design
+from everystump._core.losses import Loss
+from everystump._core.solvers.problem import Solution
+
+Term = tuple[int, ...]
+# "auto" includes at most this many interactions.
+_MAX_AUTO = 300
+# The strength at which interactions are measured if it is not given: neither so small that only the
+# smoothest ones count, nor so large that noise does.
+SCREENING_STRENGTH = 0.1
+
+
+@dataclass(frozen=True)
+class InteractionChoice:
+    """How the interactions of a model are chosen, once its additive part is known."""
+
+    requested: int | str | list[Term]  # see `check_interactions`
+    max_order: int
+    max_cells: int
+    excluded: frozenset[int]  # features that may not interact
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there are no interactions."""
+        return self.requested in (0, [])
+
+    def candidates(self, design: Design) -> list[int]:
+        """Return the features that can interact: those that vary and are not excluded."""
+        varying = [d for d, column in enumerate(design.columns.columns) if _varies(column.weights)]
+        return [d for d in varying if d not in self.excluded]
+
+    def needs_screening(self, design: Design) -> bool:
+        """Whether the terms depend on a solution without interactions."""
+        if isinstance(self.requested, list):
+            return False
+        n_features = len(self.candidates(design))
+        return comb(n_features, 2) > self._n_pairs or self.max_order > 2
+
+    @property
+    def _n_pairs(self) -> int:
+        return _MAX_AUTO if self.requested == "auto" else int(self.requested)  # type: ignore[arg-type]
+
+    def terms(
+        self,
+        design: Design,
+        solutions: Sequence[Solution],
+        loss: type[Loss],
+        weight: np.ndarray,
+        strength: float,
+        n_threads: int,
+    ) -> list[Term]:
+        """Return the interactions to include, given solutions without interactions."""
+        if isinstance(self.requested, list):
+            return self.requested
+        features = self.candidates(design)
+        if not self.needs_screening(design):
+            return [(d, e) for k, d in enumerate(features) for e in features[k + 1 :]]
+        sizes = design.curve_sizes(solutions)
+        features = sorted(features, key=lambda d: -sizes[d])
+        screener = design.screener(
+            solutions,
+            loss,
+            weight,
+            strength=strength,
+            max_cells=self.max_cells,
+            n_threads=n_threads,
+        )
+        n = self._n_pairs
+        pairs = list(screener.pairs(features, n))[:n]
+        triples: list[Term] = []
+        if self.max_order > 2:
+            triples = list(screener.triples(pairs, features))[:n]
+        return sorted(pairs) + sorted(triples)
+
+
+def _varies(weights: np.ndarray) -> bool:
+    return int(np.count_nonzero(weights)) > 1

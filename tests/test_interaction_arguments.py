@@ -1,0 +1,143 @@
+"""The arguments of interactions: names, numbers, mistakes, and what they choose."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from everystump import StumpLogisticRegression, StumpLogisticRegressionCV, StumpSVC, StumpSVCCV
+
+
+def make_frame(n=400, seed=0):
+    """A table whose classes depend on the product of two features, and on nothing else."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
+    y = np.where(X.a * X.b + 0.3 * rng.normal(size=n) > 0, "yes", "no")
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("interactions", "message"),
+    [
+        ([("a", "b"), ("b", "a")], r"interactions: 'a' x 'b' is listed twice; remove one"),
+        ([("a", "a")], r"interactions: \('a', 'a'\) contains a feature twice"),
+        ([("a", "z")], r"interactions: X has no feature 'z'; use the names"),
+        ([(0, 4)], r"interactions: feature 4 does not exist; X has 4 features"),
+        ([(0, -1)], r"interactions: feature -1 does not exist"),
+        ([("a",)], r"has 1 features; an interaction has two or three"),
+        (["ab"], r"interactions: 'ab' must be a pair"),
+        ([(0, 1.5)], r"interactions: 1.5 is neither the name nor the number"),
+        ("all", r"interactions='all' must be a number of interactions"),
+        (-1, r"interactions=-1 must not be negative"),
+    ],
+)
+def test_mistakes_get_one_clear_sentence(interactions, message):
+    X, y = make_frame(60)
+    with pytest.raises(ValueError, match=message):
+        StumpLogisticRegression(interactions=interactions).fit(X, y)
+
+
+def test_names_need_a_frame():
+    X, y = make_frame(60)
+    with pytest.raises(ValueError, match="X has no feature names"):
+        StumpSVC(interactions=[("a", "b")]).fit(X.to_numpy(), y)
+
+
+def test_names_and_numbers_mean_the_same():
+    X, y = make_frame(200)
+    by_name = StumpSVC(interactions=[("b", "a"), ("c", "a")]).fit(X, y)
+    by_number = StumpSVC(interactions=[(0, 2), (0, 1)]).fit(X, y)
+    assert by_name.interactions_ == by_number.interactions_ == [(0, 1), (0, 2)]
+    np.testing.assert_array_equal(by_name.dual_coef_, by_number.dual_coef_)
+
+
+@pytest.mark.parametrize("cls", [StumpLogisticRegression, StumpSVC])
+def test_the_best_pair_is_the_one_that_matters(cls):
+    X, y = make_frame()
+    model = cls(interactions=1, interaction_strength=1.0).fit(X, y)
+    assert model.interactions_ == [(0, 1)]
+    assert model.score(X, y) > cls().fit(X, y).score(X, y) + 0.1
+    assert model.certificate_.gap <= 1e-3
+
+
+@pytest.mark.parametrize("cls", [StumpLogisticRegressionCV, StumpSVCCV])
+def test_the_strength_is_chosen_on_a_path(cls):
+    X, y = make_frame()
+    model = cls(interactions="auto").fit(X, y)
+    assert len(model.interactions_) == 6
+    strengths = model.interaction_cv_results_["param_interaction_strength"]
+    scores = model.interaction_cv_results_["mean_test_score"]
+    assert strengths[0] == 0.0
+    assert model.interaction_strength_ == strengths[np.argmax(scores)] > 0
+    assert model.best_score_ == scores.max()
+    assert scores.max() > scores[0]
+
+
+def test_interactions_that_do_not_help_are_not_used():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = rng.random(300) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    model = StumpLogisticRegressionCV(interactions="auto", selection="cv-1se").fit(X, y)
+    assert model.interactions_ == [] and model.interaction_strength_ == 0.0
+    assert model.shapes_.surfaces == ()
+
+
+def test_a_given_strength_needs_no_path():
+    X, y = make_frame(200)
+    model = StumpLogisticRegressionCV(interactions=2, interaction_strength=0.5).fit(X, y)
+    assert model.interaction_strength_ == 0.5
+    assert len(model.interactions_) == 2
+    assert not hasattr(model, "interaction_cv_results_")
+
+
+def test_monotonic_features_do_not_interact():
+    X, y = make_frame(200)
+    constraints = {"a": 1}
+    model = StumpLogisticRegression(interactions="auto", monotonic_cst=constraints).fit(X, y)
+    assert model.interactions_ == [(1, 2), (1, 3), (2, 3)]
+    with pytest.raises(ValueError, match="feature 'a' has a monotonic constraint"):
+        StumpLogisticRegression(interactions=[("a", "b")], monotonic_cst=constraints).fit(X, y)
+
+
+def test_triples():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(400, 4)).astype(float)
+    y = (X[:, 0] + X[:, 1] + X[:, 2]) % 2 == 1
+    pairs = StumpLogisticRegression(interactions="auto", interaction_strength=1.0).fit(X, y)
+    listed = StumpLogisticRegression(interactions=[(0, 1, 2)], interaction_strength=1.0).fit(X, y)
+    chosen = StumpLogisticRegression(
+        interactions=1, max_interaction_order=3, interaction_strength=1.0
+    ).fit(X, y)
+    assert pairs.score(X, y) < 0.9
+    assert listed.score(X, y) == 1.0
+    assert (0, 1, 2) in chosen.interactions_
+
+
+def test_several_classes_share_their_interactions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.select([X[:, 0] * X[:, 1] > 0.4, X[:, 0] * X[:, 1] < -0.4], ["high", "low"], "middle")
+    model = StumpLogisticRegression(interactions=1, interaction_strength=1.0).fit(X, y)
+    assert model.interactions_ == [(0, 1)]
+    assert [len(shapes.surfaces) for shapes in model.shapes_] == [1, 1, 1]
+    assert model.score(X, y) > 0.85
+
+
+def test_weights_count_as_repeated_samples():
+    X, y = make_frame(150)
+    times = np.random.default_rng(1).integers(1, 4, size=len(X))
+    repeated = np.repeat(np.arange(len(X)), times)
+    options = {"interactions": "auto", "interaction_strength": 0.5, "tol": 1e-8}
+    weighted = StumpLogisticRegression(**options).fit(X, y, sample_weight=times)
+    plain = StumpLogisticRegression(**options).fit(X.iloc[repeated], y[repeated])
+    np.testing.assert_allclose(
+        weighted.decision_function(X), plain.decision_function(X), rtol=0, atol=2e-3
+    )
+
+
+def test_wide_tables_are_screened_within_bounds():
+    """With 300 features there are 44,850 pairs; the one that matters is found."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 300))
+    y = X[:, 7] * X[:, 211] > 0
+    model = StumpLogisticRegression(C=0.1, interactions=5, interaction_strength=1.0).fit(X, y)
+    assert (7, 211) in model.interactions_
