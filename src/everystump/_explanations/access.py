@@ -102,6 +102,17 @@ def training_density(estimator: Any) -> tuple[RowDensity, ...]:
     return density
 
 
+def surface_weights(estimator: Any, n_surfaces: int) -> tuple[np.ndarray, ...]:
+    """Return the weight of the training samples at each grid point of each surface."""
+    weights = getattr(estimator, "surface_density_", ())
+    if len(weights) != n_surfaces:
+        raise ValueError(
+            f"{type(estimator).__name__} has no surface_density_ of its training samples for its "
+            f"{n_surfaces} interactions; pass samples to explain_global(X), or fit again."
+        )
+    return weights
+
+
 def certificate_and_path(model: Any) -> dict[str, Any]:
     """Return the certificate and the C path of a model, if it has them.
 

@@ -1,4 +1,4 @@
-"""Edits of shape functions: constant regions and removed features."""
+"""Edits of curves: constant regions and removed features."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
-from everystump._explanations.access import suggest_name
+from everystump._explanations.access import suggest_name, training_density
 from everystump._explanations.importance import evaluate_on_density
 from everystump._tables.frames import Feature
 from everystump._text import truncate_list
@@ -87,20 +87,55 @@ def check_region(
     return Region(low, high, None, missing, _join_phrases(range_text + missing_text))
 
 
-def replace_curve(
-    models: list[ShapeModel], k: int, d: int, shape: Shape, shift: float = 0.0
-) -> list[ShapeModel]:
-    """Return the models with another shape function of feature ``d`` in model ``k``.
+class CurveEdit:
+    """An edit of the curve of one feature in a region, for some or all classes.
 
-    ``shift`` is added to the intercept of that model.
+    ``models`` are the edited models; ``weights`` of surfaces do not change.
     """
+
+    weights = None
+
+    def __init__(
+        self, estimator: Any, models: list[ShapeModel], d: int, name: Any, region: Region
+    ) -> None:
+        self.models, self.title, self.description = models, name, region.description
+        self._estimator, self._d, self._region = estimator, d, region
+
+    def set(self, k: int, value: float) -> None:
+        """Make the curve of class ``k`` constant in the region."""
+        shape = self._region.set(self.models[k][self._d], value)
+        self.models = replace_curve(self.models, k, self._d, shape)
+
+    def mean(self, k: int) -> float:
+        """Return the mean of the curve of class ``k`` over the training samples in the region."""
+        density = training_density(self._estimator)[self._d]
+        return self._region.mean(self.models[k][self._d], density, self.title)
+
+
+def replace_curve(models: list[ShapeModel], k: int, d: int, shape: Shape) -> list[ShapeModel]:
+    """Return the models with another curve of feature ``d`` in model ``k``."""
     shapes = (*models[k].shapes[:d], shape, *models[k].shapes[d + 1 :])
-    edited = ShapeModel(shapes, models[k].intercept + shift)
-    return [*models[:k], edited, *models[k + 1 :]]
+    return [*models[:k], replace(models[k], shapes=shapes), *models[k + 1 :]]
 
 
-def zero_curve(shape: Shape) -> Shape:
-    """Return the zero function over the values of a shape function."""
+def remove_curve(
+    models: list[ShapeModel], d: int, density: RowDensity
+) -> tuple[list[ShapeModel], np.ndarray]:
+    """Return the models without the curve of feature ``d``, and its mean contributions.
+
+    The means over the density are added to the intercepts.
+    """
+    means = np.zeros(len(models))
+    for k, model in enumerate(models):
+        values, weights = evaluate_on_density(model[d], density)
+        means[k] = np.average(values, weights=weights)
+        models = replace_curve(models, k, d, _zero_curve(model[d]))
+        models[k] = replace(models[k], intercept=model.intercept + float(means[k]))
+    return models, means
+
+
+def _zero_curve(shape: Shape) -> Shape:
+    """Return the zero function over the values of a curve."""
     missing = None if shape.missing is None else 0.0
     if shape.is_category:
         return Shape.category(np.zeros(len(shape.levels)), missing)

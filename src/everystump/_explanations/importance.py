@@ -1,14 +1,17 @@
-"""Feature importance: the standard deviation of a shape function over samples."""
+"""Importance of a term: the standard deviation of its contribution over samples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
+from everystump._explanations.access import surface_weights, training_density
+from everystump._explanations.joint import GridDensity, JointDensity, SampleDensity, surface_std
+from everystump._tables.validation import check_rows
 
 
 def sample_densities(X: Any) -> tuple[RowDensity, ...]:
@@ -55,19 +58,61 @@ def shape_std(shape: Shape, density: RowDensity | None) -> float:
     return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
 
 
+class Densities(NamedTuple):
+    """The distribution of samples in each feature, and in the features of each surface.
+
+    Entries are None where the distribution is unknown.
+    """
+
+    curves: Sequence[RowDensity | None]
+    surfaces: Sequence[JointDensity | None] = ()
+
+
+def term_densities(estimator: Any, models: Sequence[ShapeModel], X: Any = None) -> Densities:
+    """Return the distribution of samples in the terms of a model; of the training ones by default.
+
+    All shape models of an estimator have the same terms.
+    """
+    surfaces = models[0].surfaces
+    if X is None:
+        weights = surface_weights(estimator, len(surfaces))
+        return Densities(training_density(estimator), [GridDensity(part) for part in weights])
+    X = check_rows(estimator, X)
+    return Densities(sample_densities(X), [SampleDensity(X)] * len(surfaces))
+
+
 def importances(
-    models: Iterable[ShapeModel], densities: Sequence[RowDensity | None]
+    models: Iterable[ShapeModel],
+    densities: Sequence[RowDensity | None],
+    joint: Sequence[JointDensity | None] | None = None,
 ) -> list[list[float]]:
-    """Return the importance of each feature for each score: a list per score."""
+    """Return the importance of each term for each score: a list per score.
+
+    The terms are those of `ShapeModel.terms`; ``joint`` are the distributions in the features of
+    its surfaces.
+    """
     return [
-        [shape_std(shape, density) for shape, density in zip(model, densities, strict=True)]
+        [
+            *(shape_std(shape, own) for shape, own in zip(model, densities, strict=True)),
+            *(
+                surface_std(surface, own)
+                for surface, own in zip(
+                    model.surfaces, joint or [None] * len(model.surfaces), strict=True
+                )
+            ),
+        ]
         for model in models
     ]
 
 
-def relative_importances(
-    models: Iterable[ShapeModel], densities: Sequence[RowDensity | None]
-) -> np.ndarray:
-    """Return importances summed over the scores and scaled to sum to 1, unless all are 0."""
-    total = np.sum(importances(models, densities), axis=0)
+def relative_importances(models: Sequence[ShapeModel], densities: Densities) -> np.ndarray:
+    """Return the importance of each feature, scaled to sum to 1 unless all are 0.
+
+    Importances are summed over the scores; that of an interaction is divided equally among its
+    features.
+    """
+    by_term = np.sum(importances(models, densities.curves, densities.surfaces), axis=0)
+    total = by_term[: len(models[0])]
+    for surface, importance in zip(models[0].surfaces, by_term[len(total) :], strict=True):
+        total[list(surface.features)] += importance / surface.order
     return total / total.sum() if total.any() else total

@@ -1,4 +1,4 @@
-"""Explanations as pandas frames: features, samples, stumps and single shape functions."""
+"""Explanations as pandas frames: terms, samples, stumps, and single curves and surfaces."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.columns import RowDensity
 from everystump._core.shapes import Ensemble, Shape, ShapeModel
+from everystump._core.surfaces import Axis, Surface
 from everystump._explanations.access import feature_names
-from everystump._explanations.importance import missing_fraction, shape_std
+from everystump._explanations.importance import Densities, importances, missing_fraction
+from everystump._explanations.terms import Term, term_names
 from everystump._tables.frames import Feature
 
 _STUMP_COLUMNS = ["feature", "question", "direction", "weight", "low", "high", "level"]
@@ -20,29 +21,47 @@ def global_table(
     models: list[ShapeModel],
     features: Sequence[Feature],
     classes: np.ndarray,
-    density: Sequence[RowDensity],
+    densities: Densities,
 ) -> Any:
-    """Return the importance of each feature for each score, most important first."""
+    """Return the importance of each term for each score, most important first."""
     import pandas as pd
 
-    names = feature_names(features)
+    names = term_names(features, models[0].terms)
+    values = importances(models, densities.curves, densities.surfaces)
     records = []
-    for label, model in zip(_class_columns(classes, models), models, strict=True):
-        for d, shape in enumerate(model):
-            _, contributions = _points(shape, features[d])
-            records.append(
-                {
-                    **label,
-                    "feature": names[d],
-                    "importance": shape_std(shape, density[d]),
-                    "lowest": float(np.min(contributions)),
-                    "highest": float(np.max(contributions)),
-                    "kind": "number" if features[d].levels is None else "category",
-                    "share_missing": missing_fraction(density[d]),
-                }
-            )
+    for k, (label, model) in enumerate(zip(_class_columns(classes, models), models, strict=True)):
+        described = [
+            *(
+                _describe_curve(model[d], features[d], densities.curves[d])
+                for d in range(len(model))
+            ),
+            *map(_describe_surface, model.surfaces, densities.surfaces),
+        ]
+        records += [
+            {**label, "feature": name, "importance": value, **rest}
+            for name, value, rest in zip(names, values[k], described, strict=True)
+        ]
     frame = pd.DataFrame.from_records(records)
     return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+
+
+def _describe_curve(shape: Shape, feature: Feature, density: Any) -> dict[str, Any]:
+    _, contributions = _points(shape, feature)
+    return {
+        "lowest": float(np.min(contributions)),
+        "highest": float(np.max(contributions)),
+        "kind": "number" if feature.levels is None else "category",
+        "share_missing": missing_fraction(density),
+    }
+
+
+def _describe_surface(surface: Surface, density: Any) -> dict[str, Any]:
+    return {
+        "lowest": float(surface.values.min()),
+        "highest": float(surface.values.max()),
+        "kind": "interaction",
+        "share_missing": density.missing_fraction(surface),
+    }
 
 
 def local_table(
@@ -54,10 +73,10 @@ def local_table(
     index: Any,
     n_threads: int,
 ) -> Any:
-    """Return the contribution of each feature to each score of validated samples."""
+    """Return the contribution of each term to each score of validated samples."""
     import pandas as pd
 
-    names = feature_names(features)
+    names = term_names(features, models[0].terms)
     width = len(names) + 2
     # pandas stores columns contiguously, so this block is not copied.
     block = np.empty((len(X), width * len(models)), order="F")
@@ -98,6 +117,32 @@ def curve_table(
         values, contributions = _points(model[d], features[d])
         parts.append(pd.DataFrame({**label, "value": values, "contribution": contributions}))
     return pd.concat(parts, ignore_index=True)
+
+
+def surface_table(
+    models: list[ShapeModel], features: Sequence[Feature], classes: np.ndarray, term: Term
+) -> Any:
+    """Return the grid points of an interaction with their contributions."""
+    import pandas as pd
+
+    names = term_names(features, [(d,) for d in term])
+    parts = []
+    for label, model in zip(_class_columns(classes, models), models, strict=True):
+        surface = model.surfaces[model.terms.index(term) - len(model)]
+        points = [_entries(axis, features[d]) for d, axis in zip(term, surface.axes, strict=True)]
+        grid = np.indices(surface.values.shape).reshape(surface.order, -1)
+        columns: dict[Any, Any] = {_unique(title, names): value for title, value in label.items()}
+        columns |= {name: p[k] for name, p, k in zip(names, points, grid, strict=True)}
+        columns[_unique("contribution", names)] = surface.values.ravel()
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _entries(axis: Axis, feature: Feature) -> np.ndarray:
+    """Return the knots or levels of an axis, the missing value last."""
+    if feature.levels is None:
+        return np.append(axis.knots, [np.nan] * axis.has_missing)
+    return np.append(feature.levels.astype(object), [np.nan] * axis.has_missing)
 
 
 def _class_columns(classes: np.ndarray, models: list[ShapeModel]) -> list[dict[str, Any]]:

@@ -10,9 +10,8 @@ import numpy as np
 import everystump.bounds as bounds
 from everystump._evaluation import evaluate_model
 from everystump._evaluation.intervals import wilson
-from everystump._explanations.importance import importances, sample_densities
+from everystump._explanations.importance import importances, term_densities
 from everystump._tables.labels import class_indices
-from everystump._tables.validation import check_rows
 from everystump._workflow.errors import input_errors
 from everystump.bounds._bound import UnsupportedModelError
 from everystump.bounds._protocol import NotTrainingDataError
@@ -56,17 +55,18 @@ def error_rate(metrics: dict[str, Any], how: str) -> dict[str, Any]:
 
 
 def score_importances(model: Any, X: Any) -> dict[str, Any] | None:
-    """Return the importance of each feature over some rows, None for a model without curves.
+    """Return the importance of each term over some rows, None for a model without curves.
 
     Returns
     -------
     dict
-        ``n_rows``, and ``values``: for each score one number per feature.
+        ``n_rows``, and ``values``: for each score one number per feature and per interaction.
     """
     if getattr(model, "shapes_", None) is None:
         return None
-    density = sample_densities(check_rows(model, X))
-    return {"n_rows": len(X), "values": importances(as_class_list(model.shapes_), density)}
+    models = as_class_list(model.shapes_)
+    densities = term_densities(model, models, X)
+    return {"n_rows": len(X), "values": importances(models, *densities)}
 
 
 def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[dict[str, Any]]:

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from everystump._explanations.terms import name_terms
 from everystump._text import InvalidInputError, pluralize
 from everystump._workflow.errors import input_errors
 from everystump._workflow.matching import match_features, parse_table, unknown_levels
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.files import read_decompressed
 from everystump._workflow.schema.training_data import check_columns
+from everystump.estimators._base import as_class_list
 
 INTERCEPT, SCORE = "(intercept)", "(score)"
 
@@ -74,7 +76,7 @@ def _positive_only(model: Any, probabilities: dict[str, np.ndarray]) -> dict[str
 
 
 def contributions(model: Any, X: Any) -> Any:
-    """Return the contribution of each feature to the scores, in separate columns per class."""
+    """Return the contribution of each term to the scores, in separate columns per class."""
     with input_errors():
         parts = model.explain_local(X)
     if parts.columns.nlevels > 1:
@@ -83,9 +85,9 @@ def contributions(model: Any, X: Any) -> Any:
 
 
 def row_contributions(model: Any, X: Any, row: int) -> Any:
-    """Return the contributions of the features to the score of one row, the largest first.
+    """Return the contributions of the terms to the score of one row, the largest first.
 
-    With several classes there is one column per class, and features are sorted by their largest
+    With several classes there is one column per class, and terms are sorted by their largest
     contribution to any.
     """
     import pandas as pd
@@ -100,9 +102,11 @@ def row_contributions(model: Any, X: Any, row: int) -> Any:
     titles = ["contribution"]
     if len(model.classes_) > 2:
         titles = [str(label) for label in model.classes_.tolist()]
-    values = parts.reshape(len(titles), -1).T  # the intercept, the features, the score
-    order = 1 + np.argsort(-np.abs(values[1:-1]).max(axis=1), kind="stable")
-    rows = [(X.columns[d - 1], sample.iat[0, d - 1], values[d]) for d in order.tolist()]
+    values = parts.reshape(len(titles), -1).T  # the intercept, the features, others, the score
+    terms = as_class_list(model.shapes_)[0].terms
+    names = name_terms(X.columns, terms)
+    order = np.argsort(-np.abs(values[1:-1]).max(axis=1), kind="stable").tolist()
+    rows = [(names[t], _value(sample, terms[t]), values[1 + t]) for t in order]
     rows += [(INTERCEPT, None, values[0]), (SCORE, None, values[-1])]
     return pd.DataFrame(
         [
@@ -110,6 +114,12 @@ def row_contributions(model: Any, X: Any, row: int) -> Any:
             for name, value, parts in rows
         ]
     )
+
+
+def _value(sample: Any, term: tuple[int, ...]) -> Any:
+    """Return the value of a feature in a frame with one row; for an interaction, a list of them."""
+    values = [sample.iat[0, d] for d in term]
+    return values[0] if len(values) == 1 else values
 
 
 def row_prediction(model: Any, X: Any, row: int) -> dict[str, Any]:
@@ -131,17 +141,17 @@ def row_prediction(model: Any, X: Any, row: int) -> dict[str, Any]:
 
 
 def importances(model: Any) -> tuple[Any, str]:
-    """Return the features by importance, and the rows on which it was measured.
+    """Return the terms by importance, and the rows on which it was measured.
 
     These are the held-out rows, if there were any and the model has not been edited since.
     """
     frame, stored = model.explain_global(), getattr(model, "about_", {}).get("importances")
     if stored is None or model.edits_:
         return frame, "training rows"
-    names = [str(name) for name in model.feature_names_in_]
+    names = name_terms(model.feature_names_in_, as_class_list(model.shapes_)[0].terms)
     classes = model.classes_.tolist() if len(stored["values"]) > 1 else [None]
     measured = {
-        (label, name): value
+        (label, str(name)): value
         for label, values in zip(classes, stored["values"], strict=True)
         for name, value in zip(names, values, strict=True)
     }

@@ -1,4 +1,4 @@
-"""Methods that edit the shape functions of a fitted model; each returns an edited copy."""
+"""Methods that edit the curves and surfaces of a fitted model; each returns an edited copy."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from everystump._core.shapes import ShapeModel
 from everystump._explanations.access import (
     class_model_indices,
-    feature_index,
-    feature_names,
     shape_models,
+    surface_weights,
     training_density,
 )
-from everystump._explanations.editing import Region, check_region, replace_curve, zero_curve
-from everystump._explanations.importance import evaluate_on_density
+from everystump._explanations.editing import CurveEdit, check_region, remove_curve
+from everystump._explanations.surface_editing import SurfaceEdit, check_box, remove_surfaces
+from everystump._explanations.terms import term_features, term_names
 from everystump._tables.frames import Feature
 from everystump._text import pluralize
 
@@ -34,9 +34,11 @@ _VALID = {
     "exact_",
     "feature_info_",
     "feature_names_in_",
+    "interactions_",
     "intercept_",
     "n_features_in_",
     "shapes_",
+    "surface_density_",
 }
 
 
@@ -52,26 +54,29 @@ class EditingMixin:
     shapes_: ShapeModel | list[ShapeModel]
     intercept_: np.ndarray
     certificate_: Any
+    interactions_: Any
 
     def set_curve(
         self,
-        feature: str | int,
+        feature: str | int | tuple,
         value: float,
         *,
-        low: float | None = None,
-        high: float | None = None,
+        low: Any = None,
+        high: Any = None,
         levels: Any = None,
-        missing: bool = False,
+        missing: Any = False,
         class_label: Any = None,
     ) -> Self:
-        """Return a copy of the model whose curve is constant in a region.
+        """Return a copy of the model whose curve or surface is constant in a region.
 
         Parameters
         ----------
-        feature : str or int
-            Name or index of the feature.
+        feature : str, int or tuple
+            Name or index of the feature.  The surface of an interaction is edited if this is its
+            name, such as ``"age × income"``, or a tuple of its features; the next four parameters
+            then have one entry per feature, such as ``low=(30, None)``.
         value : float
-            Contribution of the feature to the score in the region.
+            Contribution to the score in the region.
         low, high : float, default=None
             The region ``low <= x < high`` of a numeric feature; unbounded where None.
         levels : list, default=None
@@ -88,6 +93,10 @@ class EditingMixin:
             Edited copy.  Its ``edits_`` describe the edits; its certificate and the other results
             of training are removed.
 
+        Notes
+        -----
+        An edit of a curve does not change the interactions of its feature.
+
         Examples
         --------
         >>> from everystump import DecisionStumpClassifier
@@ -98,8 +107,8 @@ class EditingMixin:
         >>> edited.edits_
         ('x0 was set to 0 from 2 up to 4',)
         """
-        models, d = shape_models(self), feature_index(self.feature_info_, feature)
-        chosen = class_model_indices(self.classes_, len(models), class_label)
+        edit = self._edit(feature, low, high, levels, missing)
+        chosen = class_model_indices(self.classes_, len(edit.models), class_label)
         if len(chosen) > 1:
             raise ValueError(
                 f"class_label=None: the model has a curve for each of {self.classes_.tolist()}; "
@@ -107,31 +116,29 @@ class EditingMixin:
             )
         if not isinstance(value, Real) or not np.isfinite(value):
             raise ValueError(f"value={value!r} must be a finite number.")
-        region, name = self._region(d, low, high, levels, missing)
-        (k,) = chosen
-        models = replace_curve(models, k, d, region.set(models[k][d], float(value)))
-        suffix = _class_suffix(models, class_label)
-        return self._edited(models, f"{name} was set to {value:.10g}{region.description}{suffix}")
+        edit.set(chosen[0], float(value))
+        return self._finished(edit, f"was set to {value:.10g}", class_label)
 
     def flatten_curve(
         self,
-        feature: str | int,
+        feature: str | int | tuple,
         *,
-        low: float | None = None,
-        high: float | None = None,
+        low: Any = None,
+        high: Any = None,
         levels: Any = None,
-        missing: bool = False,
+        missing: Any = False,
         class_label: Any = None,
     ) -> Self:
-        """Return a copy of the model whose curve is constant in a region, at its mean.
+        """Return a copy of the model whose curve or surface is constant in a region, at its mean.
 
         The mean is taken over the training samples in the region, so that their mean score does not
-        change (up to the bins of ``density_`` for features with more than 256 distinct values).
+        change (up to the bins of ``density_`` for features with more than 256 distinct values, and
+        up to the grid of the surface for interactions).
 
         Parameters
         ----------
         feature, low, high, levels, missing
-            The region, as in `set_curve`.
+            The feature or interaction and the region, as in `set_curve`.
         class_label : label, default=None
             The class whose curve is edited; by default, the curves of all classes.
 
@@ -147,25 +154,23 @@ class EditingMixin:
         >>> model.flatten_curve("x0").edits_
         ('x0 was flattened',)
         """
-        models, d = shape_models(self), feature_index(self.feature_info_, feature)
-        region, name = self._region(d, low, high, levels, missing)
-        density = training_density(self)[d]
-        for k in class_model_indices(self.classes_, len(models), class_label):
-            mean = region.mean(models[k][d], density, name)
-            models = replace_curve(models, k, d, region.set(models[k][d], mean))
-        suffix = _class_suffix(models, class_label)
-        return self._edited(models, f"{name} was flattened{region.description}{suffix}")
+        edit = self._edit(feature, low, high, levels, missing)
+        for k in class_model_indices(self.classes_, len(edit.models), class_label):
+            edit.set(k, edit.mean(k))
+        return self._finished(edit, "was flattened", class_label)
 
-    def remove_feature(self, feature: str | int) -> Self:
-        """Return a copy of the model without the contribution of a feature.
+    def remove_feature(self, feature: str | int | tuple) -> Self:
+        """Return a copy of the model without the contribution of a feature or of an interaction.
 
-        The mean of its curve over the training samples is added to the intercept, so that their
-        mean score does not change (up to the bins of ``density_``).
+        A feature is removed with all its interactions.  The means of what is removed over the
+        training samples are added to the intercept, so that their mean score does not change (up to
+        the bins of ``density_``, and up to the grids of surfaces).
 
         Parameters
         ----------
-        feature : str or int
-            Name or index of the feature.  Samples must still have its column.
+        feature : str, int or tuple
+            Name or index of the feature, or an interaction, as in `set_curve`.  Samples must still
+            have its columns.
 
         Returns
         -------
@@ -179,14 +184,24 @@ class EditingMixin:
         >>> model.remove_feature("x1").explain_local([[0, 1]])["x1"].tolist()
         [0.0]
         """
-        models, d = shape_models(self), feature_index(self.feature_info_, feature)
-        density = training_density(self)[d]
-        shifts = np.zeros(len(models))
-        for k, model in enumerate(models):
-            values, weights = evaluate_on_density(model[d], density)
-            shifts[k] = np.average(values, weights=weights)
-            models = replace_curve(models, k, d, zero_curve(model[d]), shift=float(shifts[k]))
-        edited = self._edited(models, f"{feature_names(self.feature_info_)[d]} was removed")
+        models = shape_models(self)
+        term = term_features(self.feature_info_, models[0].terms, feature)
+        shifts, weights = np.zeros(len(models)), None
+        removed = [
+            t
+            for t, surface in enumerate(models[0].surfaces)
+            if term == surface.features or (len(term) == 1 and term[0] in surface.features)
+        ]
+        if removed:
+            weights = surface_weights(self, len(models[0].surfaces))
+            models, weights, shifts = remove_surfaces(models, weights, removed)
+        if len(term) == 1:
+            models, means = remove_curve(models, term[0], training_density(self)[term[0]])
+            shifts = shifts + means
+        (title,) = term_names(self.feature_info_, [term])
+        also = len(removed) if len(term) == 1 else 0
+        others = f" with {pluralize(also, 'interaction')}" if also else ""
+        edited = self._edited(models, f"{title} was removed{others}", weights)
         if hasattr(self, "intercept_"):
             edited.intercept_ = self.intercept_ + shifts
         return edited
@@ -222,17 +237,42 @@ class EditingMixin:
                 f"model is not a solution of its training problem; use the model before its edits."
             )
 
-    def _region(
-        self, d: int, low: Any, high: Any, levels: Any, missing: bool
-    ) -> tuple[Region, Any]:
-        """Return the region of an edit and the name of its feature."""
-        name = feature_names(self.feature_info_)[d]
-        return check_region(self.feature_info_[d], name, low, high, levels, missing), name
+    def _edit(
+        self, feature: Any, low: Any, high: Any, levels: Any, missing: Any
+    ) -> CurveEdit | SurfaceEdit:
+        """Return the edit of a feature or of an interaction in a region."""
+        models, features = shape_models(self), self.feature_info_
+        term = term_features(features, models[0].terms, feature)
+        (title,) = term_names(features, [term])
+        if len(term) == 1:
+            region = check_region(features[term[0]], title, low, high, levels, missing)
+            return CurveEdit(self, models, term[0], title, region)
+        weights = surface_weights(self, len(models[0].surfaces))
+        box = check_box(features, term, low, high, levels, missing)
+        return SurfaceEdit(models, weights, term, title, box)
 
-    def _edited(self, models: list[ShapeModel], description: str) -> Self:
-        """Return a copy with other shape functions and without the results of training."""
+    def _finished(self, edit: CurveEdit | SurfaceEdit, what: str, class_label: Any) -> Self:
+        """Return a copy with an edit, and its description."""
+        suffix = f" for class {class_label!r}" if class_label is not None else ""
+        suffix = suffix if len(edit.models) > 1 else ""
+        text = f"{edit.title} {what}{edit.description}{suffix}"
+        return self._edited(edit.models, text, edit.weights)
+
+    def _edited(
+        self, models: list[ShapeModel], description: str, weights: tuple[np.ndarray, ...] | None
+    ) -> Self:
+        """Return a copy with other curves and surfaces and without the results of training.
+
+        ``weights`` replace those of the training samples at the grid points of surfaces, unless
+        they are None.
+        """
         edited = copy_without_solution(self, _VALID)
         edited.shapes_ = models if isinstance(self.shapes_, list) else models[0]
+        if weights is not None:
+            edited.surface_density_ = weights
+        if hasattr(self, "interactions_"):
+            kept = set(models[0].terms)
+            edited.interactions_ = [term for term in self.interactions_ if tuple(term) in kept]
         if hasattr(self, "certificate_"):
             edited.certificate_ = None
         edited._edits = (*self.edits_, description)
@@ -248,7 +288,3 @@ def copy_without_solution(estimator: Any, valid: Collection[str]) -> Any:
         del copied.__dict__[name]
     copied._removed_attributes = (*vars(estimator).get("_removed_attributes", ()), *removed)
     return copied
-
-
-def _class_suffix(models: list[ShapeModel], class_label: Any) -> str:
-    return f" for class {class_label!r}" if len(models) > 1 and class_label is not None else ""

@@ -9,9 +9,16 @@ from sklearn.exceptions import NotFittedError
 
 from everystump._core.columns import RowDensity
 from everystump._core.threads import count_threads
-from everystump._explanations.access import feature_index, shape_models, training_density
-from everystump._explanations.importance import relative_importances, sample_densities
-from everystump._explanations.tables import curve_table, global_table, local_table, stump_table
+from everystump._explanations.access import feature_index, shape_models
+from everystump._explanations.importance import relative_importances, term_densities
+from everystump._explanations.tables import (
+    curve_table,
+    global_table,
+    local_table,
+    stump_table,
+    surface_table,
+)
+from everystump._explanations.terms import interaction_features
 from everystump._tables.frames import Feature, is_frame
 from everystump._tables.validation import check_rows
 
@@ -29,35 +36,38 @@ class ExplanationMixin:
         """Importance of each feature, scaled to sum to 1.
 
         This is the ``importance`` of `explain_global` on the training samples, summed over the
-        classes and divided by its total; all are 0 if no feature changes the score.
+        classes and divided by its total; all are 0 if no feature changes the score.  The importance
+        of an interaction is divided equally among its features.
         """
         try:
-            return relative_importances(shape_models(self), training_density(self))
+            models = shape_models(self)
+            return relative_importances(models, term_densities(self, models))
         except NotFittedError:
             raise
         except ValueError as error:
             raise AttributeError(f"no feature_importances_: {error}") from None
 
     def explain_global(self, X: Any = None) -> Any:
-        """Return how much each feature contributes to the score.
+        """Return how much each feature and each interaction contributes to the score.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), default=None
+        X : array-like of shape (n_samples, n_features), optional
             Samples to measure importance on; the weighted training samples by default.
 
         Returns
         -------
         pandas.DataFrame
-            One row per feature, or per feature and class, most important first.  ``importance`` is
-            the standard deviation of the feature's contribution to the score, ``lowest`` and
-            ``highest`` are the extremes of its curve, and ``share_missing`` is the fraction of
-            samples whose value is missing.
+            One row per feature and per interaction, such as ``age × income``, most important first;
+            with more than two classes, one for each class.  ``importance`` is the standard
+            deviation of its contribution to the score, ``lowest`` and ``highest`` are the extremes
+            of its curve or surface, ``kind`` is "number", "category" or "interaction", and
+            ``share_missing`` is the fraction of samples with a missing value.
 
         Notes
         -----
         The training samples of features with more than 256 distinct values are summarized in 256
-        bins.
+        bins, and those of interactions at the grid points of their surfaces.
 
         Examples
         --------
@@ -69,11 +79,11 @@ class ExplanationMixin:
         1      x1  number         0.0
         """
         models = shape_models(self)
-        density = training_density(self) if X is None else sample_densities(check_rows(self, X))
-        return global_table(models, self.feature_info_, self.classes_, density)
+        densities = term_densities(self, models, X)
+        return global_table(models, self.feature_info_, self.classes_, densities)
 
     def explain_local(self, X: Any) -> Any:
-        """Return the contribution of each feature to the score of each sample.
+        """Return the contribution of each feature and interaction to the score of each sample.
 
         Parameters
         ----------
@@ -83,9 +93,9 @@ class ExplanationMixin:
         Returns
         -------
         pandas.DataFrame
-            One row per sample.  The columns are ``intercept``, the features, and ``score``, the sum
-            of the others, which equals `decision_function`.  With more than two classes, the
-            columns have two levels: class and feature.
+            One row per sample.  The columns are ``intercept``, the features, the interactions, and
+            ``score``, the sum of the others, which equals `decision_function`.  With more than two
+            classes, the columns have two levels: class and feature.
 
         Examples
         --------
@@ -119,7 +129,8 @@ class ExplanationMixin:
             missing value, the answer to a question about a threshold is 0, and to one about a level
             it is no; the contribution of missing values has its own row if the training data had
             any.  The score is the sum of ``weight * direction * answer``; the answer to ``always``
-            is yes for every sample.
+            is yes for every sample.  A model with interactions has no such table, because they are
+            votes of products of stumps.
 
         Examples
         --------
@@ -160,3 +171,41 @@ class ExplanationMixin:
         models = shape_models(self)
         d = feature_index(self.feature_info_, feature)
         return curve_table(models, self.feature_info_, self.classes_, d)
+
+    def surface(self, feature: str | tuple) -> Any:
+        """Return the surface of an interaction.
+
+        Parameters
+        ----------
+        feature : str or tuple of str or int
+            The interaction: its name, such as ``"age × income"``, or its features.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per grid point: a column for each feature, with its knots or levels, and
+            ``contribution``.  The surface is linear between knots along each numeric feature and
+            constant beyond them.  A knot that occurs twice is a jump, where the second one applies.
+            A missing value has its own grid points if the training data had any.  With more than
+            two classes, there is a column ``class``.
+
+        Examples
+        --------
+        >>> from dataclasses import replace
+        >>> import numpy as np
+        >>> from everystump import StumpSVC
+        >>> from everystump.shapes import Axis, Surface
+        >>> model = StumpSVC().fit([[0, 0], [1, 0], [0, 1], [1, 1]], [0, 1, 1, 0])
+        >>> axis = Axis(np.array([0.0, 1.0]))
+        >>> product = Surface((0, 1), (axis, axis), np.array([[-1.0, 1.0], [1.0, -1.0]]))
+        >>> model.shapes_ = replace(model.shapes_, surfaces=(product,))
+        >>> model.surface("x0 × x1")
+            x0   x1  contribution
+        0  0.0  0.0          -1.0
+        1  0.0  1.0           1.0
+        2  1.0  0.0           1.0
+        3  1.0  1.0          -1.0
+        """
+        models = shape_models(self)
+        term = interaction_features(self.feature_info_, models[0].terms, feature)
+        return surface_table(models, self.feature_info_, self.classes_, term)

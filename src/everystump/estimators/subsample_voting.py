@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import make_columns
+from everystump._core.gridweights import grid_weights
 from everystump._core.shapes import combine
 from everystump._core.threads import count_threads, one_blas_thread, parallel_map, shares_memory
 from everystump._sklearn_compat import HasMethods, Interval, one_of, set_random_states
@@ -299,6 +300,9 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
             )
             self.density_ = columns.density()
             votes = [combine(models, coef.tolist()) for coef in self._coef()]
+            if votes[0].surfaces:
+                surfaces = votes[0].surfaces
+                self.surface_density_ = grid_weights(surfaces, table.X, table.sample_weight)
             self.shapes_ = unwrap_binary(
                 [
                     replace(vote, intercept=vote.intercept + float(b))
