@@ -1,5 +1,6 @@
 """Explanations of models with interactions."""
 
+from copy import copy
 from itertools import permutations
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 from interaction_models import TERMS, add_surfaces, fit_surfaces
 from test_explanations import each, strange_rows, table
 
-from everystump import StumpLogisticRegression
+from everystump import StumpLogisticRegression, SubsampleVotingClassifier
 from everystump._explanations.terms import interaction_features, term_features
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
+from everystump._workflow.evaluation import score_importances
+from everystump._workflow.predictions import importances, row_contributions
 
 NAMES = ["age × income", "age × job", "age × income × job"]
 
@@ -71,6 +74,20 @@ def test_arrays_have_numbered_interactions():
     assert model.explain_local(X[["age", "income"]].to_numpy()).columns[3] == "x0 × x1"
 
 
+def test_rows_of_the_command(fitted):
+    model, X = fitted
+    found = row_contributions(model, X, 3)
+    parts = parts_of(model, model.explain_local(X.iloc[[3]]))
+    for title, part in zip(found.columns[2:], parts, strict=True):
+        by_name = found.set_index("feature")[title].drop(["(intercept)", "(score)"])
+        np.testing.assert_array_equal(by_name, part[by_name.index].iloc[0])
+    values = found.set_index("feature")["value"]
+    assert values["age × job"] == X.iloc[3][["age", "job"]].tolist()
+    assert values["age"] == X["age"].iloc[3]
+    largest = found[found.columns[2:]].abs().max(axis=1)[:-2]
+    assert len(largest) == 6 and largest.is_monotonic_decreasing
+
+
 # Importance
 
 
@@ -118,6 +135,34 @@ def test_feature_importances_share_those_of_interactions(fitted):
     expected += np.array([pair + other, pair, other]) / 2
     assert model.feature_importances_.shape == (3,)
     np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), rtol=1e-12)
+
+
+def test_importances_of_the_command(fitted):
+    """Those on held-out rows replace those on the training rows."""
+    model, X = fitted
+    model = copy(model)
+    rows = X.iloc[:50]
+    model.about_ = {"importances": score_importances(model, rows)}
+    found, measured_on = importances(model)
+    assert measured_on == "50 held-out rows"
+    pd.testing.assert_series_equal(found["importance"], model.explain_global(rows)["importance"])
+    assert found["feature"].tolist() == model.explain_global(rows)["feature"].tolist()
+
+
+def test_votes_have_the_density_of_the_surfaces_of_all_members():
+    """Members have different grids; their vote has the grid of all of them."""
+    frame, y = table()
+    X = frame[["age", "income"]].to_numpy()
+    vote = SubsampleVotingClassifier(StumpLogisticRegression(), n_estimators=3, random_state=0)
+    vote.fit(X, y)
+    for seed, member in enumerate(vote.estimators_):
+        add_surfaces(member, X[seed * 20 :], [(0, 1)], seed=seed)
+    vote._merge_members(vote._check_training_data(X, y, None, None))
+    weights = [weights.shape for weights in vote.surface_density_]
+    assert weights == [surface.values.shape for surface in vote.shapes_.surfaces]
+    members = np.mean([member.decision_function(X) for member in vote.estimators_], axis=0)
+    np.testing.assert_allclose(vote.explain_local(X)["score"], members, rtol=0, atol=1e-12)
+    assert len(vote.explain_global()) == 3
 
 
 def test_a_model_without_the_density_of_its_surfaces():
