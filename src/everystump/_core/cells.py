@@ -76,9 +76,7 @@ def make_cells(column: Column, d: int, measure: Measure, max_cells: int) -> Cell
     return CellColumn(coarse, np.concatenate(parts), votes, variances, column.counts)
 
 
-def _merge_values(
-    column: Column, masses: np.ndarray, max_cells: int
-) -> tuple[Column, np.ndarray]:
+def _merge_values(column: Column, masses: np.ndarray, max_cells: int) -> tuple[Column, np.ndarray]:
     """Return a column of few values, and the new index of each value.
 
     Each cell has about the same share of the rows and of the mass of the stumps, in total.  Cells
