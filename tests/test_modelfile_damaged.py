@@ -194,7 +194,7 @@ def test_a_newer_format(path):
     save(fitted("StumpSVC"), path)
     rewrite(path, lambda index: index.update(format_version=3, everystump="9.0"))
     assert (
-        "was written by a newer everystump (format 3, this one reads up to 1); upgrade everystump."
+        "was written by a newer everystump (format 3, this one reads up to 2); upgrade everystump."
     ) in error_message(path)
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from everystump._arguments import short_repr
+from everystump._core.surfaces import Axis
 from everystump.modelfile.container import ModelFileError, is_storable
-from everystump.modelfile.records import is_attribute, to_parts
+from everystump.modelfile.records import format_version, is_attribute, to_parts
 from everystump.modelfile.registry import is_registered, is_registered_function
 
 MAX_DEPTH = 60
@@ -32,6 +33,8 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
+        self.version = 1  # of the format that the values need
+        self._axes: dict[tuple, Axis] = {}
         self._files: dict[int, str] = {}
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []  # ids of objects are unique only during their lifetimes
@@ -108,9 +111,13 @@ class Encoder:
             return {"type": "partial", "name": value.func.__name__, "keywords": keywords}
         if not is_registered(value):
             _reject(value, path)
+        if isinstance(value, Axis):  # surfaces share few axes
+            key = (value.knots.tobytes(), value.is_category, value.has_missing)
+            value = self._axes.setdefault(key, value)
         if id(value) in self._numbers:
             return {"type": "again", "number": self._numbers[id(value)]}
         arguments, attributes = to_parts(value)
+        self.version = max(self.version, format_version(type(value), arguments, attributes))
         node = {"type": type(value).__name__, "with": self._named(arguments, path, depth)}
         for name, part in attributes.items():
             if not is_attribute(type(value), name):

@@ -6,15 +6,17 @@ parameters of an estimator) and its other attributes (those of a fitted estimato
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import linear_kernel
 
 from everystump._core.kernel_machines.kernels import CallableKernel, Kernel, NamedKernel
+from everystump._core.shapes import ShapeModel
 from everystump._sklearn_compat import param_names
 from everystump._tables.overlap import TrainingRecord
 from everystump.modelfile.checks import check
@@ -27,16 +29,35 @@ def to_parts(value: Any) -> Parts:
     check(value)
     if isinstance(value, TrainingRecord):
         value = value.sketch()  # limits the size of files
-    names = _names(type(value))
-    arguments = {name: getattr(value, name) for name in names}
-    if _is_record(type(value)):
-        return arguments, {}
-    attributes = value.__getstate__() or {}
-    found = {name: part for name, part in attributes.items() if name not in arguments}
-    results = found.get("cv_results_")
-    if results is not None:  # without timings, so that identical fits give identical files
-        found["cv_results_"] = {k: v for k, v in results.items() if not k.endswith("_time")}
-    return arguments, found
+    cls = type(value)
+    arguments = {name: getattr(value, name) for name in _names(cls)}
+    attributes = {} if _is_record(cls) else value.__getstate__() or {}
+    found = _other_names(attributes, arguments)
+    for name, results in found.items():  # without timings: identical fits give identical files
+        if name.endswith("cv_results_"):
+            found[name] = {k: v for k, v in results.items() if not k.endswith("_time")}
+    parameters, fitted = _without_interactions(cls, found)
+    return _other_than(arguments, parameters), _other_than(found, fitted)
+
+
+def _other_than(parts: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts that differ from known ones."""
+    return {k: part for k, part in parts.items() if k not in known or not _same(part, known[k])}
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    return a == b
+
+
+def format_version(cls: type[Any], arguments: dict[str, Any], attributes: dict[str, Any]) -> int:
+    """Return the version of the format that first had the parts of an object."""
+    parameters, fitted = _without_interactions(cls, attributes)
+    has_interactions = parameters.keys() & arguments.keys() or fitted.keys() & attributes.keys()
+    return 2 if has_interactions else 1
 
 
 def from_parts(cls: type[Any], arguments: dict[str, Any], attributes: dict[str, Any]) -> Any:
@@ -94,6 +115,8 @@ _ADDED: dict[str, Parts] = {
     "PerceptronSVC": ({"scale": False}, {"scale_": None}),
 }
 
+_OPTIONS_OF_INTERACTIONS = ("interaction_bins", "interaction_strength", "max_interaction_order")
+
 
 def _migrate(cls: type, arguments: dict[str, Any], attributes: dict[str, Any]) -> Parts:
     """Return the parts of an object in the form that the current class expects."""
@@ -101,11 +124,36 @@ def _migrate(cls: type, arguments: dict[str, Any], attributes: dict[str, Any]) -
     names = _RENAMED.get(cls.__name__, others)
     arguments, attributes = _rename(arguments, names), _rename(attributes, names)
     removed = _REMOVED.get(cls.__name__, set())
-    arguments = {name: part for name, part in arguments.items() if name not in removed}
+    arguments = _other_names(arguments, removed)
     parameters, fitted = _ADDED.get(cls.__name__, ({}, {}))
     if not parameters.keys() <= arguments.keys():
         arguments, attributes = {**parameters, **arguments}, {**fitted, **attributes}
-    return arguments, attributes
+    parameters, fitted = _without_interactions(cls, attributes)
+    return {**parameters, **arguments}, {**attributes, **_other_names(fitted, attributes)}
+
+
+def _other_names(parts: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+    return {name: part for name, part in parts.items() if name not in known}
+
+
+def _without_interactions(cls: type[Any], attributes: dict[str, Any]) -> Parts:
+    """Return the parts of a model without interactions that files leave out.
+
+    Files of such models are the same as before there were interactions.
+    """
+    if cls is ShapeModel:
+        return {"surfaces": ()}, {}
+    if not (issubclass(cls, BaseEstimator) and "interactions" in _names(cls)):
+        return {}, {}
+    parameters = {name: getattr(cls, name) for name in _OPTIONS_OF_INTERACTIONS}
+    fitted: dict[str, Any] = {}
+    if "shapes_" in attributes:
+        fitted = {"interactions_": [], "interaction_strength_": 0.0, "surface_density_": ()}
+    if "half_mass_" in attributes:
+        half_mass = attributes["half_mass_"]
+        fitted |= {"_kernel_diagonal": np.array([half_mass]), "_max_kernel": half_mass}
+    removed = attributes.get("_removed_attributes", ())  # by an edit
+    return {"interactions": 0, **parameters}, _other_names(fitted, removed)
 
 
 def _rename(parts: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

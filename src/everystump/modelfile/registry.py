@@ -31,6 +31,7 @@ from everystump._core.measures import (
 )
 from everystump._core.shapes import Ensemble, Shape, ShapeModel
 from everystump._core.solvers.certificate import Certificate
+from everystump._core.surfaces import Axis, Surface
 from everystump._tables.frames import Feature
 from everystump._tables.overlap import TrainingRecord
 from everystump.bounds._bound import Bound
@@ -38,6 +39,7 @@ from everystump.estimators._subsamples import Stack
 from everystump.estimators.boosted_svc import Stage
 
 _RECORDS = (
+    Axis,
     Bound,
     Certificate,
     RowDensity,
@@ -52,6 +54,7 @@ _RECORDS = (
     Stack,
     Stage,
     Stumps,
+    Surface,
     TrainingRecord,
 )
 _MEASURES = (ChosenStumps, EqualShare, Lebesgue, Middle, Mixed, Rank, Uniform)

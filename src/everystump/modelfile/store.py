@@ -31,7 +31,7 @@ from everystump.modelfile.decode import Decoder
 from everystump.modelfile.encode import Encoder
 from everystump.modelfile.registry import ESTIMATORS
 
-FORMAT, FORMAT_VERSION = "everystump model", 1
+FORMAT, FORMAT_VERSION = "everystump model", 2
 _INDEX = "model.json"
 _ZIP = b"PK\x03\x04"
 _START = 30 + len(_INDEX)  # bytes of a zip up to and including the name of its first file
@@ -146,7 +146,7 @@ def _files(model: Any) -> dict[str, bytes]:
     arrays = {name: npy_bytes(array) for name, array in encoder.arrays.items()}
     index = {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": encoder.version,
         "everystump": __version__,
         "versions": {
             "numpy": np.__version__,

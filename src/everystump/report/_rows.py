@@ -101,14 +101,9 @@ def largest_errors(rows: ScoredRows, actual: np.ndarray) -> np.ndarray:
 
 
 def explain_rows(
-    rows: ScoredRows,
-    chosen: np.ndarray,
-    models: Sequence[ShapeModel],
-    terms: Sequence[tuple[int, ...]],
-    *,
-    against_actual: bool,
+    rows: ScoredRows, chosen: np.ndarray, models: Sequence[ShapeModel], *, against_actual: bool
 ) -> list[dict[str, Any]]:
-    """Return some rows with the contributions of some terms.
+    """Return some rows with the contributions of each feature.
 
     With two classes these are contributions to the score; with several, to the difference between
     the scores of the predicted class and of another one: the actual one, or the best other.
@@ -118,8 +113,7 @@ def explain_rows(
     if against_actual and rows.actual is not None:
         others = rows.actual[chosen]
     is_binary = len(models) == 1
-    columns = [models[0].terms.index(term) for term in terms]
-    parts = [model.contributions(part.X)[:, columns] for model in models]
+    parts = [model.contributions(part.X) for model in models]
     explained = []
     for k, i in enumerate(chosen.tolist()):
         predicted, other = int(part.predicted[k]), int(others[k])
