@@ -1,7 +1,7 @@
 """The cells of a feature in interactions, and the centered stumps over them.
 
 In an interaction a feature has fewer bins than in its own curve: neighboring bins are merged into
-at most ``max_cells`` cells of about equal weight, and the rare levels of a category share one cell.
+at most ``max_cells`` cells, and the rare levels of a category share one cell.
 Missing values keep a cell of their own.  The cells form a tree, as bins do (see
 `everystump._core.columns`).
 
@@ -63,8 +63,11 @@ class CellColumn:
 
 def make_cells(column: Column, d: int, measure: Measure, max_cells: int) -> CellColumn:
     """Return the cells of feature ``d`` with at most ``max_cells`` cells for its values."""
-    merge = _merge_levels if column.is_category else _merge_values
-    coarse, cell_of_value = merge(column, max_cells)
+    if column.is_category:
+        coarse, cell_of_value = _merge_levels(column, max_cells)
+    else:
+        masses = measure.masses(column, d).inside
+        coarse, cell_of_value = _merge_values(column, masses, max_cells)
     parts = [np.zeros(column.first, dtype=int), coarse.first + cell_of_value]
     if column.missing > 0:
         parts.append(np.array([coarse.missing_bin]))
@@ -73,12 +76,17 @@ def make_cells(column: Column, d: int, measure: Measure, max_cells: int) -> Cell
     return CellColumn(coarse, np.concatenate(parts), votes, variances, column.counts)
 
 
-def _merge_values(column: Column, max_cells: int) -> tuple[Column, np.ndarray]:
-    """Return a column of few values, and the new index of each value."""
+def _merge_values(column: Column, masses: np.ndarray, max_cells: int) -> tuple[Column, np.ndarray]:
+    """Return a column of few values, and the new index of each value.
+
+    Each cell has about the same share of the rows and of the mass of the stumps, in total.  Cells
+    of equal numbers of rows alone would be too wide in long tails.
+    """
     values, counts = column.values, column.counts
     if len(values) <= max_cells:
         return column, np.arange(len(values))
-    starts = bin_starts(counts, max_cells)
+    mass = (np.append(masses, 0.0) + np.append(0.0, masses)) / 2
+    starts = bin_starts(counts / counts.sum() + mass / (mass.sum() or 1.0), max_cells)
     index = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
     totals = np.add.reduceat(counts, starts)
     shares = counts / np.where(totals > 0, totals, 1.0)[index]

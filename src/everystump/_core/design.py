@@ -12,12 +12,13 @@ import numpy as np
 from everystump._core import rowloops
 from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
-from everystump._core.fitted_shapes import SurfaceBuilder, spread_weights
+from everystump._core.fitted_shapes import SurfaceBuilder, inside_cells, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
 from everystump._core.interactions import Term
 from everystump._core.losses import Loss
 from everystump._core.measures import Masses, Measure
 from everystump._core.packing import Packing, pack
+from everystump._core.purify import Purifier
 from everystump._core.screening import Residuals, Screener
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._core.solvers import solve
@@ -280,9 +281,18 @@ class Design:
         builder = SurfaceBuilder(self.measure.is_step)
         for term in interactions.terms:
             cells = [feature.cells for feature in interactions.features[term]]
-            table = interactions.term_table(term, weights)
-            builder.add(term, cells, table, self.cell_weights[term])
+            table = interactions.term_table(term, weights)[inside_cells(cells)]
+            builder.add(term, cells, self._purifiers[term].purify(table))
         return builder.add_to(model)
+
+    @cached_property
+    def _purifiers(self) -> dict[Term, Purifier]:
+        """What purifies each interaction, shared by all classes."""
+        interactions = self.terms.interactions
+        return {
+            term: Purifier(weights[inside_cells([f.cells for f in interactions.features[term]])])
+            for term, weights in self.cell_weights.items()
+        }
 
     def surface_density(self, model: ShapeModel) -> tuple[np.ndarray, ...]:
         """Return the weight of the training rows at each grid point of each surface."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from everystump._core.cells import CellColumn
 from everystump._core.interactions import Term
-from everystump._core.purify import purify
+from everystump._core.purify import Purified
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._core.surfaces import Axis, Surface, combine_surfaces
 
@@ -25,25 +25,23 @@ class SurfaceBuilder:
     def __init__(self, is_step: bool) -> None:
         self._is_step = is_step
         self._surfaces: dict[Term, list[Surface]] = {}
-        self._curves: dict[int, list[Shape]] = {}
-        self.constant = 0.0
+        # Per feature and cells, the sum of what was removed from interactions.
+        self._removed: dict[tuple[int, int], tuple[CellColumn, np.ndarray]] = {}
+        self._constant = 0.0
 
-    def add(
-        self, term: Term, cells: Sequence[CellColumn], table: np.ndarray, weights: np.ndarray
-    ) -> None:
-        """Add an interaction with values and weights of the training rows by cell."""
-        inside = tuple(slice(cell.column.first, None) for cell in cells)
-        pure = purify(table[inside], weights[inside])
+    def add(self, term: Term, cells: Sequence[CellColumn], pure: Purified) -> None:
+        """Add a purified interaction over the cells of its features."""
         self._add_surface(term, cells, pure.values)
         for axes, part in pure.removed.items():
             if len(axes) == 2:
                 lower = tuple(term[j] for j in axes)
                 self._add_surface(lower, [cells[j] for j in axes], part)
             elif len(axes) == 1:
-                curve = _curve(cells[axes[0]], part, self._is_step)
-                self._curves.setdefault(term[axes[0]], []).append(curve)
+                d, cell = term[axes[0]], cells[axes[0]]
+                _, total = self._removed.get((d, id(cell)), (cell, 0.0))
+                self._removed[d, id(cell)] = cell, total + part
             else:
-                self.constant += float(part)
+                self._constant += float(part)
 
     def _add_surface(self, term: Term, cells: Sequence[CellColumn], values: np.ndarray) -> None:
         axes = []
@@ -56,13 +54,19 @@ class SurfaceBuilder:
     def add_to(self, model: ShapeModel) -> ShapeModel:
         """Return the model with the curves and surfaces added."""
         shapes = list(model.shapes)
-        for d, curves in self._curves.items():
-            shapes[d] = combine_shapes([shapes[d], *curves], [1.0] * (len(curves) + 1))
+        for (d, _), (cell, values) in self._removed.items():
+            curve = _curve(cell, values, self._is_step)
+            shapes[d] = combine_shapes([shapes[d], curve], [1.0, 1.0])
         surfaces = [
             combine_surfaces(parts, [1.0] * len(parts)) if len(parts) > 1 else parts[0]
             for _, parts in sorted(self._surfaces.items())
         ]
-        return ShapeModel(tuple(shapes), model.intercept + self.constant, tuple(surfaces))
+        return ShapeModel(tuple(shapes), model.intercept + self._constant, tuple(surfaces))
+
+
+def inside_cells(cells: Sequence[CellColumn]) -> tuple[slice, ...]:
+    """Return the part of an array over cells without the empty root cells of categories."""
+    return tuple(slice(cell.column.first, None) for cell in cells)
 
 
 def _levels(cells: CellColumn) -> tuple[np.ndarray, np.ndarray]:

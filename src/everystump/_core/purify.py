@@ -67,22 +67,34 @@ def purify(values: np.ndarray, weights: np.ndarray) -> Purified:
     >>> pure.removed[()], pure.removed[(0,)], pure.removed[(1,)]
     (array(2.5), array([-2.,  2.]), array([-1.5,  1.5]))
     """
-    values, weights = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    if weights.shape != values.shape or values.ndim not in (2, 3):
-        raise ValueError(
-            f"values and weights have the shapes {values.shape} and {weights.shape}; pass two "
-            f"arrays of the same shape with two or three axes."
-        )
-    scale = weights.max(initial=0.0)
-    weights = weights / scale if scale > 0.0 else np.ones_like(weights)
-    if values.ndim == 2:
-        removed = _center(*_fit_vectors(values, weights), weights)
-    else:
-        removed = _purify_matrices(_fit_matrices(values, weights), weights)
-    rest = values.copy()
-    for axes, part in removed.items():
-        rest -= _expand(part, axes, values.ndim)
-    return Purified(rest, removed)
+    return Purifier(weights).purify(values)
+
+
+class Purifier:
+    """Purifies interactions with the same weights; what depends on these is computed once."""
+
+    def __init__(self, weights: np.ndarray) -> None:
+        weights = np.asarray(weights, dtype=np.float64)
+        scale = weights.max(initial=0.0)
+        self._weights = weights / scale if scale > 0.0 else np.ones_like(weights)
+        self._fit = _VectorFit(self._weights) if weights.ndim == 2 else None
+
+    def purify(self, values: np.ndarray) -> Purified:
+        """Return an interaction and its purified parts of lower order; see `purify`."""
+        values = np.asarray(values, dtype=np.float64)
+        if self._weights.shape != values.shape or values.ndim not in (2, 3):
+            raise ValueError(
+                f"values and weights have the shapes {values.shape} and {self._weights.shape}; "
+                f"pass two arrays of the same shape with two or three axes."
+            )
+        if self._fit is not None:
+            removed = _center(*self._fit.solve(values), self._weights)
+        else:
+            removed = _purify_matrices(_fit_matrices(values, self._weights), self._weights)
+        rest = values.copy()
+        for axes, part in removed.items():
+            rest -= _expand(part, axes, values.ndim)
+        return Purified(rest, removed)
 
 
 def _expand(part: np.ndarray, axes: tuple[int, ...], order: int) -> np.ndarray:
@@ -100,25 +112,38 @@ def _center(a: np.ndarray, b: np.ndarray, weights: np.ndarray) -> Parts:
     return {(0,): a - mean_a, (1,): b - mean_b, (): np.array(mean_a + mean_b)}
 
 
-def _fit_vectors(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``a`` and ``b`` for which ``a[i] + b[j]`` is closest to the values."""
-    if len(values) < values.shape[1]:  # the longer vector is eliminated
-        b, a = _fit_vectors(values.T, weights.T)
-        return a, b
-    rows, columns = weights.sum(axis=1), weights.sum(axis=0)
-    rows[rows == 0.0] = columns[columns == 0.0] = 1.0
-    share, root = weights / rows[:, None], np.sqrt(columns)
-    row_means = (share * values).sum(axis=1)
-    # The system for b, scaled to a diagonal of at most 1.
-    matrix = np.diag(weights.sum(axis=0)) - weights.T @ share
-    eigenvalues, Q = np.linalg.eigh(matrix / root[:, None] / root)
-    inverse = np.zeros_like(eigenvalues)
-    np.divide(1.0, eigenvalues, out=inverse, where=eigenvalues > _MIN_EIGENVALUE)
-    b = np.zeros(values.shape[1])
-    for _ in range(_REFINEMENTS):
-        left = values - (row_means - share @ b)[:, None] - b
-        b += Q @ (inverse * (Q.T @ ((weights * left).sum(axis=0) / root))) / root
-    return _align_groups(values, row_means - share @ b, b, weights)
+class _VectorFit:
+    """Finds ``a`` and ``b`` for which ``a[i] + b[j]`` is closest to given values."""
+
+    def __init__(self, weights: np.ndarray) -> None:
+        # The longer vector is eliminated.
+        self._is_transposed = len(weights) < weights.shape[1]
+        self._weights = weights.T if self._is_transposed else weights
+        rows, columns = self._weights.sum(axis=1), self._weights.sum(axis=0)
+        rows[rows == 0.0] = columns[columns == 0.0] = 1.0
+        self._share, self._root = self._weights / rows[:, None], np.sqrt(columns)
+        # The system for b, scaled to a diagonal of at most 1.
+        matrix = np.diag(self._weights.sum(axis=0)) - self._weights.T @ self._share
+        eigenvalues, self._Q = np.linalg.eigh(matrix / self._root[:, None] / self._root)
+        self._inverse = np.zeros_like(eigenvalues)
+        np.divide(1.0, eigenvalues, out=self._inverse, where=eigenvalues > _MIN_EIGENVALUE)
+        self._groups = _connected_groups(self._weights)
+
+    def solve(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``a`` and ``b``."""
+        if self._is_transposed:
+            b, a = self._solve(values.T)
+            return a, b
+        return self._solve(values)
+
+    def _solve(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        share, Q, root = self._share, self._Q, self._root
+        row_means = (share * values).sum(axis=1)
+        b = np.zeros(values.shape[1])
+        for _ in range(_REFINEMENTS):
+            left = values - (row_means - share @ b)[:, None] - b
+            b += Q @ (self._inverse * (Q.T @ ((self._weights * left).sum(axis=0) / root))) / root
+        return _align_groups(values, row_means - share @ b, b, self._groups)
 
 
 def _connected_groups(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -132,14 +157,13 @@ def _connected_groups(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _align_groups(
-    values: np.ndarray, a: np.ndarray, b: np.ndarray, weights: np.ndarray
+    values: np.ndarray, a: np.ndarray, b: np.ndarray, groups: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return ``a`` and ``b`` shifted against each other in each connected group.
 
     A shift ``t`` of a group, ``a + t`` and ``b - t``, changes the fit in empty cells only.  The
     shifts minimize the squared remainder there, each cell counted once.
     """
-    groups = _connected_groups(weights)
     n = max(part.max() for part in groups) + 1
     if n == 1:
         return a, b

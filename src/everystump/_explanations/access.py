@@ -130,6 +130,8 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         certificates = certificates if isinstance(certificates, list) else [certificates]
         weakest = max(certificates, key=lambda certificate: certificate.gap)
         over = getattr(model, "_optimum_over", "other solution")
+        if getattr(model, "interactions_", None):
+            over += " and products of stumps"
         record["certificate"] = asdict(weakest) | {"over": over}
         if len(certificates) > 1:
             record["certificate"]["class"] = model.classes_.tolist()[certificates.index(weakest)]

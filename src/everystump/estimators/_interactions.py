@@ -62,10 +62,27 @@ class InteractionChoice:
         """Return the interactions to include, given solutions without interactions."""
         if isinstance(self.requested, list):
             return self.requested
-        features = self.candidates(design)
         if not self.needs_screening(design):
+            features = self.candidates(design)
             return [(d, e) for k, d in enumerate(features) for e in features[k + 1 :]]
-        sizes = design.curve_sizes(solutions)
+        pairs, triples = self.measure(design, solutions, loss, weight, strength, n_threads)
+        n = self._n_pairs
+        return sorted(list(pairs)[:n]) + sorted(list(triples)[:n])
+
+    def measure(
+        self,
+        design: Design,
+        solutions: Sequence[Solution],
+        loss: type[Loss],
+        weight: np.ndarray,
+        strength: float,
+        n_threads: int,
+    ) -> tuple[dict[Term, float], dict[Term, float]]:
+        """Return the Newton decrements of pairs and of triples, the largest first.
+
+        They are measured at solutions without interactions, one per class.
+        """
+        features, sizes = self.candidates(design), design.curve_sizes(solutions)
         features = sorted(features, key=lambda d: -sizes[d])
         screener = design.screener(
             solutions,
@@ -76,11 +93,9 @@ class InteractionChoice:
             n_threads=n_threads,
         )
         n = self._n_pairs
-        pairs = list(screener.pairs(features, n))[:n]
-        triples: list[Term] = []
-        if self.max_order > 2:
-            triples = list(screener.triples(pairs, features))[:n]
-        return sorted(pairs) + sorted(triples)
+        pairs = screener.pairs(features, n)
+        triples = {} if self.max_order == 2 else screener.triples(list(pairs)[:n], features)
+        return pairs, triples
 
 
 def _varies(weights: np.ndarray) -> bool:

@@ -139,8 +139,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         """Choose the strength of the interactions; return the design with them and a start."""
         additive: list[Solution] = []
         if choice.needs_screening(design):
-            tol = max(self.tol, self._fold_tol())
-            additive = self._solve(table, design, self.C_, tol=tol, verbose=0)
+            additive = self._solve_additive(table, design)
         extended = self._add_interactions(table, design, choice, additive)
         if not extended.terms.interactions.terms:
             return design, None
@@ -152,6 +151,14 @@ class CPathEnsemble(BaseStumpEnsemble):
         extended = extended.with_strength(float(strength))
         starts = [extended.warm_start(solution, design) for solution in additive]
         return extended, starts or None
+
+    def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
+        self._select_cost(table, design, PathGrid.for_cost(self.Cs))
+        return self._solve_additive(table, design)
+
+    def _solve_additive(self, table: TrainingTable, design: Design) -> list[Solution]:
+        """Return solutions without interactions for the chosen C."""
+        return self._solve(table, design, self.C_, tol=self._fold_tol(), verbose=0)
 
     def _add_interactions(
         self,

@@ -171,6 +171,24 @@ class BaseStumpEnsemble(TabularClassifier):
             solutions.append(solution)
         return solutions
 
+    def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
+        """Return solutions without interactions, at which interactions are measured."""
+        raise NotImplementedError
+
+    def _measure_interactions(
+        self, X: Any, y: Any, sample_weight: Any, strength: float
+    ) -> dict[tuple[int, ...], float]:
+        """Return the Newton decrement of each interaction at the additive solution."""
+        n_threads = count_threads(self.n_jobs)
+        with one_blas_thread:
+            table, design = self._prepare(X, y, sample_weight)
+            choice = self._interaction_choice()
+            additive = self._additive_solutions(table, design)
+            pairs, triples = choice.measure(
+                design, additive, self._loss_class(), table.weight, strength, n_threads
+            )
+        return pairs | triples
+
     def _store(self, table: TrainingTable, design: Design, solutions: list[Solution]) -> None:
         """Store the solutions as fitted attributes."""
         models = [design.shape_model(solution) for solution in solutions]
@@ -306,14 +324,16 @@ class FixedCEnsemble(BaseStumpEnsemble):
             self._store(table, design, self._solve(table, design, self.C, starts=starts))
         warn_if_not_converged(self)
 
+    def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
+        return self._solve(table, design, self.C, tol=max(self.tol, _SCREENING_TOL))
+
     def _with_interactions(
         self, table: TrainingTable, design: Design, choice: InteractionChoice
     ) -> tuple[Design, list[Solution] | None]:
         """Return the design with interactions, and solutions from which to start."""
         additive: list[Solution] = []
         if choice.needs_screening(design):
-            tol = max(self.tol, _SCREENING_TOL)
-            additive = self._solve(table, design, self.C, tol=tol)
+            additive = self._additive_solutions(table, design)
         n_threads = count_threads(self.n_jobs)
         terms = choice.terms(
             design, additive, self._loss_class(), table.weight, self.interaction_strength, n_threads

@@ -1,4 +1,4 @@
-"""Plots of fitted models; needs the ``plot`` extra (matplotlib).
+"""Plots of fitted models, which need the ``plot`` extra (matplotlib), and a table of interactions.
 
 Public names are imported on first use; ``__init__.pyi`` lists them.
 """

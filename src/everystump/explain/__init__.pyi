@@ -3,6 +3,7 @@ from .contributions import ContributionsDisplay as ContributionsDisplay
 from .curves import CurvesDisplay as CurvesDisplay
 from .feature_learning import FeatureLearningDisplay as FeatureLearningDisplay
 from .importances import ImportanceDisplay as ImportanceDisplay
+from .interactions import measure_interactions as measure_interactions
 from .losses import LossesDisplay as LossesDisplay
 from .margins import MarginDisplay as MarginDisplay
 from .margins import MarginsDisplay as MarginsDisplay

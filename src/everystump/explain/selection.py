@@ -1,9 +1,9 @@
-"""Model selection: scores along the C path, and leave-one-out bounds of a search."""
+"""Model selection: scores along a path, and leave-one-out bounds of a search."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -20,20 +20,49 @@ from everystump.explain._display import (
 _FOLD = "#b9c7d9"
 
 
+class _Path(NamedTuple):
+    """The attributes of an estimator that hold a path and its chosen value."""
+
+    results: str
+    chosen: str
+    label: str
+    problem: str
+
+
+_PATHS = {
+    "C": _Path(
+        "cv_results_",
+        "C_",
+        "C",
+        "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
+    ),
+    "interaction_strength": _Path(
+        "interaction_cv_results_",
+        "interaction_strength_",
+        "interaction strength",
+        "has no path of interaction_strength; pass a StumpSVCCV or StumpLogisticRegressionCV "
+        "fitted with interactions and interaction_strength=None",
+    ),
+}
+
+
 @dataclass
 class PathDisplay(AxesDisplay):
-    """The mean score at each C, with the scores of the folds, standard errors and the chosen C.
+    """The mean score along a path, with the scores of the folds, standard errors and the choice.
 
-    If the name of the score starts with ``neg_``, the loss itself is drawn.
+    The path is that of C or of the strength of interactions, where the model without interactions
+    is the first point.  If the name of the score starts with ``neg_``, the loss itself is drawn.
 
     Attributes
     ----------
     results : dict
-        ``cv_results_`` of the estimator.
+        ``cv_results_`` or ``interaction_cv_results_`` of the estimator.
     chosen : float
-        The chosen C.
+        The chosen value.
     scorer : str
         The name of the score.
+    param : {"C", "interaction_strength"}
+        The parameter that varies along the path.
     figure_, ax_ : matplotlib Figure and Axes
         The plot, set by `plot`.
     """
@@ -41,15 +70,19 @@ class PathDisplay(AxesDisplay):
     results: dict[str, Any]
     chosen: float
     scorer: str = "score"
+    param: str = "C"
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the path of a fitted `StumpSVCCV` or `StumpLogisticRegressionCV`.
+    def from_estimator(cls, estimator: Any, *, param: str = "C", ax: Any = None) -> Self:
+        """Draw a path of a fitted `StumpSVCCV` or `StumpLogisticRegressionCV`.
 
         Parameters
         ----------
         estimator : estimator
-            Fitted, with ``cv_results_`` and ``C_``.
+            Fitted, with ``cv_results_`` and ``C_``; for the strength of interactions, with
+            ``interaction_cv_results_``.
+        param : {"C", "interaction_strength"}, default="C"
+            The parameter whose path is drawn.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure by default.
 
@@ -58,26 +91,27 @@ class PathDisplay(AxesDisplay):
         PathDisplay
             With ``figure_`` and ``ax_``.
         """
-        results = training_attribute(
-            estimator,
-            "cv_results_",
-            "has no path; pass a fitted StumpSVCCV or StumpLogisticRegressionCV",
-        )
+        if param not in _PATHS:
+            raise ValueError(f"param={param!r} has no path; use one of {sorted(_PATHS)}.")
+        path = _PATHS[param]
+        results = training_attribute(estimator, path.results, path.problem)
         scorer = getattr(estimator, "scoring_", "accuracy")  # absent in earlier model files
         if estimator.selection != "loo-bound":
-            scorer = f"{scorer} on held-out folds"
-        return cls(results, estimator.C_, scorer).plot(ax=ax)
+            where = "on held-out folds" if results["n_splits"] > 1 else "on a held-out split"
+            scorer = f"{scorer} {where}"
+        return cls(results, getattr(estimator, path.chosen), scorer, param).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        Cs, mean = self.results["param_C"], self.results["mean_test_score"]
-        n_splits = self.results["n_splits"]
+        values, mean = self.results[f"param_{self.param}"], self.results["mean_test_score"]
+        positions, n_splits = _log_positions(values), self.results["n_splits"]
         is_negated = self.scorer.startswith("neg_")  # scikit-learn's scores of losses
         sign = -1.0 if is_negated else 1.0
         error = self.results["std_test_score"] / np.sqrt(max(n_splits - 1, 1))
         for k in range(n_splits):
-            ax.plot(Cs, sign * self.results[f"split{k}_test_score"], color=_FOLD, linewidth=0.8)
+            scores = sign * self.results[f"split{k}_test_score"]
+            ax.plot(positions, scores, color=_FOLD, linewidth=0.8)
         ax.errorbar(
-            Cs,
+            positions,
             sign * mean,
             yerr=error,
             color=NEUTRAL,
@@ -87,9 +121,13 @@ class PathDisplay(AxesDisplay):
             markersize=4,
             label="mean over folds ± standard error" if n_splits > 1 else None,
         )
-        _mark_chosen(ax, self.chosen, f"chosen C = {self.chosen:.3g}")
+        label = _PATHS[self.param].label
+        choice = f"chosen {label} = {self.chosen:.3g}" if self.chosen else "chosen: no interactions"
+        _mark_chosen(ax, positions[np.argmin(np.abs(values - self.chosen))], choice)
         ax.set_xscale("log", base=2)
-        ax.set_xlabel("C")
+        if values[0] == 0:
+            _label_first_tick(ax, positions, "none")
+        ax.set_xlabel(label)
         name = self.scorer.removeprefix("neg_").replace("_", " ") if is_negated else self.scorer
         ax.set_ylabel(escape(f"{name} (lower is better)" if is_negated else name))
         ax.legend(frameon=False, fontsize=9)
@@ -175,6 +213,21 @@ class BoundSearchDisplay(AxesDisplay):
 
 def _mark_chosen(ax: Any, value: float, label: str) -> None:
     ax.axvline(value, color=TEXT, linestyle=DASHED, linewidth=1.0, label=label)
+
+
+def _log_positions(values: np.ndarray) -> np.ndarray:
+    """Return positions on a logarithmic axis; a first value of 0 is one step left of the others."""
+    if values[0] > 0:
+        return values
+    step = values[2] / values[1] if len(values) > 2 else 2.0
+    return np.append(values[1] / step, values[1:])
+
+
+def _label_first_tick(ax: Any, positions: np.ndarray, label: str) -> None:
+    """Label the first position with a text, and some of the others with their values."""
+    shown = positions[: 0 : -max(1, len(positions) // 4)]
+    ax.set_xticks([positions[0], *shown], [label, *(f"{value:.2g}" for value in shown)])
+    ax.minorticks_off()
 
 
 def _best_of_each(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:

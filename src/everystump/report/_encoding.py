@@ -18,39 +18,60 @@ _MAX_REPEATS = 255
 def pack(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document of `everystump.export.to_json` with encoded arrays.
 
-    Each distinct array is one string in ``arrays``, and curves hold its index there, so that arrays
-    shared by classes, such as knots, are stored once.  ``unpack`` in ``scorer.js`` reverses it.
+    Each distinct array is one string in ``arrays``, and curves and surfaces hold its index there,
+    so that arrays shared by classes or surfaces, such as knots, are stored once.  ``unpack`` in
+    ``scorer.js`` reverses it.
     """
     indices: dict[str, int] = {}
 
-    def pack_curve(curve: Mapping[str, Any]) -> dict[str, Any]:
-        encoded = {key: encode_numbers(curve[key]) for key in _ARRAYS if key in curve}
+    def pack_arrays(record: Mapping[str, Any]) -> dict[str, Any]:
+        encoded = {key: encode_numbers(record[key]) for key in _ARRAYS if key in record}
         return {
-            **curve,
+            **record,
             **{k: indices.setdefault(text, len(indices)) for k, text in encoded.items()},
         }
 
-    scores = [
-        {**score, "curves": [pack_curve(curve) for curve in score["curves"]]}
-        for score in document["scores"]
-    ]
+    def pack_surface(surface: Mapping[str, Any]) -> dict[str, Any]:
+        axes = [pack_arrays(axis) for axis in surface["axes"]]
+        return pack_arrays({**surface, "axes": axes})
+
+    def pack_score(score: Mapping[str, Any]) -> dict[str, Any]:
+        packed = {**score, "curves": [pack_arrays(curve) for curve in score["curves"]]}
+        if "surfaces" in score:
+            packed["surfaces"] = [pack_surface(surface) for surface in score["surfaces"]]
+        return packed
+
+    scores = [pack_score(score) for score in document["scores"]]
     return {**document, "scores": scores, "arrays": list(indices)}
 
 
-def encode_numbers(numbers: Sequence[float]) -> str:
+def encode_numbers(numbers: Sequence[Any]) -> str:
     """Return the base64 of numbers, 8 bytes each; if some repeat, a bar and the run lengths follow.
+
+    Nested sequences are flattened.
 
     Examples
     --------
     >>> encode_numbers([1.0]), encode_numbers([1.0, 1.0, 1.0])
     ('AAAAAAAA8D8=', 'AAAAAAAA8D8=|Aw==')
     """
-    bits = np.asarray(numbers, dtype="<f8").view("<u8")  # 0 and -0 differ
+    bits = np.asarray(numbers, dtype="<f8").ravel().view("<u8")  # 0 and -0 differ
     starts = np.flatnonzero(np.append(len(bits) > 0, bits[1:] != bits[:-1]))
     lengths = np.diff(np.append(starts, len(bits)))
     if len(starts) == len(bits) or lengths.max() > _MAX_REPEATS:
         return _base64(bits)
     return f"{_base64(bits[starts])}|{_base64(lengths.astype(np.uint8))}"
+
+
+def encode_flags(flags: np.ndarray) -> str:
+    """Return the base64 of flags, one bit each.
+
+    Examples
+    --------
+    >>> encode_flags(np.array([[False, True], [True, True]]))
+    'cA=='
+    """
+    return _base64(np.packbits(flags))
 
 
 def _base64(array: np.ndarray) -> str:

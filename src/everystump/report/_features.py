@@ -1,4 +1,4 @@
-"""The features of a page: importance, distribution of the rows, and typical values."""
+"""The terms of a page: importance, distribution of the rows, and typical values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from everystump._core.columns import RowDensity
+from everystump._core.gridweights import grid_weights
 from everystump._core.shapes import Shape, ShapeModel
+from everystump._core.surfaces import Surface
 from everystump._explanations.importance import importances as shape_importances
 from everystump._explanations.importance import level_weights, missing_fraction, sample_densities
+from everystump._explanations.joint import GridDensity, JointDensity, SampleDensity
 from everystump._text import pluralize
+from everystump.report._encoding import encode_flags
 
 Densities = tuple[RowDensity, ...] | None
+Term = tuple[int, ...]
 
 
 def row_density(model: Any, X: np.ndarray | None) -> Densities:
@@ -22,35 +27,55 @@ def row_density(model: Any, X: np.ndarray | None) -> Densities:
     return sample_densities(X) if density is None and X is not None else density
 
 
+def surface_density(
+    model: Any, models: list[ShapeModel], X: np.ndarray | None
+) -> tuple[np.ndarray, ...] | None:
+    """Return the weight of the training rows, or else of ``X``, at the grid points of surfaces."""
+    surfaces, weights = models[0].surfaces, getattr(model, "surface_density_", ())
+    if len(weights) == len(surfaces):
+        return weights
+    return None if X is None else grid_weights(surfaces, X)
+
+
 def measure_importances(
-    models: list[ShapeModel], X: np.ndarray | None, density: Densities, about: Mapping[str, Any]
-) -> tuple[list[list[float]], str | None]:
-    """Return the importance of each feature for each score, and the rows it was measured on.
+    models: list[ShapeModel],
+    X: np.ndarray | None,
+    density: Densities,
+    joint: tuple[np.ndarray, ...] | None,
+    about: Mapping[str, Any],
+) -> tuple[dict[Term, list[float]], str | None]:
+    """Return the importance of each term for each score, and the rows it was measured on.
 
     These are rows that the model was not trained on, if there are any: those of ``X``, or those on
     which it was evaluated when it was fitted; else the training rows.
     """
-    stored = about.get("importances")
+    terms, stored = models[0].terms, about.get("importances")
     is_new = X is not None and about.get("rows") != "training"
-    if stored and not is_new:
-        by_feature = np.transpose(stored["values"]).tolist()
-        return by_feature, pluralize(stored["n_rows"], "held-out row")
+    if stored and not is_new and len(stored["values"][0]) == len(terms):
+        by_term = dict(zip(terms, np.transpose(stored["values"]).tolist(), strict=True))
+        return by_term, pluralize(stored["n_rows"], "held-out row")
     used = sample_densities(X) if is_new and X is not None else density
-    values = np.transpose(shape_importances(models, used or (None,) * len(models[0]))).tolist()
+    grids: Sequence[JointDensity] | None = None
+    if is_new:
+        grids = [SampleDensity(X)] * len(models[0].surfaces)
+    elif joint is not None:
+        grids = [GridDensity(weights) for weights in joint]
+    values = shape_importances(models, used or (None,) * len(models[0]), grids)
+    by_term = dict(zip(terms, np.transpose(values).tolist(), strict=True))
     if is_new and X is not None:
-        return values, pluralize(len(X), f"{about.get('rows') or ''} row".strip())
-    return values, None if used is None else "training rows"
+        return by_term, pluralize(len(X), f"{about.get('rows') or ''} row".strip())
+    return by_term, None if used is None else "training rows"
 
 
 def summarize_features(
     features: Sequence[Mapping[str, Any]],
     models: list[ShapeModel],
     density: Densities,
-    importances: list[list[float]],
+    importances: Mapping[Term, list[float]],
 ) -> list[dict[str, Any]]:
     """Return the features of a document with what the page shows about them."""
     return [
-        {"name": feature["name"], "kind": feature["kind"], "importance": importances[d]}
+        {"name": feature["name"], "kind": feature["kind"], "importance": importances[d,]}
         | {"share_missing": None if column is None else missing_fraction(column)}
         | (
             _number([model[d] for model in models], column)
@@ -61,6 +86,48 @@ def summarize_features(
             zip(features, density or (None,) * len(features), strict=True)
         )
     ]
+
+
+def list_interactions(document: Mapping[str, Any]) -> list[Term]:
+    """Return the features of each surface of a document, in ascending order."""
+    surfaces = [surface for score in document["scores"] for surface in score.get("surfaces", [])]
+    return sorted({tuple(surface["features"]) for surface in surfaces})
+
+
+def summarize_interactions(
+    interactions: Sequence[Term],
+    models: list[ShapeModel],
+    joint: tuple[np.ndarray, ...] | None,
+    importances: Mapping[Term, list[float]],
+) -> list[dict[str, Any]]:
+    """Return interactions with their importance and the grid points that rows are close to."""
+    first = models[0]
+    described = []
+    for term in interactions:
+        t = first.terms.index(term) - len(first)
+        grids = {model.surfaces[t].values.shape for model in models}
+        occupied = None
+        if joint is not None and grids == {joint[t].shape}:  # an edit can change a grid
+            occupied = encode_flags(_near_rows(first.surfaces[t], joint[t]))
+        described.append(
+            {"features": list(term), "importance": importances[term], "occupied": occupied}
+        )
+    return described
+
+
+def _near_rows(surface: Surface, weights: np.ndarray) -> np.ndarray:
+    """Return at which grid points of the first two features, or next to which, there are rows."""
+    flags = weights.sum(axis=tuple(range(2, weights.ndim))) > 0
+    for j, axis in enumerate(surface.axes[:2]):
+        if axis.is_category:
+            continue
+        entries = np.moveaxis(flags, j, 0)[: len(axis.knots)]
+        for _ in range(2 if len(axis.jump_ends) else 1):  # a jump has two grid points
+            near = entries.copy()
+            near[1:] |= entries[:-1]
+            near[:-1] |= entries[1:]
+            entries[:] = near
+    return flags
 
 
 def _number(shapes: list[Shape], column: RowDensity | None) -> dict[str, Any]:

@@ -101,9 +101,14 @@ def largest_errors(rows: ScoredRows, actual: np.ndarray) -> np.ndarray:
 
 
 def explain_rows(
-    rows: ScoredRows, chosen: np.ndarray, models: Sequence[ShapeModel], *, against_actual: bool
+    rows: ScoredRows,
+    chosen: np.ndarray,
+    models: Sequence[ShapeModel],
+    terms: Sequence[tuple[int, ...]],
+    *,
+    against_actual: bool,
 ) -> list[dict[str, Any]]:
-    """Return some rows with the contributions of each feature.
+    """Return some rows with the contributions of some terms.
 
     With two classes these are contributions to the score; with several, to the difference between
     the scores of the predicted class and of another one: the actual one, or the best other.
@@ -113,7 +118,8 @@ def explain_rows(
     if against_actual and rows.actual is not None:
         others = rows.actual[chosen]
     is_binary = len(models) == 1
-    parts = [model.contributions(part.X) for model in models]
+    columns = [models[0].terms.index(term) for term in terms]
+    parts = [model.contributions(part.X)[:, columns] for model in models]
     explained = []
     for k, i in enumerate(chosen.tolist()):
         predicted, other = int(part.predicted[k]), int(others[k])

@@ -14,9 +14,10 @@ def paragraphs(
 ) -> list[str]:
     """Return sentences on the training and the error of a model.
 
-    ``model`` has ``estimator``, ``features`` and ``classes``; ``quality`` is that on ``X``.
+    ``model`` has ``estimator``, ``features``, ``classes``, and ``interactions``, the number of
+    features of each; ``quality`` is that on ``X``.
     """
-    sentences = [_training(about, model)]
+    sentences = [_training(about, model), *_interactions(model["interactions"])]
     error = about.get("error")
     has_error = isinstance(error, Mapping) and error.get("value") is not None
     if isinstance(error, Mapping) and has_error:
@@ -31,7 +32,7 @@ def paragraphs(
     if about.get("leakage_warning"):
         sentences.append(f"Warning: {about['leakage_warning']}")
     kind = f"Model: {about.get('model') or model['estimator']}."
-    return [*sentences, _decision_rule(model["classes"]), kind]
+    return [*sentences, _decision_rule(model["classes"], bool(model["interactions"])), kind]
 
 
 def _training(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
@@ -48,15 +49,32 @@ def _training(about: Mapping[str, Any], model: Mapping[str, Any]) -> str:
     return f"{text} It was trained on {' of '.join(source)}{more}." if source else text
 
 
-def _decision_rule(labels: list[str]) -> str:
+def _interactions(orders: list[int]) -> list[str]:
+    """Return a sentence on interactions, given the number of features of each.
+
+    Examples
+    --------
+    >>> _interactions([2, 2, 3])
+    ['It has 2 interactions of two features and 1 interaction of three features: what features
+    contribute together, beyond their own curves.']
+    """
+    counts = [(orders.count(2), "two"), (orders.count(3), "three")]
+    kinds = [f"{pluralize(n, 'interaction')} of {words} features" for n, words in counts if n]
+    meaning = "what features contribute together, beyond their own curves"
+    return [f"It has {' and '.join(kinds)}: {meaning}."] if kinds else []
+
+
+def _decision_rule(labels: list[str], has_interactions: bool) -> str:
     if len(labels) == 2:
+        subject = "Each feature and each interaction" if has_interactions else "Each feature"
         return (
-            f"Each feature adds to the score or subtracts from it. A score above zero favors "
+            f"{subject} adds to the score or subtracts from it. A score above zero favors "
             f"“{labels[1]}”, and a score below zero favors “{labels[0]}”."
         )
+    parts = "features and interactions" if has_interactions else "features"
     return (
         f"Each of the {len(labels)} classes has a score, the sum of an intercept and the "
-        f"contributions of the features; the class with the largest score is predicted."
+        f"contributions of the {parts}; the class with the largest score is predicted."
     )
 
 

@@ -105,12 +105,13 @@ function axes({ x: [low, high], y: [bottom, top], label, strip = 0, xTicks, yTic
   return { chart, atX, atY, end, ground, frame };
 }
 
-/** Return the smallest and the largest value of curves; the range contains zero. */
+/** Return the smallest and the largest value of curves or surfaces; the range contains zero. */
 function rangeOf(curves) {
   let low = 0;
   let high = 0;
   for (const curve of curves) {
-    for (const value of [...(curve.level_values || curve.values), curve.missing ?? 0]) {
+    const values = curve.level_values || curve.values.flat(2);
+    for (const value of [...values, curve.missing ?? 0]) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }

@@ -1,57 +1,76 @@
-// The curves of all features, with a probe that reads their values.
+// The curves and surfaces of all terms, with a probe that reads their values.
 
 const MAX_CURVES = window.innerWidth < 760 ? 8 : 24;
 
-/** Draw all curves; return a function that shows a feature's curve if it is collapsed. */
+/** Draw all terms; return a function that shows the card with some id if it is collapsed. */
 function drawCurves(summary, markers, panel) {
   showSection("curves", "Curves");
-  const { features, order, labels, document: model } = summary;
+  const { terms, order, labels, document: model } = summary;
   const isBinary = labels.length === 2;
+  const nFeatures = model.features.length;
+  const hasSurfaces = terms.length > nFeatures;
   const ownScale = html("input", { type: "checkbox", id: "own-scale" });
   const classSelect = html("select", { id: "curve-class" }, ...labels.map((label, k) =>
     html("option", { value: k }, label)));
   const finder = buildFinder("find-curve", "feature", MAX_CURVES);
   fill(byId("curves-controls"), {}, [finder.search,
     isBinary ? null : html("label", {}, "Class ", classSelect),
-    html("label", {}, ownScale, "each curve on its own scale")]);
+    html("label", {}, ownScale, `each ${hasSurfaces ? "plot" : "curve"} on its own scale`)]);
+  if (hasSurfaces) {
+    byId("curves-title").textContent = "Shape functions (curves) and interactions (heat maps)";
+  }
   byId("curve-cards").after(finder.more);
 
   function draw() {
     const k = isBinary ? 0 : Number(classSelect.value);
-    byId("curves-lead").textContent = curvesLead(isBinary ? labels : [null, labels[k]]);
-    const curves = new Map(model.scores[k].curves.map((curve) => [curve.feature, curve]));
-    const shared = paddedRange([...curves.values()]);
+    byId("curves-lead").textContent = curvesLead(isBinary ? labels : [null, labels[k]],
+      hasSurfaces);
+    const { curves, surfaces = [] } = model.scores[k];
+    const drawn = new Map([...curves.map((curve) => [curve.feature, curve]),
+      ...surfaces.map((surface) => [termIndex(terms, surface.features), surface])]);
+    const [limits, largest] = [paddedRange(curves), largestSize(surfaces)];
     const signs = signClasses(labels, k);
     markers.length = 0;
-    const cards = order.filter((d) => curves.has(d)).map((d) => {
-      const limits = ownScale.checked ? paddedRange([curves.get(d)]) : shared;
-      const element = curveCard(features[d], d, model.features[d].levels, curves.get(d), limits,
-        markers, signs);
-      return { name: features[d].name, element };
+    const cards = order.filter((t) => drawn.has(t)).map((t) => {
+      const shape = drawn.get(t);
+      const element = t < nFeatures
+        ? curveCard(summary, t, shape, ownScale.checked ? paddedRange([shape]) : limits,
+          markers, signs)
+        : surfaceCard(summary, t, shape, ownScale.checked ? largestSize([shape]) : largest,
+          markers, signs);
+      return { name: terms[t].name, element };
     });
     byId("curve-cards").replaceChildren(...cards.map((card) => card.element));
     finder.set(cards);
-    listUnused(order.filter((d) => !curves.has(d)).map((d) => features[d].name));
+    const used = new Set([...drawn.keys()].flatMap((t) => terms[t].features));
+    listUnused(order.filter((d) => d < nFeatures && !used.has(d)).map((d) => terms[d].name));
     panel.refresh();
   }
   ownScale.addEventListener("change", draw);
   classSelect.addEventListener("change", draw);
   draw();
-  return (d) => {
-    if (byId(`curve-${d}`)?.classList.contains("collapsed")) finder.showAll();
+  return (id) => {
+    if (byId(id)?.classList.contains("collapsed")) finder.showAll();
   };
 }
 
-function curvesLead([negative, positive]) {
+/** Return the index of the term of some features. */
+function termIndex(terms, features) {
+  return terms.findIndex((term) => term.features.join() === features.join());
+}
+
+function curvesLead([negative, positive], hasSurfaces) {
   const meaning = negative === null
     ? `The contribution of each value to the score of “${positive}”: values above zero favor ` +
       "this class, and values below zero count against it. "
     : `The contribution of each value to the score: values above zero favor “${positive}”, and ` +
       `values below zero favor “${negative}”. `;
-  return `${meaning}The most important feature comes first. Gray bars show the distribution of ` +
-    "the rows. A diamond marks the contribution of a missing value; a dot or a shaded line marks " +
-    "the row in the what-if panel. To read a curve, point at it, or focus it and use the arrow " +
-    "keys.";
+  const maps = hasSurfaces ? "A heat map shows what two features contribute together, in " +
+    "addition to their curves; hatching marks combinations of values that are far from all rows. " : "";
+  return `${meaning}The most important ${hasSurfaces ? "term" : "feature"} comes first. ${maps}` +
+    "Gray bars show the distribution of the rows. A diamond marks the contribution of a missing " +
+    "value; a dot or a shaded line marks the row in the what-if panel. To read a " +
+    `${hasSurfaces ? "plot" : "curve"}, point at it, or focus it and use the arrow keys.`;
 }
 
 function listUnused(names) {
@@ -67,19 +86,48 @@ function paddedRange(curves) {
   return [low - padding, high + padding];
 }
 
-function curveCard(feature, d, levels, curve, limits, markers, signs) {
+/** Return the largest absolute value of surfaces. */
+function largestSize(surfaces) {
+  return Math.max(...rangeOf(surfaces).map(Math.abs)) || 1;
+}
+
+/** Return a cell as a number, or the index of its level, -1 if unknown; NaN if missing. */
+function toCode(levels, cell) {
+  if (cell === null) return NaN;
+  return levels ? levels.indexOf(cell) : cell;
+}
+
+function curveCard(summary, d, curve, limits, markers, signs) {
+  const feature = summary.features[d];
+  const { levels } = summary.document.features[d];
   const drawing = levels ? drawLevels(feature, levels, curve, limits, signs)
     : drawLine(feature, curve, limits, signs);
-  const levelIndex = new Map((levels || []).map((level, k) => [level, k]));
-  markers.push((cells) => {
-    const cell = cells[d];
-    if (cell === null) drawing.mark(NaN);
-    else drawing.mark(levels ? levelIndex.get(cell) ?? -1 : cell);
-  });
+  markers.push((cells) => drawing.mark(toCode(levels, cells[d])));
   const readout = html("span", { class: "readout", "aria-hidden": "true" });
   if (!levels) addProbe(feature, drawing, curve, readout);
   return html("article", { class: "card curve", id: `curve-${d}`, "aria-label": feature.name },
     html("h3", { title: feature.name }, html("span", {}, feature.name), readout), drawing.chart);
+}
+
+function surfaceCard(summary, t, surface, limit, markers, signs) {
+  const term = summary.terms[t];
+  const drawing = drawSurface(summary, term, surface, limit, signs);
+  const note = html("p", { class: "hint" });
+  const third = surface.features[2];
+  const levels = surface.features.map((d) => summary.document.features[d].levels);
+  markers.push((cells) => {
+    drawing.mark(surface.features.map((d, j) => toCode(levels[j], cells[d])));
+    if (third !== undefined) {
+      note.textContent = `at ${summary.features[third].name} = ${formatValue(cells[third])}, as ` +
+        "in the what-if panel";
+    }
+  });
+  const readout = html("span", { class: "readout", "aria-hidden": "true" });
+  addMapProbe(drawing, readout);
+  return html("article", { class: "card curve", id: `curve-${t}`, "aria-label": term.name },
+    html("h3", { title: term.name }, html("span", {}, term.name)),
+    third === undefined ? null : note, drawing.chart,
+    html("p", { class: "map-legend" }, drawShadeScale(limit, signs), readout));
 }
 
 /** Show the value of a curve at the pointer, or at a position set by the arrow keys. */

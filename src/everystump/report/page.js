@@ -4,13 +4,31 @@ const MAX_ROWS = 5; // explained rows before the button
 const MAX_IMPORTANCES = 15;
 const byId = (id) => document.getElementById(id);
 
+/** Return the terms of the model: its features, and the interactions of some of them. */
+function describeTerms({ features, interactions = [] }) {
+  return [...features.map(({ name, importance }, d) => ({ features: [d], name, importance })),
+    ...interactions.map((interaction) => ({ ...interaction,
+      name: interaction.features.map((d) => features[d].name).join(" \u00d7 ") }))];
+}
+
 function drawPage(summary, scorer) {
   drawAbout(summary);
   const markers = [];
   const onChange = (cells) => markers.forEach((mark) => mark(cells));
   showSection("whatif", "What-if analysis");
+  if (summary.interactions) {
+    byId("whatif-lead").textContent = "The model runs on this page. Start from a row, change its " +
+      "values, and see what the model predicts. The number to the right of a feature is the " +
+      "contribution of its curve; interactions contribute what their features add together. All " +
+      "contributions and the intercept add up to the score.";
+  }
   const panel = buildWhatIf(byId("whatif-panel"), summary, scorer, onChange);
-  drawImportance(summary, drawCurves(summary, markers, panel));
+  const showTerm = drawCurves(summary, markers, panel);
+  document.addEventListener("click", ({ target }) => {
+    const link = target.closest('a[href^="#curve-"]');
+    if (link) showTerm(link.hash.slice(1));
+  });
+  drawImportance(summary);
   drawQuality(summary);
   drawExplainedRows(summary, panel, scorer);
   drawChoiceOfC(summary);
@@ -45,7 +63,7 @@ function sortLinks() {
   byId("links").append(...[...byId("links").children].sort((a, b) => index(a) - index(b)));
 }
 
-function drawAbout({ about, text, document: model }) {
+function drawAbout({ about, text, interactions, document: model }) {
   showSection("about", "About");
   const tiles = byId("tiles");
   const add = (name, value, more) => tiles.append(html("div", { class: "tile" },
@@ -55,6 +73,7 @@ function drawAbout({ about, text, document: model }) {
   if (typeof about.n_rows === "number") add("training rows", count(about.n_rows));
   if (about.n_held_out) add("held-out rows", count(about.n_held_out));
   add("features", count(model.features.length));
+  if (interactions) add("interactions", count(interactions.length));
   add("classes", count(model.classes.length));
   const { certificate, path } = about;
   const { error, range, gap } = text.tiles;
@@ -126,27 +145,29 @@ function drawList(notes, title, sentences) {
     html("ul", {}, ...items.map((text) => html("li", {}, formatValue(text))))));
 }
 
-function drawImportance({ features, order, labels, measured_on: measuredOn }, showCurve) {
+function drawImportance({ features, terms, order, labels, measured_on: measuredOn }) {
   showSection("importance", "Importance");
-  byId("importance-lead").textContent = "The importance of a feature is the standard deviation " +
-    `of its contribution to the score${measuredOn ? ` over the ${measuredOn}` : ""}` +
-    `${labels.length > 2 ? ", summed over the classes" : ""}. Click a name to see its curve.`;
-  const total = (d) => features[d].importance.reduce((sum, part) => sum + part, 0);
+  const hasSurfaces = terms.length > features.length;
+  byId("importance-lead").textContent = `The importance of a feature ${hasSurfaces
+    ? "or of an interaction " : ""}is the standard deviation of its contribution to the score` +
+    `${measuredOn ? ` over the ${measuredOn}` : ""}` +
+    `${labels.length > 2 ? ", summed over the classes" : ""}. Click a name to see its ` +
+    `${hasSurfaces ? "plot" : "curve"}.`;
+  const total = (t) => terms[t].importance.reduce((sum, part) => sum + part, 0);
   const largest = Math.max(...order.map(total)) || 1;
   const hasColors = hasClassColors(labels);
-  const line = (d) => {
-    const link = html("a", { class: "name", href: `#curve-${d}`, title: features[d].name },
-      features[d].name);
-    link.addEventListener("click", () => showCurve(d));
-    const parts = hasColors ? features[d].importance : [total(d)];
+  const line = (t) => {
+    const link = html("a", { class: "name", href: `#curve-${t}`, title: terms[t].name },
+      terms[t].name);
+    const parts = hasColors ? terms[t].importance : [total(t)];
     return html("li", {}, link, html("span", { class: "track stacked" },
       ...parts.map((part, k) => {
         const bar = html("span", { class: `piece ${hasColors ? `c${k}` : "neutral"}` });
         bar.style.width = `${(100 * part) / largest}%`;
         return bar;
-      })), html("span", { class: "number" }, total(d).toFixed(3)));
+      })), html("span", { class: "number" }, total(t).toFixed(3)));
   };
-  const used = order.filter((d) => total(d) > 0);
+  const used = order.filter((t) => total(t) > 0);
   const card = byId("importance-bars");
   if (hasColors) {
     card.append(html("ul", { class: "legend" }, ...labels.map((label, k) =>
@@ -197,14 +218,14 @@ function drawExplainedRows(summary, panel, scorer) {
   if (labels.length === 2) {
     byId("explained-signs").textContent = "The score is the sum of the intercept (baseline), " +
       `${formatSigned(summary.document.scores[0].intercept)}, and the contributions of all ` +
-      `features. Numbers above zero favor \u201c${labels[1]}\u201d, and numbers below zero ` +
+      `features${summary.interactions ? " and interactions" : ""}. Numbers above zero favor \u201c${labels[1]}\u201d, and numbers below zero ` +
       `favor \u201c${labels[0]}\u201d.`;
   }
   add(explained.least_certain, "Least certain rows");
   if (explained.largest_errors.length) add(explained.largest_errors, "Largest errors");
 }
 
-function explainedTable({ features, labels, what_if: whatIf }, rows, panel, scorer, name) {
+function explainedTable({ terms, labels, what_if: whatIf }, rows, panel, scorer, name) {
   const values = new Map(whatIf.map((row) => [row.row, row.values]));
   const isBinary = labels.length === 2;
   const hasProbabilities = scorer.document.log_odds !== null;
@@ -218,14 +239,14 @@ function explainedTable({ features, labels, what_if: whatIf }, rows, panel, scor
       ? [formatPercent(scorer.explainCells(values.get(row.row)).probability[row.predicted])]
       : []), isBinary ? formatSigned(row.score) : row.lead.toFixed(3)];
   const evidence = (row, sign) => {
-    const largest = row.contributions.map((part, d) => [sign * part, d])
+    const largest = row.contributions.map((part, t) => [sign * part, terms[t]])
       .filter(([part]) => part > 0).sort((a, b) => b[0] - a[0]).slice(0, 3);
     const title = titles[titles.length - (sign > 0 ? 2 : 1)];
     const favored = isBinary ? (sign > 0 ? 1 : 0) : (sign > 0 ? row.predicted : row.other);
-    return html("td", { "data-title": title }, ...largest.map(([part, d]) =>
-      html("span", { class: "chip", title: features[d].name },
-        html("span", {}, `${truncateMiddle(features[d].name)} = ` +
-          truncateMiddle(formatValue(values.get(row.row)[d]))),
+    return html("td", { "data-title": title }, ...largest.map(([part, term]) =>
+      html("span", { class: "chip", title: term.name },
+        html("span", {}, `${truncateMiddle(term.name)} = ${truncateMiddle(
+          term.features.map((d) => formatValue(values.get(row.row)[d])).join(", "))}`),
         html("span", { class: `number ${textClass(favored, labels)}` },
           formatSigned(sign * part)))));
   };
@@ -276,5 +297,6 @@ function drawVersions({ about: { versions } }) {
 
 const summary = JSON.parse(byId("data").textContent);
 summary.document = unpack(summary.document);
+summary.terms = describeTerms(summary);
 window.everystump = makeScorer(summary.document);
 if (document.body) drawPage(summary, window.everystump);

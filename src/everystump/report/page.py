@@ -17,7 +17,16 @@ from everystump._files import check_output_path, write_text
 from everystump.report._encoding import pack
 from everystump.report.summary import summarize
 
-_SCRIPTS = ("scorer.js", "charts.js", "finder.js", "inputs.js", "whatif.js", "curves.js", "page.js")
+_SCRIPTS = (
+    "scorer.js",
+    "charts.js",
+    "finder.js",
+    "inputs.js",
+    "whatif.js",
+    "surfaces.js",
+    "curves.js",
+    "page.js",
+)
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 

@@ -1,16 +1,43 @@
 "use strict";
 
-// The scorer of everystump.export.scoring, for documents that contain curves only.
+// The scorer of everystump.export.scoring, for documents that contain curves and surfaces only.
 
-/** Decode the arrays of curves that everystump.report._encoding packed. */
+/** Decode the arrays of curves and surfaces that everystump.report._encoding packed. */
 function unpack({ arrays, ...model }) {
   const decoded = arrays.map(decodeNumbers);
-  for (const curve of model.scores.flatMap((score) => score.curves)) {
+  const decode = (record) => {
     for (const key of ["knots", "values", "level_values"]) {
-      if (key in curve) curve[key] = decoded[curve[key]];
+      if (key in record) record[key] = decoded[record[key]];
+    }
+  };
+  for (const { curves, surfaces = [] } of model.scores) {
+    curves.forEach(decode);
+    for (const surface of surfaces) {
+      surface.axes.forEach(decode);
+      surface.values = nest(decoded[surface.values], surface.axes.map(axisLength));
     }
   }
   return model;
+}
+
+/** Return numbers as nested arrays of some lengths. */
+function nest(numbers, [length, ...others]) {
+  if (!others.length) return numbers;
+  const size = numbers.length / length;
+  return Array.from({ length }, (_, k) => nest(numbers.slice(k * size, (k + 1) * size), others));
+}
+
+/** Return the features of each term: first of each curve, then of each surface. */
+function listTerms(model) {
+  const found = new Map();
+  for (const { features } of model.scores.flatMap((score) => score.surfaces ?? [])) {
+    found.set(features.join(), features);
+  }
+  const compare = (a, b) => {
+    const j = a.findIndex((d, k) => d !== b[k]);
+    return j < 0 ? -1 : a[j] - (b[j] ?? -1);
+  };
+  return [...model.features.map((_, d) => [d]), ...[...found.values()].sort(compare)];
 }
 
 /** Return numbers from the base64 of their bytes and, after a bar, of their run lengths. */
@@ -27,6 +54,8 @@ function makeScorer(model) {
   const featureIndex = new Map(model.features.map((feature, d) => [feature.name, d]));
   const levelIndex = model.features.map((feature) =>
     feature.levels ? new Map(feature.levels.map((level, k) => [level, k])) : null);
+  const terms = listTerms(model);
+  const termIndex = new Map(terms.map((features, t) => [features.join(), t]));
 
   /** Return a cell as a number, or the index of its level, -1 if unknown; NaN if missing. */
   function toNumber(d, cell) {
@@ -64,9 +93,12 @@ function makeScorer(model) {
     const x = cells.map((cell, d) => toNumber(d, cell));
     const hasNoScore = !model.takes_missing && x.some(Number.isNaN);
     const contributions = model.scores.map((score) => {
-      const parts = new Array(x.length).fill(0);
+      const parts = new Array(terms.length).fill(0);
       for (const curve of score.curves) {
         parts[curve.feature] += evaluateCurve(curve, x[curve.feature]);
+      }
+      for (const surface of score.surfaces ?? []) {
+        parts[termIndex.get(surface.features.join())] += evaluateSurface(surface, x);
       }
       return parts;
     });
@@ -118,6 +150,36 @@ function interpolate(knots, values, x) {
   // Rounding must not go beyond the value at the next knot: monotonic curves stay monotonic.
   const value = low + slope * (x - knots[k - 1]);
   return slope > 0 ? Math.min(value, values[k]) : Math.max(value, values[k]);
+}
+
+/** Return the value of a surface at x, the values of all features. */
+function evaluateSurface({ features, axes, values }, x) {
+  const positions = features.map((d, j) => findPosition(axes[j], x[d]));
+  return positions.includes(null) ? 0 : interpolateTable(values, positions);
+}
+
+/** Return the number of entries of a surface along an axis. */
+const axisLength = ({ knots, levels, missing }) => (knots ? knots.length : levels) + missing;
+
+/**
+ * Return the entry of an axis at x and the fraction of the way to the next one; null for an unknown
+ * level, and for a missing value if the axis has no entry for it.
+ */
+function findPosition(axis, x) {
+  if (Number.isNaN(x)) return axis.missing ? { index: axisLength(axis) - 1, fraction: 0 } : null;
+  if (!axis.knots) return x >= 0 ? { index: x, fraction: 0 } : null;
+  const index = Math.max(countAtMost(axis.knots, x) - 1, 0);
+  const width = axis.knots[index + 1] - axis.knots[index]; // NaN at the last knot
+  const fraction = (x - axis.knots[index]) / width;
+  return { index, fraction: fraction > 0 && width < Infinity ? fraction : 0 };
+}
+
+/** Return the value of nested arrays at a position along each of their axes. */
+function interpolateTable(values, [position, ...others]) {
+  const { index, fraction } = position;
+  const at = (k) => (others.length ? interpolateTable(values[k], others) : values[k]);
+  const low = at(index);
+  return fraction > 0 ? low + fraction * (at(index + 1) - low) : low;
 }
 
 /** Return how many of ascending numbers are at most x. */

@@ -17,9 +17,13 @@ from everystump.export.document import to_document
 from everystump.report._encoding import to_plain
 from everystump.report._features import (
     Densities,
+    Term,
+    list_interactions,
     measure_importances,
     row_density,
     summarize_features,
+    summarize_interactions,
+    surface_density,
 )
 from everystump.report._rows import (
     ScoredRows,
@@ -64,7 +68,7 @@ def summarize(
         the model that was evaluated, if it is a different one), ``model`` (a description),
         ``schema`` and ``dropped`` (sentences), ``error`` (value, low, high, how), ``figures`` (see
         `everystump._evaluation.evaluate`), ``importances`` (``n_rows``, and ``values`` by score and
-        feature), ``certificate`` (primal, dual, gap, converged, over), ``bounds`` (a list: name,
+        term), ``certificate`` (primal, dual, gap, converged, over), ``bounds`` (a list: name,
         bounded, value, holds, vacuous, reference, assumptions), ``path`` (C, mean, std, scoring,
         chosen), ``notes`` (sentences) and ``versions``.
 
@@ -72,7 +76,8 @@ def summarize(
     -------
     dict
         ``document`` is the document of `everystump.export.to_json`; features, classes and rows are
-        referred to by their index, counting from 0.
+        referred to by their index, counting from 0.  Terms are the features, followed by the
+        ``interactions``, if there are any.
 
     Examples
     --------
@@ -91,22 +96,26 @@ def summarize(
     info = _collect_info(model, about)
     if y is not None and not {"rows", "leakage_warning"} & {*info}:
         info |= _compare_with_training(pipeline, X, y)
-    density = row_density(model, None if rows is None else rows.X)
-    importances, measured_on = measure_importances(
-        models, None if rows is None else rows.X, density, info
-    )
+    numbers = None if rows is None else rows.X
+    density, joint = row_density(model, numbers), surface_density(model, models, numbers)
+    importances, measured_on = measure_importances(models, numbers, density, joint, info)
     features = summarize_features(document["features"], models, density, importances)
+    interactions = list_interactions(document)
+    terms = [*((d,) for d in range(len(features))), *interactions]
     labels = [_text(label) for label in document["classes"]]
     summary = {
         "title": _title(info.get("target"), document["estimator"]),
         "document": document,
         "labels": labels,
         "features": features,
-        "order": np.argsort([-sum(by_score) for by_score in importances], kind="stable").tolist(),
+        "order": np.argsort([-sum(importances[term]) for term in terms], kind="stable").tolist(),
         "measured_on": measured_on,
         "edits": [str(edit) for edit in getattr(model, "edits_", ())],
         "about": info,
     }
+    if interactions:
+        described = summarize_interactions(interactions, models, joint, importances)
+        summary["interactions"] = described
     if rows is None:
         typical = {
             "title": "a typical row: medians and most frequent levels",
@@ -115,25 +124,28 @@ def summarize(
         artificial = [typical, *_extreme_rows(document, features, models, density)]
         summary |= {"quality": None, "explained": None, "what_if": artificial}
     else:
-        summary |= _summarize_rows(rows, models, document)
+        summary |= _summarize_rows(rows, models, document, terms)
     if summary["quality"] is not None:
         summary["quality"]["metrics"] = _metrics(model, X, y, info)
     return summary | {"text": _texts(info, document, labels, summary["quality"])}
 
 
 def _summarize_rows(
-    rows: ScoredRows, models: Sequence[ShapeModel], document: Mapping[str, Any]
+    rows: ScoredRows,
+    models: Sequence[ShapeModel],
+    document: Mapping[str, Any],
+    terms: Sequence[Term],
 ) -> dict[str, Any]:
     """Return what the page shows about rows."""
     uncertain = least_certain(rows)
     explained = {
-        "least_certain": explain_rows(rows, uncertain, models, against_actual=False),
+        "least_certain": explain_rows(rows, uncertain, models, terms, against_actual=False),
         "largest_errors": [],
     }
     first, quality = uncertain.tolist(), None
     if rows.actual is not None:
         errors = largest_errors(rows, rows.actual)
-        explained["largest_errors"] = explain_rows(rows, errors, models, against_actual=True)
+        explained["largest_errors"] = explain_rows(rows, errors, models, terms, against_actual=True)
         first += errors.tolist()
         quality = summarize_quality(rows, rows.actual)
     what_if = what_if_rows(rows, document["features"], first)
@@ -146,10 +158,11 @@ def _extreme_rows(
     models: Sequence[ShapeModel],
     density: Densities,
 ) -> list[dict[str, Any]]:
-    """Return one row per class, made up of the values that favor it most."""
+    """Return one row per class, made up of the values whose curves favor it most."""
     if density is None:
         return []
     signs = [(0, -1.0), (0, 1.0)] if len(models) == 1 else [(k, 1.0) for k in range(len(models))]
+    what = "curve" if models[0].surfaces else "feature"
     rows = []
     for label, (k, sign) in zip(document["classes"], signs, strict=True):
         values = []
@@ -162,7 +175,7 @@ def _extreme_rows(
                 levels = document["features"][d]["levels"]
                 best = levels[int(best)] if best >= 0 else feature["typical"]
             values.append(best)
-        rows.append({"title": f"every feature favors “{label}”", "values": values})
+        rows.append({"title": f"every {what} favors “{label}”", "values": values})
     return rows
 
 
@@ -212,7 +225,11 @@ def _texts(
     quality: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Return the sentences and tables of text on the page."""
-    model = {"estimator": document["estimator"], "features": len(document["features"])}
+    model = {
+        "estimator": document["estimator"],
+        "features": len(document["features"]),
+        "interactions": [len(term) for term in list_interactions(document)],
+    }
     certificate = about.get("certificate")
     return {
         "description": paragraphs(about, model | {"classes": labels}, quality),

@@ -1,6 +1,7 @@
 // The what-if panel: an input for each feature, and the prediction for their values.
 
 const MAX_FIELDS = 12;
+const MAX_INTERACTIONS = 8;
 const ANNOUNCE_DELAY = 600; // milliseconds without a change before the outcome is announced
 
 /** Build the panel into an element; `onChange` is called with the cells after each change. */
@@ -13,12 +14,16 @@ function buildWhatIf(panel, summary, scorer, onChange) {
     state.pinned = true;
     schedule();
   });
-  const fields = summary.order.map((d) => buildField(summary, d, limits, (cell) => {
-    state.cells[d] = cell;
-    schedule();
-  }));
+  const nFeatures = summary.features.length;
+  const fields = summary.order.filter((t) => t < nFeatures).map((d) =>
+    buildField(summary, d, limits, (cell) => {
+      state.cells[d] = cell;
+      schedule();
+    }));
+  const lines = summary.order.filter((t) => t >= nFeatures).map((t) =>
+    buildInteraction(summary, t, limits));
   const rowSelect = buildRowSelect(summary, (row) => startFrom(row));
-  const list = buildFieldList(fields);
+  const list = buildFieldList(fields, lines);
   panel.append(rowSelect.element, outcome.element, list.element);
   let isScheduled = false;
 
@@ -36,11 +41,12 @@ function buildWhatIf(panel, summary, scorer, onChange) {
     if (state.score !== null && !state.pinned) state.score = result.predicted ?? 0;
     const contributions = result.contributions[state.score ?? 0];
     const signs = signClasses(labels, state.score ?? 0);
+    const isChanged = (d) => state.cells[d] !== state.row.values[d];
     fields.forEach((field) => {
-      const d = field.index;
-      field.update(contributions[d], state.cells[d] !== state.row.values[d], signs);
+      field.update(contributions[field.index], isChanged(field.index), signs);
     });
-    list.setIntercept(summary.document.scores[state.score ?? 0].intercept);
+    lines.forEach((line) => line.update(contributions[line.index], state.cells, isChanged, signs));
+    list.update(summary.document.scores[state.score ?? 0].intercept);
     outcome.update(result, state.before, state.score);
     onChange(state.cells);
   }
@@ -66,9 +72,10 @@ function buildWhatIf(panel, summary, scorer, onChange) {
   };
 }
 
-/** Return an interval that contains zero and all values of the curves. */
+/** Return an interval that contains zero and all values of the curves and surfaces. */
 function contributionLimits(model) {
-  const [low, high] = rangeOf(model.scores.flatMap((score) => score.curves));
+  const [low, high] = rangeOf(model.scores.flatMap(({ curves, surfaces = [] }) =>
+    [...curves, ...surfaces]));
   return low === high ? [-1, 1] : [low, high];
 }
 
@@ -96,8 +103,8 @@ function buildRowSelect(summary, onSelect) {
   };
 }
 
-/** Return the list of fields, which can be sorted and searched. */
-function buildFieldList(fields) {
+/** Return the list of fields, which can be sorted and searched, and that of interactions. */
+function buildFieldList(fields, lines) {
   const finder = buildFinder("find-field", "feature", MAX_FIELDS);
   const orders = {
     "most important first": () => 0,
@@ -116,15 +123,66 @@ function buildFieldList(fields) {
     const sorted = [...fields].sort(orders[select.value]);
     list.append(...sorted.map((field) => field.element));
     finder.set(sorted);
+    interactions.sort(orders[select.value]);
   }
+  const interactions = buildInteractionList(lines);
   select.addEventListener("change", sort);
   const order = html("label", { hidden: fields.length < 3 }, "Features ", select);
   return {
     element: html("div", {}, html("div", { class: "controls" }, order, finder.search), list,
-      interceptLine, finder.more),
+      ...(lines.length ? [finder.more, ...interactions.elements, interceptLine]
+        : [interceptLine, finder.more])),
     sort,
-    setIntercept(value) {
+    /** Show the intercept, and the sum of the interactions after they are updated. */
+    update(value) {
       intercept.textContent = formatSigned(value);
+      interactions.update();
+    },
+  };
+}
+
+/** Return the list of interactions, with a button that shows all of them. */
+function buildInteractionList(lines) {
+  const finder = buildFinder(null, "interaction", MAX_INTERACTIONS);
+  const list = html("div", { class: "fields" });
+  const total = html("span", { class: "number" });
+  const title = html("h3", { class: "interactions-title" },
+    html("span", {}, `Interactions (${lines.length})`), total);
+  return {
+    elements: [title, list, finder.more],
+    update() {
+      const sum = lines.reduce((part, line) => part + line.contribution(), 0);
+      total.textContent = `total ${formatSigned(sum)}`;
+    },
+    sort(compare) {
+      const sorted = [...lines].sort(compare);
+      list.append(...sorted.map((line) => line.element));
+      finder.set(sorted);
+    },
+  };
+}
+
+/** Return the line of an interaction: the values of its features, and its contribution. */
+function buildInteraction({ terms }, t, limits) {
+  const term = terms[t];
+  const values = html("span", { class: "hint" });
+  const track = signedBar(0, limits, ["neutral", "neutral"]);
+  const number = html("span", { class: "number" });
+  const element = html("div", { class: "field interaction" },
+    html("a", { class: "name", href: `#curve-${t}`, title: term.name }, term.name),
+    values, track, number);
+  let last = 0;
+  return {
+    element,
+    index: t,
+    name: term.name,
+    contribution: () => last,
+    update(contribution, cells, isChanged, signs) {
+      last = contribution;
+      values.textContent = term.features.map((d) => formatValue(cells[d])).join(", ");
+      setSignedBar(track, contribution, limits, signs);
+      number.textContent = formatSigned(contribution);
+      element.classList.toggle("changed", term.features.some(isChanged));
     },
   };
 }
