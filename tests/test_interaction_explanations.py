@@ -22,6 +22,7 @@ NAMES = ["age × income", "age × job", "age × income × job"]
 
 @pytest.fixture(scope="module", params=[2, 3], ids=["binary", "multiclass"])
 def fitted(request):
+    """Return a model with random surfaces."""
     X, y = table(request.param)
     return fit_surfaces(X, y), X
 
@@ -59,6 +60,27 @@ def test_columns_are_the_surfaces(fitted):
             name = " × ".join(X.columns[list(surface.features)])
             expected = surface(rows[:, surface.features])
             np.testing.assert_allclose(part[name], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["mixed", "middle"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_fitted_interactions(n_classes, measure):
+    """The triple adds a surface for each of its pairs; all have mean 0 along each axis."""
+    X, y = table(n_classes)
+    model = StumpLogisticRegression(interactions=[(0, 1, 2)], measure=measure).fit(X, y)
+    frame, found = model.explain_local(X), model.explain_global()
+    scores = model.decision_function(X).reshape(len(X), -1)
+    for part, score in zip(parts_of(model, frame), scores.T, strict=True):
+        assert part.columns[4:-1].tolist() == [*NAMES[::2], "age × job", "income × job"]
+        np.testing.assert_allclose(part["score"], score, rtol=0, atol=1e-10)
+    for shapes in each(model.shapes_):
+        for surface, weights in zip(shapes.surfaces, model.surface_density_, strict=True):
+            for j in range(surface.order):
+                sums = (weights * surface.values).sum(axis=j)
+                np.testing.assert_allclose(sums, 0.0, atol=1e-9)
+    if measure == "middle":  # steps: the grid represents the samples exactly
+        exact = model.explain_global(X)
+        np.testing.assert_allclose(found["importance"], exact["importance"], atol=1e-9)
 
 
 def test_polars_frames(fitted):
@@ -151,18 +173,17 @@ def test_importances_of_the_command(fitted):
 
 def test_votes_have_the_density_of_the_surfaces_of_all_members():
     """Members have different grids; their vote has the grid of all of them."""
-    frame, y = table()
-    X = frame[["age", "income"]].to_numpy()
-    vote = SubsampleVotingClassifier(StumpLogisticRegression(), n_estimators=3, random_state=0)
-    vote.fit(X, y)
-    for seed, member in enumerate(vote.estimators_):
-        add_surfaces(member, X[seed * 20 :], [(0, 1)], seed=seed)
-    vote._merge_members(vote._check_training_data(X, y, None, None))
-    weights = [weights.shape for weights in vote.surface_density_]
-    assert weights == [surface.values.shape for surface in vote.shapes_.surfaces]
-    members = np.mean([member.decision_function(X) for member in vote.estimators_], axis=0)
-    np.testing.assert_allclose(vote.explain_local(X)["score"], members, rtol=0, atol=1e-12)
-    assert len(vote.explain_global()) == 3
+    X, y = table()
+    member = StumpLogisticRegression(interactions=[(0, 1), (0, 2)])
+    vote = SubsampleVotingClassifier(member, n_estimators=3, subsample=0.6, random_state=0).fit(
+        X, y
+    )
+    shapes = [weights.shape for weights in vote.surface_density_]
+    assert shapes == [surface.values.shape for surface in vote.shapes_.surfaces]
+    assert [weights.sum() for weights in vote.surface_density_] == [len(X)] * 2
+    score = vote.explain_local(X)["score"]
+    np.testing.assert_allclose(score, vote.decision_function(X), rtol=0, atol=1e-12)
+    assert len(vote.explain_global()) == 5
 
 
 def test_a_model_without_the_density_of_its_surfaces():
