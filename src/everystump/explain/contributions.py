@@ -1,4 +1,4 @@
-"""The contribution of each feature to the score of a sample."""
+"""The contribution of each feature and interaction to the score of a sample."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from everystump._explanations.access import class_model_indices, shape_models
+from everystump._explanations.terms import name_terms
 from everystump._sklearn_compat import safe_indexing
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
@@ -41,7 +42,8 @@ class ContributionsDisplay(AxesDisplay):
     Attributes
     ----------
     labels : list of str
-        The features with the sample's values; the last entry may combine several features.
+        The features and interactions with the sample's values; the last entry may combine several
+        of them.
     contributions : ndarray of shape (n_labels,)
         Their contributions to the score.
     intercept, score : float
@@ -94,7 +96,7 @@ class ContributionsDisplay(AxesDisplay):
         row : int, default=0
             The position of the sample in ``X``, counting from 0.
         max_features : int, default=12
-            Maximum number of features to draw; the others are combined in one bar.
+            Maximum number of features and interactions to draw; the others are combined in one bar.
         class_label : label, optional
             With several classes, the class whose score is drawn; the predicted one by default.
         feature_names : list of str, optional
@@ -118,10 +120,16 @@ class ContributionsDisplay(AxesDisplay):
         parts = models[k].contributions(x)[0]
         order = np.argsort(-np.abs(parts), kind="stable")
         largest, rest = order[:max_features], order[max_features:]
-        labels = [_name_and_value(names[d], x[0, d], estimator.feature_info_[d]) for d in largest]
+        values = [
+            _name_and_value(name, value, feature)
+            for name, value, feature in zip(names, x[0], estimator.feature_info_, strict=True)
+        ]
+        labels = name_terms(values, [models[k].terms[t] for t in largest])
         parts = parts[order]
         if len(rest):
-            labels.append(pluralize(len(rest), "other feature"))
+            labels.append(
+                pluralize(len(rest), "other term" if models[k].surfaces else "other feature")
+            )
             parts = np.append(parts[:max_features], parts[max_features:].sum())
         return cls(
             labels,

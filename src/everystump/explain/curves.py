@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._explanations.access import class_model_indices, feature_index, shape_models
-from everystump._explanations.importance import importances as shape_importances
-from everystump._explanations.importance import missing_fraction, sample_densities
+from everystump._explanations.importance import missing_fraction, sample_densities, shape_std
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
-from everystump._text import format_short_percent
+from everystump._text import format_short_percent, pluralize
 from everystump.explain._display import (
     DASHED,
     FIRST,
@@ -46,6 +45,7 @@ class CurvesDisplay:
 
     A numeric feature has a line; a category has a bar for each of its most important levels and
     one for the mean of the others.  The contribution of a missing value is set apart.
+    `SurfacesDisplay` draws interactions.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class CurvesDisplay:
     densities : list of RowDensity or None
         The distribution of the samples in each; None if unknown.
     caption : str
-        Which class positive values favor, how many features are drawn, and whether the model was
-        edited.
+        Which class positive values favor, how many features are drawn, and whether the model has
+        interactions or was edited.
     colors : (str, str)
         The colors of positive and of negative contributions.
     figure_ : matplotlib Figure
@@ -136,7 +136,7 @@ class CurvesDisplay:
             [model[d] for d in order],
             [estimator.feature_info_[d] for d in order],
             None if densities is None else [densities[d] for d in order],
-            _caption(estimator, favored, len(order), len(model), features is not None),
+            _caption(estimator, model, favored, len(order), features is not None),
             sign_colors(len(estimator.classes_), k),
         ).plot()
 
@@ -213,7 +213,8 @@ class CurvesDisplay:
 
 def _most_important(model: ShapeModel, densities: Any) -> list[int]:
     """Return the features with a nonzero importance, most important first; at least one."""
-    (importances,) = shape_importances([model], densities or (None,) * len(model))
+    densities = densities or (None,) * len(model)
+    importances = [shape_std(shape, own) for shape, own in zip(model, densities, strict=True)]
     return np.argsort(importances)[::-1][: max(1, np.count_nonzero(importances))].tolist()
 
 
@@ -231,12 +232,14 @@ def _feature_indices(estimator: Any, features: Any, names: list[str]) -> list[in
     return list(dict.fromkeys(chosen))
 
 
-def _caption(estimator: Any, favored: str, n_drawn: int, n_features: int, chosen: bool) -> str:
+def _caption(estimator: Any, model: ShapeModel, favored: str, n_drawn: int, chosen: bool) -> str:
     part = "the axis-aligned part of " if hasattr(estimator, "axis_shapes_") else ""
     parts = [f"contribution to {part}the score ({favored})"]
-    if n_drawn < n_features:
+    if n_drawn < len(model):
         most = "" if chosen else "most important "
-        parts.append(f"{'' if chosen else 'the '}{n_drawn} {most}of {n_features} features")
+        parts.append(f"{'' if chosen else 'the '}{n_drawn} {most}of {len(model)} features")
+    if model.surfaces:
+        parts.append(f"without {pluralize(len(model.surfaces), 'interaction')}")
     return "; ".join(parts + edit_notes(estimator))
 
 

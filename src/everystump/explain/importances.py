@@ -1,4 +1,4 @@
-"""The importance of each feature."""
+"""The importance of each feature and interaction."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from everystump._explanations.access import shape_models, training_density
-from everystump._explanations.importance import importances as shape_importances
-from everystump._explanations.importance import sample_densities
-from everystump._tables.validation import check_rows
+from everystump._explanations.access import shape_models
+from everystump._explanations.importance import importances as term_importances
+from everystump._explanations.importance import term_densities
+from everystump._explanations.terms import name_terms
 from everystump.explain._display import (
     NEUTRAL,
     AxesDisplay,
@@ -28,18 +28,20 @@ _LEGEND_LENGTH = 60  # characters of a line of the legend
 
 @dataclass
 class ImportanceDisplay(AxesDisplay):
-    """The standard deviation of each feature's contribution to the score, largest first.
+    """The standard deviation of each contribution to the score, largest first.
+
+    Contributions are those of features and of interactions.
 
     Attributes
     ----------
     names : list of str
-        The features drawn.
-    importances : ndarray of shape (n_features, n_models)
+        The features and interactions drawn.
+    importances : ndarray of shape (n_names, n_models)
         The importance of each: one column for two classes, else one per class.
     classes : list
         The classes of the columns; empty for two classes.
     caption : str
-        How many of the features are drawn, and whether the model was edited.
+        How many of them are drawn, and whether the model was edited.
     figure_, ax_ : matplotlib Figure and Axes
         The plot, set by `plot`.
 
@@ -76,7 +78,7 @@ class ImportanceDisplay(AxesDisplay):
         X : array-like of shape (n_samples, n_features), optional
             Samples on which importance is measured; the training samples by default.
         max_features : int, default=20
-            Maximum number of features to draw.
+            Maximum number of features and interactions to draw.
         feature_names : list of str, optional
             Names of the features; those of the training data by default.
         ax : matplotlib Axes, optional
@@ -90,15 +92,14 @@ class ImportanceDisplay(AxesDisplay):
         check_max_features(max_features)
         models = shape_models(estimator)
         names = display_names(estimator, len(models[0]), feature_names)
-        if X is None:
-            densities = training_density(estimator)
-        else:
-            densities = sample_densities(check_rows(estimator, X))
-        importances = np.transpose(shape_importances(models, densities))
+        names = name_terms(names, models[0].terms)
+        densities = term_densities(estimator, models, X)
+        importances = np.transpose(term_importances(models, *densities))
         order = np.argsort(-importances.sum(axis=1), kind="stable")[:max_features]
         notes = edit_notes(estimator)
         if len(order) < len(names):
-            notes.insert(0, f"the {len(order)} most important of {len(names)} features")
+            kind = "features and interactions" if models[0].surfaces else "features"
+            notes.insert(0, f"the {len(order)} most important of {len(names)} {kind}")
         return cls(
             [names[d] for d in order],
             importances[order],
