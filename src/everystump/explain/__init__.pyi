@@ -9,5 +9,6 @@ from .margins import MarginDisplay as MarginDisplay
 from .margins import MarginsDisplay as MarginsDisplay
 from .selection import BoundSearchDisplay as BoundSearchDisplay
 from .selection import PathDisplay as PathDisplay
+from .surfaces import SurfacesDisplay as SurfacesDisplay
 
 __all__: list[str]

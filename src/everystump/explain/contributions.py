@@ -30,6 +30,7 @@ from everystump.explain._display import (
 )
 
 _TOTAL = "#9aa4b1"
+_MAX_LABEL_LENGTH = 60
 _LEFT_PADDING, _RIGHT_PADDING = 0.02, 0.14
 _LEFT_HALF = 0.5  # negative bars that end in the left half need space for their numbers
 _FONT_SIZE, _OFFSET = 8, 4  # points
@@ -125,6 +126,7 @@ class ContributionsDisplay(AxesDisplay):
             for name, value, feature in zip(names, x[0], estimator.feature_info_, strict=True)
         ]
         labels = name_terms(values, [models[k].terms[t] for t in largest])
+        labels = [truncate(label, _MAX_LABEL_LENGTH) for label in labels]
         parts = parts[order]
         if len(rest):
             labels.append(
