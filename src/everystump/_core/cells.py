@@ -124,11 +124,15 @@ def _masses(
     """Return the masses of the stumps between the cells.
 
     If the thresholds are given, the mass between two cells is that of the thresholds between the
-    middle values of both.
+    middle values of both, and levels that share a cell have the largest of their masses.
     """
     if measure.thresholds(d) is None or coarse is column:
         return measure.stump_masses(coarse, d).inside
     masses = measure.stump_masses(column, d).inside
+    if column.is_category:
+        shared = np.zeros(len(coarse.values))
+        np.maximum.at(shared, cell_of_value, masses[: len(column.values)])
+        return np.append(shared, masses[len(column.values) :])
     indicators = masses[len(column.values) - 1 :]
     positions = np.concatenate([[0.0], np.cumsum(masses[: len(column.values) - 1])])
     edges = np.searchsorted(cell_of_value, np.arange(len(coarse.values) + 1))
@@ -145,4 +149,6 @@ def _principal_directions(column: Column, masses: np.ndarray) -> tuple[np.ndarra
     variances, directions = np.linalg.eigh((stumps.T * fractions) @ stumps)
     varies = variances > _MIN_EIGENVALUE * variances.max(initial=0.0)
     order = np.flatnonzero(varies)[::-1]
+    if len(order) == 0:  # a constant feature: one direction in which nobody votes
+        return np.zeros((column.n_bins, 1)), np.zeros(1)
     return stumps @ directions[:, order], variances[order]

@@ -2,8 +2,9 @@
 
 At a solution without interactions, with dual variables ``a`` and curvature ``W`` of the rows, the
 gradient of the objective for the weights of an interaction is ``-g``, ``g = V'(y a)``, and its
-diagonal curvature is ``H = 1 + diag(V' W V)``.  A Newton step along it would reduce the objective
-by about the decrement ``sum of g^2 / H / 2``.
+diagonal curvature is ``H = 1 + diag(V' W V) - (V' W 1)^2 / 1' W 1``, where the last term is that of
+a change of the intercept.  A Newton step along it would reduce the objective by about the decrement
+``sum of g^2 / H / 2``.
 
 All pairs are measured exactly if there are few.  Otherwise a first ranking of all pairs uses the
 leading principal directions of each feature only, for which one matrix product per class gives the

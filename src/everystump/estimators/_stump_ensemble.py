@@ -41,8 +41,9 @@ from everystump.estimators._bounds import (
 )
 from everystump.estimators._interactions import InteractionChoice
 
-# Interactions are measured at an additive solution of at least this tolerance.
-_SCREENING_TOL = 0.01
+# Interactions are measured at an additive solution of at least this tolerance, and of this cost if
+# a hard margin is requested, which there need not be without interactions.
+_SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -325,7 +326,8 @@ class FixedCEnsemble(BaseStumpEnsemble):
         warn_if_not_converged(self)
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
-        return self._solve(table, design, self.C, tol=max(self.tol, _SCREENING_TOL))
+        C = _SCREENING_COST if np.isinf(self.C) else self.C
+        return self._solve(table, design, C, tol=max(self.tol, _SCREENING_TOL))
 
     def _with_interactions(
         self, table: TrainingTable, design: Design, choice: InteractionChoice
@@ -345,4 +347,4 @@ class FixedCEnsemble(BaseStumpEnsemble):
             n_threads=n_threads,
         )
         starts = [extended.warm_start(solution, design) for solution in additive]
-        return extended, starts or None
+        return extended, None if np.isinf(self.C) else starts or None

@@ -56,8 +56,9 @@ class StumpSVC(FixedCEnsemble):
         Kernel weight of a pair relative to that of a single feature; a triple has its square.
         Larger values allow stronger interactions.
     interaction_bins : int, default=32
-        Maximum number of bins per feature in interactions.  The rarest levels of a category with
-        more levels share a bin.
+        Maximum number of bins per feature in interactions, of which triples use at most 12.  The
+        rarest levels of a category with more levels share a bin.  A hard margin is one of the
+        samples binned in this way; see ``exact_``.
     max_interaction_order : {2, 3}, default=2
         If 3, interactions chosen by their number include triples of features, as many as pairs.
     class_weight : dict, "balanced" or None, default=None
@@ -89,7 +90,8 @@ class StumpSVC(FixedCEnsemble):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     half_mass_ : float
-        Half the total mass of the stumps, which is the kernel of any sample with itself.
+        Half the total mass of the stumps, which is the kernel of any sample with itself if there
+        are no interactions.
     interactions_ : list of tuple of int
         Features of each interaction.
     interaction_strength_ : float
