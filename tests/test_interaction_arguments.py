@@ -141,3 +141,25 @@ def test_wide_tables_are_screened_within_bounds():
     y = X[:, 7] * X[:, 211] > 0
     model = StumpLogisticRegression(C=0.1, interactions=5, interaction_strength=1.0).fit(X, y)
     assert (7, 211) in model.interactions_
+
+
+def test_a_constant_feature_adds_nothing_to_an_interaction():
+    X, y = make_frame(100)
+    X["e"] = 1.0
+    plain = StumpSVC(interactions=[("a", "b")], tol=1e-9).fit(X, y)
+    model = StumpSVC(interactions=[("a", "b"), ("a", "e"), ("a", "b", "e")], tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), plain.decision_function(X), rtol=0, atol=1e-3
+    )
+    assert not any(surface.values.any() for surface in model.shapes_.surfaces[1:])
+
+
+def test_a_hard_margin_that_only_interactions_have():
+    """The interactions are measured at an additive model with errors."""
+    X = np.random.default_rng(0).integers(0, 2, size=(40, 4)).astype(float)
+    y = X[:, 0] != X[:, 2]
+    with pytest.raises(ValueError, match="no stump ensemble separates"):
+        StumpSVC(np.inf).fit(X, y)
+    model = StumpSVC(np.inf, interactions=1).fit(X, y)
+    assert model.interactions_ == [(0, 2)]
+    assert np.all((2 * y - 1) * model.decision_function(X) >= 1 - 1e-9)
