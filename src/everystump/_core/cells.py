@@ -86,7 +86,7 @@ def _merge_values(column: Column, masses: np.ndarray, max_cells: int) -> tuple[C
     if len(values) <= max_cells:
         return column, np.arange(len(values))
     mass = (np.append(masses, 0.0) + np.append(0.0, masses)) / 2
-    starts = bin_starts(counts / counts.sum() + mass / (mass.sum() or 1.0), max_cells)
+    starts = bin_starts(counts / (counts.sum() or 1.0) + mass / (mass.sum() or 1.0), max_cells)
     index = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
     totals = np.add.reduceat(counts, starts)
     shares = counts / np.where(totals > 0, totals, 1.0)[index]
