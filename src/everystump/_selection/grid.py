@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any
 
@@ -11,8 +12,8 @@ from everystump._arguments import as_float_array
 
 # The base-2 logarithms of the default values of C, and the limit of extensions of the grid.
 _C_RANGE, _EXTENSION_LOG2 = (-9.0, 6.0), 21.0
-# Those of the default strengths of interactions, and their number.
-_STRENGTH_RANGE, _N_STRENGTHS = (-16.0, 4.0), 11
+# Those of the coarse grid of strengths of interactions, and the limits of its extensions.
+_COARSE_LOG2, _LIMITS = (-14, -10, -6, -2), (2.0**-22, 2.0**10)
 # The fraction of a grid that is tried first, and how many values are then tried at a time.
 _FIRST, _STEP = 0.45, 2
 # The grid is extended if its end beats all other values by more than this fraction of the range.
@@ -23,64 +24,102 @@ _N_STANDARD_ERRORS = 2.0
 _ROUNDING = 1e-12
 
 
-class PathGrid:
-    """The values of a parameter along a path, a few at a time.
+class PathGrid(ABC):
+    """The values of a parameter along a path, a few at a time."""
 
-    Values listed by the user are tried all at once.  Default values are tried in ascending order
-    until the scores are past their peak, and the grid is extended at an end that is the best value.
-    """
-
-    def __init__(
-        self, values: list[float], *, fixed: bool, stops_without_error: bool = False
-    ) -> None:
-        self.fixed = fixed
-        self._remaining = values
-        # With a single fold there is no standard error: stop at the second value that is worse.
-        self._stops_without_error = stops_without_error
-
-    @classmethod
-    def for_cost(cls, Cs: Any) -> PathGrid:
-        """Return the grid of the parameter ``Cs``, a number of values or a list of them."""
-        if isinstance(Cs, Integral):
-            return cls(_spaced(_C_RANGE, int(Cs)), fixed=False)
-        expected = "an integer or a list of positive finite numbers"
-        return cls(_check_values(Cs, "Cs", expected), fixed=True)
-
-    @classmethod
-    def for_strengths(cls, strengths: Any) -> PathGrid:
-        """Return the grid of the parameter ``interaction_strength``; None for the default grid."""
-        if strengths is None:
-            values = _spaced(_STRENGTH_RANGE, _N_STRENGTHS)
-            return cls(values, fixed=False, stops_without_error=True)
-        expected = "a positive finite number or a list of them"
-        listed = np.atleast_1d(np.asarray(strengths, dtype=object)).tolist()
-        return cls(_check_values(listed, "interaction_strength", expected), fixed=True)
-
+    @abstractmethod
     def first(self) -> list[float]:
         """Return the values to try first."""
-        n = len(self._remaining)
-        return self._take(n if self.fixed else max(2, int(_FIRST * n)))
 
+    @abstractmethod
     def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
         """Return the values to try next; none if the path is complete.
 
         ``scores`` has one row per fold and one column per value in ``values``, which are ascending.
         """
-        if self.fixed:
-            return []
-        if self._remaining and not self._is_past_best(scores):
-            return self._take(_STEP if len(scores) > 1 else 1)
+
+
+class FixedGrid(PathGrid):
+    """Values listed by the user, all tried at once."""
+
+    def __init__(self, values: Any, name: str, expected: str) -> None:
+        array = as_float_array(values, name, expected)
+        grid = np.unique(array)
+        if array.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
+            raise ValueError(f"{name}={values!r} must be {expected}.")
+        self._values = grid.tolist()
+
+    def first(self) -> list[float]:
+        """Return all values."""
+        return self._values
+
+    def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
+        """Return no further values."""
+        return []
+
+
+class AscendingGrid(PathGrid):
+    """Values of C in ascending order, until the scores are past their peak.
+
+    The grid is extended at an end that is the best value.
+    """
+
+    def __init__(self, n_values: int) -> None:
+        self._remaining = (2.0 ** np.linspace(*_C_RANGE, n_values)).tolist()
+
+    def first(self) -> list[float]:
+        """Return the smallest values."""
+        return self._take(max(2, int(_FIRST * len(self._remaining))))
+
+    def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
+        """Return the next larger values, or those of an extension."""
+        if self._remaining and not is_past_best(scores):
+            return self._take(_STEP)
         self._remaining = []
         return _extension(values, scores.mean(axis=0))
-
-    def _is_past_best(self, scores: np.ndarray) -> bool:
-        if self._stops_without_error and len(scores) == 1:
-            return scores.shape[1] - int(np.argmax(scores[0])) >= 3
-        return is_past_best(scores)
 
     def _take(self, n: int) -> list[float]:
         taken, self._remaining = self._remaining[:n], self._remaining[n:]
         return taken
+
+
+class RefinedGrid(PathGrid):
+    """Strengths of interactions: a coarse grid, extended at its ends, then refined at its best."""
+
+    def __init__(self) -> None:
+        self._is_refined = False
+
+    def first(self) -> list[float]:
+        """Return the coarse grid."""
+        return [2.0**k for k in _COARSE_LOG2]
+
+    def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
+        """Return a further coarse value if the best is at an end, then two between the best."""
+        if self._is_refined:
+            return []
+        best = int(np.argmax(scores.mean(axis=0)))
+        factor = values[1] / values[0]
+        beyond = {len(values) - 1: values[-1] * factor, 0: values[0] / factor}.get(best)
+        if beyond is not None and _LIMITS[0] <= beyond <= _LIMITS[1]:
+            return [float(beyond)]
+        self._is_refined = True
+        return [float(values[best] / np.sqrt(factor)), float(values[best] * np.sqrt(factor))]
+
+
+def cost_grid(Cs: Any) -> PathGrid:
+    """Return the grid of the parameter ``Cs``, a number of values or a list of them."""
+    if isinstance(Cs, Integral):
+        return AscendingGrid(int(Cs))
+    return FixedGrid(Cs, "Cs", "an integer or a list of positive finite numbers")
+
+
+def strength_grid(strength: Any) -> PathGrid:
+    """Return the grid of the parameter ``interaction_strength``; None for the default."""
+    if strength is None:
+        return RefinedGrid()
+    listed = np.atleast_1d(np.asarray(strength, dtype=object)).tolist()
+    expected = "a positive finite number or a list of them"
+    return FixedGrid(listed, "interaction_strength", expected)
 
 
 def is_past_best(scores: np.ndarray) -> bool:
@@ -110,18 +149,6 @@ def select_best(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str)
         return best
     error = std[best] / np.sqrt(max(n_folds - 1, 1))
     return int(np.flatnonzero(mean >= mean[best] - error)[0])
-
-
-def _spaced(log2_range: tuple[float, float], n: int) -> list[float]:
-    return (2.0 ** np.linspace(*log2_range, n)).tolist()
-
-
-def _check_values(values: Any, name: str, expected: str) -> list[float]:
-    array = as_float_array(values, name, expected)
-    grid = np.unique(array)
-    if array.ndim != 1 or len(grid) == 0 or not np.all((grid > 0) & (grid < np.inf)):
-        raise ValueError(f"{name}={values!r} must be {expected}.")
-    return grid.tolist()
 
 
 def _extension(values: np.ndarray, mean: np.ndarray) -> list[float]:

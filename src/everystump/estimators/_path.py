@@ -20,7 +20,7 @@ from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread, thread_map
 from everystump._selection.folds import Fold, make_folds, split_holdout
-from everystump._selection.grid import PathGrid, select_best
+from everystump._selection.grid import PathGrid, cost_grid, select_best, strength_grid
 from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables.frames import Feature
@@ -35,7 +35,7 @@ from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsem
 # Largest tolerance of fits that only select C; they may be less accurate than the final one.
 _MAX_FOLD_TOL = 0.02
 # With more samples, the strength of interactions is chosen on a single split.
-_MAX_ROWS_OF_FOLDS, _HELD_OUT_FRACTION = 50_000, 0.2
+_MAX_ROWS_OF_FOLDS, _HELD_OUT_FRACTION = 30_000, 0.2
 # The additive model counts as a very small strength when the nearest start is chosen.
 _TINY = 1e-12
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
@@ -104,8 +104,8 @@ class CPathEnsemble(BaseStumpEnsemble):
         return self._fixed_C_class(**{name: params[name] for name in names})
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        grid = PathGrid.for_cost(self.Cs)
-        strengths = PathGrid.for_strengths(self.interaction_strength)
+        grid = cost_grid(self.Cs)
+        strengths = strength_grid(self.interaction_strength)
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             choice = self._interaction_choice()
@@ -153,7 +153,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         return extended, starts or None
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
-        self._select_cost(table, design, PathGrid.for_cost(self.Cs))
+        self._select_cost(table, design, cost_grid(self.Cs))
         return self._solve_additive(table, design)
 
     def _solve_additive(self, table: TrainingTable, design: Design) -> list[Solution]:

@@ -163,7 +163,7 @@ class StumpSVCCV(CPathEnsemble):
         (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
-        cross-validation along a path, or if there are more than 50,000 samples on a single split;
+        cross-validation along a path, or if there are more than 30,000 samples on a single split;
         if an array, among its values.  In both cases no interactions are an option too.
     interactions, interaction_bins, max_interaction_order
         As in `StumpSVC`.
