@@ -55,6 +55,30 @@ class Axis:
         changes = np.concatenate([[True], self.knots[1:] > self.knots[:-1], [True]])
         return np.flatnonzero(~changes[:-1] & changes[1:])
 
+    def shares(self, x: np.ndarray) -> np.ndarray:
+        """Return the share of each entry in the surface at each ``x``, one row per ``x``.
+
+        Examples
+        --------
+        >>> Axis(np.array([0.0, 1.0]), has_missing=True).shares(np.array([-2.0, 0.25, np.nan]))
+        array([[1.  , 0.  , 0.  ],
+               [0.75, 0.25, 0.  ],
+               [0.  , 0.  , 1.  ]])
+        """
+        x = np.asarray(x, dtype=np.float64)
+        out = np.zeros((len(x), len(self)))
+        if self.is_category:
+            known = np.flatnonzero((x >= 0) & (x < len(self.knots)))
+            out[known, x[known].astype(int)] = 1.0
+        else:
+            known = np.flatnonzero(~np.isnan(x))
+            lower, upper, fraction = _locate(self.knots, x[known], is_left=False)
+            np.add.at(out, (known, lower), 1.0 - fraction)
+            np.add.at(out, (known, upper), fraction)
+        if self.has_missing:
+            out[np.isnan(x), -1] = 1.0
+        return out
+
     def same_as(self, other: Axis) -> bool:
         """Whether both axes have the same entries."""
         flags = (self.is_category, self.has_missing) == (other.is_category, other.has_missing)
@@ -173,6 +197,18 @@ def combine_surfaces(surfaces: Sequence[Surface], weights: Sequence[float]) -> S
     return Surface(surfaces[0].features, axes, total)
 
 
+def entry_positions(own: Axis, axis: Axis) -> np.ndarray:
+    """Return the entry of an axis for each entry of another one, all of whose knots it has.
+
+    A knot at which the axis has a jump in addition becomes its right value.
+    """
+    is_left = np.append(own.knots[1:] == own.knots[:-1], False)
+    first = np.searchsorted(axis.knots, own.knots, side="left")
+    last = np.searchsorted(axis.knots, own.knots, side="right") - 1
+    entries = np.where(is_left, first, last)
+    return np.append(entries, [len(axis) - 1] * own.has_missing).astype(int)
+
+
 def _make_grid(
     feature: int, axis: Axis, values: np.ndarray, j: int
 ) -> tuple[multilinear.Grid, np.ndarray]:
@@ -234,17 +270,24 @@ def _brackets(own: Axis, axis: Axis) -> tuple[np.ndarray, np.ndarray, np.ndarray
     """
     is_left = np.zeros(len(axis.knots), dtype=bool)
     is_left[axis.jump_ends - 1] = True
-    first = np.searchsorted(own.knots, axis.knots, side="left")
-    last = np.searchsorted(own.knots, axis.knots, side="right") - 1
+    return _locate(own.knots, axis.knots, is_left)
+
+
+def _locate(
+    knots: np.ndarray, x: np.ndarray, is_left: np.ndarray | bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return between which knots each ``x`` lies, and how far along; or its limit from the left."""
+    first = np.searchsorted(knots, x, side="left")
+    last = np.searchsorted(knots, x, side="right") - 1
     is_knot = first <= last
     lower = np.where(is_knot & is_left, first, last)
     upper = np.where(is_knot, lower, first)
-    lower, upper = (np.clip(index, 0, len(own.knots) - 1) for index in (lower, upper))
-    fraction = np.zeros(len(axis.knots))
+    lower, upper = (np.clip(index, 0, len(knots) - 1) for index in (lower, upper))
+    fraction = np.zeros(len(x))
     with np.errstate(over="ignore"):
-        width = own.knots[upper] - own.knots[lower]
+        width = knots[upper] - knots[lower]
     inside = (width > 0.0) & np.isfinite(width)
-    np.divide(axis.knots - own.knots[lower], width, out=fraction, where=inside)
+    np.divide(x - knots[lower], width, out=fraction, where=inside)
     return lower, upper, fraction
 
 

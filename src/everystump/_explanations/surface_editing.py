@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from everystump._core.shapes import ShapeModel
-from everystump._core.surfaces import Axis, Surface, combine_surfaces
+from everystump._core.surfaces import Axis, Surface, combine_surfaces, entry_positions
 from everystump._explanations.access import feature_names
 from everystump._explanations.editing import Region, check_region
 from everystump._explanations.joint import surface_mean
@@ -87,7 +87,7 @@ class SurfaceEdit:
         self.models = [self._replaced(model, box.split(self._surface(model))) for model in models]
         axes = self._surface(self.models[0]).axes
         spread = np.zeros([len(axis) for axis in axes])
-        spread[np.ix_(*map(_positions, own, axes))] = weights[self._t]
+        spread[np.ix_(*map(entry_positions, own, axes))] = weights[self._t]
         self.weights = (*weights[: self._t], spread, *weights[self._t + 1 :])
 
     def set(self, k: int, value: float) -> None:
@@ -162,12 +162,3 @@ def _is_inside(knots: np.ndarray, region: Region) -> np.ndarray:
     after_low = (knots > region.low) | ((knots == region.low) & ~is_left)
     before_high = (knots < region.high) | ((knots == region.high) & is_left)
     return after_low & before_high
-
-
-def _positions(own: Axis, axis: Axis) -> np.ndarray:
-    """Return the entry of an axis for each entry of another one, whose knots it has."""
-    is_left = np.append(own.knots[1:] == own.knots[:-1], False)
-    first = np.searchsorted(axis.knots, own.knots, side="left")
-    last = np.searchsorted(axis.knots, own.knots, side="right") - 1
-    entries = np.where(is_left, first, last)
-    return np.append(entries, [len(axis) - 1] * own.has_missing).astype(int)

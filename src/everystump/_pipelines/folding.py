@@ -1,4 +1,4 @@
-"""Folds the steps of a fitted pipeline into the curves of its last step."""
+"""Folds the steps of a fitted pipeline into the curves and surfaces of its last step."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._pipelines.columns import ColumnMapping, Mappings, apply_step, unsupported_error
+from everystump._pipelines.surfaces import fold_surfaces, fold_weights
 from everystump._tables.frames import Feature
 from everystump.estimators._base import ScoreClassifier, as_class_list, unwrap_binary
 from everystump.estimators._editing import copy_without_solution
@@ -24,10 +25,18 @@ _VALID = {
     "classes_",
     "cv_results_",
     "exact_",
+    "interaction_strength_",
     "intercept_",
     "n_iter_",
 }
-_REPLACED = {"density_", "feature_info_", "n_features_in_", "shapes_"}
+_REPLACED = {
+    "density_",
+    "feature_info_",
+    "interactions_",
+    "n_features_in_",
+    "shapes_",
+    "surface_density_",
+}
 
 
 def fold_pipeline(model: Any) -> Any:
@@ -162,16 +171,26 @@ def _with_input_curves(last: Any, inputs: _Inputs) -> Any:
     columns, features = range(inputs.n), last.feature_info_
     names = set() if inputs.names is None else {"feature_names_in_"}
     folded = copy_without_solution(last, _VALID | _REPLACED | names)
-    folded.shapes_ = unwrap_binary(
-        [
-            ShapeModel(tuple(inputs.curve(d, model, features) for d in columns), model.intercept)
-            for model in as_class_list(last.shapes_)
-        ]
-    )
+    models = [
+        ShapeModel(
+            tuple(inputs.curve(d, model, features) for d in columns),
+            model.intercept,
+            fold_surfaces(model, inputs.mappings, features),
+        )
+        for model in as_class_list(last.shapes_)
+    ]
+    folded.shapes_ = unwrap_binary(models)
     folded.feature_info_ = tuple(inputs.feature(d, features) for d in columns)
     folded.n_features_in_ = inputs.n
     if inputs.names is not None:
         folded.feature_names_in_ = inputs.names
     if hasattr(last, "density_"):
         folded.density_ = tuple(inputs.density(d, last.density_) for d in columns)
+    if getattr(last, "interactions_", None):
+        sources = [[inputs.mappings[d].source for d in term] for term in last.interactions_]
+        folded.interactions_ = sorted({tuple(sorted(term)) for term in sources})
+        own = as_class_list(last.shapes_)[0]
+        folded.surface_density_ = fold_weights(
+            own, last.surface_density_, models[0].surfaces, inputs.mappings, features
+        )
     return folded

@@ -102,7 +102,7 @@ def _numbers(axis: Axis, density: RowDensity | None, is_vertical: bool) -> HeatA
     low, high = _range(axis, density)
     edges = np.linspace(low, high, _N_PIXELS + 1)
     centers = (edges[:-1] + edges[1:]) / 2
-    main = Band(edges, _interpolation(axis, centers), _neighbors(axis, centers))
+    main = Band(edges, axis.shares(centers), _neighbors(axis, centers))
     bars = [] if density is None else [Bars(*density.bars(low, high))]
     ticks = round_ticks(low, high)
     if axis.has_missing and not is_vertical:  # leave space for the label of missing values
@@ -156,21 +156,6 @@ def _with_missing(
         bars = [*bars, Bars(np.array([middle]), np.array([density.missing]), 0.8 * width)]
     band = Band(np.array([start, start + width]), entry, entry)
     return HeatAxis([main, band], [*ticks, middle], [*labels, "missing"], middle, bars)
-
-
-def _interpolation(axis: Axis, x: np.ndarray) -> np.ndarray:
-    """Return the share of each entry of an axis in the surface at each ``x``."""
-    knots = axis.knots
-    lower = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 1)
-    upper = np.minimum(lower + 1, len(knots) - 1)
-    width = knots[upper] - knots[lower]
-    fraction = np.clip((x - knots[lower]) / np.where(width > 0, width, 1.0), 0.0, 1.0)
-    fraction[width == 0] = 0.0
-    shares = np.zeros((len(x), len(axis)))
-    rows = np.arange(len(x))
-    np.add.at(shares, (rows, lower), 1.0 - fraction)
-    np.add.at(shares, (rows, upper), fraction)
-    return shares
 
 
 def _neighbors(axis: Axis, x: np.ndarray) -> np.ndarray:
