@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_report import data_of, needs_node, run_script
 
-from everystump import StumpLogisticRegression, StumpSVC
+from everystump import StumpLogisticRegression, StumpLogisticRegressionCV, StumpSVC
 from everystump._core.gridweights import grid_weights
 from everystump._tables.validation import check_rows
 from everystump.estimators._base import as_class_list
@@ -193,7 +193,7 @@ def test_an_additive_model_has_no_interactions():
     frame, score = table(200, 1)
     model = StumpLogisticRegression().fit(frame, score > 0)
     summary = summarize(model)
-    assert "interactions" not in summary
+    assert "interactions" not in summary and "interactions" not in summary["about"]
     assert all("surfaces" not in score for score in summary["document"]["scores"])
     assert "interaction" not in " ".join(summary["text"]["description"])
     assert "interaction" not in summary["text"]["certificate"]
@@ -227,3 +227,18 @@ def test_size_of_a_page_with_190_surfaces():
     assert len(render(summary)) < 3_000_000
     arrays = pack(summary["document"])["arrays"]
     assert len(arrays) == 20 * 2 + 20 + 190
+
+
+def test_strength_and_its_path():
+    frame, score = table(200, 3)
+    model = StumpLogisticRegressionCV(
+        Cs=[0.1, 1.0], interactions=2, interaction_strength=[0.1, 1.0], interaction_bins=4, cv=2
+    ).fit(frame, score > 0)
+    record = summarize(model)["about"]["interactions"]
+    assert record["strength"] == model.interaction_strength_ == record["path"]["chosen"]
+    results = model.interaction_cv_results_
+    assert record["path"]["strength"] == results["param_interaction_strength"].tolist()
+    assert record["path"]["mean"] == results["mean_test_score"].tolist()
+    assert summarize(fitted("pairs")[0])["about"]["interactions"] == {
+        "strength": fitted("pairs")[0].interaction_strength_
+    }

@@ -10,8 +10,9 @@ pytest.importorskip(
 
 import test_report_browser as shared
 from test_report_browser import assert_scores, browser, page, start_of, wait_for_new_score
-from test_report_interactions import fitted
+from test_report_interactions import fitted, table
 
+from everystump import StumpLogisticRegressionCV
 from everystump.report import write_report
 
 pytestmark = shared.pytestmark
@@ -198,3 +199,20 @@ def test_links_lead_to_maps(page, written):
     name = link.get_attribute("title")
     link.click()
     assert page.locator(".curve:target").get_attribute("aria-label") == name
+
+
+def test_the_path_of_the_strength_is_drawn(browser, tmp_path):
+    frame, score = table(200, 3)
+    model = StumpLogisticRegressionCV(
+        Cs=[1.0], interactions=2, interaction_strength=[0.1, 1.0], interaction_bins=4, cv=2
+    ).fit(frame, score > 0)
+    write_report(model, tmp_path / "page.html")
+    opened = browser.new_page()
+    opened.goto((tmp_path / "page.html").as_uri())
+    plots = opened.locator("#path svg.chart")
+    assert plots.count() == 2
+    label = plots.last.get_attribute("aria-label")
+    chosen = f"{model.interaction_strength_:g}"
+    assert "at 3 values of strength" in label and label.endswith(f"strength = {chosen} was chosen")
+    assert "0" in plots.last.locator("text").all_text_contents()
+    opened.close()

@@ -137,11 +137,34 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
             record["certificate"]["class"] = model.classes_.tolist()[certificates.index(weakest)]
     results = getattr(model, "cv_results_", None)
     if results is not None and "param_C" in results and hasattr(model, "C_"):
-        record["path"] = {
-            "C": results["param_C"].tolist(),
-            "mean": results["mean_test_score"].tolist(),
-            "std": results["std_test_score"].tolist(),
-            "scoring": getattr(model, "scoring_", "accuracy"),  # absent in earlier model files
-            "chosen": float(model.C_),
-        }
+        record["path"] = _path(model, results, "C", model.C_)
     return record
+
+
+def strength_and_path(model: Any) -> dict[str, Any]:
+    """Return the strength of the interactions of a model and its path, if it has them.
+
+    Returns
+    -------
+    dict
+        ``interactions``: the ``strength``, and if it was chosen the ``path``, like that of C.
+    """
+    strength = getattr(model, "interaction_strength_", None)
+    results = getattr(model, "interaction_cv_results_", None)
+    if strength is None or (results is None and not model.interactions_):
+        return {}
+    record: dict[str, Any] = {"strength": float(strength)}
+    if results is not None:
+        path = _path(model, results, "interaction_strength", strength)
+        record["path"] = {"strength": path.pop("interaction_strength"), **path}
+    return {"interactions": record}
+
+
+def _path(model: Any, results: dict[str, Any], name: str, chosen: float) -> dict[str, Any]:
+    return {
+        name: results[f"param_{name}"].tolist(),
+        "mean": results["mean_test_score"].tolist(),
+        "std": results["std_test_score"].tolist(),
+        "scoring": getattr(model, "scoring_", "accuracy"),  # absent in earlier model files
+        "chosen": float(chosen),
+    }

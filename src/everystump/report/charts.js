@@ -318,10 +318,14 @@ function scoreName({ scoring }) {
   return isLoss({ scoring }) ? scoring.slice(4).replaceAll("_", " ") : scoring || "score";
 }
 
-/** Return the validation score or loss against C. */
-function drawPath({ C, mean, std, chosen, scoring }) {
+/** Return the validation score or loss against the values of a parameter; 0 is set apart. */
+function drawPath({ mean, std, chosen, scoring }, name, values) {
   const sign = isLoss({ scoring }) ? -1 : 1;
-  const points = C.map((c, k) => [Math.log10(c), mean[k], (std && std[k]) || 0])
+  const isChosen = typeof chosen === "number";
+  const zero = Math.log10(Math.min(...values.filter((value) => value > 0))) - 0.7;
+  const at = (value) => (value > 0 ? Math.log10(value) : zero);
+  const text = (c) => formatNumber(c === zero ? 0 : 10 ** c);
+  const points = values.map((c, k) => [at(c), mean[k], (std && std[k]) || 0])
     .filter(([c, m]) => Number.isFinite(c) && m !== null)
     .map(([c, m, s]) => [c, sign * m, s]);
   const low = Math.min(...points.map(([, m, s]) => m - s));
@@ -330,22 +334,25 @@ function drawPath({ C, mean, std, chosen, scoring }) {
   const ends = [points[0][0], points[points.length - 1][0]];
   const side = 0.03 * (ends[1] - ends[0]) || 0.5;
   const frame = { ...FRAME, width: 420, height: 236, top: 20, bottom: 38 };
-  const decades = ticks(ends[0], ends[1], 6).filter(Number.isInteger);
+  const decades = ticks(ends[0], ends[1], 6).filter((p) => Number.isInteger(p)
+    && (ends[0] !== zero || p > zero + 0.5));
   const plot = axes({ x: [ends[0] - side, ends[1] + side], y: [low - padding, high + padding],
     frame,
-    label: `Validation ${scoreName({ scoring })} at ${points.length} values of C, from ${formatNumber(low)} to ` +
-      `${formatNumber(high)}${chosen ? `; C = ${formatNumber(chosen)} was chosen` : ""}`,
-    xName: "C", yName: `validation ${scoreName({ scoring })}`,
-    xTicks: decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : formatNumber(10 ** p)]) });
+    label: `Validation ${scoreName({ scoring })} at ${points.length} values of ${name}, from ` +
+      `${formatNumber(low)} to ${formatNumber(high)}` +
+      `${isChosen ? `; ${name} = ${formatNumber(chosen)} was chosen` : ""}`,
+    xName: name, yName: `validation ${scoreName({ scoring })}`,
+    xTicks: [...(ends[0] === zero ? [[zero, "0"]] : []),
+      ...decades.map((p) => [p, p < -3 || p > 4 ? `1e${p}` : formatNumber(10 ** p)])] });
   const point = ([c, m]) => `${plot.atX(c).toFixed(2)} ${plot.atY(m).toFixed(2)}`;
   const band = [...points.map(([c, m, s]) => point([c, m + s])),
     ...[...points].reverse().map(([c, m, s]) => point([c, m - s]))];
   plot.chart.append(svg("path", { class: "band", d: `M${band.join("L")}Z` }),
     svg("path", { class: "line line-plain", d: `M${points.map(point).join("L")}` }));
-  const chosenPoint = points.find(([c]) => chosen && Math.abs(c - Math.log10(chosen)) < 1e-9);
+  const chosenPoint = points.find(([c]) => isChosen && Math.abs(c - at(chosen)) < 1e-9);
   points.forEach(([c, m]) => plot.chart.append(svg("circle", {
     class: c === chosenPoint?.[0] ? "current" : "dot",
     cx: plot.atX(c), cy: plot.atY(m), r: c === chosenPoint?.[0] ? 6 : 3 },
-  svg("title", {}, `C = ${formatNumber(10 ** c)}: ${formatNumber(m)}`))));
+  svg("title", {}, `${name} = ${text(c)}: ${formatNumber(m)}`))));
   return plot.chart;
 }

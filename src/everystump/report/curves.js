@@ -66,7 +66,8 @@ function curvesLead([negative, positive], hasSurfaces) {
     : `The contribution of each value to the score: values above zero favor “${positive}”, and ` +
       `values below zero favor “${negative}”. `;
   const maps = hasSurfaces ? "A heat map shows what two features contribute together, in " +
-    "addition to their curves; hatching marks combinations of values that are far from all rows. " : "";
+    "addition to their curves and in the same colors; hatching marks combinations of values " +
+    "that are far from all rows. " : "";
   return `${meaning}The most important ${hasSurfaces ? "term" : "feature"} comes first. ${maps}` +
     "Gray bars show the distribution of the rows. A diamond marks the contribution of a missing " +
     "value; a dot or a shaded line marks the row in the what-if panel. To read a " +

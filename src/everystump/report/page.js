@@ -31,7 +31,7 @@ function drawPage(summary, scorer) {
   drawImportance(summary);
   drawQuality(summary);
   drawExplainedRows(summary, panel, scorer);
-  drawChoiceOfC(summary);
+  drawChoices(summary);
   drawVersions(summary);
   sortLinks();
   openDetailsForPrint();
@@ -73,7 +73,11 @@ function drawAbout({ about, text, interactions, document: model }) {
   if (typeof about.n_rows === "number") add("training rows", count(about.n_rows));
   if (about.n_held_out) add("held-out rows", count(about.n_held_out));
   add("features", count(model.features.length));
-  if (interactions) add("interactions", count(interactions.length));
+  if (interactions) {
+    const strength = about.interactions?.strength;
+    add("interactions", count(interactions.length),
+      typeof strength === "number" ? `strength ${formatNumber(strength)}` : "");
+  }
   add("classes", count(model.classes.length));
   const { certificate, path } = about;
   const { error, range, gap } = text.tiles;
@@ -218,8 +222,8 @@ function drawExplainedRows(summary, panel, scorer) {
   if (labels.length === 2) {
     byId("explained-signs").textContent = "The score is the sum of the intercept (baseline), " +
       `${formatSigned(summary.document.scores[0].intercept)}, and the contributions of all ` +
-      `features${summary.interactions ? " and interactions" : ""}. Numbers above zero favor \u201c${labels[1]}\u201d, and numbers below zero ` +
-      `favor \u201c${labels[0]}\u201d.`;
+      `features${summary.interactions ? " and interactions" : ""}. Numbers above zero favor ` +
+      `\u201c${labels[1]}\u201d, and numbers below zero favor \u201c${labels[0]}\u201d.`;
   }
   add(explained.least_certain, "Least certain rows");
   if (explained.largest_errors.length) add(explained.largest_errors, "Largest errors");
@@ -277,15 +281,33 @@ function explainedTable({ terms, labels, what_if: whatIf }, rows, panel, scorer,
   html("tbody", {}, ...lines)), finder.more);
 }
 
-function drawChoiceOfC({ about: { path } }) {
-  if (!path || !path.C || !path.mean || !path.C.length) return;
-  showSection("path", "Choice of C");
-  byId("path-plot").append(drawPath(path), html("p", { class: "hint" },
-    "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
+/** Show the paths along which C and the strength of interactions were chosen. */
+function drawChoices({ about: { path, interactions } }) {
+  const choices = [
+    path && path.C && path.C.length && path.mean
+      ? ["C", drawPath(path, "C", path.C), explainC(path)] : null,
+    interactions?.path ? ["the strength of interactions",
+      drawPath(interactions.path, "strength", interactions.path.strength),
+      explainStrength(interactions.path)] : null].filter(Boolean);
+  if (!choices.length) return;
+  byId("path-title").textContent = `Choice of ${choices.map(([name]) => name).join(" and of ")}`;
+  showSection("path", `Choice of ${choices[0][0]}`);
+  byId("path-plots").append(...choices.map(([, plot, text]) =>
+    html("div", { class: "card" }, plot, html("p", { class: "hint" }, text))));
+}
+
+function explainC(path) {
+  return "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
     "gives curves that follow the training rows closely. " +
     `${isLoss(path) ? "Lower" : "Higher"} values of the validation ${scoreName(path)} are better; ` +
     "the band shows plus and minus one standard deviation" +
-    `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}.`));
+    `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}.`;
+}
+
+function explainStrength({ chosen }) {
+  return "The strength of interactions weights them relative to the curves: a small strength " +
+    "gives weak interactions, and 0 stands for a model without interactions. " +
+    `Strength\u00a0=\u00a0${formatNumber(chosen)} was chosen.`;
 }
 
 function drawVersions({ about: { versions } }) {

@@ -9,7 +9,11 @@ import numpy as np
 
 from everystump._core.shapes import ShapeModel
 from everystump._evaluation import evaluate_model
-from everystump._explanations.access import certificate_and_path, shape_models
+from everystump._explanations.access import (
+    certificate_and_path,
+    shape_models,
+    strength_and_path,
+)
 from everystump._pipelines.folding import fold_pipeline
 from everystump._tables.validation import check_rows
 from everystump.bounds._nested_overlap import training_overlap_of
@@ -70,7 +74,8 @@ def summarize(
         `everystump._evaluation.evaluate`), ``importances`` (``n_rows``, and ``values`` by score and
         term), ``certificate`` (primal, dual, gap, converged, over), ``bounds`` (a list: name,
         bounded, value, holds, vacuous, reference, assumptions), ``path`` (C, mean, std, scoring,
-        chosen), ``notes`` (sentences) and ``versions``.
+        chosen), ``interactions`` (strength, and path: strength, mean, std, scoring, chosen),
+        ``notes`` (sentences) and ``versions``.
 
     Returns
     -------
@@ -182,6 +187,7 @@ def _extreme_rows(
 def _collect_info(model: Any, about: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the information that a model stores, overridden by ``about``."""
     info: dict[str, Any] = {"model": type(model).__name__, **certificate_and_path(model)}
+    info |= strength_and_path(model)
     for more in (getattr(model, "about_", None), about):
         if more is not None and not isinstance(more, Mapping):
             raise TypeError(f"about={more!r} is of type {type(more).__name__}; pass a dict.")
