@@ -124,7 +124,7 @@ function surfaceCard(summary, t, surface, limit, markers, signs) {
     }
   });
   const readout = html("span", { class: "readout", "aria-hidden": "true" });
-  addMapProbe(drawing, readout);
+  addMapProbe(drawing, limit, readout);
   return html("article", { class: "card curve", id: `curve-${t}`, "aria-label": term.name },
     html("h3", { title: term.name }, html("span", {}, term.name)),
     third === undefined ? null : note, drawing.chart,

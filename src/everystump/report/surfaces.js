@@ -295,7 +295,7 @@ function decodeFlags(text, axes, order) {
 }
 
 /** Show the value of a surface at the pointer, or at a point that the arrow keys move. */
-function addMapProbe({ chart, read, probe, frame, scales }, readout) {
+function addMapProbe({ chart, read, probe, frame, scales }, limit, readout) {
   let point = scales.map(({ typical }) => typical);
 
   function show(values) {
@@ -311,14 +311,17 @@ function addMapProbe({ chart, read, probe, frame, scales }, readout) {
     probe.setAttribute("visibility", "hidden");
     readout.textContent = "";
   }
-  fill(chart, { role: "slider", tabindex: 0, "aria-valuenow": 0 }, []);
-  chart.addEventListener("pointermove", (event) => {
+  fill(chart, { role: "slider", tabindex: 0, "aria-valuemin": -limit, "aria-valuemax": limit,
+    "aria-valuenow": 0 }, []);
+  const follow = (event) => {
     const box = chart.getBoundingClientRect();
     const values = [
       scales[0].valueAt(((event.clientX - box.left) / box.width) * frame.width),
       scales[1].valueAt(((event.clientY - box.top) / box.height) * frame.height)];
     if (!values.includes(null)) show(values);
-  });
+  };
+  chart.addEventListener("pointermove", follow);
+  chart.addEventListener("pointerdown", follow);
   chart.addEventListener("pointerleave", hide);
   chart.addEventListener("focus", () => show(point));
   chart.addEventListener("blur", hide);
