@@ -216,3 +216,10 @@ def test_the_path_of_the_strength_is_drawn(browser, tmp_path):
     assert "at 3 values of strength" in label and label.endswith(f"strength = {chosen} was chosen")
     assert "0" in plots.last.locator("text").all_text_contents()
     opened.close()
+
+
+def test_the_legend_of_a_map_is_its_largest_value(page, written):
+    surfaces = first_shapes(written[0]).surfaces
+    largest = f"{max(abs(surface.values).max() for surface in surfaces):.3g}"
+    scale = page.locator(".curve .shade-scale").first
+    assert scale.inner_text().split() == [f"\u2212{largest}", f"+{largest}"]

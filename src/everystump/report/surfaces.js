@@ -348,7 +348,6 @@ function pointAfterKey(key, [x, y], [across, up]) {
 /** Return the legend of the colors of a map, from the negative limit to the positive one. */
 function drawShadeScale(limit, signs) {
   const half = (k) => html("span", { class: `ramp line-${signs[k]}${k ? " falling" : ""}` });
-  const nDecimals = limit < 0.1 ? 3 : 2;
-  return html("span", { class: "shade-scale" }, formatSigned(-limit, nDecimals),
-    html("span", { class: "ramps" }, half(1), half(0)), formatSigned(limit, nDecimals));
+  return html("span", { class: "shade-scale" }, MINUS + formatNumber(limit, 3),
+    html("span", { class: "ramps" }, half(1), half(0)), `+${formatNumber(limit, 3)}`);
 }
