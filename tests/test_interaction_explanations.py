@@ -1,5 +1,6 @@
 """Explanations of models with interactions."""
 
+import json
 from copy import copy
 from itertools import permutations
 
@@ -7,10 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from command import run
 from interaction_models import TERMS, add_surfaces, fit_surfaces
 from test_explanations import each, strange_rows, table
 
-from everystump import StumpLogisticRegression, SubsampleVotingClassifier
+from everystump import StumpLogisticRegression, SubsampleVotingClassifier, save
 from everystump._explanations.terms import interaction_features, term_features
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
@@ -279,3 +281,26 @@ def test_interactions_of_features_by_number():
     terms = [(0,), (1,), (0, 1)]
     assert interaction_features([Feature(), Feature()], terms, "x1 × x0") == (0, 1)
     assert sorted(TERMS) == [(0, 1), (0, 1, 2), (0, 2)]
+
+
+# The command
+
+
+def test_the_command_lists_interactions(tmp_path):
+    X, y = table()
+    model = StumpLogisticRegression(interactions=[("age", "income"), ("age", "job")]).fit(X, y)
+    save(model, tmp_path / "m.stump")
+    rows = X.assign(income=np.nan)[:1]
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    listed = run("explain", tmp_path / "m.stump").stdout
+    assert "age × income" in listed and "interaction" in listed
+    record = json.loads(
+        run("explain", tmp_path / "m.stump", tmp_path / "rows.csv", "--json").stdout
+    )
+    values = {row["feature"]: row["value"] for row in record["rows"]}
+    assert values["age × income"] == [rows["age"].iloc[0], None]
+    parts = {row["feature"]: row["contribution"] for row in record["rows"]}
+    score = parts.pop("(score)")
+    assert sum(parts.values()) == pytest.approx(score, abs=1e-9)
+    text = run("explain", tmp_path / "m.stump", tmp_path / "rows.csv").stdout
+    assert f"{rows['age'].iloc[0]:g}, missing" in text

@@ -112,6 +112,20 @@ def test_a_surface_is_multilinear_between_knots(surface):
 
 
 @QUICK
+@given(st.integers(0, N_FEATURES - 1).flatmap(axes))
+def test_shares_of_the_entries_of_an_axis(axis):
+    x = np.append(np.random.default_rng(0).permutation(np.linspace(-5, 5, 41)), [0, 0, 1, np.nan])
+    shares = axis.shares(x)
+    for value, row in zip(x, shares, strict=True):
+        expected = np.zeros(len(axis))
+        for k, share in entries(axis, value).items():
+            expected[k] += share
+        is_level = not axis.is_category or np.isnan(value) or value == np.round(value)
+        if is_level:
+            np.testing.assert_allclose(row, expected, atol=1e-12)
+
+
+@QUICK
 @given(models(), st.sampled_from([1, 3]))
 def test_a_model_is_the_sum_of_its_terms(model, n_threads):
     X = points()

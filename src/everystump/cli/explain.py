@@ -128,7 +128,7 @@ def _contribution_table(found: Any) -> str:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, list):  # of an interaction
-        return " × ".join(map(_as_text, value))
+        return ", ".join(map(_as_text, value))
     if is_missing(value):
         return "missing"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -118,6 +118,8 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         all features with kernels that do not depend on their samples, and scores are combined.
     n_rows_ : int
         Number of training samples.
+    surface_density_ : tuple of ndarray
+        As in `StumpSVC`, if the estimators have interactions and there are ``shapes_``.
     classes_, n_features_in_, feature_names_in_
         As in `StumpSVC`.
 
