@@ -10,6 +10,7 @@ import numpy as np
 import everystump.bounds as bounds
 from everystump._evaluation import evaluate_model
 from everystump._evaluation.intervals import wilson
+from everystump._explanations.access import feature_names
 from everystump._explanations.importance import importances, term_densities
 from everystump._tables.labels import class_indices
 from everystump._workflow.errors import input_errors
@@ -67,6 +68,35 @@ def score_importances(model: Any, X: Any) -> dict[str, Any] | None:
     models = as_class_list(model.shapes_)
     densities = term_densities(model, models, X)
     return {"n_rows": len(X), "values": importances(models, *densities)}
+
+
+def interaction_results(model: Any) -> dict[str, Any]:
+    """Return the interactions of a model as plain data; nothing if it was fitted without them.
+
+    Returns
+    -------
+    dict
+        ``interactions``: the names of the ``features`` of each, their ``strength``, and if it was
+        chosen the ``path``, as that of C in `certificate_and_path`, with its number of folds.
+    """
+    if isinstance(requested := getattr(model, "interactions", 0), int) and requested == 0:
+        return {}
+    names = feature_names(model.feature_info_)
+    record: dict[str, Any] = {
+        "features": [[str(names[d]) for d in term] for term in model.interactions_],
+        "strength": model.interaction_strength_,
+    }
+    results = getattr(model, "interaction_cv_results_", None)
+    if results is not None:
+        record["path"] = {
+            "strength": results["param_interaction_strength"].tolist(),
+            "mean": results["mean_test_score"].tolist(),
+            "std": results["std_test_score"].tolist(),
+            "scoring": model.scoring_,
+            "n_folds": int(results["n_splits"]),
+            "chosen": model.interaction_strength_,
+        }
+    return {"interactions": record}
 
 
 def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[dict[str, Any]]:

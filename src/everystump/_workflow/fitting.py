@@ -19,9 +19,10 @@ from everystump._workflow.evaluation import (
     count_classes,
     error_rate,
     evaluate_bounds,
+    interaction_results,
     score_importances,
 )
-from everystump._workflow.options import Dialect
+from everystump._workflow.options import Dialect, InteractionOptions
 from everystump._workflow.plan import Plan
 from everystump._workflow.presets import PRESETS
 from everystump._workflow.schema.labels import ordered_classes
@@ -48,15 +49,16 @@ def fit_model(
     """
     train, test = plan.split(data)
     notes = plan.notes(data)
-    model = _fit_rows(data, plan, train, plan.C, verbose, notes)
+    model = _fit_rows(data, plan, train, plan.C, plan.chosen_interactions, verbose, notes)
     results = _evaluate(model, data, plan, train, test, progress)
     if plan.refit and test is not None:
-        path = results.pop("path", None)
-        results = {key: results[key] for key in ("error", "figures")}
+        kept = ("error", "figures", "path", "interactions")
+        results = {key: results[key] for key in kept if key in results}
         results["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
         train, test = np.arange(len(data.y)), None
-        model = _fit_rows(data, plan, train, getattr(model, "C_", plan.C), verbose, notes)
-        results |= _training_results(model, data, train) | ({"path": path} if path else {})
+        C, interactions = getattr(model, "C_", plan.C), _chosen_interactions(model)
+        model = _fit_rows(data, plan, train, C, interactions, verbose, notes)
+        results = _training_results(model, data, train) | results
     model.about_ = {
         "data": source,
         "target": data.target,
@@ -117,15 +119,22 @@ def _fit_rows(
     plan: Plan,
     rows: np.ndarray,
     C: float | None,
+    interactions: InteractionOptions,
     verbose: int,
     notes: list[str],
 ) -> Any:
     """Return a model of some rows; warnings are appended to ``notes``."""
-    model = PRESETS[plan.preset].make(C, plan.seed).set_params(verbose=verbose)
+    model = PRESETS[plan.preset].build(C, plan.seed, interactions).set_params(verbose=verbose)
     classes = ordered_classes(data.y, data.positive)
     with input_errors(), transient(), collect_warnings(notes):
         fit_with_class_order(model, data.X.iloc[rows], data.y[rows], classes)
     return model.set_params(verbose=0)
+
+
+def _chosen_interactions(model: Any) -> InteractionOptions:
+    """Return the interactions of a fitted model and their strength, to fit another one."""
+    terms = getattr(model, "interactions_", [])
+    return InteractionOptions(terms, model.interaction_strength_) if terms else InteractionOptions()
 
 
 def _evaluate(
@@ -154,9 +163,10 @@ def _evaluate(
 
 
 def _training_results(model: Any, data: TrainingData, train: np.ndarray) -> dict[str, Any]:
-    """Return bounds that use the training rows, the certificate, and the path of C."""
+    """Return bounds that use the training rows, the certificate, the path, and interactions."""
     X, y = data.X.iloc[train], data.y[train]
-    return {"bounds": evaluate_bounds(model, X, y, unseen=False), **certificate_and_path(model)}
+    bounds = evaluate_bounds(model, X, y, unseen=False)
+    return {"bounds": bounds, **certificate_and_path(model), **interaction_results(model)}
 
 
 def _cross_validate(

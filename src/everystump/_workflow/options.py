@@ -1,10 +1,12 @@
-"""What the user specifies about a file and its columns."""
+"""What the user specifies about a file, its columns and the interactions of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from everystump._text import InvalidInputError
 
 
 @dataclass(frozen=True)
@@ -60,3 +62,72 @@ class ColumnOptions:
     categorical: Sequence[str] = ()
     positive: str | None = None
     numeric: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class InteractionOptions:
+    """The interactions of features that the user asks for.
+
+    Attributes
+    ----------
+    which : int, "auto" or list of tuple
+        As the parameter ``interactions`` of the estimators; pairs are given by column names.
+    strength : float or None
+        Strength of the interactions; chosen by cross-validation if None.
+    """
+
+    which: int | str | list[tuple[Any, ...]] = 0
+    strength: float | None = None
+
+    @classmethod
+    def parse(cls, text: str, strength: float | None = None) -> InteractionOptions:
+        """Return the options of a text: a number, ``auto``, or pairs such as ``a:b,c:d``.
+
+        Examples
+        --------
+        >>> InteractionOptions.parse("12").which, InteractionOptions.parse("age:job, a:b:c").which
+        (12, [('age', 'job'), ('a', 'b', 'c')])
+        """
+        text = text.strip()
+        if text == "auto":
+            return cls(text, strength)
+        if text.isdecimal():
+            return cls(int(text), strength)
+        terms = [tuple(name.strip() for name in part.split(":")) for part in text.split(",")]
+        for term in terms:
+            _check_term(term, text)
+        for k, term in enumerate(terms):
+            if set(term) in [set(other) for other in terms[:k]]:
+                raise InvalidInputError(
+                    f"--interactions: {':'.join(term)} is listed twice; remove one of them."
+                )
+        return cls(terms, strength)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there are no interactions."""
+        return self.which in (0, [])
+
+    @property
+    def names(self) -> list[Any]:
+        """The columns of listed interactions."""
+        terms = self.which if isinstance(self.which, list) else []
+        return [name for term in terms for name in term]
+
+
+def _check_term(term: tuple[str, ...], text: str) -> None:
+    """Raise unless a term has two or three different names."""
+    if len(term) == 1 or not all(term):
+        raise InvalidInputError(
+            f"--interactions {text!r} must be 0, a number of pairs, auto, or pairs of columns such "
+            f"as age:income,age:job."
+        )
+    if len(term) > 3:
+        raise InvalidInputError(
+            f"--interactions: {':'.join(term)} has {len(term)} columns; an interaction has two or "
+            f"three."
+        )
+    if len(set(term)) < len(term):
+        raise InvalidInputError(
+            f"--interactions: {':'.join(term)} contains a column twice; list different columns."
+        )

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from everystump._explanations.access import suggest_name
 from everystump._selection.folds import count_folds, split_holdout
 from everystump._text import InvalidInputError, pluralize, truncate_list
-from everystump._workflow.presets import PRESETS
+from everystump._workflow.options import InteractionOptions
+from everystump._workflow.presets import DEFAULT_INTERACTIONS, PRESETS
 from everystump._workflow.schema.columns import NUMBERS, column_kind
 from everystump._workflow.schema.training_data import TrainingData
 
@@ -32,6 +34,8 @@ class Plan:
         Random seed.
     refit : bool
         Whether the final model is trained on all rows, held-out ones included.
+    interactions : InteractionOptions or None
+        Interactions of features; the default of the preset if None.
     """
 
     preset: str = "stump-logistic"
@@ -40,6 +44,7 @@ class Plan:
     cv: int | None = None
     seed: int = 0
     refit: bool = False
+    interactions: InteractionOptions | None = None
 
     def split(self, data: TrainingData) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the indices of training rows and of held-out rows, None without a holdout."""
@@ -48,6 +53,7 @@ class Plan:
             raise InvalidInputError(
                 f"--C {self.C:g}: {self.preset} has no C; omit it, or choose another --model."
             )
+        self._check_interactions(data)
         if preset.numeric_only:
             _check_numeric(data.X, self.preset)
         train, test = np.arange(len(labels)), None
@@ -55,20 +61,53 @@ class Plan:
             train, test = split_rows(labels, self.holdout, self.seed)
         if preset.subsample is not None:
             self._check_subsamples(data.target, labels[train], preset.subsample)
-        if self._selects_c:
-            _check_selection_of_c(labels[train])
+        if self._cross_validates:
+            _check_selection(labels[train], "C" if self.C is None else "interaction-strength")
         return train, test
 
     @property
-    def _selects_c(self) -> bool:
-        return PRESETS[self.preset].selects_C and self.C is None
+    def chosen_interactions(self) -> InteractionOptions:
+        """The interactions that the user asks for, or those of the preset."""
+        if self.interactions is not None:
+            return self.interactions
+        has_interactions = PRESETS[self.preset].make_with_interactions is not None
+        return InteractionOptions(DEFAULT_INTERACTIONS if has_interactions else 0)
+
+    @property
+    def _cross_validates(self) -> bool:
+        """Whether C or the strength of interactions is chosen by cross-validation."""
+        if not PRESETS[self.preset].selects_C:
+            return False
+        interactions = self.chosen_interactions
+        return self.C is None or not (interactions.is_none or interactions.strength is not None)
+
+    def _check_interactions(self, data: TrainingData) -> None:
+        """Raise if the model does not support interactions, or if a column is not a feature."""
+        interactions = self.chosen_interactions
+        if not interactions.is_none and PRESETS[self.preset].make_with_interactions is None:
+            able = [name for name, p in PRESETS.items() if p.make_with_interactions is not None]
+            raise InvalidInputError(
+                f"--interactions: {self.preset} has no interactions; omit the option, or use "
+                f"--model {' or '.join(able)}."
+            )
+        columns = data.X.columns.tolist()
+        for name in interactions.names:
+            if name in data.dropped:
+                raise InvalidInputError(
+                    f"--interactions: column {name!r} was dropped ({data.dropped[name]}); pass "
+                    f"--use {name}, or remove it from the option."
+                )
+            if name not in columns:
+                raise InvalidInputError(
+                    f"--interactions: {name!r} is not a feature; {suggest_name(name, columns)}."
+                )
 
     def notes(self, data: TrainingData) -> list[str]:
         """Return notes on classes with too few rows for a proper evaluation."""
         classes, counts = np.unique(data.y.astype(str), return_counts=True)
         single = classes[counts == 1].tolist()
         notes = []
-        if single and not self._selects_c:  # whose folds warn of them
+        if single and not self._cross_validates:  # whose folds warn of them
             what = f"{data.target} = {truncate_list(single, 5)}"
             notes.append(f"{what} has only one row: used for training, not for evaluation.")
         if self.cv is not None:
@@ -107,13 +146,13 @@ def split_rows(labels: np.ndarray, holdout: float, seed: int) -> tuple[np.ndarra
         raise InvalidInputError(f"{error}; pass --cv, another --holdout, or more rows.") from None
 
 
-def _check_selection_of_c(labels: np.ndarray) -> None:
-    """Raise if there are too few rows to select C by cross-validation."""
+def _check_selection(labels: np.ndarray, option: str) -> None:
+    """Raise if there are too few rows to choose the value of an option by cross-validation."""
     _, counts = np.unique(labels, return_counts=True)
     if count_folds(2, counts) < 2:
         raise InvalidInputError(
-            f"{pluralize(len(labels), 'training row')}, one per class, are too few to choose C by "
-            f"cross-validation; pass --C, or more rows."
+            f"{pluralize(len(labels), 'training row')}, one per class, are too few to choose "
+            f"{option.replace('-', ' ')} by cross-validation; pass --{option}, or more rows."
         )
 
 

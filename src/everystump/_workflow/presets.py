@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import everystump
 from everystump._text import pluralize
+from everystump._workflow.options import InteractionOptions
 
+# The interactions of models that support them, if the user does not choose: "auto" or a number.
+DEFAULT_INTERACTIONS: int | str = 0
 _VOTE_SUBSAMPLE = 0.4
 
 
@@ -21,7 +25,9 @@ class Preset:
     description : str
         What it is, for help and reports.
     make : callable
-        Returns an estimator for a C, or None, and a seed.
+        Returns an estimator without interactions for a C, or None, and a seed.
+    make_with_interactions : callable or None
+        The same with interactions, None if the model does not support them.
     has_C : bool
         Whether the model has a parameter C.
     selects_C : bool
@@ -36,25 +42,57 @@ class Preset:
 
     description: str
     make: Callable[[float | None, int], Any]
+    make_with_interactions: Callable[[float | None, int, InteractionOptions], Any] | None = None
     has_C: bool = True
     selects_C: bool = False
     numeric_only: bool = False
     subsample: float | None = None
     describe_fitted: Callable[[Any], str] | None = None
 
+    def build(self, C: float | None, seed: int, interactions: InteractionOptions) -> Any:
+        """Return an estimator."""
+        if interactions.is_none or self.make_with_interactions is None:
+            return self.make(C, seed)
+        return self.make_with_interactions(C, seed, interactions)
+
     def describe(self, model: Any) -> str:
         """Return the description of a fitted model."""
         return self.describe_fitted(model) if self.describe_fitted else self.description
 
 
-def _logistic(C: float | None, seed: int) -> Any:
-    if C is None:
-        return everystump.StumpLogisticRegressionCV(random_state=seed)
-    return everystump.StumpLogisticRegression(C)
+def _stump_ensemble(
+    name: str, C: float | None, seed: int, interactions: InteractionOptions | None = None
+) -> Any:
+    """Return the estimator ``name``, or its CV version if C or a strength is to be chosen."""
+    params: dict[str, Any] = {}
+    if interactions is not None:
+        params = {
+            "interactions": interactions.which,
+            "interaction_strength": interactions.strength,
+        }
+    chooses_strength = interactions is not None and interactions.strength is None
+    if C is not None and not chooses_strength:
+        return getattr(everystump, name)(C=C, **params)
+    if C is not None:
+        params["Cs"] = [C]
+    return getattr(everystump, f"{name}CV")(random_state=seed, **params)
 
 
-def _svm(C: float | None, seed: int) -> Any:
-    return everystump.StumpSVCCV(random_state=seed) if C is None else everystump.StumpSVC(C)
+def _stump_preset(name: str, loss: str) -> Preset:
+    """Return the preset of an infinite ensemble of stumps."""
+
+    def describe(model: Any) -> str:
+        n = len(model.interactions_)
+        interactions = f" with {pluralize(n, 'interaction')}" if n else ""
+        return f"infinite ensemble of stumps{interactions}, {loss}"
+
+    return Preset(
+        f"infinite ensemble of stumps, {loss}",
+        partial(_stump_ensemble, name),
+        partial(_stump_ensemble, name),
+        selects_C=True,
+        describe_fitted=describe,
+    )
 
 
 def _vote(C: float | None, seed: int) -> Any:
@@ -73,10 +111,8 @@ def _count_stumps(model: Any) -> str:
 
 # Default C: the best of 0.001, 0.01, 0.03, ..., 10 by the mean error on held-out rows of 18 tables.
 PRESETS: dict[str, Preset] = {
-    "stump-logistic": Preset(
-        "infinite ensemble of stumps, logistic loss", _logistic, selects_C=True
-    ),
-    "stump-svm": Preset("infinite ensemble of stumps, hinge loss", _svm, selects_C=True),
+    "stump-logistic": _stump_preset("StumpLogisticRegression", "logistic loss"),
+    "stump-svm": _stump_preset("StumpSVC", "hinge loss"),
     "perceptron": Preset(
         "infinite ensemble of perceptrons; numeric features only",
         lambda C, seed: everystump.PerceptronSVC(C or 1.0, random_state=seed),

@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from everystump._files import replace_surrogates
-from everystump._text import format_percents, pluralize
-from everystump._workflow.options import ColumnOptions, Dialect
-from everystump._workflow.presets import PRESETS
+from everystump._text import InvalidInputError, format_percents, pluralize
+from everystump._workflow.options import ColumnOptions, Dialect, InteractionOptions
+from everystump._workflow.presets import DEFAULT_INTERACTIONS, PRESETS
 from everystump.cli.common import DATA, FiniteRange, check_out, file_options, out_option
 from everystump.cli.console import (
     echo,
@@ -33,6 +33,7 @@ Examples:
   everystump fit credit.csv --target default --cv 10 -o credit.stump
   everystump fit credit.csv --target default --model stump-svm -o svm.stump
   everystump fit credit.csv --target default --drop id --C 0.5 -o credit.stump
+  everystump fit credit.csv --target default --interactions auto -o credit.stump
 """
 
 
@@ -54,6 +55,19 @@ Examples:
     type=FiniteRange(min=0, min_open=True),
     help="Inverse regularization strength, as in SVC.  [default: chosen by 5-fold cross-validation "
     "for stump-logistic and stump-svm; 0.01 for boost-svm, 1 for perceptron and vote]",
+)
+@click.option(
+    "--interactions",
+    metavar="N|auto|PAIRS",
+    help="Interactions of features, for stump-logistic and stump-svm: the best N pairs, auto for "
+    "all pairs or the best of many, or pairs of columns such as age:income,age:job.  "
+    f"[default: {DEFAULT_INTERACTIONS}]",
+)
+@click.option(
+    "--interaction-strength",
+    "strength",
+    type=FiniteRange(min=0, min_open=True),
+    help="Strength of the interactions.  [default: chosen by cross-validation, after C]",
 )
 @click.option(
     "--holdout",
@@ -100,6 +114,8 @@ def fit(
     out: Path,
     preset: str,
     C: float | None,
+    interactions: str | None,
+    strength: float | None,
     holdout: float | None,
     cv: int | None,
     refit: bool,
@@ -120,7 +136,6 @@ def fit(
     """
     with exit_on_input_error():
         check_out(out, force, data)
-        from everystump._text import InvalidInputError
         from everystump._workflow.fitting import fit_model
         from everystump._workflow.plan import Plan
         from everystump._workflow.reading.files import read_file
@@ -131,7 +146,15 @@ def fit(
             raise InvalidInputError("--cv and --holdout cannot be combined; pass one of them.")
         if cv is not None and refit:
             raise InvalidInputError("--cv already trains on all rows; omit --refit.")
-        plan = Plan(preset, C, HOLDOUT if holdout is None else holdout, cv, seed, refit)
+        plan = Plan(
+            preset,
+            C,
+            HOLDOUT if holdout is None else holdout,
+            cv,
+            seed,
+            refit,
+            _interaction_options(interactions, strength),
+        )
         frame, notes = read_file(data, dialect, text=[target])
         options = ColumnOptions(drop, use, categorical, positive, numeric)
         training_data = prepare_training_data(frame, target, options, notes)
@@ -153,6 +176,21 @@ def fit(
     about = {name: value for name, value in model.about_.items() if name != "origin"}
     text = "\n".join(filter(None, [schema, _summary(model, data, out)]))
     print_result(about | {"out": str(out)}, text, as_json)
+
+
+def _interaction_options(text: str | None, strength: float | None) -> InteractionOptions | None:
+    """Return the interactions of the options, None if there are none."""
+    if text is None and strength is None:
+        return None
+    options = InteractionOptions.parse(
+        str(DEFAULT_INTERACTIONS) if text is None else text, strength
+    )
+    if options.is_none and strength is not None:
+        raise InvalidInputError(
+            f"--interaction-strength {strength:g} has no effect without interactions; pass "
+            f"--interactions auto, or omit it."
+        )
+    return options
 
 
 def _summary(model: Any, data: Path, out: Path) -> str:
@@ -182,11 +220,12 @@ def _score(model: Any) -> list[tuple[str, str]]:
 def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     """Return how C was chosen, and the optimality certificate."""
     pairs = []
-    if "path" in about:
-        path = about["path"]
-        scoring = {"neg_log_loss": "log loss"}.get(path["scoring"], path["scoring"])
-        how = f"the best of {len(path['C'])} values by cross-validated {scoring}"
+    path = about.get("path")
+    if path and len(path["C"]) > 1:
+        how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}"))
+    if "interactions" in about:
+        pairs.append(("Interactions", _interactions(about["interactions"])))
     certificate = about.get("certificate")
     if certificate:
         primal, dual, gap = (certificate[key] for key in ("primal", "dual", "gap"))
@@ -195,6 +234,30 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
             text += f", for class “{certificate['class']}”, which has the largest gap"
         pairs.append(("Certificate", text))
     return pairs
+
+
+def _score_name(path: dict[str, Any]) -> str:
+    return {"neg_log_loss": "log loss"}.get(path["scoring"], path["scoring"])
+
+
+def _interactions(record: dict[str, Any]) -> str:
+    """Return how many interactions a model has, and how their strength was chosen."""
+    path = record.get("path")
+    by = ""
+    if path:
+        cross_validated = path["n_folds"] > 1
+        score = _score_name(path)
+        by = f"cross-validated {score}" if cross_validated else f"{score} on a validation split"
+    if not record["features"]:
+        if not path:
+            return "none: fewer than two features can interact"
+        n_tried = pluralize(len(path["strength"]) - 1, "strength")
+        return f"none: the additive model has the best {by} ({n_tried} tried)"
+    n_features = [len(features) for features in record["features"]]
+    counts = [(n_features.count(2), "pair"), (n_features.count(3), "triple")]
+    what = " and ".join(pluralize(n, noun) for n, noun in counts if n)
+    how = f", the best of {len(path['strength']) - 1} strengths by {by}" if path else ""
+    return f"{what} of features, strength {record['strength']:.3g}{how}"
 
 
 def _error(about: dict[str, Any]) -> str:
