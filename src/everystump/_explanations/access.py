@@ -136,7 +136,8 @@ def certificate_and_path(model: Any) -> dict[str, Any]:
         if len(certificates) > 1:
             record["certificate"]["class"] = model.classes_.tolist()[certificates.index(weakest)]
     results = getattr(model, "cv_results_", None)
-    if results is not None and "param_C" in results and hasattr(model, "C_"):
+    # A single value of C is not a choice.
+    if results is not None and len(results.get("param_C", ())) > 1 and hasattr(model, "C_"):
         record["path"] = _path(model, results, "C", model.C_)
     return record
 
@@ -147,7 +148,8 @@ def strength_and_path(model: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``interactions``: the ``strength``, and if it was chosen the ``path``, like that of C.
+        ``interactions``: the ``strength``, and if it was chosen the ``path``, like that of C, with
+        the number of folds, ``n_folds``.
     """
     strength = getattr(model, "interaction_strength_", None)
     results = getattr(model, "interaction_cv_results_", None)
@@ -156,7 +158,11 @@ def strength_and_path(model: Any) -> dict[str, Any]:
     record: dict[str, Any] = {"strength": float(strength)}
     if results is not None:
         path = _path(model, results, "interaction_strength", strength)
-        record["path"] = {"strength": path.pop("interaction_strength"), **path}
+        record["path"] = {
+            "strength": path.pop("interaction_strength"),
+            **path,
+            "n_folds": int(results["n_splits"]),
+        }
     return {"interactions": record}
 
 

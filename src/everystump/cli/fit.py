@@ -182,9 +182,8 @@ def _interaction_options(text: str | None, strength: float | None) -> Interactio
     """Return the interactions of the options, None if there are none."""
     if text is None and strength is None:
         return None
-    options = InteractionOptions.parse(
-        str(DEFAULT_INTERACTIONS) if text is None else text, strength
-    )
+    text = str(DEFAULT_INTERACTIONS) if text is None else text
+    options = InteractionOptions.parse(text, strength)
     if options.is_none and strength is not None:
         raise InvalidInputError(
             f"--interaction-strength {strength:g} has no effect without interactions; pass "
@@ -220,8 +219,8 @@ def _score(model: Any) -> list[tuple[str, str]]:
 def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     """Return how C was chosen, and the optimality certificate."""
     pairs = []
-    path = about.get("path")
-    if path and len(path["C"]) > 1:
+    if "path" in about:
+        path = about["path"]
         how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
         pairs.append(("C", f"{path['chosen']:.3g}, {how}"))
     if "interactions" in about:
@@ -297,6 +296,8 @@ def _saved_model(about: dict[str, Any]) -> str:
     n_rows = pluralize(about["n_rows"], "row")
     if about.get("refit"):
         how = "with the same C" if "path" in about else "with the same settings"
+        if about.get("interactions", {}).get("features"):
+            how += " and interactions"
         return f"a model retrained on all {n_rows} {how}, not evaluated itself"
     if about["n_held_out"]:
         total = f"{about['n_rows'] + about['n_held_out']:,}"
