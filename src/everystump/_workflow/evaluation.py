@@ -10,7 +10,7 @@ import numpy as np
 import everystump.bounds as bounds
 from everystump._evaluation import evaluate_model
 from everystump._evaluation.intervals import wilson
-from everystump._explanations.access import feature_names
+from everystump._explanations.access import feature_names, strength_and_path
 from everystump._explanations.importance import importances, term_densities
 from everystump._tables.labels import class_indices
 from everystump._workflow.errors import input_errors
@@ -76,27 +76,16 @@ def interaction_results(model: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``interactions``: the names of the ``features`` of each, their ``strength``, and if it was
-        chosen the ``path``, as that of C in `certificate_and_path`, with its number of folds.
+        ``interactions``: as in `strength_and_path`, and the names of the ``features`` of each.
     """
     if isinstance(requested := getattr(model, "interactions", 0), int) and requested == 0:
         return {}
     names = feature_names(model.feature_info_)
-    record: dict[str, Any] = {
+    record = {
         "features": [[str(names[d]) for d in term] for term in model.interactions_],
-        "strength": model.interaction_strength_,
+        "strength": 0.0,
     }
-    results = getattr(model, "interaction_cv_results_", None)
-    if results is not None:
-        record["path"] = {
-            "strength": results["param_interaction_strength"].tolist(),
-            "mean": results["mean_test_score"].tolist(),
-            "std": results["std_test_score"].tolist(),
-            "scoring": model.scoring_,
-            "n_folds": int(results["n_splits"]),
-            "chosen": model.interaction_strength_,
-        }
-    return {"interactions": record}
+    return {"interactions": record | strength_and_path(model).get("interactions", {})}
 
 
 def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[dict[str, Any]]:

@@ -146,15 +146,8 @@ def fit(
             raise InvalidInputError("--cv and --holdout cannot be combined; pass one of them.")
         if cv is not None and refit:
             raise InvalidInputError("--cv already trains on all rows; omit --refit.")
-        plan = Plan(
-            preset,
-            C,
-            HOLDOUT if holdout is None else holdout,
-            cv,
-            seed,
-            refit,
-            _interaction_options(interactions, strength),
-        )
+        terms = _interaction_options(interactions, strength)
+        plan = Plan(preset, C, holdout or HOLDOUT, cv, seed, refit, terms)
         frame, notes = read_file(data, dialect, text=[target])
         options = ColumnOptions(drop, use, categorical, positive, numeric)
         training_data = prepare_training_data(frame, target, options, notes)
