@@ -80,6 +80,17 @@ def test_triples_are_measured_on_request():
     assert table.loc[0, "interaction"] == "x0 × x1 × x3"
 
 
+def test_wide_tables_are_ranked_first():
+    """With 100 features there are 4,950 pairs, of which 2,000 are measured with all bins."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(1000, 100))
+    y = X[:, 3] * X[:, 70] + 0.3 * rng.normal(size=1000) > 0
+    table = measure_interactions(X, y, interaction_bins=16)
+    assert len(table) == 2000 and table["features"].is_unique
+    assert table.loc[0, "features"] == (3, 70)
+    assert table.loc[0, "decrement"] > 5 * table.loc[1, "decrement"]
+
+
 def test_monotonic_and_constant_features_do_not_interact():
     X, y = make_frame()
     X["e"] = 1.0

@@ -10,6 +10,7 @@ from command import input_error, run
 import everystump
 from everystump._workflow.options import InteractionOptions
 from everystump._workflow.plan import Plan
+from everystump.cli.fit import _interactions as summarize
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +143,20 @@ def test_evaluation_by_folds(table, tmp_path):
     with_pair = fit(table, tmp_path / "a.stump", *options)
     additive = fit(table, tmp_path / "b.stump", "--cv", 3)
     assert with_pair["error"]["value"] < additive["error"]["value"] - 0.05
+
+
+@pytest.mark.parametrize(
+    ("n_folds", "by"),
+    [(5, "cross-validated log loss"), (1, "log loss on a validation split")],
+)
+def test_the_summary_says_how_the_strength_was_chosen(n_folds, by):
+    path = {"strength": [0.0, 0.5, 2.0], "scoring": "neg_log_loss", "n_folds": n_folds}
+    chosen = {"features": [["a", "b"], ["a", "b", "c"]], "strength": 0.5, "path": path}
+    assert summarize(chosen) == (
+        f"1 pair and 1 triple of features, strength 0.5, the best of 2 strengths by {by}"
+    )
+    additive = {"features": [], "strength": 0.0, "path": path}
+    assert summarize(additive) == f"none: the additive model has the best {by} (2 strengths tried)"
 
 
 # Everything that reads the model
