@@ -36,6 +36,7 @@ from everystump.explain._panels import SurfacePanel, make_panels
 _N_COLUMNS = 3
 _HISTOGRAM_SIZE, _HISTOGRAM_GAP = 0.14, 0.02  # relative to the heat map
 _HATCH, _HATCH_COLOR = "////", "#8a93a0"
+_BAR_HEIGHT = 0.16  # inches
 _HATCHED = "hatched: no samples"
 
 
@@ -162,10 +163,11 @@ class SurfacesDisplay:
         n_columns = min(_N_COLUMNS, len(self.panels))
         n_rows = -(-len(self.panels) // n_columns)
         caption = wrap(f"{self.caption}; {_HATCHED}", n_columns)
+        height = 3.2 * n_rows + 0.7 + 0.15 * caption.count("\n")
         self.figure_, axes = plt.subplots(
             n_rows,
             n_columns,
-            figsize=(3.7 * n_columns, 3.2 * n_rows + 0.7 + 0.15 * caption.count("\n")),
+            figsize=(3.7 * n_columns, height),
             squeeze=False,
             layout="constrained",
         )
@@ -184,7 +186,8 @@ class SurfacesDisplay:
             plt.cm.ScalarMappable(norm, colormap),
             ax=axes,
             location="bottom",
-            aspect=40,
+            fraction=_BAR_HEIGHT / height,
+            aspect=3.0 * n_columns / _BAR_HEIGHT,
             shrink=0.8,
             extend="both" if np.abs(values).max() > self.limit else "neither",
         )
