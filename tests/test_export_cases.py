@@ -82,6 +82,10 @@ def cuts_of(terms):
             cuts = shape.knots[:: max(1, len(shape.knots) // 6)]
             yield from cuts
             yield from np.nextafter(cuts, -np.inf)
+    for surfaces in terms.surfaces:
+        for surface in surfaces.values():
+            for axis in surface.axes:
+                yield from axis.knots[:: max(1, len(axis.knots) // 3)]
     for kernel_sum in terms.kernel_sums:
         for cuts in kernel_sum.parameters.get("cuts", []):
             yield from cuts[:3]
@@ -133,6 +137,8 @@ BOOSTING = partial(es.StumpBoostingClassifier, n_estimators=40, **BY_NAME)
 VOTING = partial(es.SubsampleVotingClassifier, n_estimators=4, random_state=0)
 KERNEL = partial(es.KernelSVC, C=2.0)
 WEIGHTED = partial(es.WeightedVoteClassifier, random_state=0)
+PAIRS = {"interactions": 12, "interaction_strength": 1.0, "interaction_bins": 9}
+TRIPLES = [(0, 5, 7), (0, 1, 3), (3, 5), (2, 6, 7), (5, 7), (5, 6)]
 SUBSETS = [[0, 1], [1, 2, 3], [4, 0]]
 MIXED_SUBSETS = [[0, 5, 7], [6, 1, 2], [3, 5, 4]]
 
@@ -143,6 +149,16 @@ MAKERS = {
     "StumpSVC, middle": lambda: on_frames(MIDDLE()),
     "StumpSVC, no intercept": lambda: on_frames(SVC_(fit_intercept=False, measure="uniform")),
     "StumpSVC, arrays": lambda: on_arrays(es.StumpSVC()),
+    "StumpSVC, interactions": lambda: on_frames(SVC_(**PAIRS)),
+    "StumpSVC, interactions, 3 classes": lambda: on_frames(SVC_(**PAIRS), 3),
+    "StumpSVC, interactions, nothing missing in training": lambda: on_frames(
+        SVC_(**PAIRS), missing=False
+    ),
+    "StumpSVC, interactions, middle": lambda: on_frames(MIDDLE(**PAIRS)),
+    "StumpSVC, interactions, arrays": lambda: on_arrays(es.StumpSVC(**PAIRS)),
+    "StumpLogisticRegression, interactions of three features": lambda: on_frames(
+        LOGISTIC(interactions=TRIPLES, interaction_bins=6)
+    ),
     "StumpSVCCV": lambda: on_frames(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)),
     "StumpLogisticRegression": lambda: on_frames(LOGISTIC()),
     "StumpLogisticRegression, 3 classes": lambda: on_frames(LOGISTIC(), 3),
@@ -184,6 +200,10 @@ MAKERS = {
     "SubsampleVoting, shapes, subsets": lambda: on_frames(
         VOTING(es.StumpSVC(), feature_subsets=MIXED_SUBSETS)
     ),
+    "SubsampleVoting, interactions": lambda: on_frames(VOTING(SVC_(**PAIRS))),
+    "SubsampleVoting, interactions, votes, 3 classes": lambda: on_frames(
+        VOTING(SVC_(**PAIRS), outputs="votes"), 3
+    ),
     "SubsampleVoting, kernels": lambda: on_numbers(
         VOTING([KERNEL("gaussian"), KERNEL("laplacian", gamma=0.1)])
     ),
@@ -201,6 +221,9 @@ MAKERS = {
     ),
     "WeightedVote": lambda: on_frames(
         WEIGHTED([("svc", SVC_()), ("boosting", BOOSTING()), ("stump", MIDDLE())])
+    ),
+    "WeightedVote, interactions": lambda: on_frames(
+        WEIGHTED([("svc", SVC_(**PAIRS)), ("boosting", BOOSTING()), ("stump", MIDDLE(**PAIRS))])
     ),
     "WeightedVote, 3 classes": lambda: on_numbers(
         WEIGHTED([("svc", KERNEL()), ("stumps", es.StumpSVC()), ("votes", VOTING(KERNEL()))]), 3

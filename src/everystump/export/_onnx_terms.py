@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,15 +12,9 @@ from everystump._core.kernel_machines.registry import kernel_constant
 from everystump._core.shapes import Shape
 from everystump._tables.frames import Feature
 from everystump.export._onnx_graph import Graph
+from everystump.export._onnx_search import Matrix, bins_of, concatenate_tables
+from everystump.export._onnx_surfaces import OnnxSurfaces
 from everystump.export._record import Curves, KernelSum, Projection, Terms, Vote
-
-
-class Matrix(NamedTuple):
-    """Columns of numbers in the graph."""
-
-    values: str  # (n_rows, n_columns), 0 where missing
-    present: str | None  # which of them are not missing; None if all are
-    n_columns: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +37,9 @@ class OnnxTerms:
         parts = [graph.constant(terms.intercepts[None])]
         if any(terms.curves):
             parts.append(graph.concat([self._curves(curves) for curves in terms.curves]))
+        if any(terms.surfaces):
+            surfaces = OnnxSurfaces(graph, self.features, self.matrix, self.column, self.codes)
+            parts.append(surfaces.scores(terms.surfaces, self._zeros()))
         parts += [self._projection(projection) for projection in terms.projections]
         parts += [self._kernel_sum(kernel_sum) for kernel_sum in terms.kernel_sums]
         parts += [self._vote(vote) for vote in terms.votes]
@@ -107,7 +103,7 @@ class OnnxTerms:
     def _kernel_sum(self, kernel_sum: KernelSum) -> str:
         graph, columns = self.graph, self._columns(kernel_sum.features)
         if "cuts" in kernel_sum.parameters:
-            bins = _bins(graph, self.matrix.values, columns, kernel_sum.parameters["cuts"])
+            bins = bins_of(graph, self.matrix.values, columns, kernel_sum.parameters["cuts"])
             x = graph.cast(bins, np.float64)
         else:
             x = graph.take(self.matrix.values, columns, self.matrix.n_columns)
@@ -139,7 +135,7 @@ def _lines(graph: Graph, matrix: Matrix, lines: list[tuple[int, Shape]]) -> str:
     """
     columns = np.array([column for column, _ in lines])
     pieces = [shape.pieces() for _, shape in lines]
-    bins = _bins(graph, matrix.values, columns, [piece.cuts for piece in pieces])
+    bins = bins_of(graph, matrix.values, columns, [piece.cuts for piece in pieces])
     sizes = [len(piece.level) + 1 for piece in pieces]
     first = np.cumsum([0, *sizes[:-1]]).astype(np.int64)
     index = graph.op("Add", graph.cast(bins, np.int64), graph.constant(first[None]))
@@ -148,7 +144,7 @@ def _lines(graph: Graph, matrix: Matrix, lines: list[tuple[int, Shape]]) -> str:
         present = graph.take(matrix.present, columns, matrix.n_columns)
         index = graph.op("Where", present, index, missing)
     at_missing = [shape.at_missing() for _, shape in lines]
-    level = _table([piece.level for piece in pieces], at_missing)
+    level = concatenate_tables([piece.level for piece in pieces], at_missing)
     value = graph.op("Gather", graph.constant(level), index)
     if any(piece.slope.any() for piece in pieces):
         x = graph.take(matrix.values, columns, matrix.n_columns)
@@ -159,70 +155,13 @@ def _lines(graph: Graph, matrix: Matrix, lines: list[tuple[int, Shape]]) -> str:
 def _rise(graph: Graph, x: str, index: str, pieces: list[Pieces]) -> str:
     """Return ``slope * (x - anchor)`` for the piece of each value."""
     none = [0.0] * len(pieces)
-    slopes = graph.constant(_table([piece.slope for piece in pieces], none))
-    anchors = graph.constant(_table([piece.anchor for piece in pieces], none))
+    slopes = graph.constant(concatenate_tables([piece.slope for piece in pieces], none))
+    anchors = graph.constant(concatenate_tables([piece.anchor for piece in pieces], none))
     slope = graph.op("Gather", slopes, index)
     distance = graph.op("Sub", x, graph.op("Gather", anchors, index))
     zero = graph.constant(0.0)
     # On a flat piece the distance may overflow.
     return graph.op("Where", graph.op("Equal", slope, zero), zero, graph.op("Mul", slope, distance))
-
-
-def _table(parts: list[np.ndarray], missing: list[float]) -> np.ndarray:
-    pairs = zip(parts, missing, strict=True)
-    return np.concatenate([np.append(part, last) for part, last in pairs])
-
-
-def _bins(graph: Graph, values: str, columns: np.ndarray, cuts: Sequence[np.ndarray]) -> str:
-    """Return the number of cuts up to the value of each column, by one tree per column."""
-    trees = [_search_tree(column_cuts) for column_cuts in cuts]
-    sizes = [len(tree.cut) for tree in trees]
-    tree_ids = np.repeat(np.arange(len(trees)), sizes)
-    node_ids = np.concatenate([np.arange(size) for size in sizes])
-    cut, below, above, leaf_bin = (np.concatenate(part) for part in zip(*trees, strict=True))
-    is_leaf = leaf_bin >= 0
-    return graph.ml_op(
-        "TreeEnsembleRegressor",
-        values,
-        n_targets=len(trees),
-        nodes_treeids=tree_ids.tolist(),
-        nodes_nodeids=node_ids.tolist(),
-        nodes_featureids=columns[tree_ids].tolist(),
-        nodes_modes=np.where(is_leaf, "LEAF", "BRANCH_LT").tolist(),
-        nodes_values_as_tensor=graph.tensor(cut),
-        nodes_truenodeids=below.tolist(),
-        nodes_falsenodeids=above.tolist(),
-        target_treeids=tree_ids[is_leaf].tolist(),
-        target_nodeids=node_ids[is_leaf].tolist(),
-        target_ids=tree_ids[is_leaf].tolist(),
-        target_weights_as_tensor=graph.tensor(leaf_bin[is_leaf].astype(np.float64)),
-    )
-
-
-class _SearchTree(NamedTuple):
-    """Nodes of a binary search: the cut, the children below and above it, or the bin of a leaf."""
-
-    cut: np.ndarray
-    below: np.ndarray
-    above: np.ndarray
-    leaf_bin: np.ndarray
-
-
-def _search_tree(cuts: np.ndarray) -> _SearchTree:
-    """Return the tree whose leaves hold the number of cuts up to a value; -1 in other nodes."""
-    nodes: list[tuple[float, int, int, int]] = []
-
-    def grow(first: int, last: int) -> int:
-        node = len(nodes)
-        nodes.append((0.0, 0, 0, first))
-        if first < last:
-            half = (first + last) // 2
-            children = grow(first, half), grow(half + 1, last)
-            nodes[node] = (float(cuts[half]), *children, -1)
-        return node
-
-    grow(0, len(cuts))
-    return _SearchTree(*(np.array(part) for part in zip(*nodes, strict=True)))
 
 
 def _kernel(graph: Graph, kernel_sum: KernelSum, x: str) -> str:

@@ -98,6 +98,11 @@ class Terms:
         """The number of scores: one for two classes, else one per class."""
         return len(self.intercepts)
 
+    @property
+    def has_surfaces(self) -> bool:
+        """Whether there are interactions, also in the models that vote."""
+        return any(self.surfaces) or any(vote.voter.has_surfaces for vote in self.votes)
+
     @classmethod
     def from_constant(cls, intercepts: np.ndarray) -> Terms:
         """Return scores that are the same for all rows."""

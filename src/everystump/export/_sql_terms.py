@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from everystump.export._record import (
     Vote,
     is_text,
 )
+from everystump.export._sql_surfaces import SqlSurfaces, Table
 
 # Pieces share one anchor unless that shifts levels by more than this factor and so loses digits.
 _MAX_SHIFT = 1e3
@@ -36,14 +37,6 @@ class Expressions(NamedTuple):
     stage: int = 0
 
 
-class Table(NamedTuple):
-    """A table of values: support vectors and their weights, or levels and their contributions."""
-
-    name: str
-    columns: list[str]
-    rows: list[list[str]]
-
-
 class Lookup(NamedTuple):
     """A join for the levels of a category: the column of a row, and the table of its levels."""
 
@@ -54,17 +47,20 @@ class Lookup(NamedTuple):
 class SqlTerms:
     """Turns terms into expressions; collects the columns and tables that they refer to."""
 
-    def __init__(self, record: ModelRecord, support_prefix: str, level_prefix: str) -> None:
+    def __init__(self, record: ModelRecord, prefix: Callable[[str], str]) -> None:
         self._features = record.features
-        self._support_prefix, self._level_prefix = support_prefix, level_prefix
+        self._support_prefix, self._level_prefix = prefix("support"), prefix("levels")
         self._n_columns = 0
         self.stages: list[list[str]] = []  # columns that refer only to the stages before
         self.tables: list[Table] = []  # support vectors of kernel sums
         self.lookups: list[Lookup] = []  # levels to join first; the k-th adds a column ``uk``
+        self.surfaces = SqlSurfaces(prefix("cells"), prefix("corners"), self._level_index)
 
     def scores(self, terms: Terms) -> Expressions:
         """Return the scores of a model or of a voter."""
         parts = [Expressions([sql.add(self._curves(curves)) for curves in terms.curves])]
+        if any(terms.surfaces):
+            parts.append(Expressions([self.surfaces.column(each) for each in terms.surfaces]))
         parts += [self._projection(projection) for projection in terms.projections]
         parts += [self._kernel_sum(kernel_sum) for kernel_sum in terms.kernel_sums]
         parts += [self._vote(vote) for vote in terms.votes]
@@ -93,22 +89,30 @@ class SqlTerms:
 
     def _category(self, column: str, feature: Feature, shape: Shape) -> str:
         """Return the curve of a category; unknown levels add nothing."""
-        names = [] if feature.levels is None else feature.levels.tolist()
-        literal = sql.string if is_text(feature) else sql.exact
         pairs = [
-            [literal(level), sql.number(value)]
-            for level, value in zip(names, shape.levels.tolist(), strict=True)
+            [level, sql.number(value)]
+            for level, value in zip(_levels(feature), shape.levels.tolist(), strict=True)
             if value != 0.0
         ]
         if len(pairs) <= _MAX_CASES:
-            cases = "".join(f" WHEN {column} = {level} THEN {value}" for level, value in pairs)
-            found = f"{cases} ELSE 0e0"
+            found = f"{_cases(column, pairs)} ELSE 0e0"
         else:
-            k = len(self.lookups)
-            table = Table(f"{self._level_prefix}{k}", ["level", "value"], pairs)
-            self.lookups.append(Lookup(column, table))
-            found = f" ELSE COALESCE(r.u{k}, 0e0)"
+            found = f" ELSE COALESCE({self._look_up(column, pairs)}, 0e0)"
         return f"CASE WHEN {column} IS NULL THEN {sql.number(shape.at_missing())}{found} END"
+
+    def _level_index(self, d: int) -> str:
+        """Return the index of the level of a category, NULL if it is unknown."""
+        pairs = [[level, str(k)] for k, level in enumerate(_levels(self._features[d]))]
+        if len(pairs) > _MAX_CASES:
+            return self._look_up(f"r.x{d}", pairs)
+        return f"CASE{_cases(f'r.x{d}', pairs)} END" if pairs else "NULL"
+
+    def _look_up(self, column: str, pairs: list[list[str]]) -> str:
+        """Return what a joined table has for the level in a column, NULL if it has nothing."""
+        k = len(self.lookups)
+        table = Table(f"{self._level_prefix}{k}", ["level", "value"], pairs)
+        self.lookups.append(Lookup(column, table))
+        return f"r.u{k}"
 
     def _projection(self, projection: Projection) -> Expressions:
         columns = {}
@@ -153,6 +157,16 @@ class SqlTerms:
         scores = [self._add_column(score, voter.stage) for score in voter.scores]
         added = [[sql.number(weight) for weight in column] for column in vote.weights.T.tolist()]
         return Expressions([by_class(scores, column) for column in added], voter.stage + 1)
+
+
+def _levels(feature: Feature) -> list[str]:
+    """Return the levels of a category as literals."""
+    literal = sql.string if is_text(feature) else sql.exact
+    return [literal(level) for level in ([] if feature.levels is None else feature.levels.tolist())]
+
+
+def _cases(column: str, pairs: Sequence[Sequence[str]]) -> str:
+    return "".join(f" WHEN {column} = {level} THEN {value}" for level, value in pairs)
 
 
 def by_class(scores: Sequence[str], results: Sequence[str]) -> str:

@@ -14,7 +14,8 @@ from everystump.export._reader import read_model
 from everystump.export._record import Curves, KernelSum, Projection, Surfaces, Terms
 
 FORMAT = "everystump-model"
-VERSION = 1
+# Scorers that know version 1 only must not leave out surfaces.
+_VERSION, _VERSION_WITH_SURFACES = 1, 2
 
 
 def to_json(model: Any) -> str:
@@ -51,7 +52,7 @@ def to_document(model: Any) -> dict[str, Any]:
     record = read_model(model)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": _VERSION_WITH_SURFACES if record.terms.has_surfaces else _VERSION,
         "estimator": record.estimator,
         "features": [_feature(feature) for feature in record.features],
         "classes": record.classes,

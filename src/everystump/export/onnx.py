@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from everystump.export._onnx_graph import Graph
-from everystump.export._onnx_terms import Matrix, OnnxTerms, class_index
+from everystump.export._onnx_search import Matrix
+from everystump.export._onnx_terms import OnnxTerms, class_index
 from everystump.export._reader import read_model
 from everystump.export._record import ModelRecord, is_text
 

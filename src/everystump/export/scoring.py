@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from everystump._core.kernel_machines.registry import KERNELS, count_cuts, kernel_constant
 from everystump.export._rows import rows_to_matrix
 
-_FORMAT = ("everystump-model", 1)
+_FORMAT, _VERSIONS = "everystump-model", (1, 2)
 
 
 class JsonScores(NamedTuple):
@@ -84,10 +85,10 @@ def _parse(document: Any) -> Mapping[str, Any]:
                 f"everystump.export.to_json."
             ) from error
     header = (parsed.get("format"), parsed.get("version")) if isinstance(parsed, Mapping) else None
-    if header != _FORMAT:
+    if header not in {(_FORMAT, version) for version in _VERSIONS}:
         raise ValueError(
-            f"document has the format and version {header}, but score_json reads {_FORMAT}; write "
-            f"it with everystump.export.to_json."
+            f"document has the format and version {header}, but score_json reads {_FORMAT!r} in "
+            f"versions 1 and 2; write it with everystump.export.to_json."
         )
     return parsed
 
@@ -98,6 +99,8 @@ def _scores(terms: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
     for k, score in enumerate(terms["scores"]):
         for curve in score["curves"]:
             out[:, k] += _curve(curve, X[:, curve["feature"]])
+        for surface in score.get("surfaces", []):
+            out[:, k] += _surface(surface, X[:, surface["features"]])
     for projection in terms.get("projections", []):
         rows = X[:, projection["features"]] - projection["centre"]
         projected = rows @ np.transpose(projection["directions"])
@@ -143,6 +146,54 @@ def _line(knots: np.ndarray, values: np.ndarray, x: np.ndarray) -> np.ndarray:
     ends = values[low], values[high]
     out[inside] = np.clip(interpolated, np.minimum(*ends), np.maximum(*ends))
     return out
+
+
+def _surface(surface: Mapping[str, Any], X: np.ndarray) -> np.ndarray:
+    """Return the value of a surface at each row, the weighted mean of 1 to 8 of its values."""
+    values, out = np.array(surface["values"]), np.zeros(len(X))
+    positions = [_position(axis, x) for axis, x in zip(surface["axes"], X.T, strict=True)]
+    is_known = np.all([position.is_known for position in positions], axis=0)
+    for corner in product((0, 1), repeat=len(positions)):
+        index, weight = [], np.ones(len(X))
+        for position, is_upper in zip(positions, corner, strict=True):
+            index.append(position.upper if is_upper else position.lower)
+            weight *= position.fraction if is_upper else 1.0 - position.fraction
+        out += weight * values[tuple(index)]
+    return np.where(is_known, out, 0.0)
+
+
+class _Position(NamedTuple):
+    """Where rows are along an axis: the entries below and above, and how far they are between."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    fraction: np.ndarray
+    is_known: np.ndarray  # false at unknown levels, and at missing values without an entry
+
+
+def _position(axis: Mapping[str, Any], x: np.ndarray) -> _Position:
+    is_missing = np.isnan(x)
+    x = np.where(is_missing, 0.0, x)
+    if "levels" in axis:
+        n_entries = axis["levels"]
+        is_known = (x >= 0.0) & (x < n_entries)
+        lower = upper = np.where(is_known, x, 0.0).astype(int)
+        fraction = np.zeros(len(x))
+    else:
+        knots = np.array(axis["knots"])
+        n_entries, is_known = len(knots), np.ones(len(x), dtype=bool)
+        lower = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, None)
+        upper = np.clip(lower + 1, None, n_entries - 1)
+        with np.errstate(over="ignore"):
+            width = knots[upper] - knots[lower]
+        is_inside = (width > 0.0) & np.isfinite(width) & (x > knots[lower])
+        distance = np.where(is_inside, x - knots[lower], 0.0)
+        fraction = distance / np.where(is_inside, width, 1.0)
+    lower, upper = (np.where(is_missing, n_entries, index) for index in (lower, upper))
+    fraction[is_missing] = 0.0
+    if not axis["missing"]:
+        lower, upper = (np.where(is_missing, 0, index) for index in (lower, upper))
+    return _Position(lower, upper, fraction, np.where(is_missing, axis["missing"], is_known))
 
 
 def _kernel(kernel_sum: Mapping[str, Any], X: np.ndarray) -> np.ndarray:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from everystump.export import _sql_text as sql
 from everystump.export._reader import read_model
 from everystump.export._record import ModelRecord, is_text
-from everystump.export._sql_terms import Lookup, SqlTerms, Table, by_class
+from everystump.export._sql_surfaces import Table
+from everystump.export._sql_terms import Lookup, SqlTerms, by_class
 
 
 def to_sql(
@@ -168,9 +170,7 @@ class _Query:
     def text(self) -> str:
         """Return the whole statement."""
         names = self._table
-        terms = SqlTerms(
-            self._record, _unused_prefix(names, "support"), _unused_prefix(names, "levels")
-        )
+        terms = SqlTerms(self._record, partial(_unused_prefix, names))
         stage = _unused_prefix(names, "stage")
         scores = terms.scores(self._record.terms).scores
         columns = [f"{self._null_if_missing(score)} AS s{k}" for k, score in enumerate(scores)]
@@ -178,16 +178,21 @@ class _Query:
             _select(self._cast(), ".".join(sql.identifier(part) for part in names)),
             _select(self._clean(), f"{stage}0"),
         ]
+        positions = terms.surfaces.positions()
         if terms.lookups:
             stages.append(_join(terms.lookups, f"{stage}1"))
+        for added in positions:
+            stages.append(_select(["r.*", *added], f"{stage}{len(stages) - 1}"))
+        if positions:
+            stages.append(terms.surfaces.joined(f"{stage}{len(stages) - 1}"))
         for added in [
             *[["r.*", *columns] for columns in terms.stages],
             [*self._kept_columns(), *columns],
             *([["r.*", *self._log_probabilities()]] if self._is_normalized() else []),
         ]:
             stages.append(_select(added, f"{stage}{len(stages) - 1}"))
-        tables = [*terms.tables, *(lookup.table for lookup in terms.lookups)]
-        parts = [_values(table) for table in tables]
+        lookups = [lookup.table for lookup in terms.lookups]
+        parts = [_values(t) for t in [*terms.tables, *lookups, *terms.surfaces.tables()]]
         for k, query in enumerate(stages):
             # Materialized, so that a column that is used several times is computed once.
             once = " MATERIALIZED" if k > 0 else ""
