@@ -196,8 +196,16 @@ class SpanIterate(Iterate):
         super().__init__(replace(problem, span=self._span), span_rows, system)
 
     def warm_start(self, start: Solution) -> None:
-        """Move to the combination of the rows with the dual variables for another C."""
-        self.move_to(self._span.rmatvec(start.dual_coef[self.rows.index]), start.intercept)
+        """Move to the combination of the rows with the dual variables for another C.
+
+        Stronger interactions make its scores larger.  It is scaled down to a mean margin of 1,
+        weighted by the dual variables: Newton's method stalls where all losses are flat.
+        """
+        weights = self._span.rmatvec(start.dual_coef[self.rows.index])
+        total, norm = float(np.abs(weights[0]).sum()), self._span.dot(weights, weights)
+        if self.problem.terms.interactions.terms and norm > total:
+            weights *= total / norm
+        self.move_to(weights, start.intercept)
 
     def solution(self, tol: float, n_iter: int) -> Solution:
         """Return the certified solution, in the weights of the features."""
