@@ -95,60 +95,61 @@ def make_feature(x, weight, measure, max_cells, *, is_category=False):
     missing = np.isnan(x)
     values, code = np.unique(x[~missing], return_inverse=True)
     counts = np.bincount(code, weights=weight[~missing], minlength=len(values))
-    lost = weight[missing].sum()
-    if is_category:
-        group, stumps = _level_groups(counts, max_cells)
-        cuts = np.empty(0)
-        knots, n_points = values, len(stumps)
-        mass = np.full(n_points, _indicator(measure))
-    else:
-        group = np.arange(len(values))
-        if len(values) > max_cells:
-            mass, _ = gaps(measure, values, counts, values[0], values[-1])
-            group = quantile_groups(counts, mass, max_cells)
-        n_points = group[-1] + 1
-        sizes = np.bincount(group, weights=counts)
-        knots = np.bincount(group, weights=counts / sizes[group] * values)
-        first, last = (np.array([values[group == k][j] for k in range(n_points)]) for j in (0, -1))
-        knots = np.clip(knots, first, last)
-        cuts = last[:-1] + (first[1:] - last[:-1]) / 2
-        mass, _ = gaps(measure, knots, sizes, values[0], values[-1])
-        stumps = np.greater.outer(np.arange(n_points), np.arange(n_points - 1)).astype(float)
-        if lost > 0:  # a missing value votes as the median
-            median = np.argmax(np.cumsum(sizes) >= sizes.sum() / 2)
-            stumps = np.vstack([stumps, stumps[median]])
-    all_codes = np.full(len(x), n_points)
-    all_codes[~missing] = group[code]
-    if lost > 0 and is_category:
-        stumps = np.vstack([stumps, np.zeros(n_points)])
-    if lost > 0:
+    make = _levels if is_category else _numbers
+    group, stumps, mass, knots, cuts, parent = make(values, counts, measure, max_cells)
+    n_points = len(stumps)
+    points = np.full(len(x), n_points)
+    points[~missing] = group[code]
+    if missing.any():  # a leaf with a stump of its own, otherwise on the side of its parent
+        stumps = np.vstack([stumps, parent])
         stumps = np.column_stack([stumps, np.arange(n_points + 1) == n_points])
         mass = np.append(mass, _indicator(measure))
-    share = np.bincount(all_codes, weights=weight, minlength=len(stumps)) / weight.sum()
-    beyond = share @ stumps
-    # An indicator that is the same for all rows has no mass.
-    if is_category:
-        mass = np.where((beyond > 0) & (beyond < 1 - 1e-12), mass, 0.0)
-    elif lost > 0 and lost == weight.sum():
-        mass[-1] = 0.0
+    share = np.bincount(points, weights=weight, minlength=len(stumps)) / weight.sum()
+    # A stump "is this level" that is the same for all rows has no mass.
+    constant = is_category & (share @ stumps > 1 - 1e-12)
     return Feature(
-        all_codes, stumps, mass, share, knots, cuts, group, is_category, measure == "middle"
+        points,
+        stumps,
+        np.where(constant, 0.0, mass),
+        share,
+        knots,
+        cuts,
+        group,
+        is_category,
+        measure == "middle",
     )
+
+
+def _numbers(values, counts, measure, max_cells):
+    """Return groups, stumps, masses, points, cuts, and the votes on missing values."""
+    group = np.arange(len(values))
+    if len(values) > max_cells:
+        mass, _ = gaps(measure, values, counts, values[0], values[-1])
+        group = quantile_groups(counts, mass, max_cells)
+    sizes = np.bincount(group, weights=counts)
+    first, last = (np.array([values[group == k][j] for k in np.unique(group)]) for j in (0, -1))
+    means = np.bincount(group, weights=counts / sizes[group] * values)
+    knots, cuts = np.clip(means, first, last), last[:-1] + (first[1:] - last[:-1]) / 2
+    mass, _ = gaps(measure, knots, sizes, values[0], values[-1])
+    stumps = np.greater.outer(np.arange(len(knots)), np.arange(len(knots) - 1)).astype(float)
+    median = np.argmax(np.cumsum(sizes) >= sizes.sum() / 2)
+    return group, stumps, mass, knots, cuts, stumps[median]
+
+
+def _levels(values, counts, measure, max_cells):
+    """Return the same for a category, whose rarest levels share the last point."""
+    n, group = len(counts), np.arange(len(counts))
+    if n > max_cells:
+        frequent = sorted(range(n), key=lambda k: (-counts[k], k))[: max_cells - 1]
+        group = np.full(n, max_cells - 1)
+        group[sorted(frequent)] = np.arange(max_cells - 1)
+    n_points = group.max() + 1
+    mass = np.full(n_points, _indicator(measure))
+    return group, np.eye(n_points), mass, values, np.empty(0), np.zeros(n_points)
 
 
 def _indicator(measure):
     return 1.0 if measure in ("lebesgue", "middle") else 2.0
-
-
-def _level_groups(counts, max_cells):
-    """Return the group of each level; the rarest levels share the last one."""
-    n = len(counts)
-    if n <= max_cells:
-        return np.arange(n), np.eye(n)
-    frequent = sorted(range(n), key=lambda k: (-counts[k], k))[: max_cells - 1]
-    group = np.full(n, max_cells - 1)
-    group[sorted(frequent)] = np.arange(max_cells - 1)
-    return group, np.eye(max_cells)
 
 
 @dataclass(frozen=True)
@@ -167,34 +168,30 @@ class Ensemble:
     @property
     def gram(self):
         """The kernel matrix of the training rows."""
-        total = sum(f.plain[np.ix_(f.code, f.code)] for f in self.plain)
-        return total + self._products([f.centered[f.code] for f in fs] for fs in self._lists)
+        return self._kernel(lambda d, f: f.code)
 
     def kernel(self, X):
         """Return the kernel of new rows with the training rows, as the fitted model defines it."""
-        columns = dict(enumerate(X.T))
-        total = sum((f.locate(x) @ f.plain)[:, f.code] for f, x in zip(self.plain, X.T, strict=True))
-        return total + self._products(
-            [f.locate(columns[d]) @ f.centered for d, f in zip(term, fs, strict=True)]
-            for term, fs in self.terms.items()
-        )
+        return self._kernel(lambda d, f: f.locate(X[:, d]))
 
-    @property
-    def _lists(self):
-        return self.terms.values()
+    def _kernel(self, rows):
+        """Return a kernel matrix, given the points of rows, or the weights of all points."""
 
-    def _products(self, factors):
-        total = 0.0
-        for kernels, features in zip(factors, self._lists, strict=True):
-            parts = [k[:, f.code] for k, f in zip(kernels, features, strict=True)]
-            total = total + self.strength ** (len(parts) - 1) * reduce(np.multiply, parts)
+        def values(d, f, kernel):
+            points = rows(d, f)
+            return (kernel[points] if points.ndim == 1 else points @ kernel)[:, f.code]
+
+        total = sum(values(d, f, f.plain) for d, f in enumerate(self.plain))
+        for term, features in self.terms.items():
+            parts = [values(d, f, f.centered) for d, f in zip(term, features, strict=True)]
+            total = total + self.strength ** (len(term) - 1) * reduce(np.multiply, parts)
         return total
 
     @property
     def largest(self):
         """An upper bound on the kernel of any row with itself."""
         total = sum(np.diag(f.plain).max() for f in self.plain)
-        for features in self._lists:
+        for features in self.terms.values():
             tops = [np.diag(f.centered).max() for f in features]
             total += self.strength ** (len(tops) - 1) * np.prod(tops)
         return total

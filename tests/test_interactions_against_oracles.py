@@ -296,7 +296,12 @@ def test_leave_one_out_bound(loss, seed):
 def test_bounds_with_interactions_do_not_hold():
     """The cells and centers depend on the training rows, and a bound says so."""
     X, y, _ = Case(40, ("ties", "two"), (False, False), ((0, 1),), 0).table()
-    parameters = {"measure": "lebesgue", "feature_range": (-5, 5), "fit_intercept": False, "tol": 1e-9}
+    parameters = {
+        "measure": "lebesgue",
+        "feature_range": (-5, 5),
+        "fit_intercept": False,
+        "tol": 1e-9,
+    }
     additive = loo_bound(StumpSVC(**parameters).fit(X, y), X, y)
     model = StumpSVC(interactions=[(0, 1)], **parameters).fit(X, y)
     bound = loo_bound(model, X, y)
