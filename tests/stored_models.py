@@ -18,10 +18,14 @@ TWO = {
     "StumpSVC, measure": everystump.StumpSVC(measure=Rank(), tol=np.float64(1e-3)),
     "StumpSVC, chosen": everystump.StumpSVC(measure=ChosenStumps([[0.0], [1.0, 0.0], [0.5], []])),
     "StumpSVC, range": everystump.StumpSVC(fit_intercept=False, feature_range=(-9, 9)),
+    "StumpSVC, interactions": everystump.StumpSVC(interactions=3, interaction_bins=8),
     "StumpLogisticRegression": everystump.StumpLogisticRegression(),
     "StumpSVCCV": everystump.StumpSVCCV(Cs=3, cv=2),
     "StumpSVCCV, bound": everystump.StumpSVCCV(Cs=3, selection="loo-bound", fit_intercept=False),
     "StumpLogisticRegressionCV": everystump.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2),
+    "StumpLogisticRegressionCV, interactions": everystump.StumpLogisticRegressionCV(
+        Cs=[1.0], cv=2, interactions="auto", interaction_bins=4, interaction_strength=[0.1, 1.0]
+    ),
     "PerceptronSVC": everystump.PerceptronSVC(),
     "PerceptronSVC, axes": everystump.PerceptronSVC(
         n_directions=9, include_axes=True, random_state=0
