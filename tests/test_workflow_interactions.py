@@ -1,6 +1,8 @@
 """Interactions through the command: fitting, messages, and everything that reads the model."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -180,12 +182,19 @@ def test_the_other_commands_read_the_model(table, model, tmp_path):
     assert "interaction" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-def test_exports_of_the_command(model, tmp_path):
+def test_exports_of_the_command(table, model, tmp_path):
     for extension in ("json", "sql", "onnx"):
         done = run("export", model, "-o", tmp_path / f"m.{extension}")
         assert done.exit_code == 0, done.output
     document = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     assert json.dumps(document).count('"surfaces"') >= 1
+    frame = pd.read_csv(table)
+    expected = everystump.load(model).decision_function(frame[["age", "income", "job"]])
+    with closing(sqlite3.connect(":memory:")) as connection:
+        frame.to_sql("data", connection, index=False)
+        query = (tmp_path / "m.sql").read_text(encoding="utf-8")
+        rows = pd.read_sql_query(query, connection)
+    np.testing.assert_allclose(rows["score"], expected, atol=1e-9)
 
 
 # Mistakes
