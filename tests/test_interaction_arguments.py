@@ -175,3 +175,13 @@ def test_paths_to_strong_interactions_converge():
         Cs=[1.0], cv=2, interactions="auto", interaction_strength=strengths
     ).fit(X, y, sample_weight=weight)
     assert model.interaction_cv_results_["max_gap"].max() <= 0.02
+
+
+@pytest.mark.parametrize("strength", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("C", [1.0, 2.0**21])
+def test_strong_interactions_and_large_costs_converge(C, strength):
+    """Where rounding stops Newton's method in the span of the rows, it continues with weights."""
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.normal(size=(15, 4)), 3, axis=0), np.repeat(np.arange(15) % 2, 3)
+    model = StumpLogisticRegression(C, interactions="auto", interaction_strength=strength)
+    assert model.fit(X, y).certificate_.converged

@@ -84,10 +84,14 @@ class AscendingGrid(PathGrid):
 
 
 class RefinedGrid(PathGrid):
-    """Strengths of interactions: a coarse grid, extended at its ends, then refined at its best."""
+    """Strengths of interactions: a coarse grid, extended at its ends, then refined at its best.
 
-    def __init__(self) -> None:
+    The product of C and the strength, the cost of interactions, has the same limit as C.
+    """
+
+    def __init__(self, C: float) -> None:
         self._is_refined = False
+        self._limits = _LIMITS[0], min(_LIMITS[1], 2.0**_EXTENSION_LOG2 / C)
 
     def first(self) -> list[float]:
         """Return the coarse grid."""
@@ -100,7 +104,7 @@ class RefinedGrid(PathGrid):
         best = int(np.argmax(scores.mean(axis=0)))
         factor = values[1] / values[0]
         beyond = {len(values) - 1: values[-1] * factor, 0: values[0] / factor}.get(best)
-        if beyond is not None and _LIMITS[0] <= beyond <= _LIMITS[1]:
+        if beyond is not None and self._limits[0] <= beyond <= self._limits[1]:
             return [float(beyond)]
         self._is_refined = True
         return [float(values[best] / np.sqrt(factor)), float(values[best] * np.sqrt(factor))]
@@ -113,10 +117,10 @@ def cost_grid(Cs: Any) -> PathGrid:
     return FixedGrid(Cs, "Cs", "an integer or a list of positive finite numbers")
 
 
-def strength_grid(strength: Any) -> PathGrid:
+def strength_grid(strength: Any, C: float) -> PathGrid:
     """Return the grid of the parameter ``interaction_strength``; None for the default."""
     if strength is None:
-        return RefinedGrid()
+        return RefinedGrid(C)
     listed = np.atleast_1d(np.asarray(strength, dtype=object)).tolist()
     expected = "a positive finite number or a list of them"
     return FixedGrid(listed, "interaction_strength", expected)

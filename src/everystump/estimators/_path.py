@@ -105,14 +105,14 @@ class CPathEnsemble(BaseStumpEnsemble):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         grid = cost_grid(self.Cs)
-        strengths = strength_grid(self.interaction_strength)
+        strength_grid(self.interaction_strength, 1.0)  # raises an error before the path of C
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             choice = self._interaction_choice()
             self._select_cost(table, design, grid)
             starts = None
             if not choice.is_none:
-                design, starts = self._select_interactions(table, design, choice, strengths)
+                design, starts = self._select_interactions(table, design, choice)
             self._store(table, design, self._solve(table, design, self.C_, starts=starts))
         warn_if_not_converged(self)
 
@@ -134,7 +134,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         self.C_, self.best_score_ = self._best(self.cv_results_, "C")
 
     def _select_interactions(
-        self, table: TrainingTable, design: Design, choice: InteractionChoice, grid: PathGrid
+        self, table: TrainingTable, design: Design, choice: InteractionChoice
     ) -> tuple[Design, list[Solution] | None]:
         """Choose the strength of the interactions; return the design with them and a start."""
         additive: list[Solution] = []
@@ -145,7 +145,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             return design, None
         strength = self.interaction_strength
         if not isinstance(strength, Real):
-            strength = self._select_strength(table, design, extended, choice, grid)
+            strength = self._select_strength(table, design, extended, choice)
             if strength == 0.0:
                 return design, None
         extended = extended.with_strength(float(strength))
@@ -183,12 +183,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         )
 
     def _select_strength(
-        self,
-        table: TrainingTable,
-        design: Design,
-        extended: Design,
-        choice: InteractionChoice,
-        grid: PathGrid,
+        self, table: TrainingTable, design: Design, extended: Design, choice: InteractionChoice
     ) -> float:
         """Return the best strength of the interactions, 0 if the additive model is best.
 
@@ -212,6 +207,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             self._fit_and_score(table, path, strength, own, self.C_, n_threads)
 
         thread_map(fit_additive, paths, self._path_threads(design))
+        grid = strength_grid(self.interaction_strength, self.C_)
         strengths = self._run_path(paths, grid, fit)
         self.interaction_cv_results_ = _cv_results("interaction_strength", [0.0, *strengths], paths)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")

@@ -9,10 +9,12 @@ augmented Lagrangian, which is recentered from time to time (see `SignConstraint
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from everystump._core.solvers.duality import PrimalDual
-from everystump._core.solvers.iterate import Iterate, initial_iterate
+from everystump._core.solvers.iterate import Iterate, SpanIterate, initial_iterate
 from everystump._core.solvers.newton_system import StoppingRule
 from everystump._core.solvers.problem import Effort, Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
@@ -64,6 +66,10 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
             iterate.newton_step(current, StoppingRule(floor, np.inf, relative))
             n_iter += 1
             steps += 1
+            if isinstance(iterate, SpanIterate) and iterate.step_length == 0.0:
+                # Rounding errors are larger in the span of the rows, where the norm is a sum of
+                # terms of both signs.
+                return solve_newton(problem, rows, replace(options, kernel_matrix=None))
     return iterate.solution(tol, n_iter)
 
 
