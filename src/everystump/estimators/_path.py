@@ -93,6 +93,7 @@ class CPathEnsemble(BaseStumpEnsemble):
     cv: Any = 5
     scoring: Any = None
     selection: str = "cv"
+    interactions: Any = "auto"
     interaction_strength: Any = None
     random_state: Any = 0
 
