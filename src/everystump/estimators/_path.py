@@ -110,10 +110,11 @@ class CPathEnsemble(BaseStumpEnsemble):
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             choice = self._interaction_choice()
-            self._select_cost(table, design, grid)
+            folds = self._make_folds(table)
+            self._select_cost(table, design, folds, grid)
             starts = None
             if not choice.is_none:
-                design, starts = self._select_interactions(table, design, choice)
+                design, starts = self._select_interactions(table, design, choice, folds)
             self._store(table, design, self._solve(table, design, self.C_, starts=starts))
         warn_if_not_converged(self)
 
@@ -122,9 +123,10 @@ class CPathEnsemble(BaseStumpEnsemble):
             return self.tol
         return max(self.tol, min(self._loss_class().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
-    def _select_cost(self, table: TrainingTable, design: Design, grid: PathGrid) -> None:
+    def _select_cost(
+        self, table: TrainingTable, design: Design, folds: list[Fold], grid: PathGrid
+    ) -> None:
         """Fit and score the values of the grid until it is complete, then choose C."""
-        folds = self._make_folds(table)
         paths = [_FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
 
         def fit(path: _FoldPath, C: float) -> None:
@@ -135,7 +137,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         self.C_, self.best_score_ = self._best(self.cv_results_, "C")
 
     def _select_interactions(
-        self, table: TrainingTable, design: Design, choice: InteractionChoice
+        self, table: TrainingTable, design: Design, choice: InteractionChoice, folds: list[Fold]
     ) -> tuple[Design, list[Solution] | None]:
         """Choose the strength of the interactions; return the design with them and a start."""
         additive: list[Solution] = []
@@ -146,7 +148,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             return design, None
         strength = self.interaction_strength
         if not isinstance(strength, Real):
-            strength = self._select_strength(table, design, extended, choice)
+            strength = self._select_strength(table, design, extended, choice, folds)
             if strength == 0.0:
                 return design, None
         extended = extended.with_strength(float(strength))
@@ -154,7 +156,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         return extended, starts or None
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
-        self._select_cost(table, design, cost_grid(self.Cs))
+        self._select_cost(table, design, self._make_folds(table), cost_grid(self.Cs))
         return self._solve_additive(table, design)
 
     def _solve_additive(self, table: TrainingTable, design: Design) -> list[Solution]:
@@ -184,14 +186,19 @@ class CPathEnsemble(BaseStumpEnsemble):
         )
 
     def _select_strength(
-        self, table: TrainingTable, design: Design, extended: Design, choice: InteractionChoice
+        self,
+        table: TrainingTable,
+        design: Design,
+        extended: Design,
+        choice: InteractionChoice,
+        folds: list[Fold],
     ) -> float:
         """Return the best strength of the interactions, 0 if the additive model is best.
 
         Where interactions are chosen by their decrements, each fold chooses its own: a choice that
         had seen the held-out samples would make interactions look better than they are.
         """
-        folds = self._strength_folds(table)
+        folds = self._strength_folds(table, folds)
         paths = [_FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
         n_threads = count_threads(self.n_jobs) if len(paths) == 1 else 1
 
@@ -214,11 +221,11 @@ class CPathEnsemble(BaseStumpEnsemble):
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
         return best
 
-    def _strength_folds(self, table: TrainingTable) -> list[Fold]:
+    def _strength_folds(self, table: TrainingTable, folds: list[Fold]) -> list[Fold]:
         """Return the folds that choose a strength: of many samples a single split."""
         is_number = self.cv is None or isinstance(self.cv, Integral)
         if self.selection == "loo-bound" or not is_number or len(table.label) <= _MAX_ROWS_OF_FOLDS:
-            return self._make_folds(table)
+            return folds
         train, test = split_holdout(table.label, _HELD_OUT_FRACTION, self.random_state)
         return [Fold(train, test)]
 
