@@ -20,9 +20,13 @@ TWO = {
     "StumpSVC, range": everystump.StumpSVC(fit_intercept=False, feature_range=(-9, 9)),
     "StumpSVC, interactions": everystump.StumpSVC(interactions=3, interaction_bins=8),
     "StumpLogisticRegression": everystump.StumpLogisticRegression(),
-    "StumpSVCCV": everystump.StumpSVCCV(Cs=3, cv=2),
-    "StumpSVCCV, bound": everystump.StumpSVCCV(Cs=3, selection="loo-bound", fit_intercept=False),
-    "StumpLogisticRegressionCV": everystump.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2),
+    "StumpSVCCV": everystump.StumpSVCCV(Cs=3, cv=2, interactions=0),
+    "StumpSVCCV, bound": everystump.StumpSVCCV(
+        Cs=3, selection="loo-bound", fit_intercept=False, interactions=0
+    ),
+    "StumpLogisticRegressionCV": everystump.StumpLogisticRegressionCV(
+        Cs=[0.1, 1.0], cv=2, interactions=0
+    ),
     "StumpLogisticRegressionCV, interactions": everystump.StumpLogisticRegressionCV(
         Cs=[1.0], cv=2, interactions="auto", interaction_bins=4, interaction_strength=[0.1, 1.0]
     ),

@@ -27,8 +27,8 @@ KINDS = {
     "squared hinge": StumpSVC(loss="squared_hinge", n_jobs=1),
     "no intercept": StumpSVC(fit_intercept=False, n_jobs=1),
     "logistic": StumpLogisticRegression(n_jobs=1),
-    "hinge path": StumpSVCCV(Cs=[0.1, 1.0], cv=3, n_jobs=1),
-    "logistic path": StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=3, n_jobs=1),
+    "hinge path": StumpSVCCV(Cs=[0.1, 1.0], cv=3, interactions=0, n_jobs=1),
+    "logistic path": StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=3, interactions=0, n_jobs=1),
 }
 SINGLE = ["hinge", "squared hinge", "no intercept", "logistic"]
 

@@ -23,9 +23,9 @@ from everystump import (
 LEARNERS = [
     StumpSVC(measure="middle"),
     StumpSVC(fit_intercept=False),
-    StumpSVCCV(Cs=[0.1, 1.0], cv=2),
+    StumpSVCCV(Cs=[0.1, 1.0], cv=2, interactions=0),
     StumpLogisticRegression(),
-    StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2),
+    StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2, interactions=0),
     StumpBoostingClassifier(n_estimators=25),
     StumpBaggingClassifier(25, random_state=0),
     BoostedStumpSVC(25),

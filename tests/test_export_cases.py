@@ -159,11 +159,11 @@ MAKERS = {
     "StumpLogisticRegression, interactions of three features": lambda: on_frames(
         LOGISTIC(interactions=TRIPLES, interaction_bins=6)
     ),
-    "StumpSVCCV": lambda: on_frames(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)),
+    "StumpSVCCV": lambda: on_frames(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, interactions=0, **BY_NAME)),
     "StumpLogisticRegression": lambda: on_frames(LOGISTIC()),
     "StumpLogisticRegression, 3 classes": lambda: on_frames(LOGISTIC(), 3),
     "StumpLogisticRegressionCV": lambda: on_frames(
-        es.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2, **BY_NAME)
+        es.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2, interactions=0, **BY_NAME)
     ),
     "DecisionStumpClassifier": lambda: on_frames(es.DecisionStumpClassifier(**BY_NAME)),
     "DecisionStumpClassifier, arrays": lambda: on_arrays(es.DecisionStumpClassifier()),

@@ -161,6 +161,6 @@ def test_other_paths_raise(path_model):
     with pytest.raises(ValueError, match=r"param='tol' has no path; use one of \['C', 'inter"):
         PathDisplay.from_estimator(path_model, param="tol")
     X, y = make_frame(100)
-    model = StumpSVCCV(Cs=[1.0], cv=2).fit(X, y)
+    model = StumpSVCCV(Cs=[1.0], cv=2, interactions=0).fit(X, y)
     with pytest.raises(ValueError, match="has no path of interaction_strength; pass a StumpSVCCV"):
         PathDisplay.from_estimator(model, param="interaction_strength")

@@ -1,5 +1,7 @@
 """The C path against GridSearchCV, its selection rules, and its plots."""
 
+from functools import partial
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -13,18 +15,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, get_scorer, log_loss, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 
-from everystump import (
-    StumpLogisticRegression,
-    StumpLogisticRegressionCV,
-    StumpSVC,
-    StumpSVCCV,
-)
+import everystump
+from everystump import StumpLogisticRegression, StumpSVC
 from everystump._selection.folds import make_folds
 from everystump._selection.grid import is_past_best, select_best
 from everystump._tables.validation import check_table
 from everystump.datasets import load_dataset, make_twonorm
 from everystump.explain import CurvesDisplay, PathDisplay
 
+# The path of C is the same with interactions, whose own path follows it.
+StumpSVCCV = partial(everystump.StumpSVCCV, interactions=0)
+StumpLogisticRegressionCV = partial(everystump.StumpLogisticRegressionCV, interactions=0)
 PATHS = {
     "hinge": (StumpSVCCV, StumpSVC, {}),
     "squared hinge": (StumpSVCCV, StumpSVC, {"loss": "squared_hinge"}),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -96,6 +96,13 @@ class CPathEnsemble(BaseStumpEnsemble):
     interactions: Any = "auto"
     interaction_strength: Any = None
     random_state: Any = 0
+
+    def _interaction_choice(self) -> InteractionChoice:
+        """Return how the interactions are chosen; a bound chooses none by itself."""
+        choice = super()._interaction_choice()
+        if self.selection == "loo-bound" and choice.requested == "auto":
+            return replace(choice, requested=0)
+        return choice
 
     def _fixed_c_estimator(self, C: float) -> FixedCEnsemble:
         """Return an unfitted estimator with the same parameters and a fixed C."""

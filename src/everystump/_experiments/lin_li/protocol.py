@@ -97,4 +97,11 @@ def warm_up() -> None:
 
 def stump_svm(measure: str, cv: StratifiedKFold) -> StumpSVCCV:
     """Return SVM-Stump (``measure="lebesgue"``) or SVM-Mid (``"middle"``), without binning."""
-    return StumpSVCCV(Cs=STUMP_GRID, cv=cv, measure=measure, max_bins=10 * N_TRAIN, n_jobs=1)
+    return StumpSVCCV(
+        Cs=STUMP_GRID,
+        cv=cv,
+        measure=measure,
+        max_bins=10 * N_TRAIN,
+        interactions=0,
+        n_jobs=1,
+    )
