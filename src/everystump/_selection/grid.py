@@ -12,14 +12,16 @@ from everystump._arguments import as_float_array
 
 # The base-2 logarithms of the default values of C, and the limit of extensions of the grid.
 _C_RANGE, _EXTENSION_LOG2 = (-9.0, 6.0), 21.0
-# Those of the coarse grid of strengths of interactions, and the limits of its extensions.
-_COARSE_LOG2, _LIMITS = (-14, -10, -6, -2), (2.0**-22, 2.0**10)
+# Those of the coarse grid of strengths of interactions, and the limit of its extensions.
+_COARSE_LOG2, _MAX_STRENGTH = (-14, -10, -6, -2), 2.0**10
 # The fraction of a grid that is tried first, and how many values are then tried at a time.
 _FIRST, _STEP = 0.45, 2
 # The grid is extended if its end beats all other values by more than this fraction of the range.
 _MIN_GAIN = 1e-3
 # A path is past its peak when scores are this many standard errors lower.
 _N_STANDARD_ERRORS = 2.0
+# A larger model must gain this many standard errors.
+_MIN_GAIN_IN_ERRORS = 0.5
 # Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
 
@@ -84,30 +86,33 @@ class AscendingGrid(PathGrid):
 
 
 class RefinedGrid(PathGrid):
-    """Strengths of interactions: a coarse grid, extended at its ends, then refined at its best.
+    """Strengths of interactions: a coarse grid, extended upwards, then refined at its best.
 
-    The product of C and the strength, the cost of interactions, has the same limit as C.
+    Below the smallest strength a model is nearly additive.  The product of C and the strength, the
+    cost of interactions, has the same limit as C.
     """
 
     def __init__(self, C: float) -> None:
         self._is_refined = False
-        self._limits = _LIMITS[0], min(_LIMITS[1], 2.0**_EXTENSION_LOG2 / C)
+        self._max_strength = min(_MAX_STRENGTH, 2.0**_EXTENSION_LOG2 / C)
 
     def first(self) -> list[float]:
         """Return the coarse grid."""
         return [2.0**k for k in _COARSE_LOG2]
 
     def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
-        """Return a further coarse value if the best is at an end, then two between the best."""
+        """Return a larger coarse value if the largest is the best, then those around the best."""
         if self._is_refined:
             return []
         best = int(np.argmax(scores.mean(axis=0)))
-        factor = values[1] / values[0]
-        beyond = {len(values) - 1: values[-1] * factor, 0: values[0] / factor}.get(best)
-        if beyond is not None and self._limits[0] <= beyond <= self._limits[1]:
-            return [float(beyond)]
+        factor = float(values[1] / values[0])
+        larger = float(values[best]) * factor
+        if best == len(values) - 1 and larger <= self._max_strength:
+            return [larger]
         self._is_refined = True
-        return [float(values[best] / np.sqrt(factor)), float(values[best] * np.sqrt(factor))]
+        root = np.sqrt(factor)
+        around = [float(values[best] / root), float(values[best] * root)]
+        return around if best > 0 else around[1:]
 
 
 def cost_grid(Cs: Any) -> PathGrid:
@@ -141,6 +146,18 @@ def is_past_best(scores: np.ndarray) -> bool:
     loss = scores[:, [best]] - scores[:, -2:]
     error = loss.std(axis=0, ddof=1) / np.sqrt(n_folds)
     return bool(np.all(loss.mean(axis=0) > _N_STANDARD_ERRORS * error))
+
+
+def exceeds_error(gains: np.ndarray) -> bool:
+    """Whether the mean gain over the folds is more than half its standard error.
+
+    Examples
+    --------
+    >>> exceeds_error(np.array([0.1, 0.2, 0.1])), exceeds_error(np.array([0.1, -0.1, 0.01]))
+    (True, False)
+    """
+    error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
+    return bool(np.mean(gains) > _MIN_GAIN_IN_ERRORS * error)
 
 
 def select_best(mean: np.ndarray, std: np.ndarray, n_folds: int, selection: str) -> int:

@@ -20,7 +20,13 @@ from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread, thread_map
 from everystump._selection.folds import Fold, make_folds, split_holdout
-from everystump._selection.grid import PathGrid, cost_grid, select_best, strength_grid
+from everystump._selection.grid import (
+    PathGrid,
+    cost_grid,
+    exceeds_error,
+    select_best,
+    strength_grid,
+)
 from everystump._selection.scorers import Candidate, Score, make_score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables.frames import Feature
@@ -200,7 +206,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         choice: InteractionChoice,
         folds: list[Fold],
     ) -> float:
-        """Return the best strength of the interactions, 0 if the additive model is best.
+        """Return the best strength of the interactions, 0 if the additive model is about as good.
 
         Where interactions are chosen by their decrements, each fold chooses its own: a choice that
         had seen the held-out samples would make interactions look better than they are.
@@ -226,6 +232,8 @@ class CPathEnsemble(BaseStumpEnsemble):
         strengths = self._run_path(paths, grid, fit)
         self.interaction_cv_results_ = _cv_results("interaction_strength", [0.0, *strengths], paths)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
+        if best > 0.0 and not exceeds_error(_scores([best], paths) - _scores([0.0], paths)):
+            best, self.best_score_ = 0.0, float(_scores([0.0], paths).mean())
         return best
 
     def _strength_folds(self, table: TrainingTable, folds: list[Fold]) -> list[Fold]:
