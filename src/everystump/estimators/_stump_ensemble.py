@@ -265,7 +265,8 @@ class BaseStumpEnsemble(TabularClassifier):
         if self.feature_range is None:
             reasons.append("feature_range=None: the ranges are those of the training samples")
         if not self.exact_:
-            reasons.append("max_bins: the bins of some features depend on the training samples")
+            source = "max_bins or interaction_bins" if self.interactions_ else "max_bins"
+            reasons.append(f"{source}: the bins of some features depend on the training samples")
         if measure.uses_counts:
             reasons.append(f"measure={self.measure!r}: the measure depends on the training samples")
         elif not measure.is_piecewise_linear:
