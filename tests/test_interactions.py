@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from everystump._core import rowloops
+from everystump._core.cells import make_cells
+from everystump._core.columns import make_columns
 from everystump._core.design import Design
 from everystump._core.losses import LOSSES
-from everystump._core.measures import as_measure
+from everystump._core.measures import ChosenStumps, as_measure
 from everystump._core.solvers.problem import no_progress
 
 PAIRS = [(0, 1), (0, 3), (1, 2), (3, 4), (4, 5)]
@@ -216,3 +218,18 @@ def test_few_cells_and_rare_levels():
     )
     absent = [level for level in range(12) if level not in X[:, 1]]
     assert not surface.values[:, absent].any()
+
+
+def test_cells_of_chosen_stumps():
+    """Frequent levels keep the mass of their stumps, rare ones share the largest of theirs."""
+    x = np.repeat([0.0, 1.0, 2.0, 3.0, np.nan], [1, 8, 2, 9, 4])
+    column = make_columns(x[:, None], max_bins=256, n_levels=[4]).columns[0]
+    measure = ChosenStumps([[]], levels=[[0, 0, 1, 3, 3, 3]], missing=[1])
+    cells = make_cells(column, 0, measure, max_cells=3)
+    assert cells.cell_of_bin.tolist() == [0, 3, 1, 3, 2, 4]
+    expected = np.zeros((5, 5))
+    for cell, mass, share in ((1, 2, 8 / 24), (2, 6, 9 / 24), (3, 4, 3 / 24), (4, 2, 4 / 24)):
+        stump = (np.arange(5) == cell) - share
+        expected += 2 * mass * np.outer(stump, stump)
+    # The root of a category has no rows.
+    np.testing.assert_allclose(cells.kernel[1:, 1:], expected[1:, 1:], atol=1e-12)
