@@ -204,7 +204,7 @@ def test_links_lead_to_maps(page, written):
 def test_the_path_of_the_strength_is_drawn(browser, tmp_path):
     frame, score = table(200, 3)
     model = StumpLogisticRegressionCV(
-        Cs=[1.0], interactions=2, interaction_strength=[0.1, 1.0], interaction_bins=4, cv=2
+        Cs=[0.3, 1.0], interactions=2, interaction_strength=[0.1, 1.0], interaction_bins=4, cv=2
     ).fit(frame, score > 0)
     write_report(model, tmp_path / "page.html")
     opened = browser.new_page()

@@ -12,7 +12,7 @@ from everystump._text import pluralize
 from everystump._workflow.options import InteractionOptions
 
 # The interactions of models that support them, if the user does not choose: "auto" or a number.
-DEFAULT_INTERACTIONS: int | str = 0
+DEFAULT_INTERACTIONS: int | str = "auto"
 _VOTE_SUBSAMPLE = 0.4
 
 

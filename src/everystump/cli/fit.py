@@ -244,7 +244,7 @@ def _interactions(record: dict[str, Any]) -> str:
         if not path:
             return "none: fewer than two features can interact"
         n_tried = pluralize(len(path["strength"]) - 1, "strength")
-        return f"none: the additive model has the best {by} ({n_tried} tried)"
+        return f"none: they do not clearly improve the {by} ({n_tried} tried)"
     n_features = [len(features) for features in record["features"]]
     counts = [(n_features.count(2), "pair"), (n_features.count(3), "triple")]
     what = " and ".join(pluralize(n, noun) for n, noun in counts if n)

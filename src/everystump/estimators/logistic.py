@@ -60,13 +60,13 @@ class StumpLogisticRegressionCV(LogOddsClassifier, CPathEnsemble):
 
     Parameters
     ----------
-    Cs, cv, selection, random_state, interaction_strength
+    Cs, cv, selection, random_state, interactions, interaction_strength
         As in `StumpSVCCV`.
     scoring : str or callable, default=None
         A scikit-learn scorer; "neg_log_loss" by default.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
-    interactions, interaction_bins, max_interaction_order
+    interaction_bins, max_interaction_order
         As in `StumpSVC`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.

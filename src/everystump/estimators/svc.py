@@ -164,8 +164,12 @@ class StumpSVCCV(CPathEnsemble):
     interaction_strength : float, array-like or None, default=None
         Strength of the interactions; see `StumpSVC`.  If None, it is chosen after C by
         cross-validation along a path, or if there are more than 30,000 samples on a single split;
-        if an array, among its values.  In both cases no interactions are an option too.
-    interactions, interaction_bins, max_interaction_order
+        if an array, among its values.  In both cases the additive model is kept unless interactions
+        improve its score by more than half a standard error.
+    interactions : int, "auto" or list of tuples, default="auto"
+        Interactions of features; see `StumpSVC`.  With ``selection="loo-bound"``, "auto" includes
+        none.
+    interaction_bins, max_interaction_order
         As in `StumpSVC`.
     measure, max_bins, categorical_features, fit_intercept, feature_range, monotonic_cst
         As in `StumpSVC`.
