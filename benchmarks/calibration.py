@@ -51,9 +51,11 @@ def curves(settings: Settings) -> StudyTable:
 
 def _models() -> dict[str, Any]:
     return {
-        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(n_jobs=N_JOBS),
+        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS),
         "EBM, no interactions": peers.ebm(),
-        "CalibratedClassifierCV(StumpSVCCV)": CalibratedClassifierCV(StumpSVCCV(n_jobs=N_JOBS)),
+        "CalibratedClassifierCV(StumpSVCCV)": CalibratedClassifierCV(
+            StumpSVCCV(interactions=0, n_jobs=N_JOBS)
+        ),
     }
 
 

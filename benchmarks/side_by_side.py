@@ -43,7 +43,7 @@ def ours_and_peers(settings: Settings) -> StudyTable:
 def _models() -> dict[str, Any]:
     return {
         "StumpLogisticRegression": StumpLogisticRegression(n_jobs=N_JOBS),
-        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(n_jobs=N_JOBS),
+        "StumpLogisticRegressionCV": StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS),
         "StumpSVC": StumpSVC(n_jobs=N_JOBS),
         "AdaBoostClassifier, 100 stumps": peers.adaboost(100),
         "EBM, no interactions": peers.ebm(),

@@ -141,7 +141,7 @@ def like_adult(settings: Settings) -> Iterator[Row]:
     fits = {
         "one C": timed_fit(StumpLogisticRegression(n_jobs=N_JOBS), X[:n], y[:n], settings),
         "C chosen": timed_fit(
-            everystump.StumpLogisticRegressionCV(n_jobs=N_JOBS),
+            everystump.StumpLogisticRegressionCV(interactions=0, n_jobs=N_JOBS),
             X[:n],
             y[:n],
             settings,

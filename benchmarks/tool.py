@@ -24,7 +24,7 @@ from sklearn.model_selection import train_test_split
 from everystump import StumpLogisticRegressionCV
 frame = pd.read_csv(sys.argv[1])
 train, _ = train_test_split(frame, test_size=0.25, stratify=frame["y"], random_state=0)
-StumpLogisticRegressionCV().fit(train.drop(columns="y"), train["y"])
+StumpLogisticRegressionCV(interactions=0).fit(train.drop(columns="y"), train["y"])
 """
 
 
@@ -36,7 +36,8 @@ def fit_and_help(settings: Settings) -> Iterator[Row]:
         names = [f"x{d}" for d in range(data.X.shape[1])]
         pd.DataFrame(data.X.round(4), columns=names).assign(y=data.y).to_csv(path, index=False)
         log(f"  fit of a CSV of {len(data.X):,} rows ...")
-        fit = [*_COMMAND, "fit", path, "--target", "y", "-o", Path(folder) / "m", "--force"]
+        fit = [*_COMMAND, "fit", path, "--target", "y", "--interactions", "0"]
+        fit += ["-o", Path(folder) / "m", "--force"]
         ours = timed(lambda: _run(fit), settings)
         peer = timed(lambda: _run([sys.executable, "-c", _LIBRARY, path]), settings)
     yield Row(

@@ -47,7 +47,7 @@ def against_ebm(settings: Settings) -> Iterator[Row]:
     data = two_norm(settings.rows(100_000))
     ebm = timed_fit(peers.ebm(), data.X, data.y, settings)
     log("  StumpSVCCV chooses C ...")
-    chosen = float(StumpSVCCV(n_jobs=N_JOBS).fit(data.X, data.y).C_)
+    chosen = float(StumpSVCCV(interactions=0, n_jobs=N_JOBS).fit(data.X, data.y).C_)
     for C in (1.0, chosen):
         ours = timed_fit(StumpSVC(C=C, n_jobs=N_JOBS), data.X, data.y, settings)
         yield _row(ours, ebm, data, "EBM, no interactions", Faster(60), no_worse=True)
@@ -134,7 +134,7 @@ def path(settings: Settings) -> Iterator[Row]:
         (StumpLogisticRegressionCV, StumpLogisticRegression, 200_000),
     ):
         data = two_norm(settings.rows(n_rows))
-        ours = timed_fit(search(n_jobs=N_JOBS), data.X, data.y, settings)
+        ours = timed_fit(search(interactions=0, n_jobs=N_JOBS), data.X, data.y, settings)
         single_fit = timed_fit(single(C=1.0, n_jobs=N_JOBS), data.X, data.y, settings)
         yield Row(
             f"{search.__name__}, two-norm {len(data.X):,}",

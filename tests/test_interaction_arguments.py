@@ -18,7 +18,7 @@ def make_frame(n=400, seed=0):
 @pytest.mark.parametrize(
     ("interactions", "message"),
     [
-        ([("a", "b"), ("b", "a")], r"interactions: 'a' x 'b' is listed twice; remove one"),
+        ([("a", "b"), ("b", "a")], r"interactions: 'a' × 'b' is listed twice; remove one"),
         ([("a", "a")], r"interactions: \('a', 'a'\) contains a feature twice"),
         ([("a", "z")], r"interactions: X has no feature 'z'; use the names"),
         ([(0, 4)], r"interactions: feature 4 does not exist; X has 4 features"),

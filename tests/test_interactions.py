@@ -141,7 +141,30 @@ def test_bound_on_the_magnitude_of_scores():
     design = make_design(X, weight, PAIRS + TRIPLES)
     votes, free = dense_votes(design)
     w = np.random.default_rng(2).normal(size=design.terms.n_weights) * free
-    assert np.abs(votes @ w).max() <= design.terms.magnitude(w)
+    assert (np.abs(votes) @ np.abs(w)).max() <= design.terms.magnitude(w)
+
+
+def test_bound_on_the_kernel_of_rows_that_training_has_not():
+    """Rare columns of zeros and ones that are never 1 together share a joint column."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [np.eye(6)[np.minimum(rng.geometric(0.1, 300), 6) - 1], rng.normal(size=300)]
+    )
+    design = Design.from_rows(
+        X,
+        measure=as_measure("mixed"),
+        max_bins=256,
+        n_levels=[0] * 7,
+        fit_intercept=True,
+        feature_range=None,
+        sample_weight=None,
+        n_threads=1,
+    ).with_interactions([(d, 6) for d in range(6)], max_cells=8, strength=1.0)
+    kernel = design.half_mass
+    for pair in design.terms.interactions.features.values():
+        kernel += np.prod([np.diag(feature.cells.kernel).max() for feature in pair])
+    assert design.max_kernel == pytest.approx(kernel)
+    assert design.max_kernel > design.kernel_diagonal().max()
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])

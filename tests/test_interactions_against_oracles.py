@@ -367,7 +367,8 @@ def test_decrements(loss, seed):
     estimator = case.estimator(tol=0.01)
     additive = case.estimator(tol=0.01, interactions=0).fit(X, y, sample_weight=weight)
     a = np.abs(additive.dual_coef_)
-    W = a * (1 - a / cost) if loss == "logistic" else a
+    curvature = {"logistic": a * (1 - a / cost), "squared_hinge": 2 * cost * (a > 0)}
+    W = curvature.get(loss, a)
     table = measure_interactions(
         X,
         y,

@@ -66,6 +66,12 @@ def test_zero_makes_models_additive(table, tmp_path):
     assert type(model) is everystump.StumpLogisticRegression and model.interactions_ == []
 
 
+def test_zero_makes_models_additive_also_if_c_is_chosen(table, tmp_path):
+    done = run("fit", table, "--target", "state", "--interactions", 0, "-o", tmp_path / "m.stump")
+    assert done.exit_code == 0 and "nteraction" not in done.stdout
+    assert everystump.load(tmp_path / "m.stump").interactions_ == []
+
+
 def test_the_strength_is_chosen_and_reported(table, tmp_path):
     out = tmp_path / "m.stump"
     arguments = ["fit", table, "--target", "state", "--interactions", 2, "-o", out]

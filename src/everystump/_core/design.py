@@ -140,7 +140,15 @@ class Design:
             [own.typical_curvature(np.abs(dual)) for own, dual in zip(costs, duals, strict=True)]
         )
         residuals = Residuals(duals, curvature)
-        return Screener(self.columns, self.measure, residuals, strength, max_cells, n_threads)
+        return Screener(
+            self.columns,
+            self.measure,
+            residuals,
+            strength,
+            max_cells,
+            fit_intercept=not self.terms.chains.centered,
+            n_threads=n_threads,
+        )
 
     def curve_sizes(self, solutions: Sequence[Solution]) -> np.ndarray:
         """Return the standard deviation of each curve over the training rows, summed by class."""
@@ -178,8 +186,7 @@ class Design:
     @property
     def max_kernel(self) -> float:
         """An upper bound on the kernel of any row with itself."""
-        norms = self.terms.interactions.block_norms
-        return self.half_mass + float(norms @ norms)
+        return self.half_mass + self.terms.interactions.max_kernel
 
     @property
     def exact(self) -> bool:

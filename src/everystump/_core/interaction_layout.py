@@ -25,8 +25,9 @@ from everystump._core.measures import Measure
 from everystump._core.packing import pack
 from everystump._core.threads import thread_map
 
-# The maximum number of cells of a joint column: the table of a block should stay in the L1 cache.
-_MAX_JOINT_CELLS = 128
+# The maximum number of cells of a joint column, by the order of the terms: the table of a block,
+# with one axis per joint column, should stay in the cache.
+_MAX_JOINT_CELLS = {2: 128, 3: 16}
 # Features have fewer cells in terms of three features, whose tables have one more axis.
 _CELLS_OF_TRIPLES = 12
 
@@ -63,6 +64,8 @@ def make_interactions(
 
 
 class _PackedFeatures(NamedTuple):
+    """The cells of some features, and the codes of all rows in their joint columns."""
+
     features: dict[int, PackedCells]
     codes: np.ndarray
 
@@ -75,7 +78,7 @@ def _pack_features(
     first_joint: int,
     n_threads: int,
 ) -> _PackedFeatures:
-    """Return the cells of all features of some terms, merged into joint columns."""
+    """Return the cells of all features of terms of one order, merged into joint columns."""
     used = sorted({d for term in terms for d in term})
 
     def encode(d: int) -> tuple[CellColumn, np.ndarray]:
@@ -84,7 +87,9 @@ def _pack_features(
 
     encoded = thread_map(encode, used, n_threads)
     sizes = np.array([cells.n_cells for cells, _ in encoded])
-    packing = pack(np.stack([codes for _, codes in encoded]), sizes, _MAX_JOINT_CELLS)
+    packing = pack(
+        np.stack([codes for _, codes in encoded]), sizes, _MAX_JOINT_CELLS[len(terms[0])]
+    )
     features = {
         d: PackedCells(d, cells, first_joint + location.joint, location.bins)
         for d, (cells, _), location in zip(used, encoded, packing.locations, strict=True)

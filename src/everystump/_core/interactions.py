@@ -202,6 +202,15 @@ class Interactions:
             norms += [np.sqrt(norm * m.sum(axis=1).max()) for m in last]
         return np.array(norms)
 
+    @property
+    def max_kernel(self) -> float:
+        """The largest kernel of a row with itself, also of combinations without training rows."""
+        total = 0.0
+        for term, features in self.features.items():
+            largest = [float(np.diag(feature.cells.kernel).max()) for feature in features]
+            total += self.strength ** (len(term) - 1) * float(np.prod(largest))
+        return total
+
     def magnitude(self, weights: np.ndarray) -> float:
         """Return an upper bound on the sum of the absolute values of a row's table entries."""
         blocks = [block for group in self.groups for block in group.blocks]
@@ -212,7 +221,7 @@ class Interactions:
     def longest_sum(self) -> int:
         """The largest number of additions in an entry of a table."""
         sizes = [
-            sum(len(m.T) for m in head) + max(len(m.T) for m in last)
+            sum(max(m.shape) for m in head) + max(max(m.shape) for m in last)
             for head, last in self._matrices
         ]
         return max(sizes, default=0)

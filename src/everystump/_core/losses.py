@@ -216,6 +216,10 @@ class SquaredHinge(SmoothLoss, QuadraticLoss):
         """Return the second derivative, 0 beyond the margin."""
         return 2.0 * self.cost * (margin < 1.0)
 
+    def typical_curvature(self, a: np.ndarray) -> np.ndarray:
+        """Return the curvature where the slope is ``a``."""
+        return np.where(a > 0.0, 2.0 * self.cost, 0.0)
+
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the dual term of ``a >= 0``."""
         return a - a * a / (4.0 * self.cost)

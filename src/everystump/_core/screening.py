@@ -38,7 +38,8 @@ _TERMS_AT_ONCE = 512
 _N_DIRECTIONS, _N_CELLS, _MAX_FEATURES = 3, 8, 1500
 # The maximum number of table entries added up, and of multiplications of the first ranking.
 _MAX_LOOKUPS, _MAX_MULTIPLICATIONS = 2e9, 4e10
-_MIN_ROWS = 1000
+# The maximum number of votes of rows that are held in memory, unless there are few rows.
+_MAX_VOTES, _MIN_ROWS = 3e7, 1000
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Screener:
     residuals: Residuals
     strength: float
     max_cells: int
+    fit_intercept: bool = True
     n_threads: int = 1
 
     def pairs(self, features: Sequence[int], n_best: int) -> dict[Term, float]:
@@ -126,7 +128,9 @@ class Screener:
             interactions.rmatvec(sums, g)
             rowloops.scatter(codes, curvature, 0, n_rows, sums)
             interactions.rmatvec(sums, h)
-            diagonal = interactions.hessian_diagonal(sums) - h**2 / (curvature.sum() or 1.0)
+            diagonal = interactions.hessian_diagonal(sums)
+            if self.fit_intercept:
+                diagonal -= h**2 / (curvature.sum() or 1.0)
             gain = g**2 / (1.0 + np.maximum(diagonal, 0.0)) / 2
             total += [interactions.term_weights(term, gain).sum() for term in terms]
         return total
@@ -137,6 +141,7 @@ class Screener:
         n_directions = _N_DIRECTIONS * len(kept)
         n_classes = len(self.residuals.duals)
         limit = _MAX_MULTIPLICATIONS / (n_classes * n_directions**2)
+        limit = min(limit, _MAX_VOTES / n_directions)
         rows, residuals = self.residuals.sample(limit)
         votes, variances = self._leading_votes(kept, rows)
         first, second = np.triu_indices(len(kept), 1)

@@ -98,7 +98,7 @@ class RefinedGrid(PathGrid):
 
     def first(self) -> list[float]:
         """Return the coarse grid."""
-        return [2.0**k for k in _COARSE_LOG2]
+        return self._within_limit([2.0**k for k in _COARSE_LOG2])
 
     def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
         """Return a larger coarse value if the largest is the best, then those around the best."""
@@ -112,7 +112,11 @@ class RefinedGrid(PathGrid):
         self._is_refined = True
         root = np.sqrt(factor)
         around = [float(values[best] / root), float(values[best] * root)]
-        return around if best > 0 else around[1:]
+        return self._within_limit(around if best > 0 else around[1:])
+
+    def _within_limit(self, values: list[float]) -> list[float]:
+        """Return the values within the limit; the smallest of the coarse grid always is."""
+        return [value for value in values if value <= self._max_strength]
 
 
 def cost_grid(Cs: Any) -> PathGrid:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
@@ -34,8 +35,8 @@ def check_interactions(interactions: Any, features: Sequence[Feature]) -> int | 
         raise ValueError(f"interactions={interactions!r} must be {_EXPECTED}.")
     numbers = {feature.name: d for d, feature in enumerate(features) if feature.name is not None}
     terms = [_as_term(entry, numbers, len(features)) for entry in interactions]
-    for k, term in enumerate(terms):
-        if term in terms[:k]:
+    for term, count in Counter(terms).items():
+        if count > 1:
             raise ValueError(
                 f"interactions: {_display(term, features)} is listed twice; remove one of them."
             )
@@ -74,7 +75,8 @@ def _number(member: Any, numbers: dict[Any, int], n_features: int) -> int:
         )
     if not isinstance(member, Integral) or isinstance(member, bool | np.bool_):
         raise ValueError(
-            f"interactions: {member!r} is neither the name nor the number of a feature."
+            f"interactions: {member!r} is neither the name nor the number of a feature; use the "
+            f"names or numbers of the columns of X."
         )
     if not 0 <= int(member) < n_features:
         raise ValueError(
@@ -85,4 +87,4 @@ def _number(member: Any, numbers: dict[Any, int], n_features: int) -> int:
 
 
 def _display(term: Term, features: Sequence[Feature]) -> str:
-    return " x ".join(features[d].display_name(d) for d in term)
+    return " × ".join(features[d].display_name(d) for d in term)

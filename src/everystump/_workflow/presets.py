@@ -64,7 +64,7 @@ def _stump_ensemble(
     name: str, C: float | None, seed: int, interactions: InteractionOptions | None = None
 ) -> Any:
     """Return the estimator ``name``, or its CV version if C or a strength is to be chosen."""
-    params: dict[str, Any] = {}
+    params: dict[str, Any] = {"interactions": 0}
     if interactions is not None:
         params = {
             "interactions": interactions.which,

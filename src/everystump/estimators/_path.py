@@ -145,7 +145,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         def fit(path: _FoldPath, C: float) -> None:
             self._fit_and_score(table, path, C, path.design, C)
 
-        Cs = self._run_path(paths, grid, fit)
+        Cs = self._run_path(paths, grid, fit, "C")
         self.cv_results_ = _cv_results("C", Cs, paths)
         self.C_, self.best_score_ = self._best(self.cv_results_, "C")
 
@@ -229,7 +229,7 @@ class CPathEnsemble(BaseStumpEnsemble):
 
         thread_map(fit_additive, paths, self._path_threads(design))
         grid = strength_grid(self.interaction_strength, self.C_)
-        strengths = self._run_path(paths, grid, fit)
+        strengths = self._run_path(paths, grid, fit, "the strength of interactions")
         self.interaction_cv_results_ = _cv_results("interaction_strength", [0.0, *strengths], paths)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
         if best > 0.0 and not exceeds_error(_scores([best], paths) - _scores([0.0], paths)):
@@ -249,6 +249,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         paths: list[_FoldPath],
         grid: PathGrid,
         fit: Callable[[_FoldPath, float], None],
+        name: str,
     ) -> list[float]:
         """Fit and score the values of the grid until it is complete; return them, ascending."""
         done: list[float] = []
@@ -266,7 +267,7 @@ class CPathEnsemble(BaseStumpEnsemble):
                 thread_map(fit_path, paths, n_threads)
             done = sorted([*done, *remaining])
             remaining = grid.next(np.array(done), _scores(done, paths))
-        self._warn_if_folds_not_converged(paths)
+        self._warn_if_folds_not_converged(paths, name)
         return done
 
     def _path_threads(self, design: Design) -> int:
@@ -297,13 +298,13 @@ class CPathEnsemble(BaseStumpEnsemble):
         self.scoring_ = scoring if isinstance(scoring, str) else "score"
         return make_score(self, scoring, table, fold.test)
 
-    def _warn_if_folds_not_converged(self, paths: list[_FoldPath]) -> None:
+    def _warn_if_folds_not_converged(self, paths: list[_FoldPath], name: str) -> None:
         worst = max(gap for path in paths for gap in path.gaps.values())
         if worst > self._fold_tol():
             warn_user(
                 f"{type(self).__name__}: some fits of the path stopped at max_iter={self.max_iter} "
                 f"with relative duality gaps of up to {worst:.1e}, which may affect the choice of "
-                f"C; raise max_iter or tol.",
+                f"{name}; raise max_iter or tol.",
                 ConvergenceWarning,
             )
 

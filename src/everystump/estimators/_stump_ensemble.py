@@ -120,10 +120,12 @@ class BaseStumpEnsemble(TabularClassifier):
         monotonic = frozenset([] if signs is None else np.flatnonzero(signs).tolist())
         requested = check_interactions(self.interactions, self.feature_info_)
         if isinstance(requested, list):
-            for d in monotonic & {d for term in requested for d in term}:
+            shared = monotonic & {d for term in requested for d in term}
+            if shared:
+                name = self.feature_info_[min(shared)].display_name(min(shared))
                 raise ValueError(
-                    f"interactions: feature {self.feature_info_[d].display_name(d)} has a "
-                    f"monotonic constraint, and its interactions could violate it; remove either."
+                    f"interactions: feature {name} has a monotonic constraint, and its "
+                    f"interactions could violate it; remove either."
                 )
         return InteractionChoice(
             requested, self.max_interaction_order, self.interaction_bins, monotonic
