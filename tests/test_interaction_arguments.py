@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from everystump import StumpLogisticRegression, StumpLogisticRegressionCV, StumpSVC, StumpSVCCV
+from everystump._selection.grid import exceeds_error
 
 
 def make_frame(n=400, seed=0):
@@ -185,3 +186,20 @@ def test_strong_interactions_and_large_costs_converge(C, strength):
     X, y = np.repeat(rng.normal(size=(15, 4)), 3, axis=0), np.repeat(np.arange(15) % 2, 3)
     model = StumpLogisticRegression(C, interactions="auto", interaction_strength=strength)
     assert model.fit(X, y).certificate_.converged
+
+
+def test_many_samples_use_a_single_split(monkeypatch):
+    X, y = make_frame(300)
+    monkeypatch.setattr("everystump.estimators._path._MAX_ROWS_OF_FOLDS", 200)
+    model = StumpLogisticRegressionCV(Cs=[0.1, 1.0]).fit(X, y)
+    assert model.cv_results_["n_splits"] == 5
+    assert model.interaction_cv_results_["n_splits"] == 1
+    assert (0, 1) in model.interactions_
+
+
+@pytest.mark.parametrize(
+    ("gains", "enough"),
+    [([0.1, 0.2, 0.1], True), ([0.1, -0.1, 0.01], False), ([0.01], True), ([0.0], False)],
+)
+def test_interactions_must_gain_half_a_standard_error(gains, enough):
+    assert exceeds_error(np.array(gains)) is enough

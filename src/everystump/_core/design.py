@@ -108,7 +108,8 @@ class Design:
     def with_strength(self, strength: float) -> Design:
         """Return the design with the same interactions of another strength."""
         interactions = self.terms.interactions.with_strength(strength)
-        return self._with_terms(Terms(self.terms.chains, interactions), self.packing)
+        terms = Terms(self.terms.chains, interactions)
+        return replace(self, terms=terms, kernel_matrix=self.kernel_matrix.with_strength(terms))
 
     def warm_start(self, solution: Solution, source: Design) -> Solution:
         """Return the solution of another design of the same rows as a start for this one.

@@ -8,11 +8,11 @@ from everystump._core.jit import jit
 
 
 @jit
-def add_products(kernels, cells, terms, strengths, first, out):
+def add_products(kernels, cells, terms, first, out):
     """Add the kernel of interactions between rows ``first + i`` and ``j <= first + i``.
 
     ``kernels[f]`` is the kernel between the cells of feature ``f``, and ``cells[f, i]`` the cell of
-    row ``i``.  A term is a list of features, filled up with -1.
+    row ``i``.  Each row of ``terms`` lists the two or three features of a term.
     """
     n_features = kernels.shape[0]
     values = np.empty((n_features, cells.shape[1]))
@@ -24,12 +24,11 @@ def add_products(kernels, cells, terms, strengths, first, out):
                 row[j] = kernel[column[j]]
         target = out[i]
         for t in range(terms.shape[0]):
-            strength = strengths[t]
             left, right = values[terms[t, 0]], values[terms[t, 1]]
-            if terms[t, 2] < 0:
+            if terms.shape[1] == 2:
                 for j in range(n):
-                    target[j] += strength * left[j] * right[j]
+                    target[j] += left[j] * right[j]
             else:
                 last = values[terms[t, 2]]
                 for j in range(n):
-                    target[j] += strength * left[j] * right[j] * last[j]
+                    target[j] += left[j] * right[j] * last[j]

@@ -30,7 +30,6 @@ Term = tuple[int, ...]
 _CACHE_LINE = 8
 # The number of rows of a kernel matrix that a thread computes at a time.
 _ROWS_AT_ONCE = 64
-MAX_ORDER = 3
 
 
 class PackedCells(NamedTuple):
@@ -226,9 +225,18 @@ class Interactions:
         ]
         return max(sizes, default=0)
 
-    def kernel_matrix(self, codes: np.ndarray, n_threads: int = 1) -> np.ndarray:
-        """Return the kernel matrix of rows, given their joint cells, one row per joint column."""
-        features = list({id(f.cells): f for fs in self.features.values() for f in fs}.values())
+    def kernel_parts(self, codes: np.ndarray, n_threads: int = 1) -> dict[int, np.ndarray]:
+        """Return the kernel matrices of rows for a strength of 1, by the exponent of the strength.
+
+        ``codes`` are the joint cells of the rows, with one row per joint column.
+        """
+        orders = sorted({len(term) for term in self.terms})
+        return {order - 1: self._kernel_matrix(order, codes, n_threads) for order in orders}
+
+    def _kernel_matrix(self, order: int, codes: np.ndarray, n_threads: int) -> np.ndarray:
+        """Return the sum of the products of kernels of all terms of one order."""
+        own = [features for term, features in self.features.items() if len(term) == order]
+        features = list({id(f.cells): f for fs in own for f in fs}.values())
         slots = {id(feature.cells): k for k, feature in enumerate(features)}
         cells = np.array([f.joint_cells[codes[f.joint]] for f in features], dtype=np.uint8)
         longest = max(feature.cells.n_cells for feature in features)
@@ -236,16 +244,13 @@ class Interactions:
         for kernel, feature in zip(kernels, features, strict=True):
             size = feature.cells.n_cells
             kernel[:size, :size] = feature.cells.kernel
-        terms = np.full((len(self.terms), MAX_ORDER), -1)
-        for row, term in zip(terms, self.terms, strict=True):
-            row[: len(term)] = [slots[id(f.cells)] for f in self.features[term]]
-        strengths = self.strength ** np.array([len(term) - 1.0 for term in self.terms])
+        terms = np.array([[slots[id(f.cells)] for f in fs] for fs in own])
         n_rows = codes.shape[1]
         out = np.zeros((n_rows, n_rows))
         parts = [slice(lo, lo + _ROWS_AT_ONCE) for lo in range(0, n_rows, _ROWS_AT_ONCE)]
 
         def work(part: slice) -> None:
-            interactionloops.add_products(kernels, cells, terms, strengths, part.start, out[part])
+            interactionloops.add_products(kernels, cells, terms, part.start, out[part])
 
         thread_map(work, parts, n_threads)
         chainloops.mirror(out)

@@ -42,8 +42,6 @@ from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsem
 _MAX_FOLD_TOL = 0.02
 # With more samples, the strength of interactions is chosen on a single split.
 _MAX_ROWS_OF_FOLDS, _HELD_OUT_FRACTION = 30_000, 0.2
-# The additive model counts as a very small strength when the nearest start is chosen.
-_TINY = 1e-12
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
 
@@ -55,6 +53,7 @@ class _FoldPath:
     fold: Fold
     score: Score
     design: Design
+    first_start: tuple[Design, list[Solution]] | None = None  # from which the path begins
     # The designs and solutions at both ends of the path, from which it continues.
     ends: dict[float, tuple[Design, list[Solution]]] = field(default_factory=dict)
     gaps: dict[float, float] = field(default_factory=dict)
@@ -64,10 +63,12 @@ class _FoldPath:
 
     def starts(self, value: float, design: Design) -> list[Solution] | None:
         """Return the solutions of the nearest value as starts for another one."""
-        if not self.ends:
+        start = self.first_start
+        if self.ends:
+            start = self.ends[min(self.ends, key=lambda end: abs(np.log(end / value)))]
+        if start is None:
             return None
-        nearest = min(self.ends, key=lambda end: abs(np.log(end / value)))
-        source, solutions = self.ends[nearest]
+        source, solutions = start
         return [design.warm_start(solution, source) for solution in solutions]
 
     def add_end(self, value: float, design: Design, solutions: list[Solution]) -> None:
@@ -221,7 +222,7 @@ class CPathEnsemble(BaseStumpEnsemble):
             path.design = extended
             if choice.needs_screening(design):
                 path.design = self._add_interactions(table, design, choice, additive, n_threads)
-            path.ends[_TINY] = design, additive
+            path.first_start = design, additive
 
         def fit(path: _FoldPath, strength: float) -> None:
             own = path.design.with_strength(strength)

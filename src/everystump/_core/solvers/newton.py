@@ -24,9 +24,6 @@ from everystump._core.solvers.rows import Rows
 _FIRST_C, _C_FACTOR, _ROUGH_TOL = 16.0, 16.0, 0.1
 # For losses with and without continuation.
 _EFFORTS = {True: Effort(8, 60, 400), False: Effort(8, 40, 80)}
-# The accuracy of Newton directions, without and with interactions.  With these, products are many
-# and rough directions cheaper: an accuracy of 0.1 took half the products of 0.01.
-_RELATIVE = {False: 1e-2, True: 1e-1}
 # Signs are recentered when the residual is at most this multiple of the cost of their smoothing.
 _RECENTER_RATIO = 0.1
 # Their penalty then grows by these factors: after more than _FEW_STEPS Newton steps, a few, one.
@@ -46,7 +43,6 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
         iterate.warm_start(start)
         iterate.warm_start_constraints(start)
     Cs = _continuation(rows.C) if continued and start is None else [rows.C]
-    relative = _RELATIVE[bool(problem.terms.interactions.terms)]
     n_iter = steps = 0
     for C in Cs:
         goal = tol if Cs[-1] == C else _ROUGH_TOL
@@ -63,7 +59,9 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
             if steps > 0 and _is_recentering_due(iterate, current, floor):
                 iterate.constraints.recenter(iterate.weights, _growth(steps))
                 steps = 0
-            iterate.newton_step(current, StoppingRule(floor, np.inf, relative))
+            iterate.newton_step(
+                current, StoppingRule(floor, np.inf, problem.terms.direction_accuracy)
+            )
             n_iter += 1
             steps += 1
             if isinstance(iterate, SpanIterate) and iterate.step_length == 0.0:

@@ -81,7 +81,7 @@ class BlockPreconditioner:
         schur, damp = np.empty(n), np.empty(n)
         chainloops.factor(*tree, diagonal[:n], schur, damp)
         total = float(joint[: self._packing.starts[1]].sum())
-        divisor = self._interaction_diagonal(diagonal[n:], total)
+        divisor = self._terms.interaction_diagonal(diagonal[n:], total)
         inverses = [(block.entries, block.inverse(joint, scale)) for block in self._joint]
         blocks = [(entries, inverse) for entries, inverse in inverses if inverse is not None]
 
@@ -94,11 +94,3 @@ class BlockPreconditioner:
             return out
 
         return solve
-
-    def _interaction_diagonal(self, curvature: np.ndarray, total: float) -> np.ndarray:
-        """Return the diagonal of Newton's matrix for the weights of interactions."""
-        interactions = self._terms.interactions
-        h = np.empty(interactions.n_weights)
-        interactions.rmatvec(curvature, h)
-        diagonal = interactions.hessian_diagonal(curvature) - h**2 / (total or 1.0)
-        return 1.0 + np.maximum(diagonal, 0.0)

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.codes import Codes
 from everystump._core.losses import Loss
 from everystump._core.packing import Packing
 from everystump._core.solvers.certificate import Certificate
@@ -50,16 +49,28 @@ class Effort(NamedTuple):
     max_products: int
 
 
+class KernelParts:
+    """The parts of a kernel matrix, by the exponent of the strength of interactions, once known."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.matrices: dict[int, np.ndarray] = {}
+
+
 class TableKernelMatrix:
     """The kernel matrix of the rows of a table, computed when it is first needed.
 
-    It is shared by all problems on the table: all classes, folds and values of C.
+    It is shared by all problems on the table: all classes, folds and values of C, and up to its sum
+    all strengths of interactions.
     """
 
-    def __init__(self, terms: Terms, packing: Packing) -> None:
+    def __init__(self, terms: Terms, packing: Packing, parts: KernelParts | None = None) -> None:
         self._terms, self._packing = terms, packing
-        self._lock = Lock()
-        self._matrix: np.ndarray | None = None
+        self._parts = KernelParts() if parts is None else parts
+
+    def with_strength(self, terms: Terms) -> TableKernelMatrix:
+        """Return the matrix of the same terms with another strength of their interactions."""
+        return TableKernelMatrix(terms, self._packing, self._parts)
 
     def is_faster(self, n_rows: int, C: float, effort: Effort) -> bool:
         """Whether a problem of ``n_rows`` rows is likely to be solved faster with the matrix."""
@@ -72,21 +83,19 @@ class TableKernelMatrix:
         matrix = self._terms.kernel_cost * n_rows**2
         step = _ENTRY * n_rows**2 + _FACTOR * n_rows**3 + 4 * _CALL
         product = _CODE * n_rows * self._packing.codes.n_lookups + _BIN * n_bins + _CALL
-        with_matrix = (0.0 if self._matrix is not None else matrix) + effort.steps * step
+        with_matrix = (0.0 if self._parts.matrices else matrix) + effort.steps * step
         return with_matrix < (n_products + 2 * effort.steps) * product
 
     def submatrix(self, index: np.ndarray, n_threads: int) -> np.ndarray:
         """Return the matrix of some rows."""
         codes = self._packing.codes
         if len(index) < codes.n_rows / 2:
-            return self._compute(codes.take(index), n_threads)
-        with self._lock:
-            if self._matrix is None:
-                self._matrix = self._compute(codes, n_threads)
-        return self._matrix[np.ix_(index, index)]
-
-    def _compute(self, codes: Codes, n_threads: int) -> np.ndarray:
-        return self._terms.kernel_matrix(self._packing, codes, n_threads)
+            return self._terms.kernel_matrix(self._packing, codes.take(index), n_threads)
+        with self._parts.lock:
+            if not self._parts.matrices:
+                self._parts.matrices = self._terms.kernel_parts(self._packing, codes, n_threads)
+        chosen = np.ix_(index, index)
+        return self._terms.sum_kernels({k: m[chosen] for k, m in self._parts.matrices.items()})
 
 
 def no_progress(n_iter: int, primal: float, dual: float) -> None:
