@@ -203,3 +203,13 @@ def test_many_samples_use_a_single_split(monkeypatch):
 )
 def test_interactions_must_gain_half_a_standard_error(gains, enough):
     assert exceeds_error(np.array(gains)) is enough
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_interactions_without_main_effects_are_found(seed):
+    """The additive model is useless, and its C small; the grid of strengths allows for it."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(400, 3))
+    y = X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=400) > 0
+    model = StumpLogisticRegressionCV(n_jobs=1).fit(X, y)
+    assert model.score(X, y) > 0.85

@@ -12,8 +12,8 @@ from everystump._arguments import as_float_array
 
 # The base-2 logarithms of the default values of C, and the limit of extensions of the grid.
 _C_RANGE, _EXTENSION_LOG2 = (-9.0, 6.0), 21.0
-# Those of the coarse grid of strengths of interactions, and the limit of its extensions.
-_COARSE_LOG2, _MAX_STRENGTH = (-14, -10, -6, -2), 2.0**10
+# Those of the coarse grid of C times the strength of interactions.
+_COARSE_LOG2 = (-10, -6, -2, 2)
 # The fraction of a grid that is tried first, and how many values are then tried at a time.
 _FIRST, _STEP = 0.45, 2
 # The grid is extended if its end beats all other values by more than this fraction of the range.
@@ -88,17 +88,18 @@ class AscendingGrid(PathGrid):
 class RefinedGrid(PathGrid):
     """Strengths of interactions: a coarse grid, extended upwards, then refined at its best.
 
-    Below the smallest strength a model is nearly additive.  The product of C and the strength, the
-    cost of interactions, has the same limit as C.
+    C times the strength is the inverse regularization strength of interactions.  Its best values
+    differ much less between tables than those of the strength alone, so the grid is one of products
+    with C, and their limit is that of C.  Below the smallest one a model is nearly additive.
     """
 
     def __init__(self, C: float) -> None:
+        self._C = C
         self._is_refined = False
-        self._max_strength = min(_MAX_STRENGTH, 2.0**_EXTENSION_LOG2 / C)
 
     def first(self) -> list[float]:
         """Return the coarse grid."""
-        return self._within_limit([2.0**k for k in _COARSE_LOG2])
+        return [2.0**k / self._C for k in _COARSE_LOG2]
 
     def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
         """Return a larger coarse value if the largest is the best, then those around the best."""
@@ -107,16 +108,12 @@ class RefinedGrid(PathGrid):
         best = int(np.argmax(scores.mean(axis=0)))
         factor = float(values[1] / values[0])
         larger = float(values[best]) * factor
-        if best == len(values) - 1 and larger <= self._max_strength:
+        if best == len(values) - 1 and self._C * larger <= 2.0**_EXTENSION_LOG2:
             return [larger]
         self._is_refined = True
         root = np.sqrt(factor)
         around = [float(values[best] / root), float(values[best] * root)]
-        return self._within_limit(around if best > 0 else around[1:])
-
-    def _within_limit(self, values: list[float]) -> list[float]:
-        """Return the values within the limit; the smallest of the coarse grid always is."""
-        return [value for value in values if value <= self._max_strength]
+        return around if best > 0 else around[1:]
 
 
 def cost_grid(Cs: Any) -> PathGrid:
