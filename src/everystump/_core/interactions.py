@@ -24,8 +24,8 @@ import numpy as np
 from everystump._core import chainloops, interactionloops
 from everystump._core.cells import CellColumn
 from everystump._core.threads import thread_map
+from everystump._terms import Term
 
-Term = tuple[int, ...]
 # Table rows start in different sets of the L1 cache: their length is an odd multiple of this.
 _CACHE_LINE = 8
 # The number of rows of a kernel matrix that a thread computes at a time.

@@ -8,11 +8,10 @@ from typing import Any
 
 from everystump._explanations.access import feature_index, feature_names, suggest_name
 from everystump._tables.frames import Feature
+from everystump._terms import Term
 from everystump._text import pluralize
 
 TIMES = " × "
-
-Term = tuple[int, ...]
 
 
 def name_terms(names: Sequence[Any], terms: Sequence[Term]) -> list:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from everystump._tables.frames import Feature
+from everystump._terms import Term
 
-Term = tuple[int, ...]
 _EXPECTED = 'a number of interactions, "auto", or a list of pairs of feature names or numbers'
 
 

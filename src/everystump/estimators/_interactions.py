@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
 from everystump._core.design import Design
 from everystump._core.losses import Loss
 from everystump._core.solvers.problem import Solution
+from everystump._terms import Term
 
-Term = tuple[int, ...]
 # "auto" includes at most this many interactions.
 _MAX_AUTO = 300
 # The strength at which interactions are measured if it is not given: neither so small that only the
 # smoothest ones count, nor so large that noise does.
 SCREENING_STRENGTH = 0.1
+
+
+class AdditiveFit(NamedTuple):
+    """Solutions without interactions, one per class; none if they are not needed."""
+
+    design: Design
+    solutions: Sequence[Solution]
+    loss: type[Loss]
+    weight: np.ndarray  # of the samples
+    n_threads: int
 
 
 @dataclass(frozen=True)
@@ -50,47 +62,37 @@ class InteractionChoice:
     def _n_pairs(self) -> int:
         return _MAX_AUTO if self.requested == "auto" else int(self.requested)  # type: ignore[arg-type]
 
-    def terms(
-        self,
-        design: Design,
-        solutions: Sequence[Solution],
-        loss: type[Loss],
-        weight: np.ndarray,
-        strength: float,
-        n_threads: int,
-    ) -> list[Term]:
-        """Return the interactions to include, given solutions without interactions."""
+    def extend(self, fit: AdditiveFit, strength: float) -> Design:
+        """Return the design of an additive fit with the interactions to include."""
+        return fit.design.with_interactions(
+            self._terms(fit, strength),
+            max_cells=self.max_cells,
+            strength=strength,
+            n_threads=fit.n_threads,
+        )
+
+    def _terms(self, fit: AdditiveFit, strength: float) -> list[Term]:
         if isinstance(self.requested, list):
             return self.requested
-        if not self.needs_screening(design):
-            features = self.candidates(design)
-            return [(d, e) for k, d in enumerate(features) for e in features[k + 1 :]]
-        pairs, triples = self.measure(design, solutions, loss, weight, strength, n_threads)
+        if not self.needs_screening(fit.design):
+            return list(combinations(self.candidates(fit.design), 2))
+        pairs, triples = self.measure(fit, strength)
         n = self._n_pairs
         return sorted(list(pairs)[:n]) + sorted(list(triples)[:n])
 
     def measure(
-        self,
-        design: Design,
-        solutions: Sequence[Solution],
-        loss: type[Loss],
-        weight: np.ndarray,
-        strength: float,
-        n_threads: int,
+        self, fit: AdditiveFit, strength: float
     ) -> tuple[dict[Term, float], dict[Term, float]]:
-        """Return the Newton decrements of pairs and of triples, the largest first.
-
-        They are measured at solutions without interactions, one per class.
-        """
-        features, sizes = self.candidates(design), design.curve_sizes(solutions)
-        features = sorted(features, key=lambda d: -sizes[d])
-        screener = design.screener(
-            solutions,
-            loss,
-            weight,
+        """Return the Newton decrements of pairs and of triples, the largest first."""
+        sizes = fit.design.curve_sizes(fit.solutions)
+        features = sorted(self.candidates(fit.design), key=lambda d: -sizes[d])
+        screener = fit.design.screener(
+            fit.solutions,
+            fit.loss,
+            fit.weight,
             strength=strength,
             max_cells=self.max_cells,
-            n_threads=n_threads,
+            n_threads=fit.n_threads,
         )
         n = self._n_pairs
         pairs = screener.pairs(features, n)

@@ -6,7 +6,7 @@ Bins are shared, and each fit starts from the solution of the previous value.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -35,7 +35,11 @@ from everystump._warnings import warn_user
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import warn_if_not_converged
 from everystump.estimators._bounds import single_machine_ensembles
-from everystump.estimators._interactions import SCREENING_STRENGTH, InteractionChoice
+from everystump.estimators._interactions import (
+    SCREENING_STRENGTH,
+    AdditiveFit,
+    InteractionChoice,
+)
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble, FixedCEnsemble
 
 # Largest tolerance of fits that only select C; they may be less accurate than the final one.
@@ -157,7 +161,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         additive: list[Solution] = []
         if choice.needs_screening(design):
             additive = self._solve_additive(table, design)
-        extended = self._add_interactions(table, design, choice, additive)
+        extended = self._add_interactions(choice, self._additive_fit(table, design, additive))
         if not extended.terms.interactions.terms:
             return design, None
         strength = self.interaction_strength
@@ -177,26 +181,11 @@ class CPathEnsemble(BaseStumpEnsemble):
         """Return solutions without interactions for the chosen C."""
         return self._solve(table, design, self.C_, tol=self._fold_tol(), verbose=0)
 
-    def _add_interactions(
-        self,
-        table: TrainingTable,
-        design: Design,
-        choice: InteractionChoice,
-        additive: Sequence[Solution],
-        n_threads: int | None = None,
-    ) -> Design:
+    def _add_interactions(self, choice: InteractionChoice, fit: AdditiveFit) -> Design:
         """Return the design with the interactions chosen at additive solutions."""
-        n_threads = n_threads or count_threads(self.n_jobs)
         strength = self.interaction_strength
-        if not isinstance(strength, Real):
-            strength = SCREENING_STRENGTH
-        loss = self._loss_class()
-        terms = choice.terms(design, additive, loss, table.weight, float(strength), n_threads)
-        return design.with_interactions(
-            terms,
-            max_cells=self.interaction_bins,
-            strength=float(strength),
-            n_threads=n_threads,
+        return choice.extend(
+            fit, float(strength) if isinstance(strength, Real) else SCREENING_STRENGTH
         )
 
     def _select_strength(
@@ -221,7 +210,8 @@ class CPathEnsemble(BaseStumpEnsemble):
             additive = path.ends.pop(0.0)[1]
             path.design = extended
             if choice.needs_screening(design):
-                path.design = self._add_interactions(table, design, choice, additive, n_threads)
+                own = self._additive_fit(table, design, additive, n_threads)
+                path.design = self._add_interactions(choice, own)
             path.first_start = design, additive
 
         def fit(path: _FoldPath, strength: float) -> None:

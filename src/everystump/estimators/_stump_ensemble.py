@@ -22,6 +22,7 @@ from everystump._tables.interactions import check_interactions
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
 from everystump._tables.validation import check_rows
+from everystump._terms import Term
 from everystump._text import truncate_list
 from everystump.bounds._protocol import KernelEnsemble, KernelMachine
 from everystump.estimators._base import (
@@ -39,7 +40,7 @@ from everystump.estimators._bounds import (
     single_machine_ensembles,
     training_signs,
 )
-from everystump.estimators._interactions import InteractionChoice
+from everystump.estimators._interactions import AdditiveFit, InteractionChoice
 
 # Interactions are measured at an additive solution of at least this tolerance, and of this cost if
 # a hard margin is requested, which there need not be without interactions.
@@ -180,17 +181,25 @@ class BaseStumpEnsemble(TabularClassifier):
 
     def _measure_interactions(
         self, X: Any, y: Any, sample_weight: Any, strength: float
-    ) -> dict[tuple[int, ...], float]:
+    ) -> dict[Term, float]:
         """Return the Newton decrement of each interaction at the additive solution."""
-        n_threads = count_threads(self.n_jobs)
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             choice = self._interaction_choice()
-            additive = self._additive_solutions(table, design)
-            pairs, triples = choice.measure(
-                design, additive, self._loss_class(), table.weight, strength, n_threads
-            )
+            fit = self._additive_fit(table, design, self._additive_solutions(table, design))
+            pairs, triples = choice.measure(fit, strength)
         return pairs | triples
+
+    def _additive_fit(
+        self,
+        table: TrainingTable,
+        design: Design,
+        solutions: Sequence[Solution],
+        n_threads: int | None = None,
+    ) -> AdditiveFit:
+        """Return solutions without interactions with what is needed to measure interactions."""
+        n_threads = n_threads or count_threads(self.n_jobs)
+        return AdditiveFit(design, solutions, self._loss_class(), table.weight, n_threads)
 
     def _store(self, table: TrainingTable, design: Design, solutions: list[Solution]) -> None:
         """Store the solutions as fitted attributes."""
@@ -339,15 +348,7 @@ class FixedCEnsemble(BaseStumpEnsemble):
         additive: list[Solution] = []
         if choice.needs_screening(design):
             additive = self._additive_solutions(table, design)
-        n_threads = count_threads(self.n_jobs)
-        terms = choice.terms(
-            design, additive, self._loss_class(), table.weight, self.interaction_strength, n_threads
-        )
-        extended = design.with_interactions(
-            terms,
-            max_cells=self.interaction_bins,
-            strength=self.interaction_strength,
-            n_threads=n_threads,
-        )
+        fit = self._additive_fit(table, design, additive)
+        extended = choice.extend(fit, self.interaction_strength)
         starts = [extended.warm_start(solution, design) for solution in additive]
         return extended, None if np.isinf(self.C) else starts or None

@@ -14,11 +14,11 @@ from everystump._core.surfaces import Surface
 from everystump._explanations.importance import importances as shape_importances
 from everystump._explanations.importance import level_weights, missing_fraction, sample_densities
 from everystump._explanations.joint import GridDensity, JointDensity, SampleDensity
+from everystump._terms import Term
 from everystump._text import pluralize
 from everystump.report._encoding import encode_flags
 
 Densities = tuple[RowDensity, ...] | None
-Term = tuple[int, ...]
 
 
 def row_density(model: Any, X: np.ndarray | None) -> Densities:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from everystump._core.solvers.duality import PrimalDual
-from everystump._core.solvers.iterate import Iterate, SpanIterate, initial_iterate
+from everystump._core.solvers.iterate import Iterate, initial_iterate
 from everystump._core.solvers.newton_system import StoppingRule
 from everystump._core.solvers.problem import Effort, Problem, Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
@@ -64,7 +64,7 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
             )
             n_iter += 1
             steps += 1
-            if isinstance(iterate, SpanIterate) and iterate.step_length == 0.0:
+            if iterate.problem.span is not None and iterate.step_length == 0.0:
                 # Rounding errors are larger in the span of the rows, where the norm is a sum of
                 # terms of both signs.
                 return solve_newton(problem, rows, replace(options, kernel_matrix=None))
