@@ -67,10 +67,31 @@ def test_the_strength_is_chosen_on_a_path(cls):
     assert len(model.interactions_) == 6
     strengths = model.interaction_cv_results_["param_interaction_strength"]
     scores = model.interaction_cv_results_["mean_test_score"]
+    chosen = model.interaction_cv_results_["chosen"]
     assert strengths[0] == 0.0
-    assert model.interaction_strength_ == strengths[np.argmax(scores)] > 0
-    assert model.best_score_ == scores.max()
+    assert chosen == strengths[np.argmax(scores)] > 0
     assert scores.max() > scores[0]
+    # C is refined with the product of C and the strength fixed, from the value of the first path.
+    refined = model.refined_cv_results_
+    first = model.cv_results_["chosen"]
+    assert first in refined["param_C"] and len(refined["param_C"]) >= 3
+    means = refined["mean_test_score"]
+    assert means[refined["param_C"] == first] == scores.max()
+    assert model.C_ == refined["chosen"] == refined["param_C"][np.argmax(means)]
+    assert model.interaction_strength_ * model.C_ == pytest.approx(chosen * first, rel=1e-12)
+    assert model.best_score_ == means.max()
+
+
+@pytest.mark.parametrize(
+    "params", [{"Cs": [0.1, 1.0]}, {"interaction_strength": [0.1, 1.0]}, {"selection": "cv-1se"}]
+)
+def test_listed_values_are_not_refined(params):
+    X, y = make_frame(200)
+    model = StumpLogisticRegressionCV(interactions=[("a", "b")], **params).fit(X, y)
+    assert not hasattr(model, "refined_cv_results_")
+    assert model.C_ in model.cv_results_["param_C"]
+    strengths = model.interaction_cv_results_["param_interaction_strength"]
+    assert model.interaction_strength_ in strengths
 
 
 def test_interactions_that_do_not_help_are_not_used():

@@ -66,7 +66,7 @@ def test_cv_results_have_the_format_of_grid_search(path):
     for key, column in search.cv_results_.items():
         assert len(model.cv_results_[key]) == len(column), key
     assert model.cv_results_["params"] == search.cv_results_["params"]
-    assert set(model.cv_results_) - set(search.cv_results_) == {"max_gap", "n_splits"}
+    assert set(model.cv_results_) - set(search.cv_results_) == {"max_gap", "n_splits", "chosen"}
     assert model.cv_results_["n_splits"] == 4
     # folds are solved to a few times tol, coarsely enough to be quick
     assert np.all(model.cv_results_["max_gap"] <= 10 * model.tol)

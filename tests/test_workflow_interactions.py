@@ -83,7 +83,9 @@ def test_the_strength_is_chosen_and_reported(table, tmp_path):
     record = model.about_["interactions"]
     strengths = model.interaction_cv_results_["param_interaction_strength"]
     assert record["path"]["strength"] == strengths.tolist()
-    assert record["strength"] == record["path"]["chosen"] == model.interaction_strength_ > 0
+    assert record["strength"] == model.interaction_strength_ > 0
+    assert record["refined_C"] == model.C_
+    assert record["path"]["chosen"] == model.interaction_cv_results_["chosen"] > 0
     assert ["age", "income"] in record["features"]
     line = next(line for line in done.stdout.splitlines() if line.startswith("Interactions"))
     assert line.split(maxsplit=1)[1] == (

@@ -149,7 +149,7 @@ def strength_and_path(model: Any) -> dict[str, Any]:
     -------
     dict
         ``interactions``: the ``strength``, and if it was chosen the ``path``, like that of C, with
-        the number of folds, ``n_folds``.
+        the number of folds, ``n_folds``; ``refined_C``, if C was chosen once more with them.
     """
     strength = getattr(model, "interaction_strength_", None)
     results = getattr(model, "interaction_cv_results_", None)
@@ -163,6 +163,8 @@ def strength_and_path(model: Any) -> dict[str, Any]:
             **path,
             "n_folds": int(results["n_splits"]),
         }
+    if hasattr(model, "refined_cv_results_"):
+        record["refined_C"] = float(model.C_)
     return {"interactions": record}
 
 
@@ -172,5 +174,6 @@ def _path(model: Any, results: dict[str, Any], name: str, chosen: float) -> dict
         "mean": results["mean_test_score"].tolist(),
         "std": results["std_test_score"].tolist(),
         "scoring": getattr(model, "scoring_", "accuracy"),  # absent in earlier model files
-        "chosen": float(chosen),
+        # Absent in earlier model files, where the last choice was the only one.
+        "chosen": float(results.get("chosen", chosen)),
     }

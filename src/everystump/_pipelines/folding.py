@@ -25,9 +25,11 @@ _VALID = {
     "classes_",
     "cv_results_",
     "exact_",
+    "interaction_cv_results_",
     "interaction_strength_",
     "intercept_",
     "n_iter_",
+    "refined_cv_results_",
 }
 _REPLACED = {
     "density_",

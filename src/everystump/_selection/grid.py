@@ -13,7 +13,8 @@ from everystump._arguments import as_float_array
 # The base-2 logarithms of the default values of C, and the limit of extensions of the grid.
 _C_RANGE, _EXTENSION_LOG2 = (-9.0, 6.0), 21.0
 # Those of the coarse grid of C times the strength of interactions.
-_COARSE_LOG2 = (-10, -6, -2, 2)
+_COARSE_LOG2 = (-10, -6, -2)
+_STRENGTH_FACTOR, _REFINED_C_FACTOR = 4.0, 2.0
 # The fraction of a grid that is tried first, and how many values are then tried at a time.
 _FIRST, _STEP = 0.45, 2
 # The grid is extended if its end beats all other values by more than this fraction of the range.
@@ -28,6 +29,10 @@ _ROUNDING = 1e-12
 
 class PathGrid(ABC):
     """The values of a parameter along a path, a few at a time."""
+
+    def known(self) -> list[float]:
+        """Return the values whose scores are already known."""
+        return []
 
     @abstractmethod
     def first(self) -> list[float]:
@@ -85,35 +90,54 @@ class AscendingGrid(PathGrid):
         return taken
 
 
-class RefinedGrid(PathGrid):
-    """Strengths of interactions: a coarse grid, extended upwards, then refined at its best.
+class ClimbingGrid(PathGrid):
+    """Values on a geometric grid: the first ones, then neighbors of the best until it is a peak.
 
-    C times the strength is the inverse regularization strength of interactions.  Its best values
-    differ much less between tables than those of the strength alone, so the grid is one of products
-    with C, and their limit is that of C.  Below the smallest one a model is nearly additive.
+    A neighbor is ``factor`` times larger or smaller.  The first one is tried first, and the other
+    one only if it is not better.  ``low`` and ``high`` limit the values.
     """
 
-    def __init__(self, C: float) -> None:
-        self._C = C
-        self._is_refined = False
+    def __init__(
+        self,
+        first: list[float],
+        factor: float,
+        low: float,
+        high: float,
+    ) -> None:
+        self._first, self._limits = first, (low, high)
+        self._factors = factor, 1 / factor
 
     def first(self) -> list[float]:
-        """Return the coarse grid."""
-        return [2.0**k / self._C for k in _COARSE_LOG2]
+        """Return the first values."""
+        return self._first
 
     def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
-        """Return a larger coarse value if the largest is the best, then those around the best."""
-        if self._is_refined:
-            return []
-        best = int(np.argmax(scores.mean(axis=0)))
-        factor = float(values[1] / values[0])
-        larger = float(values[best]) * factor
-        if best == len(values) - 1 and self._C * larger <= 2.0**_EXTENSION_LOG2:
-            return [larger]
-        self._is_refined = True
-        root = np.sqrt(factor)
-        around = [float(values[best] / root), float(values[best] * root)]
-        return around if best > 0 else around[1:]
+        """Return a neighbor of the best value; none if both are known."""
+        best = float(values[np.argmax(scores.mean(axis=0))])
+        low, high = self._limits
+        for factor in self._factors:
+            value = best * factor
+            is_known = np.any(np.abs(np.log(values / value)) < _ROUNDING)
+            if not is_known and low <= value <= high:
+                return [value]
+        return []
+
+
+class NeighborGrid(ClimbingGrid):
+    """A climbing grid that begins at a value whose score is known, downwards first."""
+
+    def __init__(self, value: float, factor: float, low: float, high: float) -> None:
+        super().__init__([value / factor], 1 / factor, low, high)
+        self._value = value
+
+    def known(self) -> list[float]:
+        """Return the value at which the grid begins."""
+        return [self._value]
+
+
+def refined_cost_grid(C: float) -> PathGrid:
+    """Return the grid on which C is refined."""
+    return NeighborGrid(C, _REFINED_C_FACTOR, 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2)
 
 
 def cost_grid(Cs: Any) -> PathGrid:
@@ -126,7 +150,13 @@ def cost_grid(Cs: Any) -> PathGrid:
 def strength_grid(strength: Any, C: float) -> PathGrid:
     """Return the grid of the parameter ``interaction_strength``; None for the default."""
     if strength is None:
-        return RefinedGrid(C)
+        products = [2.0**k for k in _COARSE_LOG2]
+        return ClimbingGrid(
+            [product / C for product in products],
+            _STRENGTH_FACTOR,
+            products[0] / C,
+            2.0**_EXTENSION_LOG2 / C,
+        )
     listed = np.atleast_1d(np.asarray(strength, dtype=object)).tolist()
     expected = "a positive finite number or a list of them"
     return FixedGrid(listed, "interaction_strength", expected)

@@ -215,7 +215,7 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
     if "path" in about:
         path = about["path"]
         how = f"the best of {len(path['C'])} values by cross-validated {_score_name(path)}"
-        pairs.append(("C", f"{path['chosen']:.3g}, {how}"))
+        pairs.append(("C", f"{path['chosen']:.3g}, {how}{_refined(about)}"))
     if "interactions" in about:
         pairs.append(("Interactions", _interactions(about["interactions"])))
     certificate = about.get("certificate")
@@ -226,6 +226,13 @@ def _optimization(about: dict[str, Any]) -> list[tuple[str, str]]:
             text += f", for class “{certificate['class']}”, which has the largest gap"
         pairs.append(("Certificate", text))
     return pairs
+
+
+def _refined(about: dict[str, Any]) -> str:
+    """Return the C that was chosen with interactions, if it is another one."""
+    refined = about.get("interactions", {}).get("refined_C")
+    is_other = refined not in (None, about["path"]["chosen"])
+    return f"; {refined:.3g} with interactions" if is_other else ""
 
 
 def _score_name(path: dict[str, Any]) -> str:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning
 
 from everystump._core.design import Design
@@ -24,6 +23,7 @@ from everystump._selection.grid import (
     PathGrid,
     cost_grid,
     exceeds_error,
+    refined_cost_grid,
     select_best,
     strength_grid,
 )
@@ -35,6 +35,7 @@ from everystump._warnings import warn_user
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._base import warn_if_not_converged
 from everystump.estimators._bounds import single_machine_ensembles
+from everystump.estimators._fold_path import FoldPath, cv_results, path_scores
 from everystump.estimators._interactions import (
     SCREENING_STRENGTH,
     AdditiveFit,
@@ -48,37 +49,6 @@ _MAX_FOLD_TOL = 0.02
 _MAX_ROWS_OF_FOLDS, _HELD_OUT_FRACTION = 30_000, 0.2
 # With fewer codes, a fit is mostly Python code, which threads cannot speed up.
 _MIN_CODES_FOR_THREADS = 500_000
-
-
-@dataclass
-class _FoldPath:
-    """One fold, its scorer, its design, and the results of each value of the parameter."""
-
-    fold: Fold
-    score: Score
-    design: Design
-    first_start: tuple[Design, list[Solution]] | None = None  # from which the path begins
-    # The designs and solutions at both ends of the path, from which it continues.
-    ends: dict[float, tuple[Design, list[Solution]]] = field(default_factory=dict)
-    gaps: dict[float, float] = field(default_factory=dict)
-    scores: dict[float, float] = field(default_factory=dict)
-    fit_times: dict[float, float] = field(default_factory=dict)
-    score_times: dict[float, float] = field(default_factory=dict)
-
-    def starts(self, value: float, design: Design) -> list[Solution] | None:
-        """Return the solutions of the nearest value as starts for another one."""
-        start = self.first_start
-        if self.ends:
-            start = self.ends[min(self.ends, key=lambda end: abs(np.log(end / value)))]
-        if start is None:
-            return None
-        source, solutions = start
-        return [design.warm_start(solution, source) for solution in solutions]
-
-    def add_end(self, value: float, design: Design, solutions: list[Solution]) -> None:
-        """Store the solutions of a value if it is an end of the path."""
-        self.ends[value] = design, solutions
-        self.ends = {end: self.ends[end] for end in (min(self.ends), max(self.ends))}
 
 
 @dataclass(eq=False, repr=False)
@@ -145,13 +115,13 @@ class CPathEnsemble(BaseStumpEnsemble):
         self, table: TrainingTable, design: Design, folds: list[Fold], grid: PathGrid
     ) -> None:
         """Fit and score the values of the grid until it is complete, then choose C."""
-        paths = [_FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
+        paths = [FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
 
-        def fit(path: _FoldPath, C: float) -> None:
+        def fit(path: FoldPath, C: float) -> None:
             self._fit_and_score(table, path, C, path.design, C)
 
         Cs = self._run_path(paths, grid, fit, "C")
-        self.cv_results_ = _cv_results("C", Cs, paths)
+        self.cv_results_ = cv_results("C", Cs, paths)
         self.C_, self.best_score_ = self._best(self.cv_results_, "C")
 
     def _select_interactions(
@@ -202,10 +172,10 @@ class CPathEnsemble(BaseStumpEnsemble):
         had seen the held-out samples would make interactions look better than they are.
         """
         folds = self._strength_folds(table, folds)
-        paths = [_FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
-        n_threads = count_threads(self.n_jobs) if len(paths) == 1 else 1
+        paths = [FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
+        n_threads = self._strength_threads(paths)
 
-        def fit_additive(path: _FoldPath) -> None:
+        def fit_additive(path: FoldPath) -> None:
             self._fit_and_score(table, path, 0.0, design, self.C_, n_threads)
             additive = path.ends.pop(0.0)[1]
             path.design = extended
@@ -214,18 +184,50 @@ class CPathEnsemble(BaseStumpEnsemble):
                 path.design = self._add_interactions(choice, own)
             path.first_start = design, additive
 
-        def fit(path: _FoldPath, strength: float) -> None:
+        def fit(path: FoldPath, strength: float) -> None:
             own = path.design.with_strength(strength)
             self._fit_and_score(table, path, strength, own, self.C_, n_threads)
 
         thread_map(fit_additive, paths, self._path_threads(design))
         grid = strength_grid(self.interaction_strength, self.C_)
         strengths = self._run_path(paths, grid, fit, "the strength of interactions")
-        self.interaction_cv_results_ = _cv_results("interaction_strength", [0.0, *strengths], paths)
+        self.interaction_cv_results_ = cv_results("interaction_strength", [0.0, *strengths], paths)
         best, self.best_score_ = self._best(self.interaction_cv_results_, "interaction_strength")
-        if best > 0.0 and not exceeds_error(_scores([best], paths) - _scores([0.0], paths)):
-            best, self.best_score_ = 0.0, float(_scores([0.0], paths).mean())
-        return best
+        if best == 0.0:
+            return best
+        if not exceeds_error(path_scores([best], paths) - path_scores([0.0], paths)):
+            self.best_score_ = float(path_scores([0.0], paths).mean())
+            self.interaction_cv_results_["chosen"] = 0.0
+            return 0.0
+        return self._refine_cost(table, paths, best) if self._refines_cost else best
+
+    @property
+    def _refines_cost(self) -> bool:
+        """Whether C is chosen once more with interactions: if C and their strength are free."""
+        is_free = isinstance(self.Cs, Integral) and self.interaction_strength is None
+        return is_free and self.selection == "cv"
+
+    def _refine_cost(self, table: TrainingTable, paths: list[FoldPath], strength: float) -> float:
+        """Choose C once more, with C times the strength fixed; return the new strength.
+
+        Part of what curves have to explain without interactions is explained by these.
+        """
+        product = self.C_ * strength
+        n_threads = self._strength_threads(paths)
+        refined = [path.continued(strength, self.C_) for path in paths]
+
+        def fit(path: FoldPath, C: float) -> None:
+            own = path.design.with_strength(product / C)
+            self._fit_and_score(table, path, C, own, C, n_threads)
+
+        Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
+        self.refined_cv_results_ = cv_results("C", Cs, refined)
+        self.C_, self.best_score_ = self._best(self.refined_cv_results_, "C")
+        return product / self.C_
+
+    def _strength_threads(self, paths: list[FoldPath]) -> int:
+        """Return the threads of a fit on a path: all if there is one fold, else one per fold."""
+        return count_threads(self.n_jobs) if len(paths) == 1 else 1
 
     def _strength_folds(self, table: TrainingTable, folds: list[Fold]) -> list[Fold]:
         """Return the folds that choose a strength: of many samples a single split."""
@@ -237,27 +239,27 @@ class CPathEnsemble(BaseStumpEnsemble):
 
     def _run_path(
         self,
-        paths: list[_FoldPath],
+        paths: list[FoldPath],
         grid: PathGrid,
-        fit: Callable[[_FoldPath, float], None],
+        fit: Callable[[FoldPath, float], None],
         name: str,
     ) -> list[float]:
         """Fit and score the values of the grid until it is complete; return them, ascending."""
-        done: list[float] = []
+        done = grid.known()
         remaining = grid.first()
         n_threads = self._path_threads(paths[0].design)
         title = f"{type(self).__name__}: fits"
         while remaining:
             with progress_counter(self.verbose, title, len(paths) * len(remaining)) as tick:
 
-                def fit_path(path: _FoldPath, values: list[float] = remaining) -> None:
+                def fit_path(path: FoldPath, values: list[float] = remaining) -> None:
                     for value in values:
                         fit(path, value)
                         tick()
 
                 thread_map(fit_path, paths, n_threads)
             done = sorted([*done, *remaining])
-            remaining = grid.next(np.array(done), _scores(done, paths))
+            remaining = grid.next(np.array(done), path_scores(done, paths))
         self._warn_if_folds_not_converged(paths, name)
         return done
 
@@ -267,10 +269,11 @@ class CPathEnsemble(BaseStumpEnsemble):
         return 1 if is_small else count_threads(self.n_jobs)
 
     def _best(self, results: dict[str, Any], name: str) -> tuple[float, float]:
-        """Return the selected value of a parameter and its score."""
+        """Return the selected value of a parameter and its score; add the value to the results."""
         mean, std = results["mean_test_score"], results["std_test_score"]
         best = select_best(mean, std, results["n_splits"], self.selection)
-        return float(results[f"param_{name}"][best]), float(mean[best])
+        results["chosen"] = float(results[f"param_{name}"][best])
+        return results["chosen"], float(mean[best])
 
     def _make_folds(self, table: TrainingTable) -> list[Fold]:
         """Return the folds; all samples at once for a bound on the leave-one-out error."""
@@ -289,7 +292,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         self.scoring_ = scoring if isinstance(scoring, str) else "score"
         return make_score(self, scoring, table, fold.test)
 
-    def _warn_if_folds_not_converged(self, paths: list[_FoldPath], name: str) -> None:
+    def _warn_if_folds_not_converged(self, paths: list[FoldPath], name: str) -> None:
         worst = max(gap for path in paths for gap in path.gaps.values())
         if worst > self._fold_tol():
             warn_user(
@@ -302,7 +305,7 @@ class CPathEnsemble(BaseStumpEnsemble):
     def _fit_and_score(
         self,
         table: TrainingTable,
-        path: _FoldPath,
+        path: FoldPath,
         value: float,
         design: Design,
         C: float,
@@ -357,37 +360,3 @@ def _loo_bound_score(table: TrainingTable) -> Score:
         return 1.0 - bound_left_out_error(ensembles, LOO_THEOREM, table.sample_weight).value
 
     return score
-
-
-def _scores(values: list[float], paths: list[_FoldPath]) -> np.ndarray:
-    """Return the scores, of shape (n_folds, n_values)."""
-    scores = np.array([[path.scores[value] for value in values] for path in paths])
-    if not np.all(np.isfinite(scores)):
-        k = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
-        raise ValueError(
-            f"scoring returned {scores[k][~np.isfinite(scores[k])][0]} on fold {k}; use another "
-            f"scorer, or larger folds if it is undefined for so few samples."
-        )
-    return scores
-
-
-def _cv_results(name: str, values: list[float], paths: list[_FoldPath]) -> dict[str, Any]:
-    """Return the results of all fits along the path of a parameter, as GridSearchCV does."""
-    scores = _scores(values, paths)
-    fit_times = np.array([[path.fit_times[value] for value in values] for path in paths])
-    score_times = np.array([[path.score_times[value] for value in values] for path in paths])
-    gaps = [[path.gaps[value] for value in values] for path in paths]
-    return {
-        f"param_{name}": np.array(values),
-        "params": [{name: value} for value in values],
-        **{f"split{k}_test_score": row for k, row in enumerate(scores)},
-        "mean_test_score": scores.mean(axis=0),
-        "std_test_score": scores.std(axis=0),
-        "rank_test_score": rankdata(-scores.mean(axis=0), method="min").astype(int),
-        "mean_fit_time": fit_times.mean(axis=0),
-        "std_fit_time": fit_times.std(axis=0),
-        "mean_score_time": score_times.mean(axis=0),
-        "std_score_time": score_times.std(axis=0),
-        "max_gap": np.max(gaps, axis=0),
-        "n_splits": len(paths),
-    }

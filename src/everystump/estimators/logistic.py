@@ -73,7 +73,7 @@ class StumpLogisticRegressionCV(LogOddsClassifier, CPathEnsemble):
 
     Attributes
     ----------
-    C_, best_score_, scoring_, cv_results_, interaction_cv_results_
+    C_, best_score_, scoring_, cv_results_, interaction_cv_results_, refined_cv_results_
         As in `StumpSVCCV`.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.

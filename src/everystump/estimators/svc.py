@@ -191,6 +191,9 @@ class StumpSVCCV(CPathEnsemble):
     interaction_cv_results_ : dict of ndarrays
         Results of the path of `interaction_strength` in the format of `GridSearchCV`, if there was
         one; a strength of 0 stands for the model without interactions.
+    refined_cv_results_ : dict of ndarrays
+        Results of values of C tried with interactions, their strength times C being fixed, if there
+        were any; ``C_`` is the best of them.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_

@@ -99,7 +99,9 @@ class PathDisplay(AxesDisplay):
         if estimator.selection != "loo-bound":
             where = "on held-out folds" if results["n_splits"] > 1 else "on a held-out split"
             scorer = f"{scorer} {where}"
-        return cls(results, getattr(estimator, path.chosen), scorer, param).plot(ax=ax)
+        # Absent in earlier model files, where the last choice was the only one.
+        chosen = results.get("chosen", getattr(estimator, path.chosen))
+        return cls(results, float(chosen), scorer, param).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         values, mean = self.results[f"param_{self.param}"], self.results["mean_test_score"]
