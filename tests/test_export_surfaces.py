@@ -1,13 +1,15 @@
 """Surfaces in the record that all exporters read, and in all formats."""
 
 import json
+import sqlite3
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 import pytest
 from hypothesis import given
 from oracles import search
-from test_export_sql import in_duckdb, in_sqlite, with_key
+from test_export_sql import ENGINES, in_duckdb, in_sqlite, with_key
 from test_surfaces import N_FEATURES, N_LEVELS, models, points, scores
 
 from everystump import StumpSVC
@@ -16,6 +18,8 @@ from everystump._core.surfaces import Axis, Surface
 from everystump.datasets import make_twonorm
 from everystump.export import score_json, to_json, to_sql
 from everystump.export._record import TargetFeature, Terms, sum_terms
+from everystump.export._sql_surfaces import Table
+from everystump.export.sql import _values as values_table
 
 pd = pytest.importorskip("pandas", reason="the tables of these tests are pandas frames")
 
@@ -216,7 +220,7 @@ def test_tables_named_as_generated_ones(table):
 def test_the_statement_of_many_pairs_stays_small():
     """About 15 characters for each value: engines parse it in a fraction of a second."""
     X, y = make_twonorm(400, random_state=0)
-    model = StumpSVC(interactions="auto", tol=0.1).fit(X, y)
+    model = StumpSVC(interactions=190, tol=0.1).fit(X, y)
     additive = StumpSVC(tol=0.1).fit(X, y)
     n_values = sum(surface.values.size for surface in model.shapes_.surfaces)
     query = to_sql(model, "da ta", keep=["Key"])
@@ -225,6 +229,38 @@ def test_the_statement_of_many_pairs_stays_small():
     found = in_sqlite(query, with_key(pd.DataFrame(X[:5]).add_prefix("x")))
     expected = model.decision_function(X[:5])
     np.testing.assert_allclose(found.numbers("score")[:, 0], expected, atol=1e-9)
+
+
+@ENGINES
+def test_scores_of_classes_with_different_surfaces(run):
+    """A class may lack a surface, or have one on another grid."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = np.select([X[:, 0] * X[:, 1] > 0.4, X[:, 1] * X[:, 2] < -0.4], [0, 1], 2)
+    model = StumpSVC(interactions=3, interaction_bins=6).fit(X, y)
+    first, second, third = model.shapes_
+    zero = replace(first.surfaces[1], values=0.0 * first.surfaces[1].values)
+    coarse = Surface((1, 2), (Axis(np.array([-1.0, 1.0])),) * 2, np.array([[2.0, 1.0], [0.0, 1.0]]))
+    first = replace(first, surfaces=(first.surfaces[0], zero, coarse))
+    model.shapes_ = [first, second, replace(third, surfaces=())]
+    found = run(to_sql(model, "da ta", keep=["Key"]), with_key(pd.DataFrame(X).add_prefix("x")))
+    expected = np.column_stack([shapes.evaluate(X) for shapes in model.shapes_])
+    order = np.argsort(found.numbers("Key")[:, 0])
+    np.testing.assert_allclose(found.numbers("score")[order], expected, atol=1e-9)
+
+
+def test_long_tables_are_searched_by_an_index():
+    """Written as one VALUES, they would be read from the start for each row."""
+    parts = [
+        Table(name, ["key"], [[str(k)] for k in range(n)])
+        for name, n in [("a", 31_000), ("b", 3_000)]
+    ]
+    tables = ", ".join(values_table(part) for part in parts)
+    query = f"WITH {tables} SELECT COUNT(*) FROM b CROSS JOIN a ON a.key = b.key + 1"
+    base = sqlite3.connect(":memory:")
+    plan = base.execute(f"EXPLAIN QUERY PLAN {query}").fetchall()
+    assert any("SEARCH a USING AUTOMATIC" in step[-1] for step in plan)
+    assert base.execute(query).fetchone() == (3_000,)
 
 
 def test_the_schema_of_surfaces():

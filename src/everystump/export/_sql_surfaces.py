@@ -1,9 +1,10 @@
 """Surfaces in SQL.
 
 The position of a row along an axis is an index and a fraction, two columns.  The values of all
-surfaces are in one table of text, each entry with the values along the last axis of a surface as
-integers of equal width; with one number per entry, engines would take minutes.  Another table
-lists the corners of the cells of each surface.  Rows are joined to both and grouped.
+surfaces are in one table of text, each entry with the values along the last axis of a surface, for
+all scores, as integers of equal width; with one number per entry, engines would take minutes.
+Another table lists the corners of the cells of each surface.  Rows are joined to both and grouped,
+so that a row finds its cell of a surface once for all scores.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from everystump._core.multilinear import Grid
 from everystump.export import _sql_text as sql
-from everystump.export._grids import GridTable, SharedGrids
+from everystump.export._grids import SharedGrids
 from everystump.export._record import Surfaces
 
 # Values are stored as multiples of 1 / _UNITS of the largest one, plus _ZERO.
@@ -45,15 +46,19 @@ class SqlSurfaces:
         self._cell_table, self._corner_table = cell_table, corner_table
         self._level_index = level_index
         self._shared = SharedGrids()
-        self._sums: list[list[GridTable]] = []
+        # The values of each score that has any, by the axes of the surface.
+        self._tables: dict[tuple[int, ...], dict[int, np.ndarray]] = {}
+        self._n_scores = 0
 
     def column(self, surfaces: Surfaces) -> str:
         """Return the column of the sum of some surfaces."""
         tables = self._shared.tables(s for s in surfaces.values() if s.values.any())
         if not tables:
             return "0e0"
-        self._sums.append(tables)
-        return f"r.z{len(self._sums) - 1}"
+        k, self._n_scores = self._n_scores, self._n_scores + 1
+        for table in tables:
+            self._tables.setdefault(table.grids, {})[k] = table.values
+        return f"r.z{k}"
 
     def positions(self) -> list[list[str]]:
         """Return the columns to add in two stages, none without surfaces.
@@ -61,7 +66,7 @@ class SqlSurfaces:
         First the number of the row and its index along each axis, then the fraction of the way to
         the next index along each interpolated axis.
         """
-        if not self._sums:
+        if not self._tables:
             return []
         grids = list(enumerate(self._shared.grids))
         indices = [f"{self._index(grid)} AS i{g}" for g, grid in grids]
@@ -82,40 +87,43 @@ class SqlSurfaces:
 
     def tables(self) -> list[Table]:
         """Return the tables of cells and corners, none without surfaces."""
-        if not self._sums:
+        if not self._tables:
             return []
-        columns = ["score", "scale", "first", "last"]
+        columns = ["scale", "first", "last"]
         for j in range(self._n_leading()):
             columns += [f"axis{j}", f"step{j}", f"start{j}", f"slope{j}"]
         cells, corners, n_keys = [], [], 0
-        for score, tables in enumerate(self._sums):
-            for table in tables:
-                entries = table.values.reshape(-1, table.values.shape[-1])
-                scale = float(np.abs(entries).max())
-                cells += [
-                    [str(n_keys + k), sql.string(_digits(entry, scale))]
-                    for k, entry in enumerate(entries)
-                    if entry.any()
-                ]
-                start = [str(score), sql.number(scale / _UNITS)]
-                corners += [[*start, *corner] for corner in self._table_corners(table, n_keys)]
-                n_keys += len(entries)
+        for grids, by_score in self._tables.items():
+            none = np.zeros_like(next(iter(by_score.values())))
+            values = np.stack([by_score.get(k, none) for k in range(self._n_scores)], axis=-1)
+            entries = values.reshape(-1, values.shape[-2] * self._n_scores)
+            scale = float(np.abs(entries).max())
+            cells += [
+                [str(n_keys + k), sql.string(_digits(entry, scale))]
+                for k, entry in enumerate(entries)
+                if entry.any()
+            ]
+            factor, sizes = sql.number(scale / _UNITS), values.shape[1:-1]
+            corners += [[factor, *corner] for corner in self._corners(grids, sizes, n_keys)]
+            n_keys += len(entries)
         return [
             Table(self._cell_table, ["key", "entries"], cells),
             Table(self._corner_table, columns, corners),
         ]
 
     def _n_leading(self) -> int:
-        return max(len(table.grids) for tables in self._sums for table in tables) - 1
+        return max(len(grids) for grids in self._tables) - 1
 
-    def _table_corners(self, table: GridTable, first_key: int) -> list[list[str]]:
+    def _corners(
+        self, grids: tuple[int, ...], sizes: tuple[int, ...], first_key: int
+    ) -> list[list[str]]:
         """Return the corners of a cell: where entries are, and their weights by the fractions.
 
-        The weight of an entry is the product of ``start + slope * fraction`` over all axes but
-        the last.
+        ``sizes`` are those of all axes but the first.  The weight of an entry is the product of
+        ``start + slope * fraction`` over all axes but the last.
         """
-        *leading, last = table.grids
-        steps = np.cumprod([1, *table.values.shape[-2:0:-1]])[::-1].tolist()
+        *leading, last = grids
+        steps = np.cumprod([1, *sizes[-2::-1]])[::-1].tolist()
         corners = []
         for corner in product(*(_ends(self._shared.grids[g].is_linear) for g in leading)):
             first = first_key + sum(end.far * step for end, step in zip(corner, steps, strict=True))
@@ -129,40 +137,43 @@ class SqlSurfaces:
 
     def joined(self, source: str) -> str:
         """Return the query that adds the sums to the columns of a source."""
-        sums = [
-            f"SUM(CASE WHEN v.score = {k} THEN v.value ELSE 0e0 END) AS z{k}"
-            for k in range(len(self._sums))
-        ]
+        sums = [f"COALESCE(SUM({self._value(k)}), 0e0) AS z{k}" for k in range(self._n_scores)]
         steps = [f"s.step{j} * {self._at(f's.axis{j}')}" for j in range(self._n_leading())]
         key = " + ".join(["s.first", *steps])
-        # The last part gives every row a group; it also keeps SQLite from sorting rows with text.
+        size = _N_DIGITS * self._n_scores
+        # The values of all scores at an index along the last axis and at the next one.
+        values = f"SUBSTR(c.entries, 1 + {size} * {self._at('s.last')}, {2 * size})"
+        # The last part gives every row a group; it also makes engines compute these columns once.
         return (
             f"SELECT\n  r.*,\n  {', '.join(f'z.z{k}' for k in range(len(sums)))}\n"
             f"FROM {source} AS r JOIN (\n"
             f"SELECT v.n, {', '.join(sums)} FROM (\n"
-            f"SELECT r.n, s.score, {self._value()} AS value\n"
+            f"SELECT r.n, {self._weight()} AS weight, {self._fraction_at('s.last')} AS fraction, "
+            f"{values} AS digits\n"
             f"FROM {source} AS r CROSS JOIN {self._corner_table} AS s "
             f"JOIN {self._cell_table} AS c ON c.key = {key}\n"
-            f"UNION ALL SELECT r.n, -1, 0e0 FROM {source} AS r\n"
+            f"UNION ALL SELECT r.n, 0e0, 0e0, NULL FROM {source} AS r\n"
             f") AS v GROUP BY v.n\n"
             f") AS z ON z.n = r.n"
         )
 
-    def _value(self) -> str:
-        """Return the contribution of a corner ``s`` with the entries of ``c``."""
+    def _weight(self) -> str:
+        """Return the weight of a corner ``s``, and the unit of its entries."""
         weights = [
             f"(s.start{j} + s.slope{j} * {self._fraction_at(f's.axis{j}')})"
             for j in range(self._n_leading())
         ]
-        index, fraction = self._at("s.last"), self._fraction_at("s.last")
+        return " * ".join([*weights, "s.scale"])
+
+    def _value(self, k: int) -> str:
+        """Return the contribution of a corner to a score."""
         value, after = (
-            f"CAST(SUBSTR(c.entries, {offset} + {_N_DIGITS} * {index}, {_N_DIGITS}) "
-            f"AS DOUBLE PRECISION)"
-            for offset in (1, 1 + _N_DIGITS)
+            f"CAST(SUBSTR(v.digits, {1 + _N_DIGITS * entry}, {_N_DIGITS}) AS DOUBLE PRECISION)"
+            for entry in (k, self._n_scores + k)
         )
-        if fraction != "0e0":
-            value = f"((1e0 - {fraction}) * {value} + {fraction} * {after})"
-        return " * ".join([*weights, "s.scale", f"({value} - {_ZERO}e0)"])
+        if any(grid.is_linear for grid in self._shared.grids):
+            value = f"((1e0 - v.fraction) * {value} + v.fraction * {after})"
+        return f"v.weight * ({value} - {_ZERO}e0)"
 
     def _at(self, axis: str) -> str:
         """Return the index along an axis that is given by its number."""

@@ -12,6 +12,10 @@ from everystump.export._record import ModelRecord, is_text
 from everystump.export._sql_surfaces import Table
 from everystump.export._sql_terms import Lookup, SqlTerms, by_class
 
+# Tables are written in parts of at least this many rows: SQLite takes the number of rows of VALUES
+# for the logarithm of a number, and if it is large, finds no good plan.  A UNION is limited, too.
+_MIN_PART, _MAX_PARTS = 1000, 400
+
 
 def to_sql(
     model: Any,
@@ -276,8 +280,11 @@ class _Query:
 
 
 def _values(table: Table) -> str:
-    rows = ",\n".join(f"  ({', '.join(row)})" for row in table.rows)
-    return f"{table.name}({', '.join(table.columns)}) AS (VALUES\n{rows}\n)"
+    size = max(_MIN_PART, -(-len(table.rows) // _MAX_PARTS))
+    parts = [table.rows[k : k + size] for k in range(0, len(table.rows), size)]
+    texts = [",\n".join(f"  ({', '.join(row)})" for row in part) for part in parts]
+    union = "\nUNION ALL\n".join(f"SELECT * FROM (VALUES\n{text}\n)" for text in texts)
+    return f"{table.name}({', '.join(table.columns)}) AS (\n{union}\n)"
 
 
 def _select(columns: Sequence[str], source: str) -> str:
