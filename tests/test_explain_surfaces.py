@@ -72,10 +72,10 @@ def test_categories_are_on_the_vertical_axis():
     display = SurfacesDisplay.from_estimator(MODEL, terms=[MIXED])
     (axis,) = display.axes_
     surface = MODEL.shapes_.surfaces[2]
-    (x, y, values), (_, _, missing) = meshes(axis)
+    (x, _, values), (_, _, missing) = meshes(axis)
     labels = [label.get_text() for label in axis.get_yticklabels()]
-    assert labels == ["clerk", "maid", "smith", "missing"]
-    for level, row in zip(y, values, strict=True):
+    assert labels == ["smith", "maid", "clerk", "missing"]
+    for level, row in zip([2, 1, 0], values, strict=True):
         expected = surface(np.column_stack([x, np.full(len(x), level)]))
         np.testing.assert_allclose(row, expected, rtol=0, atol=1e-12)
     expected = surface(np.column_stack([x, np.full(len(x), np.nan)]))
@@ -96,17 +96,19 @@ def test_two_categories_with_many_levels():
     (axis,) = SurfacesDisplay.from_estimator(model).axes_
     (surface,), (weights,) = model.shapes_.surfaces, model.surface_density_
     labels = [label.get_text() for label in axis.get_yticklabels()]
-    assert len(labels) == 8 and labels[-1] == "8 more" and labels[:-1] == sorted(labels[:-1])
+    assert len(labels) == 8 and labels[-1] == "8 more"
     sizes = (weights * np.abs(surface.values)).sum(axis=0)
     levels = model.feature_info_[1].levels
     assert set(labels[:-1]) == set(levels[np.argsort(-sizes)[:7]])
     (_, _, values), (_, _, missing) = meshes(axis)
     codes = [model.feature_info_[1].level_index[label] for label in labels[:-1]]
-    np.testing.assert_allclose(values[:7], surface.values[:3, codes].T)
+    jobs = [label.get_text() for label in axis.get_xticklabels()][:3]
+    columns = [model.feature_info_[0].level_index[job] for job in jobs]
+    np.testing.assert_allclose(values[:7], surface.values[np.ix_(columns, codes)].T)
     np.testing.assert_allclose(missing[:7, 0], surface.values[3, codes])
     rest = np.setdiff1d(np.arange(15), codes)
     counts = frame["city"].value_counts()[levels[rest]].to_numpy()
-    expected = np.average(surface.values[:3, rest], axis=1, weights=counts)
+    expected = np.average(surface.values[np.ix_(columns, rest)], axis=1, weights=counts)
     np.testing.assert_allclose(values[7], expected)
 
 
@@ -176,7 +178,7 @@ def test_histograms_count_the_samples():
     assert heights == X["age"].between(low, high).sum()
     widths = [bar.get_width() for bar in right.patches]
     counts = X["job"].value_counts()
-    assert widths == [*counts[["clerk", "maid", "smith"]], X["job"].isna().sum()]
+    assert widths == [*counts[["smith", "maid", "clerk"]], X["job"].isna().sum()]
 
 
 def test_the_color_scale_is_that_of_regions_with_samples():
@@ -280,10 +282,30 @@ def test_fitted_interactions():
 # Other displays
 
 
+def test_levels_are_sorted_as_in_the_curves():
+    curves = CurvesDisplay.from_estimator(MODEL, features=["job"])
+    surfaces = SurfacesDisplay.from_estimator(MODEL, terms=[MIXED])
+    bars = [label.get_text().split("  ")[0] for label in curves.axes_[0].get_yticklabels()]
+    levels = [label.get_text() for label in surfaces.axes_[0].get_yticklabels()]
+    drawn = [level for level in levels if level in set(X["job"].dropna())]
+    assert drawn != sorted(drawn)
+    assert drawn == [bar for bar in bars if bar in drawn]
+
+
+@pytest.mark.parametrize("display", [CurvesDisplay, SurfacesDisplay])
+def test_features_too_large_to_be_drawn(display):
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1, 1, size=(100, 2)) * [1.7e308, 1.0]
+    model = StumpSVC(interactions=1).fit(rows, np.sign(rows[:, 0]) * rows[:, 1] > 0)
+    assert np.isfinite(model.decision_function(rows)).all()
+    with pytest.raises(ValueError, match=r"too large to be drawn; divide it by a constant"):
+        display.from_estimator(model)
+
+
 def test_curves_are_drawn_without_interactions():
     display = CurvesDisplay.from_estimator(MODEL)
     assert sorted(display.names) == ["age", "income", "job"]
-    assert display.caption.endswith("; without 3 interactions")
+    assert display.caption.endswith("; without 3 interactions, which SurfacesDisplay draws")
 
 
 def test_contributions_of_interactions():

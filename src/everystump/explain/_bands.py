@@ -9,10 +9,11 @@ import numpy as np
 
 from everystump._core.columns import RowDensity
 from everystump._core.gridweights import nearest_entry
-from everystump._core.surfaces import Axis, Surface
+from everystump._core.surfaces import Axis
 from everystump._explanations.importance import level_weights
 from everystump._tables.frames import Feature
-from everystump.explain._display import round_ticks, truncate
+from everystump.explain._display import check_drawable, round_ticks, truncate
+from everystump.explain._panels import SurfacePanel
 
 _N_PIXELS = 120
 _MAX_LEVELS = 8
@@ -69,16 +70,14 @@ class HeatAxis:
         return float(self.bands[0].edges[0]), float(self.bands[-1].edges[-1])
 
 
-def heat_axis(
-    surface: Surface, j: int, feature: Feature, density: RowDensity | None, weights: np.ndarray
-) -> HeatAxis:
-    """Return axis ``j`` of the heat map of a surface; the second one is vertical.
+def heat_axis(panel: SurfacePanel, j: int, weights: np.ndarray) -> HeatAxis:
+    """Return axis ``j`` of a heat map; the second one is vertical.
 
     ``weights`` is the importance of each entry along the axis, by which levels are selected.
     """
-    axis = surface.axes[j]
+    axis, density = panel.surface.axes[j], panel.densities[j]
     if axis.is_category:
-        return _levels(axis, feature, density, weights)
+        return _levels(axis, panel.features[j], density, weights, panel.curves[j].levels)
     return _numbers(axis, density, is_vertical=j == 1)
 
 
@@ -100,6 +99,7 @@ def _range(axis: Axis, density: RowDensity | None) -> tuple[float, float]:
 
 def _numbers(axis: Axis, density: RowDensity | None, is_vertical: bool) -> HeatAxis:
     low, high = _range(axis, density)
+    check_drawable(low, high)
     edges = np.linspace(low, high, _N_PIXELS + 1)
     centers = (edges[:-1] + edges[1:]) / 2
     main = Band(edges, axis.shares(centers), _neighbors(axis, centers))
@@ -112,14 +112,19 @@ def _numbers(axis: Axis, density: RowDensity | None, is_vertical: bool) -> HeatA
 
 
 def _levels(
-    axis: Axis, feature: Feature, density: RowDensity | None, weights: np.ndarray
+    axis: Axis,
+    feature: Feature,
+    density: RowDensity | None,
+    weights: np.ndarray,
+    contributions: np.ndarray,
 ) -> HeatAxis:
+    """Return the axis of a category, its levels sorted by the contributions of their curve."""
     n_levels = len(axis.knots)
     names = [] if feature.levels is None else [str(level) for level in feature.levels.tolist()]
     counts = np.ones(n_levels) if density is None else level_weights(density, n_levels)
     n_single = n_levels if n_levels <= _MAX_LEVELS else _MAX_LEVELS - 1
     order = np.argsort(-weights[:n_levels], kind="stable")
-    groups = [[k] for k in sorted(order[:n_single].tolist())]
+    groups = [[k] for k in sorted(order[:n_single].tolist(), key=lambda k: contributions[k])]
     labels = [truncate(names[k], _MAX_LENGTH) for (k,) in groups]
     if n_single < n_levels:
         groups.append(sorted(order[n_single:].tolist()))

@@ -23,6 +23,7 @@ _CLASSES = (
 )
 DASHED = (0, (4, 4))
 _MAX_EDIT_LENGTH = 60
+_MAX_DRAWN = 1e306  # matplotlib multiplies values by small numbers
 _MAX_LABEL_LENGTH = 44  # characters of a line below a plot
 
 
@@ -146,6 +147,15 @@ def sign_colors(n_classes: int, k: int) -> tuple[str, str]:
     the class and a neutral one.
     """
     return (SECOND, FIRST) if n_classes == 2 else (class_colors(n_classes)[k], NEUTRAL)
+
+
+def check_drawable(low: float, high: float) -> None:
+    """Raise an error if a range is too wide for the arithmetic of a plot."""
+    if max(abs(low), abs(high)) > _MAX_DRAWN:
+        raise ValueError(
+            f"estimator: a feature has values from {low:g} to {high:g}, too large to be drawn; "
+            f"divide it by a constant and fit again, or draw other features."
+        )
 
 
 def round_ticks(low: float, high: float) -> list[float]:

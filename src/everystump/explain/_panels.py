@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from everystump._core.columns import RowDensity
+from everystump._core.shapes import Shape, ShapeModel
 from everystump._core.surfaces import Axis, Surface
 from everystump._explanations.terms import name_terms
 from everystump._tables.frames import Feature
@@ -35,6 +36,8 @@ class SurfacePanel:
         The weight of the samples at each grid point of the surface; None if unknown.
     densities : (RowDensity or None, RowDensity or None)
         The distribution of the samples in each feature; None if unknown.
+    curves : (Shape, Shape)
+        The curves of the features, by which levels are sorted.
     """
 
     title: str
@@ -43,23 +46,25 @@ class SurfacePanel:
     features: tuple[Feature, Feature]
     weights: np.ndarray | None
     densities: tuple[RowDensity | None, RowDensity | None]
+    curves: tuple[Shape, Shape]
 
 
 def make_panels(
+    model: ShapeModel,
     surface: Surface,
     names: Sequence[str],
     features: Sequence[Feature],
     weights: np.ndarray | None,
     densities: Sequence[RowDensity | None],
 ) -> list[SurfacePanel]:
-    """Return the heat maps of an interaction, given names and densities of all features.
+    """Return the heat maps of an interaction of a model, given what is known of all features.
 
     Three features are drawn as two at some values of the third: at the most frequent levels of a
     category, else at quantiles.
     """
     (title,) = name_terms(names, [surface.features])
     if surface.order == 2:
-        return [_panel(title, surface, names, features, weights, densities)]
+        return [_panel(model, title, surface, names, features, weights, densities)]
     s = _sliced_axis(surface)
     d = surface.features[s]
     others = [j for j in range(3) if j != s]
@@ -72,11 +77,12 @@ def make_panels(
         )
         inside = None if weights is None else np.take(weights, k, axis=s)
         at = f"{truncate(str(names[d]), _MAX_LENGTH)} = {_value(surface.axes[s], features[d], k)}"
-        panels.append(_panel(f"{title}\n{at}", part, names, features, inside, densities))
+        panels.append(_panel(model, f"{title}\n{at}", part, names, features, inside, densities))
     return panels
 
 
 def _panel(
+    model: ShapeModel,
     title: str,
     surface: Surface,
     names: Sequence[str],
@@ -98,6 +104,7 @@ def _panel(
         (features[x], features[y]),
         weights,
         (densities[x], densities[y]),
+        (model[x], model[y]),
     )
 
 

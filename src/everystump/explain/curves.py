@@ -22,6 +22,7 @@ from everystump.explain._display import (
     PALE,
     SECOND,
     TEXT,
+    check_drawable,
     check_max_features,
     display_names,
     edit_notes,
@@ -170,6 +171,7 @@ class CurvesDisplay:
         shape, density = self.shapes[k], None if self.densities is None else self.densities[k]
         values = _drawn_values(shape, density)
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        check_drawable(low, high)
         margin = 0.04 * (high - low) or 0.5
         if density is not None:
             _draw_density(axis, density, low, high)
@@ -239,7 +241,8 @@ def _caption(estimator: Any, model: ShapeModel, favored: str, n_drawn: int, chos
         most = "" if chosen else "most important "
         parts.append(f"{'' if chosen else 'the '}{n_drawn} {most}of {len(model)} features")
     if model.surfaces:
-        parts.append(f"without {pluralize(len(model.surfaces), 'interaction')}")
+        n = pluralize(len(model.surfaces), "interaction")
+        parts.append(f"without {n}, which SurfacesDisplay draws")
     return "; ".join(parts + edit_notes(estimator))
 
 

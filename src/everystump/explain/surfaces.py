@@ -46,9 +46,9 @@ class SurfacesDisplay:
 
     The color is the contribution to the score; all heat maps have the same scale, with 0 in the
     middle.  Histograms show the distribution of the samples in each feature, and regions without
-    samples are hatched.  A category has its most important levels and the mean of the others;
-    missing values are set apart.  An interaction of three features is drawn at three values of one
-    of them.
+    samples are hatched.  A category has its most important levels, sorted as in `CurvesDisplay`,
+    and the mean of the others; missing values are set apart.  An interaction of three features is
+    drawn at three values of one of them.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class SurfacesDisplay:
             panel
             for t in chosen
             for panel in make_panels(
-                model.surfaces[t], names, estimator.feature_info_, weights[t], densities
+                model, model.surfaces[t], names, estimator.feature_info_, weights[t], densities
             )
         ]
         favored = favored_class(estimator, models, k)
@@ -260,10 +260,7 @@ def _draw(axis: Any, panel: SurfacePanel, colormap: Any, norm: Any) -> bool:
     """Draw a heat map; return whether some of it is hatched."""
     weights = np.ones(panel.surface.values.shape) if panel.weights is None else panel.weights
     sizes = weights * np.abs(panel.surface.values)
-    x, y = (
-        heat_axis(panel.surface, j, panel.features[j], panel.densities[j], sizes.sum(axis=1 - j))
-        for j in (0, 1)
-    )
+    x, y = (heat_axis(panel, j, sizes.sum(axis=1 - j)) for j in (0, 1))
     is_hatched = False
     for column in x.bands:
         for row in y.bands:
