@@ -271,7 +271,7 @@ def test_scores_are_monotone_in_constrained_features(name, order):
         X,
         y,
         monotonic_cst=constraints,
-        interactions="auto",
+        interactions=3,
         max_interaction_order=order,
         interaction_strength=2.0,
         tol=1e-4,

@@ -124,6 +124,26 @@ def test_operator_and_kernel_matrix(terms, max_cells):
     )
 
 
+def test_weights_of_other_interactions_keep_their_tables():
+    """Also if features are merged into other joint columns, and of another strength."""
+    X, _, weight = make_rows()
+    terms = [*PAIRS, *TERMS["triples"]]
+    source = make_design(X, weight, terms)
+    weights = np.random.default_rng(2).normal(size=source.terms.interactions.n_weights)
+    for kept in [terms[::2], terms[1:], PAIRS, [terms[-1]], terms]:
+        design = source.with_interactions(kept, max_cells=32, strength=0.3)
+        own, others = design.terms.interactions, source.terms.interactions
+        converted = own.convert(weights, others)
+        for term in kept:
+            np.testing.assert_allclose(
+                own.term_table(term, converted), others.term_table(term, weights), atol=1e-12
+            )
+    back = source.terms.interactions.convert(
+        converted[:0], make_design(X, weight, []).terms.interactions
+    )
+    assert not back.any()
+
+
 def test_hessian_diagonal():
     X, _, weight = make_rows()
     design = make_design(X, weight, PAIRS)

@@ -91,7 +91,7 @@ class Design:
     def with_interactions(
         self, terms: Sequence[Term], *, max_cells: int, strength: float, n_threads: int = 1
     ) -> Design:
-        """Return the design with interactions of the features in each of ``terms``."""
+        """Return the design with exactly these interactions, each a tuple of features."""
         made = make_interactions(
             self.columns,
             terms,
@@ -114,14 +114,13 @@ class Design:
     def warm_start(self, solution: Solution, source: Design) -> Solution:
         """Return the solution of another design of the same rows as a start for this one.
 
-        Interactions that it has not are 0; others keep their tables if the strength changes.
+        Interactions keep their tables, also if their strength changes; new ones are 0.
         """
         n_bins, interactions = self.terms.n_bins, self.terms.interactions
         weights = self.terms.zeros()
         weights[:n_bins] = solution.weights[:n_bins]
         others = source.terms.interactions
-        if others.terms:
-            weights[n_bins:] = interactions.rescale(solution.weights[n_bins:], others.strength)
+        weights[n_bins:] = interactions.convert(solution.weights[n_bins:], others)
         return replace(solution, weights=weights)
 
     def screener(

@@ -126,9 +126,23 @@ class Interactions:
         """The number of blocks: how many table entries are added up for a row."""
         return sum(len(group.blocks) for group in self.groups)
 
-    def rescale(self, weights: np.ndarray, strength: float) -> np.ndarray:
-        """Return the weights with the tables that ``weights`` have at another strength."""
-        return weights * np.sqrt(strength / self.strength) ** self._exponents
+    def convert(self, weights: np.ndarray, source: Interactions) -> np.ndarray:
+        """Return the weights with the tables that ``weights`` of other interactions have.
+
+        These may be of another strength; the tables of terms that they do not include are 0.
+        """
+        if self.groups is not source.groups:
+            weights = self._rearrange(weights, source)
+        return weights * np.sqrt(source.strength / self.strength) ** self._exponents
+
+    def _rearrange(self, weights: np.ndarray, source: Interactions) -> np.ndarray:
+        """Return the weights of other interactions, with 0 for terms that they do not include."""
+        out = np.zeros(self.n_weights)
+        for term in set(self.terms).intersection(source.terms):
+            own = self.term_weights(term, out)
+            by_feature = source._weights_by_feature(term, weights)
+            own[...] = by_feature.transpose(self._stored_order(term)).reshape(own.shape)
+        return out
 
     @cached_property
     def _exponents(self) -> np.ndarray:
@@ -258,13 +272,16 @@ class Interactions:
 
     def term_table(self, term: Term, weights: np.ndarray) -> np.ndarray:
         """Return the table of one term over the cells of its features."""
-        cells = [feature.cells for feature in self.features[term]]
-        order = self._stored_order(term)
-        sizes = [len(cells[k].variances) for k in order]
-        table = self.term_weights(term, weights).reshape(sizes).transpose(np.argsort(order))
-        for k, cell in enumerate(cells):
-            table = np.moveaxis(np.tensordot(cell.votes, table, axes=(1, k)), 0, k)
+        table = self._weights_by_feature(term, weights)
+        for k, feature in enumerate(self.features[term]):
+            table = np.moveaxis(np.tensordot(feature.cells.votes, table, axes=(1, k)), 0, k)
         return self.strength ** ((len(term) - 1) / 2) * table
+
+    def _weights_by_feature(self, term: Term, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of one term, one array axis per feature."""
+        order, features = self._stored_order(term), self.features[term]
+        sizes = [len(features[k].cells.variances) for k in order]
+        return self.term_weights(term, weights).reshape(sizes).transpose(np.argsort(order))
 
     def term_sums(self, term: Term, table: np.ndarray) -> np.ndarray:
         """Return sums over the cells of the features of a term, given sums by table entry."""

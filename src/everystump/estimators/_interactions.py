@@ -13,10 +13,15 @@ import numpy as np
 from everystump._core.design import Design
 from everystump._core.losses import Loss
 from everystump._core.solvers.problem import Solution
+from everystump._explanations.importance import importances
+from everystump._explanations.joint import GridDensity
 from everystump._terms import Term
 
-# "auto" includes at most this many interactions.
-_MAX_AUTO = 300
+# "auto" includes at most this many pairs, and fewer if there are several classes, each with its own
+# surfaces: as many as make this number of surfaces, but at least the minimum.
+_MAX_AUTO, _MAX_AUTO_SURFACES, _MIN_AUTO = 300, 600, 20
+# "auto" drops interactions whose importance is below this fraction of the largest one of any term.
+_NEGLIGIBLE = 0.02
 # The strength at which interactions are measured if it is not given: neither so small that only the
 # smoothest ones count, nor so large that noise does.
 SCREENING_STRENGTH = 0.1
@@ -40,6 +45,7 @@ class InteractionChoice:
     max_order: int
     max_cells: int
     excluded: frozenset[int]  # features that may not interact
+    n_problems: int  # 1 for two classes, else the number of classes
 
     @property
     def is_none(self) -> bool:
@@ -60,7 +66,9 @@ class InteractionChoice:
 
     @property
     def _n_pairs(self) -> int:
-        return _MAX_AUTO if self.requested == "auto" else int(self.requested)  # type: ignore[arg-type]
+        if self.requested == "auto":
+            return max(_MIN_AUTO, min(_MAX_AUTO, _MAX_AUTO_SURFACES // self.n_problems))
+        return int(self.requested)  # type: ignore[arg-type]
 
     def extend(self, fit: AdditiveFit, strength: float) -> Design:
         """Return the design of an additive fit with the interactions to include."""
@@ -69,6 +77,30 @@ class InteractionChoice:
             max_cells=self.max_cells,
             strength=strength,
             n_threads=fit.n_threads,
+        )
+
+    def drop_negligible(
+        self, design: Design, solutions: Sequence[Solution], n_threads: int
+    ) -> Design:
+        """Return the design without interactions that hardly contribute to its solutions.
+
+        Only automatic interactions are dropped, none that the user requested.
+        """
+        terms = design.terms.interactions.terms
+        if self.requested != "auto" or not terms:
+            return design
+        models = [design.shape_model(solution) for solution in solutions]
+        joint = [GridDensity(weights) for weights in design.surface_density(models[0])]
+        total = np.sum(importances(models, design.columns.density(), joint), axis=0)
+        by_term = dict(zip(models[0].terms, total.tolist(), strict=True))
+        kept = [term for term in terms if by_term[term] >= _NEGLIGIBLE * total.max()]
+        if len(kept) == len(terms):
+            return design
+        return design.with_interactions(
+            kept,
+            max_cells=self.max_cells,
+            strength=design.terms.interactions.strength,
+            n_threads=n_threads,
         )
 
     def _terms(self, fit: AdditiveFit, strength: float) -> list[Term]:

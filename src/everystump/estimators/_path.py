@@ -78,9 +78,9 @@ class CPathEnsemble(BaseStumpEnsemble):
     interaction_strength: Any = None
     random_state: Any = 0
 
-    def _interaction_choice(self) -> InteractionChoice:
+    def _interaction_choice(self, table: TrainingTable) -> InteractionChoice:
         """Return how the interactions are chosen; a bound chooses none by itself."""
-        choice = super()._interaction_choice()
+        choice = super()._interaction_choice(table)
         if self.selection == "loo-bound" and choice.requested == "auto":
             return replace(choice, requested=0)
         return choice
@@ -97,13 +97,13 @@ class CPathEnsemble(BaseStumpEnsemble):
         strength_grid(self.interaction_strength, 1.0)  # raises an error before the path of C
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
-            choice = self._interaction_choice()
+            choice = self._interaction_choice(table)
             folds = self._make_folds(table)
             self._select_cost(table, design, folds, grid)
             starts = None
             if not choice.is_none:
                 design, starts = self._select_interactions(table, design, choice, folds)
-            self._store(table, design, self._solve(table, design, self.C_, starts=starts))
+            self._store(table, *self._solve_and_prune(table, design, self.C_, choice, starts))
         warn_if_not_converged(self)
 
     def _fold_tol(self) -> float:

@@ -115,7 +115,7 @@ class BaseStumpEnsemble(TabularClassifier):
         )
         return table, design
 
-    def _interaction_choice(self) -> InteractionChoice:
+    def _interaction_choice(self, table: TrainingTable) -> InteractionChoice:
         """Return how the interactions are chosen."""
         signs = self._monotonic_signs()
         monotonic = frozenset([] if signs is None else np.flatnonzero(signs).tolist())
@@ -128,8 +128,9 @@ class BaseStumpEnsemble(TabularClassifier):
                     f"interactions: feature {name} has a monotonic constraint, and its "
                     f"interactions could violate it; remove either."
                 )
+        n_problems = len(table.problems())
         return InteractionChoice(
-            requested, self.max_interaction_order, self.interaction_bins, monotonic
+            requested, self.max_interaction_order, self.interaction_bins, monotonic, n_problems
         )
 
     def _monotonic_signs(self) -> np.ndarray | None:
@@ -175,6 +176,27 @@ class BaseStumpEnsemble(TabularClassifier):
             solutions.append(solution)
         return solutions
 
+    def _solve_and_prune(
+        self,
+        table: TrainingTable,
+        design: Design,
+        C: float,
+        choice: InteractionChoice,
+        starts: Sequence[Solution] | None,
+    ) -> tuple[Design, list[Solution]]:
+        """Solve, and if that shows interactions to be negligible, solve again without them.
+
+        So the solutions are optimal for the interactions of the design that is returned.
+        """
+        solutions = self._solve(table, design, C, starts=starts)
+        if np.isinf(C):  # there may be no hard margin without them
+            return design, solutions
+        pruned = choice.drop_negligible(design, solutions, count_threads(self.n_jobs))
+        if pruned is design:
+            return design, solutions
+        starts = [pruned.warm_start(solution, design) for solution in solutions]
+        return pruned, self._solve(table, pruned, C, starts=starts)
+
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
         """Return solutions without interactions, at which interactions are measured."""
         raise NotImplementedError
@@ -185,7 +207,7 @@ class BaseStumpEnsemble(TabularClassifier):
         """Return the Newton decrement of each interaction at the additive solution."""
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
-            choice = self._interaction_choice()
+            choice = self._interaction_choice(table)
             fit = self._additive_fit(table, design, self._additive_solutions(table, design))
             pairs, triples = choice.measure(fit, strength)
         return pairs | triples
@@ -331,10 +353,10 @@ class FixedCEnsemble(BaseStumpEnsemble):
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
             starts = None
-            choice = self._interaction_choice()
+            choice = self._interaction_choice(table)
             if not choice.is_none:
                 design, starts = self._with_interactions(table, design, choice)
-            self._store(table, design, self._solve(table, design, self.C, starts=starts))
+            self._store(table, *self._solve_and_prune(table, design, self.C, choice, starts))
         warn_if_not_converged(self)
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:

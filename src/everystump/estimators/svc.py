@@ -50,8 +50,9 @@ class StumpSVC(FixedCEnsemble):
     interactions : int, "auto" or list of tuples, default=0
         Interactions of features, as products of stumps: 0 for an additive model; a number for the
         pairs that would improve the additive model the most; "auto" for all pairs, or the best 300
-        of more; or a list of pairs (or triples) of feature names or numbers.  Features with
-        monotonic constraints do not interact.
+        of more (with several classes, 600 divided by their number, but at least 20), without those
+        that turn out to be negligible; or a list of pairs (or triples) of feature names or numbers.
+        Features with monotonic constraints do not interact.
     interaction_strength : float, default=0.1
         Kernel weight of a pair relative to that of a single feature; a triple has its square.
         Larger values allow stronger interactions.

@@ -1,0 +1,110 @@
+"""interactions="auto": how many pairs there are, and which of them remain."""
+
+import numpy as np
+import pytest
+
+from everystump import (
+    StumpLogisticRegression,
+    StumpLogisticRegressionCV,
+    StumpSVC,
+    StumpSVCCV,
+)
+from everystump.estimators import _interactions
+
+
+def one_pair_matters(n=500, n_features=5, seed=0):
+    """Return a table in which only features 0 and 1 interact, and feature 2 has an effect."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, n_features))
+    return X, 3 * X[:, 0] * X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=n) > 0
+
+
+@pytest.mark.parametrize(("n_classes", "n_pairs"), [(2, 8), (3, 4), (4, 3), (9, 2)])
+def test_the_number_of_pairs_depends_on_the_number_of_classes(monkeypatch, n_classes, n_pairs):
+    """At most 8 pairs and 12 surfaces, but at least 2 pairs."""
+    limits = {"_MAX_AUTO": 8, "_MAX_AUTO_SURFACES": 12, "_MIN_AUTO": 2, "_NEGLIGIBLE": 0.0}
+    for name, value in limits.items():
+        monkeypatch.setattr(_interactions, name, value)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(180, 5)), np.arange(180) % n_classes
+    model = StumpLogisticRegression(interactions="auto", tol=0.1).fit(X, y)
+    assert len(model.interactions_) == n_pairs
+    assert len(StumpLogisticRegression(interactions=9, tol=0.1).fit(X, y).interactions_) == 9
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        StumpLogisticRegression(interaction_strength=0.5, tol=1e-7),
+        StumpSVC(interaction_strength=0.5, tol=1e-7),
+        StumpSVC(interaction_strength=0.5, tol=1e-7, loss="squared_hinge", fit_intercept=False),
+    ],
+)
+def test_the_model_is_optimal_for_the_remaining_pairs(estimator, monkeypatch):
+    X, y = one_pair_matters()
+    monkeypatch.setattr(_interactions, "_NEGLIGIBLE", 0.2)
+    model = estimator.set_params(interactions="auto").fit(X, y)
+    assert (0, 1) in model.interactions_
+    assert len(model.interactions_) < 10
+    assert model.certificate_.gap <= 1e-7
+    listed = estimator.set_params(interactions=model.interactions_)
+    scores, primal = model.decision_function(X), model.certificate_.primal
+    listed.fit(X, y)
+    # Both objectives are within 1e-7 of the same optimum, and so are scores to about its root.
+    np.testing.assert_allclose(primal, listed.certificate_.primal, rtol=3e-7)
+    np.testing.assert_allclose(scores, listed.decision_function(X), atol=0.02)
+
+
+@pytest.mark.parametrize("cls", [StumpLogisticRegressionCV, StumpSVCCV])
+def test_remaining_pairs_are_important(cls):
+    X, y = one_pair_matters()
+    model = cls(interactions="auto").fit(X, y)
+    names = [f"x{d} × x{e}" for d, e in model.interactions_]
+    importance = model.explain_global().set_index("feature")["importance"]
+    assert "x0 × x1" in names
+    # The second fit changes importances a little.
+    assert importance[names].min() >= 0.9 * _interactions._NEGLIGIBLE * importance.max()
+    assert [s.features for s in model.shapes_.surfaces] == model.interactions_
+    assert model.certificate_.gap <= model.tol
+
+
+@pytest.mark.parametrize("interactions", [10, [(0, 1), (2, 3), (3, 4)]])
+def test_requested_pairs_remain(interactions, monkeypatch):
+    monkeypatch.setattr(_interactions, "_NEGLIGIBLE", 0.9)
+    X, y = one_pair_matters()
+    model = StumpLogisticRegression(interactions=interactions, interaction_strength=0.5).fit(X, y)
+    n = interactions if isinstance(interactions, int) else len(interactions)
+    assert len(model.interactions_) == n
+
+
+def test_a_model_without_important_pairs_is_additive(monkeypatch):
+    monkeypatch.setattr(_interactions, "_NEGLIGIBLE", 1.0)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] > 0
+    model = StumpLogisticRegression(interactions="auto", tol=1e-6).fit(X, y)
+    additive = StumpLogisticRegression(tol=1e-6).fit(X, y)
+    assert model.interactions_ == []
+    assert model.interaction_strength_ == 0.0
+    np.testing.assert_allclose(model.certificate_.primal, additive.certificate_.primal, rtol=3e-6)
+    np.testing.assert_allclose(model.decision_function(X), additive.decision_function(X), atol=0.02)
+
+
+def test_a_hard_margin_keeps_its_pairs(monkeypatch):
+    """Without them there may be none."""
+    monkeypatch.setattr(_interactions, "_NEGLIGIBLE", 0.9)
+    X, y = one_pair_matters(60, 3)
+    model = StumpSVC(C=np.inf, interactions="auto", interaction_strength=1.0).fit(X, y)
+    assert len(model.interactions_) == 3
+
+
+def test_triples_are_dropped_like_pairs(monkeypatch):
+    monkeypatch.setattr(_interactions, "_NEGLIGIBLE", 0.3)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(400, 4)).astype(float)
+    y = (X[:, 0] + X[:, 1] + X[:, 2]) % 2 == 1
+    model = StumpLogisticRegression(
+        interactions="auto", max_interaction_order=3, interaction_strength=1.0
+    ).fit(X, y)
+    assert model.interactions_ == [(0, 1, 2)]
+    assert model.score(X, y) == 1.0
