@@ -42,7 +42,7 @@ class Small:
         self.problem = Problem(
             self.terms, self.packing, loss, fit_intercept=fit_intercept, hard=bool(np.isinf(C))
         )
-        self.rows = Rows(
+        self.rows = Rows.in_memory(
             self.packing, np.arange(n), self.y > 0, loss, self.weight, C, n_threads=n_threads
         )
 

@@ -380,7 +380,7 @@ def boosted_rows(X, y, weight, loss, *, joined=True):
     packing = pack(columns.codes, columns.sizes)
     if not joined:
         packing = _one_by_one(columns)
-    return columns, BoostedRows(packing, y > 0, weight, BOOSTING_LOSSES[loss], 1)
+    return columns, BoostedRows.in_memory(packing, y > 0, weight, BOOSTING_LOSSES[loss], 1)
 
 
 def _one_by_one(columns):
@@ -431,7 +431,7 @@ def test_joined_columns_change_nothing(name, features, seed):
     found = []
     for joined in (True, False):
         columns, rows = boosted_rows(X, y, weight, name, joined=joined)
-        assert (len(rows.packing.members) < 4) == joined
+        assert (len(rows._packing.members) < 4) == joined
         choose = best_of_all
         if features == "random":
             choose = best_of_random(np.random.default_rng(seed), 4)

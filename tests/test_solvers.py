@@ -156,7 +156,7 @@ def test_both_ways_to_solve_give_the_direction(fit_intercept):
 def test_without_curvature_the_step_is_the_residual():
     small = Small(SquaredHinge)
     small.rows.set_direction(np.zeros(len(small.terms.chains.jumps)), 0.0)
-    for block in small.rows.blocks:
+    for block in small.rows.parts.blocks:
         block.margin[:] = 2.0
     weights = np.ones(len(small.terms.chains.jumps))
     current = primal_dual(small.problem, weights, small.rows.sums())
@@ -363,7 +363,7 @@ def test_a_hard_margin_needs_separable_rows():
     packing = pack(columns.codes, columns.sizes)
     problem = Problem(Terms(chains), packing, Hinge, hard=True)
     positive = np.array([True, False, True])
-    rows = Rows(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
+    rows = Rows.in_memory(packing, np.arange(3), positive, Hinge, np.ones(3), np.inf, 1)
     with pytest.raises(ValueError, match=r"C=inf requires a hard margin, .* use a finite C"):
         solve(problem, rows, SolverOptions(1e-3, 1000))
 
@@ -384,7 +384,7 @@ def test_blocks_of_rows_give_the_same_solution(monkeypatch, loss, fit_intercept,
     whole = Small(loss, fit_intercept=fit_intercept)
     in_blocks(monkeypatch, 7)
     parts = Small(loss, fit_intercept=fit_intercept, n_threads=n_threads)
-    assert (len(whole.rows.blocks), len(parts.rows.blocks)) == (1, 9)
+    assert (len(whole.rows.parts.blocks), len(parts.rows.parts.blocks)) == (1, 9)
     a, b = whole.solve(tol=1e-10), parts.solve(tol=1e-10)
     np.testing.assert_allclose(a.weights, b.weights, atol=1e-5)
     assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-9)
@@ -429,7 +429,7 @@ def test_a_subset_of_the_rows():
     """The optimum on some rows does not depend on the others, given the same chains."""
     small, index = Small(Logistic), np.arange(3, 50, 2)
     packing, y, weight = small.problem.packing, small.y, small.weight
-    rows = Rows(packing, index, y[index] > 0, Logistic, weight[index], 1.0, 1)
+    rows = Rows.in_memory(packing, index, y[index] > 0, Logistic, weight[index], 1.0, 1)
     solution = small.solve(rows=rows)
     left_out = np.setdiff1d(np.arange(60), index)
     np.testing.assert_array_equal(solution.dual_coef[left_out], 0.0)

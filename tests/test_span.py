@@ -88,7 +88,7 @@ def test_newtons_steps_are_the_same(loss, fit_intercept):
         dw, db = iterate.system.direction(current, exactly)
         iterate.rows.set_direction(iterate.problem.operator.matvec(dw), db)
         by_row = np.empty(len(small.y))
-        for block in iterate.rows.blocks:
+        for block in iterate.rows.parts.blocks:
             by_row[block.index] = block.step
         steps.append((by_row, db, iterate.problem.operator.dot(dw, dw)))
     for one, other in zip(*steps, strict=True):

@@ -1,14 +1,16 @@
-"""The rows of one binary problem in blocks, which threads share.
+"""The rows of one binary problem in parts: blocks of one table, which threads share.
 
-Sums are taken block by block in a fixed order, so that the number of threads changes results only
-by rounding.
+All that is ever done to rows is to call a method of each part and to add up the results, in a fixed
+order, so that the number of threads or workers changes results only by rounding.  `Parts` is that
+interface; `Blocks` implements it for a table in memory (or in mapped files), and
+`everystump.dask` for tables on the workers of a cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -39,6 +41,11 @@ class Block:
         else:
             self.codes, self.offset = packing.codes.take(index), 0
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.positive)
+
     def row_numbers(self) -> np.ndarray:
         """Return ``index`` as an array."""
         if isinstance(self.index, slice):
@@ -63,6 +70,11 @@ class ClassSortedBlock:
         self.index = self.reorder(index)
         self.codes = packing.codes.take(self.index)
         self.n_positive = int(positive.sum())
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.index)
 
     def reorder(self, values: np.ndarray) -> np.ndarray:
         """Return values, given one per row of ``index``, in the order of the block."""
@@ -101,11 +113,47 @@ def max_block_rows(n_threads: int) -> int:
     return _BLOCK_ROWS if n_threads > 1 else _BLOCK_ROWS_SINGLE
 
 
-B = TypeVar("B")
+def combine(parts: Sequence[Any]) -> Any:
+    """Return the sum of the results of parts, in their order; None if they return nothing.
+
+    The first array is overwritten.
+
+    Examples
+    --------
+    >>> combine([np.ones(2), np.ones(2)]), combine([1.0, 2.0]), combine([None, None])
+    (array([2., 2.]), 3.0, None)
+    """
+    total, *others = parts
+    for other in others:
+        if other is not None:
+            total += other
+    return total
+
+
+class Parts(Protocol):
+    """The rows of a binary problem in parts, wherever these are."""
+
+    packing: Packing
+    n_rows: int
+    n_lookups: int
+    n_threads: int
+
+    @property
+    def n_additions(self) -> int:
+        """The largest number of additions that a row's term goes through in `call`."""
+
+    def call(self, method: str, *args: Any, n_rows: float | None = None) -> Any:
+        """Return the sum of the results of a method of all parts.
+
+        ``n_rows`` is the number of rows that the method reads in total, all of them by default.
+        """
+
+
+B = TypeVar("B", bound="Block | ClassSortedBlock")
 
 
 class Blocks(Generic[B]):
-    """All rows of a binary problem; ``make_block`` returns the block of a slice of them."""
+    """The rows of a binary problem in memory; ``make_block`` returns the block of some rows."""
 
     def __init__(
         self, packing: Packing, n_rows: int, make_block: Callable[[slice], B], n_threads: int
@@ -119,13 +167,19 @@ class Blocks(Generic[B]):
             n_blocks = min(n_threads, n_rows)
         edges = np.linspace(0, n_rows, n_blocks + 1).astype(int)
         parts = [slice(a, b) for a, b in pairwise(edges)]
-        self.blocks: list[B] = thread_map(
-            make_block, parts, self._threads_for(n_rows * self.n_lookups)
+        self.blocks: list[B] = thread_map(make_block, parts, self._threads_for(n_rows))
+
+    @property
+    def n_additions(self) -> int:
+        """The largest number of additions that a row's term goes through in `call`."""
+        return max(block.n_rows for block in self.blocks) + len(self.blocks)
+
+    def call(self, method: str, *args: Any, n_rows: float | None = None) -> Any:
+        """Return the sum of the results of a method of all blocks; see `Parts`."""
+        n_threads = self._threads_for(self.n_rows if n_rows is None else n_rows)
+        return combine(
+            thread_map(lambda block: getattr(block, method)(*args), self.blocks, n_threads)
         )
 
-    def map(self, work: Callable[[B], Any], n_rows: float) -> list:
-        """Return ``work(block)`` for each block; ``n_rows`` is the number of rows read in total."""
-        return thread_map(work, self.blocks, self._threads_for(n_rows * self.n_lookups))
-
-    def _threads_for(self, n_codes: float) -> int:
-        return self.n_threads if n_codes >= _MIN_CODES_FOR_THREADS else 1
+    def _threads_for(self, n_rows: float) -> int:
+        return self.n_threads if n_rows * self.n_lookups >= _MIN_CODES_FOR_THREADS else 1

@@ -218,7 +218,7 @@ class Design:
             return self._constant(positive, C)
         intercept, hard = not self.terms.chains.centered, bool(np.isinf(C))
         problem = Problem(self.terms, self.packing, loss, intercept, hard, self.signs)
-        rows = Rows(self.packing, index, positive, loss, weight, C, n_threads)
+        rows = Rows.in_memory(self.packing, index, positive, loss, weight, C, n_threads)
         options = SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
         return solve(problem, rows, options)
 

@@ -190,7 +190,9 @@ class BoostedEnsemble(BinnedEnsemble):
             for _ in range(len(start.weight)):  # skip the random numbers of the earlier fit
                 rng.permutation(self.n_features_in_)
         loss = BOOSTING_LOSSES[self.loss]
-        rows = BoostedRows(binned.packing, positive, table.weight, loss, count_threads(self.n_jobs))
+        rows = BoostedRows.in_memory(
+            binned.packing, positive, table.weight, loss, count_threads(self.n_jobs)
+        )
         title = f"{type(self).__name__}{table.title(k)}"
         with EnsembleProgress(self.verbose, title, self.n_estimators) as progress:
 

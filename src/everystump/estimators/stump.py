@@ -91,7 +91,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
                 f"estimator in OneVsRestClassifier."
             )
         binned = self._bin(table)
-        rows = BoostedRows(
+        rows = BoostedRows.in_memory(
             binned.packing,
             table.label == 1,
             table.weight,

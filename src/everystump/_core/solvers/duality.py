@@ -19,7 +19,8 @@ from everystump._core.solvers.certificate import (
     sum_rounding,
 )
 from everystump._core.solvers.problem import Problem, Solution
-from everystump._core.solvers.rows import Rows, RowSums
+from everystump._core.solvers.row_blocks import RowSums
+from everystump._core.solvers.rows import Rows
 
 _GAP_FACTOR = 1.01
 # The loss of a margin and its dual term use exponentials and logarithms, each with an error of a
@@ -95,19 +96,18 @@ def certified_solution(
     """
     rows.set_margins(problem.terms.matvec(weights), intercept)
     current = primal_dual(problem, weights, rows.sums(refit=False))
-    dual_coef = rows.dual_coef(current.dual_scale)
+    rows.scale_duals(current.dual_scale)
     if problem.hard or current.primal_scale != 1.0:
         # No margin may be below 1, not even by a rounding error.
         error = current.primal_scale * _margin_rounding(problem, weights, intercept)
         scale = current.primal_scale * (1.0 + 4.0 * error)
         weights, intercept = scale * weights, scale * intercept
         rows.set_margins(problem.terms.matvec(weights), intercept)
-    rows.set_duals(dual_coef)
     terms = _objective_terms(problem, rows, weights, intercept, rows.sums(refit=False))
     return Solution(
         weights=weights,
         intercept=intercept,
-        dual_coef=dual_coef,
+        dual_coef=rows.dual_coef(),
         certificate=certify(terms, tol, rows.passes),
         n_iter=n_iter,
         C=rows.C,

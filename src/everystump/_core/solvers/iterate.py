@@ -30,7 +30,8 @@ from everystump._core.solvers.newton_system import (
     solve_in_span,
 )
 from everystump._core.solvers.problem import Effort, Problem, Solution, Span, TableKernelMatrix
-from everystump._core.solvers.rows import Rows, RowSums, SolverBlock
+from everystump._core.solvers.row_blocks import Curvature, RowSums, SolverBlock, SolverBlocks
+from everystump._core.solvers.rows import Rows
 from everystump._core.solvers.sign_constraints import SignConstraints
 
 # A warm start from another C uses this fraction of its last penalty on the signs.
@@ -82,8 +83,8 @@ class Iterate:
             return sums, primal_dual(self.problem, self.weights, sums)
         projected = self.problem.project(self.weights)
         self.rows.set_direction(self.problem.terms.matvec(projected - self.weights), 0.0)
-        loss, min_margin = self.rows.full_step_loss()
-        projected_sums = replace(sums, loss=loss, min_margin=min_margin)
+        step = self.rows.full_step_loss()
+        projected_sums = replace(sums, loss=step.loss, min_margin=step.min_margin)
         current = primal_dual(self.problem, projected, projected_sums)
         return sums, replace(current, residual=current.residual + projected - self.weights)
 
@@ -127,12 +128,12 @@ class SpanBlock(SolverBlock):
         """Return ``r`` of the positive and of the negative rows, 0 for the others."""
         return np.where([self.positive, ~self.positive], r, 0.0)
 
-    def curvature(self) -> tuple[np.ndarray, int]:
+    def curvature(self) -> Curvature:
         """Compute the curvature at the margins; return it and the number of active rows."""
         weight = self.loss.curvature(self.margin)
         self.active = np.flatnonzero(weight)
         self.weight = weight[self.active]
-        return weight, len(self.active)
+        return Curvature(weight, len(self.active))
 
     def set_direction(self, table: np.ndarray, intercept: float) -> None:
         """Set the direction of the margins."""
@@ -142,16 +143,16 @@ class SpanBlock(SolverBlock):
 class SpanRows(Rows):
     """The rows of a problem in their span: one block, without codes."""
 
-    block_class = SpanBlock
-
     def __init__(self, rows: Rows, loss: type[Loss]) -> None:
-        n = rows.packing.codes.n_rows
+        source = cast(SolverBlocks, rows.parts)
+        n = source.packing.codes.n_rows
         codes = Codes.from_bins(np.empty((0, n), dtype=np.uint8), np.zeros(1, dtype=np.int64))
         no_columns = Packing(codes, (), (), (), sparse.csr_array((0, 0)))
-        parts = [(b.row_numbers(), b.positive, b.row_weight) for b in rows.blocks]
+        parts = [(b.row_numbers(), b.positive, b.row_weight) for b in source.blocks]
         index, positive, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-        super().__init__(no_columns, index, positive, loss, weight, rows.C, n_threads=1)
-        self.index, self.block = index, cast(SpanBlock, self.blocks[0])
+        blocks = SolverBlocks(no_columns, index, positive, loss, weight, rows.C, 1, SpanBlock)
+        super().__init__(blocks, rows.C)
+        self.index, self.block = index, cast(SpanBlock, blocks.blocks[0])
 
 
 class SpanNewtonSystem:
@@ -212,7 +213,7 @@ class SpanIterate(Iterate):
         problem, rows = self._original
         coef = np.zeros(rows.packing.codes.n_rows)
         coef[self.rows.index] = self.weights[0]
-        rows.set_duals(self.rows.dual_coef(np.ones(2)))
+        rows.set_duals(self.rows.dual_coef())
         weights = problem.terms.rmatvec(rows.scatter(coef))
         return certified_solution(problem, rows, weights, self.intercept, tol, n_iter)
 

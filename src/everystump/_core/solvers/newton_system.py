@@ -170,11 +170,12 @@ class TermNewtonSystem:
     ) -> tuple[np.ndarray, float]:
         """Solve through the kernel matrix of the active rows."""
         terms, active = self._terms(scale), self.rows.active()
-        matrix = terms.kernel_matrix(self.problem.packing, active.codes, self.rows.n_threads)
-        score = active.gather(terms.matvec(residual))
+        packing = self.problem.packing
+        score = active.gather(packing.expand(terms.matvec(residual)))
         balance = imbalance if self.problem.fit_intercept else None
+        matrix = terms.kernel_matrix(packing, active.codes, self.rows.n_threads)
         multiplier, db = solve_in_span(matrix, active.weight, score, balance)
-        return residual - terms.rmatvec(active.scatter(multiplier)), db
+        return residual - terms.rmatvec(packing.fold(active.scatter(multiplier))), db
 
 
 def hessian_diagonal(problem: Problem, rows: Rows) -> np.ndarray:

@@ -1,0 +1,320 @@
+"""Blocks of rows with what a solver stores for each of them: margins, dual variables, losses.
+
+Methods that return something return sums over the rows of the block, which can be added up; see
+`everystump._core.solvers.rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from everystump._core import rowloops
+from everystump._core.blocks import Block, Blocks, max_block_rows
+from everystump._core.codes import Codes, concatenate_rows
+from everystump._core.losses import SmoothedHinge
+from everystump._core.packing import Packing
+
+# If less than this fraction of the rows have curvature, their codes are copied.
+_MAX_COPIED_FRACTION = 0.75
+
+
+@dataclass
+class RowSums:
+    """Sums over the rows at their margins; pairs are (positive rows, negative rows)."""
+
+    tables: np.ndarray  # (2, n_bins): scattered dual variables
+    totals: np.ndarray  # (2,): sums of the dual variables
+    duals: np.ndarray  # (2,): sums of their dual terms
+    loss: float
+    pairing: float  # sum of a (1 - m)
+    min_margin: float
+
+    def __add__(self, other: RowSums) -> RowSums:
+        return RowSums(
+            self.tables + other.tables,
+            self.totals + other.totals,
+            self.duals + other.duals,
+            self.loss + other.loss,
+            self.pairing + other.pairing,
+            min(self.min_margin, other.min_margin),
+        )
+
+
+@dataclass
+class StepLoss:
+    """The loss and the smallest margin after a step."""
+
+    loss: float
+    min_margin: float
+
+    def __add__(self, other: StepLoss) -> StepLoss:
+        return StepLoss(self.loss + other.loss, min(self.min_margin, other.min_margin))
+
+
+@dataclass
+class Curvature:
+    """The curvature at the margins by joint bin, and the number of rows that have any."""
+
+    table: np.ndarray
+    n_active: int
+
+    def __add__(self, other: Curvature) -> Curvature:
+        return Curvature(self.table + other.table, self.n_active + other.n_active)
+
+
+@dataclass
+class ActiveRows:
+    """The codes and the curvature ``weight`` of the rows that have any."""
+
+    codes: Codes
+    weight: np.ndarray
+
+    def __add__(self, other: ActiveRows) -> ActiveRows:
+        codes = concatenate_rows([self.codes, other.codes])
+        return ActiveRows(codes, np.concatenate([self.weight, other.weight]))
+
+    def gather(self, joint: np.ndarray) -> np.ndarray:
+        """Return the score of each row, given a joint table."""
+        out = np.empty(len(self.weight))
+        rowloops.gather(self.codes, joint, out)
+        return out
+
+    def scatter(self, r: np.ndarray) -> np.ndarray:
+        """Return the sums of ``r`` by joint bin."""
+        out = np.empty(self.codes.n_entries)
+        rowloops.scatter(self.codes, r, 0, len(r), out)
+        return out
+
+
+class SolverBlock(Block):
+    """A block of rows with their margins, dual variables ``a`` and losses.
+
+    ``scaled_weight`` returns the weights of the rows times a factor.
+    """
+
+    def __init__(
+        self,
+        packing: Packing,
+        index: slice | np.ndarray,
+        positive: np.ndarray,
+        loss: Callable[[np.ndarray], Any],
+        scaled_weight: Callable[[float], np.ndarray],
+        C: float,
+    ) -> None:
+        super().__init__(packing, index, positive)
+        self._scaled_weight = scaled_weight
+        self.row_weight = scaled_weight(1.0)
+        self._make_loss = loss
+        self.set_c(C)
+        self.margin = np.zeros(len(positive))
+        self.step = np.zeros(len(positive))
+        self.a = np.zeros(len(positive))
+
+    def set_c(self, C: float) -> None:
+        """Set C, and with it the cost of every row."""
+        self.cost = self._scaled_weight(C)
+        self.true_loss = self.loss = self._make_loss(self.cost)
+        self._is_hard = bool(np.isinf(C))
+
+    def smooth_at_box_center(self, penalty: float, fraction: float) -> None:
+        """Smooth the hinge around ``fraction`` times the middle of each row's box.
+
+        The box of a hard margin is infinite; the row's weight is used instead of its middle.
+        """
+        middle = self.row_weight if self._is_hard else self.cost / 2
+        self._smooth(penalty, fraction * middle)
+
+    def smooth_at_duals(self, penalty: float) -> None:
+        """Smooth the hinge around the current dual variables."""
+        self._smooth(penalty, self.a)
+
+    def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
+        """Smooth the hinge around other dual variables, one per row of the table."""
+        self._smooth(penalty, np.minimum(self.cost, np.abs(dual_coef[self.index])))
+
+    def _smooth(self, penalty: float, center: np.ndarray) -> None:
+        self.loss = SmoothedHinge(self.cost, center, self._scaled_weight(penalty))
+
+    def set_duals(self, dual_coef: np.ndarray) -> None:
+        """Set the dual variables, given as ``y a`` with one entry per row of the table."""
+        self.a = self.sign * dual_coef[self.index]
+
+    def scale_duals(self, scale: np.ndarray) -> None:
+        """Multiply the dual variables by factors for positive and for negative rows."""
+        self.a = np.where(self.positive, scale[0], scale[1]) * self.a
+
+    def _table(self) -> np.ndarray:
+        return np.empty(self.codes.n_entries)
+
+    def sums(self, refit: bool) -> RowSums:
+        """Set the dual variables to the slopes at the margins if ``refit``; return the sums."""
+        if refit and self.loss is self.true_loss:
+            self.a, dual, loss = self.loss.slope_dual_total(self.margin)
+        else:
+            if refit:
+                self.a = self.loss.slope(self.margin)
+            dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
+        totals = np.array(rowloops.sum_by_class(self.a, self.positive))
+        return RowSums(
+            self.scatter_by_class(self.a),
+            totals,
+            totals if dual is self.a else np.array(rowloops.sum_by_class(dual, self.positive)),
+            loss,
+            float(totals.sum() - self.a @ self.margin),
+            float(self.margin.min()),
+        )
+
+    def curvature(self) -> Curvature:
+        """Compute the curvature at the margins.
+
+        Active rows are those with curvature; `product` uses only them.
+        """
+        self.weight = self.loss.curvature(self.margin)
+        active = np.flatnonzero(self.weight)
+        self._active_codes, self._active_offset = self.codes, self.offset
+        if len(active) < _MAX_COPIED_FRACTION * len(self.weight):
+            self.weight = self.weight[active]
+            self._active_codes = self.codes.take(active, self.offset)
+            self._active_offset = 0
+        table, n = self._table(), len(self.weight)
+        rowloops.scatter(self._active_codes, self.weight, 0, n, table, self._active_offset)
+        return Curvature(table, len(active))
+
+    def active_rows(self) -> ActiveRows:
+        """Return codes and curvature of the active rows."""
+        rows = np.flatnonzero(self.weight)
+        return ActiveRows(self._active_codes.take(rows, self._active_offset), self.weight[rows])
+
+    def product(self, table: np.ndarray) -> np.ndarray:
+        """Return ``scatter(W gather(table))`` over the active rows."""
+        out = self._table()
+        rowloops.gather_scatter(self._active_codes, table, self.weight, out, self._active_offset)
+        return out
+
+    def scatter(self, coef: np.ndarray) -> np.ndarray:
+        """Return the sums by joint bin of ``coef``, which has one entry per row of the table."""
+        table = self._table()
+        r = coef[self.index]
+        rowloops.scatter(self.codes, r, 0, len(r), table, self.offset)
+        return table
+
+    def set_direction(self, table: np.ndarray, intercept: float) -> None:
+        """Set the direction of the margins, given that of the joint table and of the intercept."""
+        rowloops.gather(self.codes, table, self.step, self.offset)
+        self.step += intercept
+        self.step *= self.sign
+
+    def set_margins(self, table: np.ndarray, intercept: float) -> None:
+        """Compute the margins of a joint table and an intercept."""
+        self.set_direction(table, intercept)
+        self.margin[:] = self.step
+
+    def take_step(self, t: float) -> None:
+        """Move the margins by ``t`` times the direction."""
+        self.margin += t * self.step
+
+    def directional_slope(self, t: float) -> float:
+        """Return minus the derivative of the summed loss along the direction at length ``t``."""
+        return self.loss.directional_slope(self.margin, self.step, t)
+
+    def full_step_loss(self) -> StepLoss:
+        """Return the loss and the smallest margin after a full step."""
+        margin = self.margin + self.step
+        return StepLoss(self.true_loss.total(margin), float(margin.min()))
+
+    def loss_at_shift(self, shift: float) -> float:
+        """Return the summed loss if all margins change by ``shift``."""
+        return self.true_loss.total(self.margin + shift)
+
+    def complementarity(self) -> float:
+        """Return the sum of ``a |1 - m|``."""
+        return float(self.a @ np.abs(1.0 - self.margin))
+
+    def total_distance(self) -> float:
+        """Return the weighted sum of ``|1 - m|``."""
+        return float(self.row_weight @ np.abs(1.0 - self.margin))
+
+
+class SolverBlocks(Blocks[SolverBlock]):
+    """The rows of one binary problem in memory.
+
+    ``index`` are the rows of the table that belong to the problem, None for all; ``loss`` maps an
+    array of costs, C times the weights, to a loss.
+    """
+
+    def __init__(
+        self,
+        packing: Packing,
+        index: np.ndarray | None,
+        positive: np.ndarray,
+        loss: Callable[[np.ndarray], Any],
+        weight: np.ndarray,
+        C: float,
+        n_threads: int,
+        block_class: type[SolverBlock] = SolverBlock,
+    ) -> None:
+        n_rows = len(positive)
+        max_rows = min(n_rows, max_block_rows(n_threads))
+        # Multiples of equal weights are stored only once.
+        equal = lru_cache(maxsize=4)(lambda factor: np.full(max_rows, factor * weight[0]))
+
+        def make_block(part: slice) -> SolverBlock:
+            row_weight, rows = weight[part], part if index is None else index[part]
+
+            def scaled_weight(factor: float) -> np.ndarray:
+                if row_weight.strides == (0,):
+                    return equal(factor)[: len(row_weight)]
+                return row_weight if factor == 1.0 else factor * row_weight
+
+            return block_class(packing, rows, positive[part], loss, scaled_weight, C)
+
+        super().__init__(packing, n_rows, make_block, n_threads)
+        self._arguments = index, positive, loss, weight
+        self.total_weight = float(weight.sum())
+        self.n_positive = int(positive.sum())
+
+    def subsample(self, k: int, C: float) -> SolverBlocks:
+        """Return one out of every ``k`` rows as a separate problem with another C."""
+        index, positive, loss, weight = self._arguments
+        sampled = subsample_rows(0, self.n_rows, k)
+        equal = weight.strides == (0,)
+        return SolverBlocks(
+            self.packing,
+            sampled if index is None else index[sampled],
+            positive[sampled],
+            loss,
+            weight[: len(sampled)] if equal else weight[sampled],
+            C,
+            self.n_threads,
+        )
+
+    def dual_coef(self) -> np.ndarray:
+        """Return ``y a`` for all rows of the table, 0 for rows outside the problem."""
+        out = np.zeros(self.packing.codes.n_rows)
+        for block in self.blocks:
+            out[block.index] = block.sign * block.a
+        return out
+
+
+def subsample_rows(start: int, stop: int, k: int) -> np.ndarray:
+    """Return which of the rows from ``start`` up to ``stop`` belong to a fixed subsample.
+
+    It has one row out of every ``k`` consecutive ones, chosen by a hash of their number, so that
+    it does not depend on how the rows are divided into parts.
+
+    Examples
+    --------
+    >>> subsample_rows(0, 24, 8)
+    array([ 0, 15, 22])
+    >>> subsample_rows(10, 24, 8)
+    array([15, 22])
+    """
+    group = np.arange(start // k, -(-stop // k), dtype=np.uint64)
+    hashed = (group * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)
+    rows = (group * np.uint64(k) + hashed % np.uint64(k)).astype(np.int64)
+    return rows[(rows >= start) & (rows < stop)]
