@@ -66,6 +66,20 @@ def format_number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def format_bytes(n_bytes: float) -> str:
+    """Return a number of bytes with a decimal unit.
+
+    Examples
+    --------
+    >>> format_bytes(950), format_bytes(2_500_000_000)
+    ('950 bytes', '2.5 GB')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.3g} {unit}"
+    return f"{n_bytes:g} bytes"
+
+
 def pluralize(n: int, noun: str) -> str:
     """Return a count with its noun in the singular or plural.
 

@@ -136,3 +136,33 @@ def run_lengths(ordered, weights, values, counts):
             counts[size] = 0.0
         counts[size] += weights[i]
     return size + 1
+
+
+@jit
+def group_entries(counts, limit, starts):
+    """Write where groups of neighbors begin whose total is at most ``limit``; return their number.
+
+    An entry above the limit is a group of its own.
+    """
+    size = 0
+    total = np.inf
+    for i in range(counts.shape[0]):
+        total += counts[i]
+        if total > limit:
+            starts[size] = i
+            size += 1
+            total = counts[i]
+    return size
+
+
+@jit
+def sum_bins(x, weights, codes, origins, counts, sums):
+    """Add the weights of the rows of each bin, and their differences from its origin, to the sums.
+
+    NaN adds nothing to ``sums``.
+    """
+    for i in range(x.shape[0]):
+        k = codes[i]
+        counts[k] += weights[i]
+        if x[i] == x[i]:
+            sums[k] += weights[i] * (x[i] - origins[k])

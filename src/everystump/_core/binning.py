@@ -10,6 +10,7 @@ any order.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -125,9 +126,9 @@ def find_values(x: np.ndarray, weight: np.ndarray | None, max_bins: int) -> Dist
     (array([1., 3.]), array([1., 2.]), 1.0)
     """
     if len(x) > _MAX_SORTED_ROWS and max_bins <= _MAX_CELL_BINS:
-        distinct = _find_in_cells(x, weight, max_bins)
-        if distinct is not None:
-            return distinct
+        counted = _count_in_cells(x, weight)
+        if counted is not None:
+            return _refine(x, weight, counted, max_bins)
     return _sorted_values(x, weight)
 
 
@@ -215,10 +216,27 @@ def _sorted_values(x: np.ndarray, weight: np.ndarray | None) -> DistinctValues:
     return DistinctValues(values[:size].copy(), counts[:size].copy(), missing)
 
 
-def _find_in_cells(
-    x: np.ndarray, weight: np.ndarray | None, max_bins: int
-) -> DistinctValues | None:
-    """Count the rows in cells and sort those that matter; return None if a sum overflows."""
+class _CellCounts(NamedTuple):
+    """The rows of a column in cells: an entry per cell, or per value where it holds only one."""
+
+    cells: Cells
+    entries: _Entries
+    missing: float
+
+    def sort(self, x: np.ndarray, weight: np.ndarray | None, which: np.ndarray) -> _CellCounts:
+        """Return the counts with some of the cells replaced by their sorted values."""
+        lower = np.append(-np.inf, self.cells.edges)
+        flags = np.zeros(len(lower) + 1, dtype=bool)
+        flags[self.entries.cells[which]] = True
+        index = np.empty(binloops.count_flagged(self.cells.rows, flags), dtype=np.int64)
+        binloops.find_flagged(self.cells.rows, flags, index)
+        distinct = _sorted_values(x[index], None if weight is None else weight[index])
+        entries = self.entries.replace(which, lower[self.entries.cells[which]], distinct)
+        return self._replace(entries=entries)
+
+
+def _count_in_cells(x: np.ndarray, weight: np.ndarray | None) -> _CellCounts | None:
+    """Count the rows in cells; return None if a sum overflows."""
     edges = _cell_edges(x)
     n_cells = len(edges) + 1
     cells = Cells(edges, np.empty(len(x), dtype=np.uint16))
@@ -238,7 +256,39 @@ def _find_in_cells(
         single = (np.nextafter(lower, np.inf) == upper)[where]
     values = np.where(single, lower[where], means)
     entries = _Entries(values, counts[where], np.where(single, -1, where))
-    return _refine(x, weight, cells, entries, float(counts[-1]), max_bins)
+    return _CellCounts(cells, entries, float(counts[-1]))
+
+
+class Summary(NamedTuple):
+    """Values of a column in ascending order; an entry may stand for a group of neighbors."""
+
+    values: np.ndarray
+    counts: np.ndarray  # total weight of the rows at each
+    is_group: np.ndarray  # whether an entry is the mean of different values
+    missing: float  # total weight of the rows without a value
+
+
+def summarize(x: np.ndarray, weight: np.ndarray | None) -> Summary:
+    """Return a summary of a column: its distinct values, or the means of several thousand cells.
+
+    Examples
+    --------
+    >>> summary = summarize(np.array([3.0, 1.0, 3.0, np.nan]), None)
+    >>> summary.values, summary.counts, summary.is_group, summary.missing
+    (array([1., 3.]), array([1., 2.]), array([False, False]), 1.0)
+    """
+    counted = _count_in_cells(x, weight) if len(x) > _MAX_SORTED_ROWS else None
+    if counted is None:
+        found = _sorted_values(x, weight)
+        none = np.zeros(len(found.values), dtype=bool)
+        return Summary(found.values, found.counts, none, found.missing)
+    is_group = counted.entries.cells >= 0
+    # Few rows outside of the cells of single values: the column has few distinct values.
+    per_row = (float(counted.entries.counts.sum()) + counted.missing) / len(x)
+    if float(counted.entries.counts[is_group].sum()) <= _MAX_SORTED_ROWS * per_row:
+        counted = counted.sort(x, weight, is_group) if is_group.any() else counted
+        is_group = np.zeros(len(counted.entries.values), dtype=bool)
+    return Summary(counted.entries.values, counted.entries.counts, is_group, counted.missing)
 
 
 def _cell_edges(x: np.ndarray) -> np.ndarray:
@@ -289,33 +339,24 @@ class _Entries:
 
 
 def _refine(
-    x: np.ndarray,
-    weight: np.ndarray | None,
-    cells: Cells,
-    entries: _Entries,
-    missing: float,
-    max_bins: int,
+    x: np.ndarray, weight: np.ndarray | None, counted: _CellCounts, max_bins: int
 ) -> DistinctValues:
     """Sort the rows of unsorted cells until the bins are determined."""
+    missing = counted.missing
     n_bins = n_numeric_bins(max_bins, missing)
-    slack = (float(entries.counts.sum()) + missing) / len(x)
-    lower = np.append(-np.inf, cells.edges)
+    slack = (float(counted.entries.counts.sum()) + missing) / len(x)
     for attempt in range(_MAX_ROUNDS + 2):
-        to_sort, starts = entries.cells >= 0, None
+        to_sort, starts = counted.entries.cells >= 0, None
         if len(to_sort) > n_bins:
-            weights = _CappedWeights.from_counts(entries.counts, n_bins)
+            weights = _CappedWeights.from_counts(counted.entries.counts, n_bins)
             starts = weights.starts()
             if attempt < _MAX_ROUNDS:
                 to_sort = _cells_to_sort(to_sort, weights, starts, slack)
         if not to_sort.any():
             break
-        flags = np.zeros(len(lower) + 1, dtype=bool)
-        flags[entries.cells[to_sort]] = True
-        index = np.empty(binloops.count_flagged(cells.rows, flags), dtype=np.int64)
-        binloops.find_flagged(cells.rows, flags, index)
-        distinct = _sorted_values(x[index], None if weight is None else weight[index])
-        entries = entries.replace(to_sort, lower[entries.cells[to_sort]], distinct)
-    return DistinctValues(entries.values, entries.counts, missing, starts, cells)
+        counted = counted.sort(x, weight, to_sort)
+    entries = counted.entries
+    return DistinctValues(entries.values, entries.counts, missing, starts, counted.cells)
 
 
 def _cells_to_sort(

@@ -220,7 +220,7 @@ def make_columns(
     fixed_cuts = [thresholds(d) for d in range(n_features)]
     fixed_sizes = [len(cuts) + 2 for cuts in fixed_cuts if cuts is not None]
     most_bins = max([min(max_bins, n_rows), *fixed_sizes, *(levels + 2)])
-    codes = np.empty((n_features, n_rows), dtype=_code_type(most_bins))
+    codes = np.empty((n_features, n_rows), dtype=code_type(most_bins))
     encoder = _Encoder(levels, fixed_cuts, max_bins, sample_weight, codes)
     n_threads = n_threads if n_rows >= _MIN_ROWS_FOR_THREADS else 1
     step = _COLUMNS_PER_READ if n_features >= 2 * _COLUMNS_PER_READ * n_threads else 1
@@ -236,7 +236,7 @@ def make_columns(
 
     parts = thread_map(encode_columns, range(0, n_features, step), n_threads)
     columns = tuple(column for part in parts for column in part)
-    smallest = _code_type(max(column.n_bins for column in columns))
+    smallest = code_type(max(column.n_bins for column in columns))
     return Columns(columns, codes.astype(smallest, copy=False))
 
 
@@ -275,7 +275,8 @@ def _density(column: Column) -> RowDensity:
     return RowDensity(values, counts, column.missing)
 
 
-def _code_type(n_bins: int) -> np.dtype:
+def code_type(n_bins: int) -> np.dtype:
+    """Return the smallest unsigned type for codes of so many bins."""
     return np.min_scalar_type(max(n_bins - 1, 0))
 
 

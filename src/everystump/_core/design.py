@@ -66,7 +66,7 @@ class Design:
     ) -> Design:
         """Encode the rows of ``X`` and compute the masses of the gaps between their bins.
 
-        ``directions`` holds 1 for features whose curve must increase, -1 for decreasing ones.
+        See `from_columns` for the other arguments.
         """
         measure.check(X.shape[1])
         columns = make_columns(
@@ -77,6 +77,30 @@ class Design:
             thresholds=measure.thresholds,
             n_threads=n_threads,
         )
+        return cls.from_columns(
+            columns,
+            measure=measure,
+            fit_intercept=fit_intercept,
+            feature_range=feature_range,
+            sample_weight=sample_weight,
+            directions=directions,
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Columns,
+        *,
+        measure: Measure,
+        fit_intercept: bool,
+        feature_range: np.ndarray | None,
+        sample_weight: np.ndarray | None,
+        directions: np.ndarray | None = None,
+    ) -> Design:
+        """Compute the masses of the gaps between the bins of encoded rows.
+
+        ``directions`` holds 1 for features whose curve must increase, -1 for decreasing ones.
+        """
         if feature_range is not None:
             columns = _widen(columns, feature_range)
         masses = tuple(

@@ -63,6 +63,11 @@ def make_score(estimator: Any, scoring: Any, table: TrainingTable, test: np.ndar
     if is_built_in and (scoring == "accuracy" or hasattr(estimator, "predict_proba")):
         metric = _BUILT_IN[scoring]
         return lambda candidate: metric(candidate.scores(test), label, weight)
+    if table.X is None:
+        raise ValueError(
+            f"scoring={scoring!r} needs the samples, which fit_chunks does not keep; use one of "
+            f"{sorted(_BUILT_IN)}, or fit."
+        )
     scorer = check_scoring(estimator, scoring=scoring)
     X, y, weights = table.X[test], table.classes[label], {}
     if weight is not None and _accepts_weights(scorer):

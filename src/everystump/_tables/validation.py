@@ -58,7 +58,7 @@ def check_table(
     else:
         X, features = check_rows(estimator, X), estimator.feature_info_
         _, y = check_X_y(as_supported_table(X), y, **_SPARSE)
-    _check_labels(y)
+    check_target(y)
     n_input_rows = len(y)
     input_index = np.arange(n_input_rows, dtype=np.int32 if n_input_rows < 2**31 else np.int64)
     weight = None
@@ -138,15 +138,15 @@ def _contains_objects(X: Any) -> bool:
     return not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUSMm"
 
 
-def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
-    """Return the weight of each row."""
+def check_sample_weight(sample_weight: Any, X: Any, *, allow_zeros: bool = False) -> np.ndarray:
+    """Return the weight of each row; all may be zero only if ``allow_zeros``."""
     weight = as_float_array(sample_weight, "sample_weight", "numbers, one per row")
     if np.any(weight < 0):
         raise ValueError(
             f"sample_weight contains {weight.min():g}; weights must not be negative (a weight of 0 "
             f"drops a row)."
         )
-    if weight.size and not weight.any():
+    if weight.size and not weight.any() and not allow_zeros:
         raise ValueError("sample_weight is zero for every row; give some row a positive weight.")
     if weight.ndim and weight.shape != (len(X),):
         raise ValueError(
@@ -157,7 +157,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
     return check_array(weight, ensure_2d=False, input_name="sample_weight")
 
 
-def _check_labels(y: np.ndarray) -> None:
+def check_target(y: np.ndarray) -> None:
     """Check that labels are classes and not continuous; of many labels only some are checked."""
     if len(y) > _MANY_ROWS:
         few = y[:_FEW_LABELS]

@@ -68,14 +68,17 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
     ) -> TrainingTable:
         """Validate training data; clear an earlier fit, or continue it if not ``reset``."""
         table = check_table(self, X, y, sample_weight, class_weight, reset=reset)
-        record = table.training_record()
         if reset:
-            self._reset()
-            self.feature_info_ = table.features
-            self._training_record = record
+            self._set_training_table(table)
         elif self._training_record is not None:
-            self._training_record = self._training_record.merge(record)
+            self._training_record = self._training_record.merge(table.training_record())
         return table
+
+    def _set_training_table(self, table: TrainingTable) -> None:
+        """Clear an earlier fit, and store what is known of the training table."""
+        self._reset()
+        self.feature_info_ = table.features
+        self._training_record = table.training_record()
 
     def _reset(self) -> None:
         """Delete all fitted attributes, except what `validate_data` has just set."""

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from everystump._core.design import Design
 from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
-from everystump._core.threads import count_threads, one_blas_thread, thread_map
+from everystump._core.threads import count_threads, thread_map
 from everystump._selection.folds import Fold, make_folds, split_holdout
 from everystump._selection.grid import (
     PathGrid,
@@ -33,7 +33,6 @@ from everystump._tables.frames import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
-from everystump.estimators._base import warn_if_not_converged
 from everystump.estimators._bounds import single_machine_ensembles
 from everystump.estimators._fold_path import FoldPath, cv_results, path_scores
 from everystump.estimators._interactions import (
@@ -92,19 +91,19 @@ class CPathEnsemble(BaseStumpEnsemble):
         names = param_names(self._fixed_C_class)
         return self._fixed_C_class(**{name: params[name] for name in names})
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        grid = cost_grid(self.Cs)
-        strength_grid(self.interaction_strength, 1.0)  # raises an error before the path of C
-        with one_blas_thread:
-            table, design = self._prepare(X, y, sample_weight)
-            choice = self._interaction_choice(table)
-            folds = self._make_folds(table)
-            self._select_cost(table, design, folds, grid)
-            starts = None
-            if not choice.is_none:
-                design, starts = self._select_interactions(table, design, choice, folds)
-            self._store(table, *self._solve_and_prune(table, design, self.C_, choice, starts))
-        warn_if_not_converged(self)
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        cost_grid(self.Cs)
+        strength_grid(self.interaction_strength, 1.0)
+
+    def _fit_design(self, table: TrainingTable, design: Design) -> None:
+        choice = self._interaction_choice(table)
+        folds = self._make_folds(table)
+        self._select_cost(table, design, folds, cost_grid(self.Cs))
+        starts = None
+        if not choice.is_none:
+            design, starts = self._select_interactions(table, design, choice, folds)
+        self._store(table, *self._solve_and_prune(table, design, self.C_, choice, starts))
 
     def _fold_tol(self) -> float:
         if self.selection == "loo-bound":

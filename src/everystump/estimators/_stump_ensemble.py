@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._arguments import check_feature_range
+from everystump._core.columns import Columns
 from everystump._core.design import Design
 from everystump._core.losses import Hinge, Loss, SquaredHinge
 from everystump._core.measures import Measure, as_measure
 from everystump._core.progress import FitProgress
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread
+from everystump._scratch import ScratchSpace
 from everystump._sklearn_compat import Interval, one_of
+from everystump._tables.chunk_reader import ChunkReader
 from everystump._tables.interactions import check_interactions
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
@@ -99,21 +103,85 @@ class BaseStumpEnsemble(TabularClassifier):
         measure = as_measure(self.measure)
         n_threads = count_threads(self.n_jobs)
         table = self._check_training_data(X, y, sample_weight, self.class_weight)
-        limits = self.feature_range
-        if limits is not None:
-            limits = check_feature_range(limits, table.X.shape[1])
         design = Design.from_rows(
             table.X,
             measure=measure,
             max_bins=self._max_bins(len(table.X)),
             n_levels=table.n_levels,
-            fit_intercept=self.fit_intercept,
-            feature_range=limits,
-            directions=self._monotonic_signs(),
-            sample_weight=table.sample_weight,
             n_threads=n_threads,
+            sample_weight=table.sample_weight,
+            **self._design_options(),
         )
         return table, design
+
+    def _design_options(self) -> dict[str, Any]:
+        """Return the options of a design that do not depend on the rows."""
+        limits = self.feature_range
+        if limits is not None:
+            limits = check_feature_range(limits, len(self.feature_info_))
+        return {
+            "fit_intercept": self.fit_intercept,
+            "feature_range": limits,
+            "directions": self._monotonic_signs(),
+        }
+
+    def fit_chunks(
+        self, chunks: Any, *, memory_limit: float | None = None, scratch_dir: Any = None
+    ) -> Self:
+        """Fit the model to training data that is read in chunks, twice.
+
+        Bins are found from sketches of the columns: unless a column has few distinct values, the
+        bins have equal weights only up to a small error (see the user guide).  Then each value is
+        stored as its bin, one byte for up to 256 bins, and the fit continues as in `fit`.
+
+        Parameters
+        ----------
+        chunks : iterable
+            Tuples ``(X, y)`` or ``(X, y, sample_weight)``, with the same columns in each.  They are
+            iterated twice: pass a list, or an object whose ``__iter__`` starts anew, such as
+            `everystump.chunks.FileChunks`.
+        memory_limit : float, default=None
+            The bytes that encoded samples may take in memory.  If they take more, they are stored
+            in a file in ``scratch_dir``, which is removed after the fit.  By default, half of the
+            memory that is available.
+        scratch_dir : path, default=None
+            Where to store large encoded samples; the folder of temporary files by default.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        self._validate_params()
+        with one_blas_thread, ScratchSpace(memory_limit, scratch_dir) as scratch:
+            table, columns = self._read_chunks(chunks, scratch)
+            design = Design.from_columns(
+                columns,
+                measure=as_measure(self.measure),
+                sample_weight=table.sample_weight,
+                **self._design_options(),
+            )
+            self._fit_design(table, design)
+        warn_if_not_converged(self)
+        return self
+
+    def _read_chunks(self, chunks: Any, scratch: ScratchSpace) -> tuple[TrainingTable, Columns]:
+        """Validate and bin training data that is read in chunks."""
+        n_threads = count_threads(self.n_jobs)
+        measure, max_bins = as_measure(self.measure), self._max_bins(sys.maxsize)
+        reader = ChunkReader(chunks, self.categorical_features, measure, max_bins, n_threads)
+        read = reader.read(self, self.class_weight, scratch)
+        self._set_training_table(read.table)
+        return read.table, read.columns
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        with one_blas_thread:
+            self._fit_design(*self._prepare(X, y, sample_weight))
+        warn_if_not_converged(self)
+
+    def _fit_design(self, table: TrainingTable, design: Design) -> None:
+        """Fit to binned training data."""
+        raise NotImplementedError
 
     def _interaction_choice(self, table: TrainingTable) -> InteractionChoice:
         """Return how the interactions are chosen."""
@@ -349,15 +417,12 @@ class FixedCEnsemble(BaseStumpEnsemble):
         # A hard margin is a property of the samples themselves, not of their bins.
         return n_samples if np.isinf(self.C) else self.max_bins
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        with one_blas_thread:
-            table, design = self._prepare(X, y, sample_weight)
-            starts = None
-            choice = self._interaction_choice(table)
-            if not choice.is_none:
-                design, starts = self._with_interactions(table, design, choice)
-            self._store(table, *self._solve_and_prune(table, design, self.C, choice, starts))
-        warn_if_not_converged(self)
+    def _fit_design(self, table: TrainingTable, design: Design) -> None:
+        starts = None
+        choice = self._interaction_choice(table)
+        if not choice.is_none:
+            design, starts = self._with_interactions(table, design, choice)
+        self._store(table, *self._solve_and_prune(table, design, self.C, choice, starts))
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
         C = _SCREENING_COST if np.isinf(self.C) else self.C

@@ -1,0 +1,96 @@
+"""Large arrays: in memory, or in files of a scratch folder that is removed afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from numbers import Real
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from everystump._text import format_bytes
+
+# Without a limit, arrays may take this fraction of the memory that is available.
+_MEMORY_FRACTION = 0.5
+
+
+class ScratchSpace:
+    """Allocates arrays; those beyond a memory limit are mapped to files until the context ends.
+
+    Parameters
+    ----------
+    memory_limit : float or None
+        The bytes that arrays may take in memory; half of what is available by default.
+    folder : path or None
+        Where to create the scratch folder; the system's folder of temporary files by default.
+    """
+
+    def __init__(self, memory_limit: float | None = None, folder: Any = None) -> None:
+        if memory_limit is None:
+            memory_limit = _MEMORY_FRACTION * available_memory()
+        elif not isinstance(memory_limit, Real) or not memory_limit >= 0:
+            raise ValueError(
+                f"memory_limit={memory_limit!r} must be a number of bytes, or None for half of the "
+                f"available memory."
+            )
+        if folder is not None and not Path(folder).is_dir():
+            raise ValueError(f"scratch_dir={str(folder)!r} is not a folder; pass an existing one.")
+        self._left, self._parent = float(memory_limit), folder
+        self._folder: Path | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._folder is not None:
+            # On Linux and macOS, mapped files can be deleted; the arrays are not used any more.
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def uses_files(self) -> bool:
+        """Whether some arrays are in files."""
+        return self._folder is not None
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an uninitialized array."""
+        n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        if n_bytes <= self._left:
+            self._left -= n_bytes
+            return np.empty(shape, dtype)
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="everystump-", dir=self._parent))
+        handle, name = tempfile.mkstemp(dir=self._folder)
+        try:
+            _reserve(handle, n_bytes)
+        except OSError as error:
+            size, parent = format_bytes(n_bytes), self._folder.parent
+            raise OSError(
+                f"The scratch folder {parent} has no space for {size} of encoded rows "
+                f"({error.strerror}); pass another scratch_dir, or a larger memory_limit."
+            ) from error
+        finally:
+            os.close(handle)
+        return np.memmap(name, dtype, "r+", shape=shape)
+
+
+def available_memory() -> int:
+    """Return the bytes of memory that new arrays can use."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def _reserve(handle: int, n_bytes: int) -> None:
+    """Reserve space in a file: writing to a mapped file that finds none would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(handle, 0, max(n_bytes, 1))
+    else:
+        os.truncate(handle, n_bytes)
