@@ -123,20 +123,31 @@ def combine(parts: Sequence[Any]) -> Any:
     >>> combine([np.ones(2), np.ones(2)]), combine([1.0, 2.0]), combine([None, None])
     (array([2., 2.]), 3.0, None)
     """
-    total, *others = parts
-    for other in others:
-        if other is not None:
-            total += other
+    found = [part for part in parts if part is not None]
+    total = found[0] if found else None
+    for other in found[1:]:
+        total += other
     return total
 
 
 class Parts(Protocol):
     """The rows of a binary problem in parts, wherever these are."""
 
-    packing: Packing
-    n_rows: int
-    n_lookups: int
-    n_threads: int
+    @property
+    def packing(self) -> Packing:
+        """Maps tables to joint tables."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    def n_lookups(self) -> int:
+        """The number of table entries that are added up for a row."""
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads of this process."""
 
     @property
     def n_additions(self) -> int:

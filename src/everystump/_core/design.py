@@ -17,7 +17,7 @@ from everystump._core.interaction_layout import add_interactions, make_interacti
 from everystump._core.interactions import Term
 from everystump._core.losses import Loss
 from everystump._core.measures import Masses, Measure
-from everystump._core.packing import Packing, pack
+from everystump._core.packing import Packing, keep_columns, pack
 from everystump._core.purify import Purifier
 from everystump._core.screening import Residuals, Screener
 from everystump._core.shapes import Shape, ShapeModel
@@ -49,6 +49,8 @@ class Design:
     kernel_matrix: TableKernelMatrix  # for problems with few rows
     sample_weight: np.ndarray | None = None
     signs: np.ndarray | None = None  # the sign constraints of monotonic curves; see `Problem`
+    # Whether columns are joined; not if the rows are only a part of the table, or none of it.
+    joins_columns: bool = True
 
     @classmethod
     def from_rows(
@@ -96,10 +98,12 @@ class Design:
         feature_range: np.ndarray | None,
         sample_weight: np.ndarray | None,
         directions: np.ndarray | None = None,
+        join: bool = True,
     ) -> Design:
         """Compute the masses of the gaps between the bins of encoded rows.
 
         ``directions`` holds 1 for features whose curve must increase, -1 for decreasing ones.
+        Without ``join``, the design of some rows of a table is that of all of them.
         """
         if feature_range is not None:
             columns = _widen(columns, feature_range)
@@ -107,10 +111,19 @@ class Design:
             _finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
         )
         chains = Chains.from_columns(columns.columns, masses, centered=not fit_intercept)
-        packing = pack(columns.codes, columns.sizes)
+        packing = (pack if join else keep_columns)(columns.codes, columns.sizes)
         terms, signs = Terms(chains), chains.edge_signs(directions)
-        kernel_matrix = TableKernelMatrix(terms, packing)
-        return cls(columns, measure, masses, terms, packing, kernel_matrix, sample_weight, signs)
+        return cls(
+            columns,
+            measure,
+            masses,
+            terms,
+            packing,
+            TableKernelMatrix(terms, packing),
+            sample_weight,
+            signs,
+            join,
+        )
 
     def with_interactions(
         self, terms: Sequence[Term], *, max_cells: int, strength: float, n_threads: int = 1
@@ -123,11 +136,18 @@ class Design:
             max_cells=max_cells,
             strength=strength,
             n_threads=n_threads,
+            join=self.joins_columns,
         )
         return self._with_terms(
             Terms(self.terms.chains, made.interactions),
             replace(self.packing, codes=add_interactions(self.packing.codes, made)),
         )
+
+    def with_cell_sums(self, sums: np.ndarray) -> Design:
+        """Return the design, without rows, of rows elsewhere whose `cell_sums` are given."""
+        design = replace(self)
+        vars(design)["cell_sums"] = sums
+        return design
 
     def with_strength(self, strength: float) -> Design:
         """Return the design with the same interactions of another strength."""
@@ -156,14 +176,18 @@ class Design:
         strength: float,
         max_cells: int,
         n_threads: int = 1,
+        scale: float = 1.0,
     ) -> Screener:
-        """Return what measures interactions at solutions without them, one per class."""
+        """Return what measures interactions at solutions without them, one per class.
+
+        If the rows are a sample, each stands for ``scale`` rows.
+        """
         duals = np.array([solution.dual_coef for solution in solutions])
         costs = [loss(solution.C * weight) for solution in solutions]
         curvature = np.array(
             [own.typical_curvature(np.abs(dual)) for own, dual in zip(costs, duals, strict=True)]
         )
-        residuals = Residuals(duals, curvature)
+        residuals = Residuals(scale * duals, scale * curvature)
         return Screener(
             self.columns,
             self.measure,
@@ -240,10 +264,14 @@ class Design:
             self._check_distinct_rows(positive, index)
         if self._is_constant_optimal(positive):
             return self._constant(positive, C)
-        intercept, hard = not self.terms.chains.centered, bool(np.isinf(C))
-        problem = Problem(self.terms, self.packing, loss, intercept, hard, self.signs)
         rows = Rows.in_memory(self.packing, index, positive, loss, weight, C, n_threads)
         options = SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
+        return self.solve_rows(loss, rows, options)
+
+    def solve_rows(self, loss: type[Loss], rows: Rows, options: SolverOptions) -> Solution:
+        """Solve one binary problem on some rows, wherever these are."""
+        intercept, hard = not self.terms.chains.centered, bool(np.isinf(rows.C))
+        problem = Problem(self.terms, self.packing, loss, intercept, hard, self.signs)
         return solve(problem, rows, options)
 
     def _check_distinct_rows(self, positive: np.ndarray, index: np.ndarray | None) -> None:
@@ -344,14 +372,18 @@ class Design:
     @cached_property
     def cell_weights(self) -> dict[Term, np.ndarray]:
         """The weight of the training rows in the cells of each interaction."""
-        codes, interactions = self.packing.codes, self.terms.interactions
-        weight = self.sample_weight
+        interactions, table = self.terms.interactions, self.cell_sums
+        return {term: interactions.term_sums(term, table) for term in interactions.terms}
+
+    @cached_property
+    def cell_sums(self) -> np.ndarray:
+        """The weight of the rows by entry of the tables of interactions."""
+        codes, weight = self.packing.codes, self.sample_weight
         if weight is None:
             weight = np.ones(codes.n_rows)
         sums = np.empty(codes.n_entries)
         rowloops.scatter(codes, weight, 0, codes.n_rows, sums)
-        table = sums[codes.starts[-1] :]
-        return {term: interactions.term_sums(term, table) for term in interactions.terms}
+        return sums[codes.starts[-1] :]
 
     def split_by_feature(self, flat: np.ndarray) -> list[np.ndarray]:
         """Split a flat array with one entry per bin into one array per feature."""

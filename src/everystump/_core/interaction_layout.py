@@ -22,7 +22,7 @@ from everystump._core.interactions import (
     row_stride,
 )
 from everystump._core.measures import Measure
-from everystump._core.packing import pack
+from everystump._core.packing import keep_columns, pack
 from everystump._core.threads import thread_map
 
 # The maximum number of cells of a joint column, by the order of the terms: the table of a block,
@@ -47,14 +47,18 @@ def make_interactions(
     max_cells: int,
     strength: float,
     n_threads: int = 1,
+    join: bool = True,
 ) -> PackedInteractions:
-    """Return the interactions of some terms, each a tuple of features in ascending order."""
+    """Return the interactions of some terms, each a tuple of features in ascending order.
+
+    Without ``join``, the codes of a row do not depend on other rows.
+    """
     features: dict[Term, tuple[PackedCells, ...]] = {}
     codes: list[np.ndarray] = []
     for order in sorted({len(term) for term in terms}):
         own = [term for term in terms if len(term) == order]
         limit = max_cells if order == 2 else min(max_cells, _CELLS_OF_TRIPLES)
-        packed = _pack_features(columns, own, measure, limit, len(codes), n_threads)
+        packed = _pack_features(columns, own, measure, limit, len(codes), n_threads, join)
         codes += list(packed.codes)
         features |= {term: tuple(packed.features[d] for d in term) for term in own}
     interactions = Interactions(tuple(terms), strength, features, _make_groups(features))
@@ -77,6 +81,7 @@ def _pack_features(
     max_cells: int,
     first_joint: int,
     n_threads: int,
+    join: bool,
 ) -> _PackedFeatures:
     """Return the cells of all features of terms of one order, merged into joint columns."""
     used = sorted({d for term in terms for d in term})
@@ -87,9 +92,8 @@ def _pack_features(
 
     encoded = thread_map(encode, used, n_threads)
     sizes = np.array([cells.n_cells for cells, _ in encoded])
-    packing = pack(
-        np.stack([codes for _, codes in encoded]), sizes, _MAX_JOINT_CELLS[len(terms[0])]
-    )
+    stacked, max_joint = np.stack([codes for _, codes in encoded]), _MAX_JOINT_CELLS[len(terms[0])]
+    packing = pack(stacked, sizes, max_joint) if join else keep_columns(stacked, sizes)
     features = {
         d: PackedCells(d, cells, first_joint + location.joint, location.bins)
         for d, (cells, _), location in zip(used, encoded, packing.locations, strict=True)

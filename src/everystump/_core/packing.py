@@ -99,7 +99,16 @@ def pack(codes: np.ndarray, sizes: np.ndarray, max_joint_bins: int = _MAX_JOINT_
     >>> packing.codes.bins, packing.members
     (array([[2, 1, 0]], dtype=uint8), ((0, 1, 2),))
     """
-    joints = _join(codes, sizes, max_joint_bins)
+    return _pack_joints(_join(codes, sizes, max_joint_bins), codes, sizes)
+
+
+def keep_columns(codes: np.ndarray, sizes: np.ndarray) -> Packing:
+    """Return the codes as they are, for rows in parts that need not have the same joint bins."""
+    joints = [_Joint([d], codes[d], int(size)) for d, size in enumerate(sizes)]
+    return _pack_joints(joints, codes, sizes)
+
+
+def _pack_joints(joints: list[_Joint], codes: np.ndarray, sizes: np.ndarray) -> Packing:
     if len(joints) == len(codes):
         packed = codes
     else:

@@ -15,7 +15,6 @@ from everystump._core.measures import Measure
 from everystump._scratch import ScratchSpace
 from everystump._sklearn_compat import check_columns
 from everystump._tables.chunks import (
-    MAX_CHUNK_BINS,
     Chunk,
     ChunkSummary,
     EncodedChunk,
@@ -46,11 +45,6 @@ class ChunkReader:
 
     def read(self, estimator: BaseEstimator, class_weight: Any, scratch: ScratchSpace) -> ReadTable:
         """Return the table; store the names of its columns on the estimator."""
-        if self.max_bins > MAX_CHUNK_BINS:
-            raise ValueError(
-                f"max_bins={self.max_bins} is too large for data in chunks (a hard margin, C=inf, "
-                f"has as many bins as samples); use at most {MAX_CHUNK_BINS} bins, or fit."
-            )
         summary = self._summarize(estimator)
         plan = summary.plan(self.max_bins, self.measure)
         check_n_classes(plan.classes, estimator)

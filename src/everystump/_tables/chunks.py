@@ -116,6 +116,11 @@ class ChunkSummary:
 
     def plan(self, max_bins: int, measure: Measure) -> TablePlan:
         """Return the bins of all columns."""
+        if max_bins > MAX_CHUNK_BINS:
+            raise ValueError(
+                f"max_bins={max_bins} is too large for data in chunks (a hard margin, C=inf, has "
+                f"as many bins as samples); use at most {MAX_CHUNK_BINS} bins, or fit."
+            )
         measure.check(len(self.features))
         columns = []
         for d, (feature, sketch) in enumerate(zip(self.features, self.sketches, strict=True)):

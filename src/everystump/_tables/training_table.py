@@ -107,14 +107,21 @@ def class_factors(
     """Return the weight of each row's class; equal weights take no memory."""
     if class_weight is None:
         return np.broadcast_to(1.0, label.shape)
-    by_class = compute_class_weight(
-        class_weight, classes=classes, y=classes[label], sample_weight=weight
-    )
+    totals = np.bincount(label, weight, len(classes))
+    by_class = weight_by_class(class_weight, classes, totals)
+    if np.all(by_class == by_class[0]):
+        return np.broadcast_to(by_class[0], label.shape)
+    return by_class[label]
+
+
+def weight_by_class(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Return the weight of each class, given the total weight of its rows."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    by_class = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=totals)
     if not np.all((by_class > 0) & (by_class < np.inf)):
         raise ValueError(
             f"class_weight={class_weight!r} must contain positive finite numbers; to train without "
             f"a class, remove its rows or give them sample_weight=0."
         )
-    if np.all(by_class == by_class[0]):
-        return np.broadcast_to(by_class[0], label.shape)
-    return by_class[label]
+    return by_class

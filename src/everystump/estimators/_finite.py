@@ -117,15 +117,16 @@ class FiniteEnsemble(TabularClassifier):
 
     def _store(
         self,
-        table: TrainingTable,
+        classes: np.ndarray,
         stumps: list[Stumps],
         columns: Columns,
         models: list[ShapeModel] | None = None,
     ) -> None:
         """Store the ensembles and their shape models as fitted attributes."""
         if models is None:
-            models = [ensemble.shape_model(table.n_levels) for ensemble in stumps]
-        self.classes_ = table.classes
+            n_levels = [feature.n_levels for feature in self.feature_info_]
+            models = [ensemble.shape_model(n_levels) for ensemble in stumps]
+        self.classes_ = classes
         self.stumps_ = unwrap_binary(stumps)
         self.shapes_ = unwrap_binary(models)
         self.exact_ = columns.exact
@@ -174,26 +175,29 @@ class BoostedEnsemble(BinnedEnsemble):
     learning_rate: float = 1.0
     _fit_seed: int
 
+    def _boosted_rows(
+        self, binned: BinnedTable, table: TrainingTable, positive: np.ndarray
+    ) -> BoostedRows:
+        """Return the rows of a problem."""
+        loss, n_threads = BOOSTING_LOSSES[self.loss], count_threads(self.n_jobs)
+        return BoostedRows.in_memory(binned.packing, positive, table.weight, loss, n_threads)
+
     def _boost(
         self,
-        binned: BinnedTable,
-        table: TrainingTable,
+        rows: BoostedRows,
+        search: StumpSearch,
         k: int,
-        positive: np.ndarray,
+        title: str,
         *,
         start: Stumps | None = None,
         monitor: Monitor = lambda stump, weight: False,
     ) -> BoostingResult:
-        """Boost on the problem of class ``k``."""
+        """Boost on the problem of class ``k``, whose ``title`` is part of progress messages."""
         rng = np.random.default_rng([self._fit_seed, k])
         if start is not None:
             for _ in range(len(start.weight)):  # skip the random numbers of the earlier fit
                 rng.permutation(self.n_features_in_)
-        loss = BOOSTING_LOSSES[self.loss]
-        rows = BoostedRows.in_memory(
-            binned.packing, positive, table.weight, loss, count_threads(self.n_jobs)
-        )
-        title = f"{type(self).__name__}{table.title(k)}"
+        title = f"{type(self).__name__}{title}"
         with EnsembleProgress(self.verbose, title, self.n_estimators) as progress:
 
             def report_and_monitor(stump: Stump, weight: float) -> bool:
@@ -202,9 +206,9 @@ class BoostedEnsemble(BinnedEnsemble):
 
             return boost(
                 rows,
-                binned.search,
+                search,
                 self._choice(rng),
-                loss,
+                BOOSTING_LOSSES[self.loss],
                 n_estimators=self.n_estimators,
                 learning_rate=self.learning_rate,
                 start=start,

@@ -35,6 +35,7 @@ class AdditiveFit(NamedTuple):
     loss: type[Loss]
     weight: np.ndarray  # of the samples
     n_threads: int
+    scale: float = 1.0  # how many samples each one stands for
 
 
 @dataclass(frozen=True)
@@ -73,37 +74,28 @@ class InteractionChoice:
     def extend(self, fit: AdditiveFit, strength: float) -> Design:
         """Return the design of an additive fit with the interactions to include."""
         return fit.design.with_interactions(
-            self._terms(fit, strength),
+            self.terms(fit, strength),
             max_cells=self.max_cells,
             strength=strength,
             n_threads=fit.n_threads,
         )
 
-    def drop_negligible(
-        self, design: Design, solutions: Sequence[Solution], n_threads: int
-    ) -> Design:
-        """Return the design without interactions that hardly contribute to its solutions.
+    def without_negligible(self, design: Design, solutions: Sequence[Solution]) -> list[Term]:
+        """Return the interactions of a design except those that hardly contribute to solutions.
 
         Only automatic interactions are dropped, none that the user requested.
         """
-        terms = design.terms.interactions.terms
+        terms = list(design.terms.interactions.terms)
         if self.requested != "auto" or not terms:
-            return design
+            return terms
         models = [design.shape_model(solution) for solution in solutions]
         joint = [GridDensity(weights) for weights in design.surface_density(models[0])]
         total = np.sum(importances(models, design.columns.density(), joint), axis=0)
         by_term = dict(zip(models[0].terms, total.tolist(), strict=True))
-        kept = [term for term in terms if by_term[term] >= _NEGLIGIBLE * total.max()]
-        if len(kept) == len(terms):
-            return design
-        return design.with_interactions(
-            kept,
-            max_cells=self.max_cells,
-            strength=design.terms.interactions.strength,
-            n_threads=n_threads,
-        )
+        return [term for term in terms if by_term[term] >= _NEGLIGIBLE * total.max()]
 
-    def _terms(self, fit: AdditiveFit, strength: float) -> list[Term]:
+    def terms(self, fit: AdditiveFit, strength: float) -> list[Term]:
+        """Return the interactions to include."""
         if isinstance(self.requested, list):
             return self.requested
         if not self.needs_screening(fit.design):
@@ -125,6 +117,7 @@ class InteractionChoice:
             strength=strength,
             max_cells=self.max_cells,
             n_threads=fit.n_threads,
+            scale=fit.scale,
         )
         n = self._n_pairs
         pairs = screener.pairs(features, n)

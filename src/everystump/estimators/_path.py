@@ -77,9 +77,9 @@ class CPathEnsemble(BaseStumpEnsemble):
     interaction_strength: Any = None
     random_state: Any = 0
 
-    def _interaction_choice(self, table: TrainingTable) -> InteractionChoice:
+    def _interaction_choice(self, n_classes: int) -> InteractionChoice:
         """Return how the interactions are chosen; a bound chooses none by itself."""
-        choice = super()._interaction_choice(table)
+        choice = super()._interaction_choice(n_classes)
         if self.selection == "loo-bound" and choice.requested == "auto":
             return replace(choice, requested=0)
         return choice
@@ -97,7 +97,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         strength_grid(self.interaction_strength, 1.0)
 
     def _fit_design(self, table: TrainingTable, design: Design) -> None:
-        choice = self._interaction_choice(table)
+        choice = self._interaction_choice(len(table.classes))
         folds = self._make_folds(table)
         self._select_cost(table, design, folds, cost_grid(self.Cs))
         starts = None

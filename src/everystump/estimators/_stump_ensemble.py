@@ -48,7 +48,7 @@ from everystump.estimators._interactions import AdditiveFit, InteractionChoice
 
 # Interactions are measured at an additive solution of at least this tolerance, and of this cost if
 # a hard margin is requested, which there need not be without interactions.
-_SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
+SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -183,7 +183,7 @@ class BaseStumpEnsemble(TabularClassifier):
         """Fit to binned training data."""
         raise NotImplementedError
 
-    def _interaction_choice(self, table: TrainingTable) -> InteractionChoice:
+    def _interaction_choice(self, n_classes: int) -> InteractionChoice:
         """Return how the interactions are chosen."""
         signs = self._monotonic_signs()
         monotonic = frozenset([] if signs is None else np.flatnonzero(signs).tolist())
@@ -196,7 +196,7 @@ class BaseStumpEnsemble(TabularClassifier):
                     f"interactions: feature {name} has a monotonic constraint, and its "
                     f"interactions could violate it; remove either."
                 )
-        n_problems = len(table.problems())
+        n_problems = 1 if n_classes == 2 else n_classes
         return InteractionChoice(
             requested, self.max_interaction_order, self.interaction_bins, monotonic, n_problems
         )
@@ -259,9 +259,15 @@ class BaseStumpEnsemble(TabularClassifier):
         solutions = self._solve(table, design, C, starts=starts)
         if np.isinf(C):  # there may be no hard margin without them
             return design, solutions
-        pruned = choice.drop_negligible(design, solutions, count_threads(self.n_jobs))
-        if pruned is design:
+        needed = choice.without_negligible(design, solutions)
+        if len(needed) == len(design.terms.interactions.terms):
             return design, solutions
+        pruned = design.with_interactions(
+            needed,
+            max_cells=choice.max_cells,
+            strength=design.terms.interactions.strength,
+            n_threads=count_threads(self.n_jobs),
+        )
         starts = [pruned.warm_start(solution, design) for solution in solutions]
         return pruned, self._solve(table, pruned, C, starts=starts)
 
@@ -275,7 +281,7 @@ class BaseStumpEnsemble(TabularClassifier):
         """Return the Newton decrement of each interaction at the additive solution."""
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
-            choice = self._interaction_choice(table)
+            choice = self._interaction_choice(len(table.classes))
             fit = self._additive_fit(table, design, self._additive_solutions(table, design))
             pairs, triples = choice.measure(fit, strength)
         return pairs | triples
@@ -293,14 +299,19 @@ class BaseStumpEnsemble(TabularClassifier):
 
     def _store(self, table: TrainingTable, design: Design, solutions: list[Solution]) -> None:
         """Store the solutions as fitted attributes."""
-        models = [design.shape_model(solution) for solution in solutions]
-        self.classes_ = table.classes
+        self._store_model(table.classes, design, solutions)
         self._kept = table.input_index
         self._largest_cost = float(solutions[0].C * table.weight.max())
+        self.dual_coef_ = table.to_input_rows([solution.dual_coef for solution in solutions])
+        self._kernel_diagonal = design.kernel_diagonal()
+
+    def _store_model(self, classes: np.ndarray, design: Design, solutions: list[Solution]) -> None:
+        """Store what does not have an entry per sample."""
+        models = [design.shape_model(solution) for solution in solutions]
+        self.classes_ = classes
         self.shapes_ = unwrap_binary(models)
         self.certificate_ = unwrap_binary([solution.certificate for solution in solutions])
         self.intercept_ = np.array([model.intercept for model in models])
-        self.dual_coef_ = table.to_input_rows([solution.dual_coef for solution in solutions])
         self.n_iter_ = max(1, max(solution.n_iter for solution in solutions))
         self.exact_ = design.exact
         self.half_mass_ = design.half_mass
@@ -310,12 +321,16 @@ class BaseStumpEnsemble(TabularClassifier):
             float(design.terms.interactions.strength) if self.interactions_ else 0.0
         )
         self.surface_density_ = design.surface_density(models[0])
-        self._kernel_diagonal = design.kernel_diagonal()
         self._max_kernel = design.max_kernel
 
     def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         """Return the fitted kernel machines as ensembles; see `SupportsKernelEnsembles`."""
         check_is_fitted(self, "shapes_")
+        if not hasattr(self, "dual_coef_"):
+            raise ValueError(
+                f"{type(self).__name__} was fitted on a cluster, where its dual variables, which "
+                f"this bound needs, were not kept; use validation_bound, or fit locally."
+            )
         n_samples = np.atleast_2d(self.dual_coef_).shape[1]
         caveats = check_is_training_data(self, X, y, n_samples)
         rows = check_rows(self, X)[self._kept]
@@ -419,14 +434,14 @@ class FixedCEnsemble(BaseStumpEnsemble):
 
     def _fit_design(self, table: TrainingTable, design: Design) -> None:
         starts = None
-        choice = self._interaction_choice(table)
+        choice = self._interaction_choice(len(table.classes))
         if not choice.is_none:
             design, starts = self._with_interactions(table, design, choice)
         self._store(table, *self._solve_and_prune(table, design, self.C, choice, starts))
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
         C = _SCREENING_COST if np.isinf(self.C) else self.C
-        return self._solve(table, design, C, tol=max(self.tol, _SCREENING_TOL))
+        return self._solve(table, design, C, tol=max(self.tol, SCREENING_TOL))
 
     def _with_interactions(
         self, table: TrainingTable, design: Design, choice: InteractionChoice

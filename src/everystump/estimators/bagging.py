@@ -87,7 +87,7 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
                 for positive in problems
             ]
         stumps = [bag.stumps for bag in bags]
-        self._store(table, stumps, binned.columns)
+        self._store(table.classes, stumps, binned.columns)
         self._store_out_of_bag(table, bags)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:

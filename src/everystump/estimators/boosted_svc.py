@@ -134,7 +134,12 @@ class BoostedStumpSVC(BoostedEnsemble):
         self._fit_seed = self._seed()
         binned = self._bin(table)
         problems = table.problems()
-        results = [self._boost(binned, table, k, positive) for k, positive in enumerate(problems)]
+        results = [
+            self._boost(
+                self._boosted_rows(binned, table, positive), binned.search, k, table.title(k)
+            )
+            for k, positive in enumerate(problems)
+        ]
         boosted = [result.stumps for result in results]
         n_stumps = max(len(stumps.weight) for stumps in boosted)
         counts = sorted({min(n, n_stumps) for n in counts})
@@ -143,7 +148,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         last = stages[-1]
         stumps = [solution.stumps for solution in last]
         models = [solution.model for solution in last]
-        self._store(table, stumps, binned.columns, models)
+        self._store(table.classes, stumps, binned.columns, models)
         self.stages_ = [_stage(n, stage) for n, stage in zip(counts, stages, strict=True) if stage]
         self.boosting_weights_ = unwrap_binary([stumps.weight for stumps in boosted])
         self.certificate_, self.margin_ = self.stages_[-1].certificate, self.stages_[-1].margin

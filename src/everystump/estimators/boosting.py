@@ -14,6 +14,7 @@ from everystump._core.boosting.boosting import BoostingResult, StopReason
 from everystump._core.boosting.losses import BOOSTING_LOSSES, BoostingLoss
 from everystump._core.boosting.search import Stump
 from everystump._core.boosting.stumps import Stumps
+from everystump._core.columns import Columns
 from everystump._selection.folds import split_holdout
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import class_indices
@@ -125,12 +126,25 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
         for k, positive in enumerate(train.problems()):
             start = None if starts is None else starts[k]
             monitor = _EarlyStopping(held_out, k, loss, self.n_iter_no_change, start)
-            results.append(self._boost(binned, train, k, positive, start=start, monitor=monitor))
+            rows, title = self._boosted_rows(binned, train, positive), train.title(k)
+            results.append(self._boost(rows, binned.search, k, title, start=start, monitor=monitor))
             monitors.append(monitor)
         stumps = [monitor.cut(result) for monitor, result in zip(monitors, results, strict=True)]
+        losses = [np.array(monitor.losses) for monitor in monitors]
+        self._store_boosted(table.classes, stumps, results, losses, binned.columns)
+
+    def _store_boosted(
+        self,
+        classes: np.ndarray,
+        stumps: list[Stumps],
+        results: list[BoostingResult],
+        losses: list[np.ndarray],
+        columns: Columns,
+    ) -> None:
+        """Store the stumps of each class, and the losses on held-out samples."""
         _set_perfect_stump_weights(stumps, results)
-        self._store(table, stumps, binned.columns)
-        self.validation_losses_ = unwrap_binary([np.array(monitor.losses) for monitor in monitors])
+        self._store(classes, stumps, columns)
+        self.validation_losses_ = unwrap_binary(losses)
         self._warn_if_stopped(results)
 
     @property

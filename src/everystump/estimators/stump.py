@@ -101,7 +101,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         choose = self._choice(np.random.default_rng(self._seed()))
         stump = choose(binned.search, rows) or binned.search.best(rows.histograms())
         stumps = [Stumps.from_stumps([stump], [1.0])]
-        self._store(table, stumps, binned.columns)
+        self._store(table.classes, stumps, binned.columns)
         self.feature_, self.threshold_ = stump.feature, stump.threshold
         self.direction_, self.error_ = stump.direction, stump.error
         levels = self.feature_info_[stump.feature].level_index

@@ -16,6 +16,10 @@ from everystump._core.packing import Packing
 _MIN_EXPONENT, _MAX_EXPONENT = -700.0, 300.0
 
 
+# Methods of a block that change nothing in it.
+READ_ONLY = frozenset({"derivatives", "histograms", "joint_histogram", "min_margin"})
+
+
 @dataclass(frozen=True)
 class Smallest:
     """A number; the sum of two is the smaller one."""

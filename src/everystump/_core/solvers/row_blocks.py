@@ -91,6 +91,21 @@ class ActiveRows:
         return out
 
 
+# Methods of a block that change nothing in it.
+READ_ONLY = frozenset(
+    {
+        "active_rows",
+        "complementarity",
+        "directional_slope",
+        "full_step_loss",
+        "loss_at_shift",
+        "product",
+        "scatter",
+        "total_distance",
+    }
+)
+
+
 class SolverBlock(Block):
     """A block of rows with their margins, dual variables ``a`` and losses.
 

@@ -27,8 +27,13 @@ from everystump._core.solvers.row_blocks import (
 class SolverParts(Parts, Protocol):
     """The rows of one binary problem in parts, with the methods of `SolverBlock`."""
 
-    total_weight: float
-    n_positive: int
+    @property
+    def total_weight(self) -> float:
+        """The total weight of the rows."""
+
+    @property
+    def n_positive(self) -> int:
+        """The number of rows of the positive class."""
 
     def subsample(self, k: int, C: float) -> SolverParts:
         """Return one out of every ``k`` rows as a separate problem with another C."""

@@ -1,0 +1,260 @@
+"""The parts of a training table on the workers of a cluster, which survive the loss of workers.
+
+Each part is an actor (`WorkerRows`) that holds the rows of some chunks.  A call goes to all parts
+at once, and their results are added up in the order of the parts; only tables and sums travel.
+Calls that change parts are logged: if a worker is lost, its part is built again on
+another one from its chunks, the logged calls are repeated, and the fit continues as if
+nothing had happened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+from distributed import Client
+from distributed.comm import CommClosedError
+
+from everystump._core.blocks import combine
+from everystump._text import pluralize
+from everystump.dask._worker import WorkerRows
+
+# Seconds between two looks at a worker that has not answered yet.
+_POLL = 0.5
+# A part that is lost so many times is given up.
+_MAX_LOSSES = 20
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot continue a fit."""
+
+
+class _WorkerLostError(Exception):
+    """The worker of a part is gone."""
+
+
+class _Call(NamedTuple):
+    """A call of a method of all parts."""
+
+    method: str
+    args: tuple
+    is_problem: bool = False  # whether it concerns a problem, not the table
+
+
+@dataclass(eq=False)
+class _Part:
+    """Some chunks, the worker that holds their rows, and the actor there."""
+
+    chunks: list[int]
+    worker: str
+    actor: Any = None
+    future: Any = None
+    n_losses: int = 0
+    # Arguments of calls that differ between the parts.
+    own_args: dict[str, tuple] = field(default_factory=dict)
+
+
+class RowCluster:
+    """Runs methods of `WorkerRows` on all parts of a table; a context that ends with its actors.
+
+    Parameters
+    ----------
+    client : Client
+        The client of the cluster.
+    chunks : list of Delayed
+        The chunks of the table.
+    timeout : float
+        Seconds without a sign of life after which a worker or the scheduler counts as lost.
+    """
+
+    def __init__(self, client: Client, chunks: Sequence[Any], timeout: float) -> None:
+        self._client, self._chunks, self._timeout = client, chunks, timeout
+        self._parts: list[_Part] = []
+        self._log: list[_Call] = []
+        self._first: tuple = ()
+        self.n_rebuilt = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for part in self._parts:
+            part.actor = None
+            if part.future is not None and self._client.status == "running":
+                part.future.release()
+        self._parts = []
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts."""
+        return len(self._parts)
+
+    def start(self, assignment: dict[str, list[int]], *args: Any) -> None:
+        """Build a part on each worker from its chunks; ``args`` are those of `WorkerRows`."""
+        self._first = args
+        self._parts = [_Part(chunks, worker) for worker, chunks in assignment.items()]
+        for part in self._parts:
+            self._create(part)
+        for part in self._parts:
+            self._retry(part, lambda part: self._await_actor(part))
+
+    def keep(self, mask: Sequence[bool]) -> None:
+        """Remove all other parts."""
+        self._parts = [part for part, kept in zip(self._parts, mask, strict=True) if kept]
+
+    def collect(self, method: str, *args: Any) -> list[Any]:
+        """Return the results of a method that changes nothing, one per part."""
+        return self._run(_Call(method, args))
+
+    def set(self, method: str, *args: Any, own: Sequence[tuple] = ()) -> None:
+        """Call a method that changes the table, with arguments of its own first for each part."""
+        for part, first in zip(self._parts, own, strict=False):
+            part.own_args[method] = first
+        self._change(_Call(method, args))
+
+    def change(self, method: str, *args: Any) -> Any:
+        """Return the sum of the results of a method that changes problems."""
+        return self._change(_Call(method, args, is_problem=True))
+
+    def read(self, method: str, *args: Any) -> Any:
+        """Return the sum of the results of a method that changes nothing."""
+        return combine(self.collect(method, *args))
+
+    def close_problems(self) -> None:
+        """Remove all problems from the parts and from the log."""
+        self._log = [call for call in self._log if not call.is_problem]
+        self._run(_Call("close_problems", ()))
+
+    def _change(self, call: _Call) -> Any:
+        results = self._run(call)
+        self._log.append(call)
+        return combine(results)
+
+    def _run(self, call: _Call) -> list[Any]:
+        pending = [self._send(part, call) for part in self._parts]
+        results = []
+        for part, future in zip(self._parts, pending, strict=True):
+            try:
+                results.append(self._result(part, future))
+            except _WorkerLostError:
+                results.append(self._retry(part, lambda part: self._repeat(part, call), lost=True))
+        return results
+
+    def _send(self, part: _Part, call: _Call) -> Any:
+        """Start a call; None if the worker is already gone."""
+        try:
+            method = getattr(part.actor, call.method)
+            return method(*part.own_args.get(call.method, ()), *call.args)
+        except (OSError, ValueError, RuntimeError):
+            return None
+
+    def _repeat(self, part: _Part, call: _Call) -> Any:
+        """Repeat all logged calls and the current one on a new actor."""
+        self._await_actor(part)
+        for logged in self._log:
+            self._result(part, self._send(part, logged))
+        return self._result(part, self._send(part, call))
+
+    def _retry(self, part: _Part, work: Any, lost: bool = False) -> Any:
+        """Return ``work(part)``; build the part again whenever its worker is lost."""
+        while True:
+            if lost:
+                part.n_losses += 1
+                self.n_rebuilt += 1
+                if part.n_losses > _MAX_LOSSES:
+                    raise ClusterError(
+                        f"A part of the data was lost with its worker {_MAX_LOSSES} times; give "
+                        f"the workers more memory, or split the data into smaller partitions."
+                    )
+                part.worker = self._another_worker(part.worker)
+                self._create(part)
+            try:
+                return work(part)
+            except _WorkerLostError:
+                lost = True
+
+    def _create(self, part: _Part) -> None:
+        """Start to build the actor of a part on its worker."""
+        n_threads = self._client.nthreads().get(part.worker, 1)
+        chunks = self._client.compute([self._chunks[k] for k in part.chunks])
+        plan, class_weight = self._first
+        part.actor = None
+        part.future = self._client.submit(
+            WorkerRows,
+            plan,
+            class_weight,
+            n_threads,
+            *chunks,
+            actor=True,
+            workers=[part.worker],
+            allow_other_workers=False,
+            pure=False,
+        )
+
+    def _await_actor(self, part: _Part) -> None:
+        if part.actor is None:
+            part.actor = self._result(part, part.future)
+
+    def _result(self, part: _Part, future: Any) -> Any:
+        """Return the result of a call, or raise if its worker or the cluster is lost."""
+        if future is None:
+            raise _WorkerLostError
+        while True:
+            try:
+                return future.result(timeout=_POLL)
+            except TimeoutError:
+                self._check(part)
+            except (CommClosedError, OSError) as error:
+                raise _WorkerLostError from error
+            except Exception as error:
+                if not self._is_alive(part.worker) or "Actor" in str(error):
+                    raise _WorkerLostError from error
+                raise
+
+    def _check(self, part: _Part) -> None:
+        """Raise if a worker that has not answered is gone or has stopped."""
+        workers = self._workers()
+        if part.worker not in workers:
+            raise _WorkerLostError
+        silence = time.time() - workers[part.worker].get("last_seen", time.time())
+        if silence > self._timeout:
+            raise ClusterError(
+                f"The worker {part.worker} has not answered for {silence:.0f} s (timeout="
+                f"{self._timeout:g}); restart it, or raise timeout."
+            )
+
+    def _is_alive(self, worker: str) -> bool:
+        return worker in self._workers()
+
+    def _workers(self) -> dict[str, Any]:
+        """Return the workers of the cluster; raise if its scheduler does not answer."""
+        start = time.monotonic()
+        while time.monotonic() - start < self._timeout:
+            if self._client.status == "running":
+                try:
+                    return self._client.scheduler_info(n_workers=-1)["workers"]
+                except (OSError, TimeoutError):
+                    pass
+            elif self._client.status == "closed":
+                break
+            time.sleep(_POLL)
+        raise ClusterError(
+            "The connection to the Dask scheduler was lost, so the fit cannot continue; reconnect "
+            "the client and fit again."
+        )
+
+    def _another_worker(self, lost: str) -> str:
+        """Return a worker with few parts; wait for one if the cluster has none left."""
+        start = time.monotonic()
+        while time.monotonic() - start < self._timeout:
+            workers = [worker for worker in self._workers() if worker != lost]
+            if workers:
+                held = [part.worker for part in self._parts]
+                return min(workers, key=held.count)
+            time.sleep(_POLL)
+        raise ClusterError(
+            f"The cluster has had no workers for {self._timeout:g} s; {pluralize(1, 'worker')} or "
+            f"more are needed to continue: start some and fit again."
+        )

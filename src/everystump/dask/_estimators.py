@@ -1,0 +1,437 @@
+"""Estimators for Dask collections."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from dask import delayed, is_dask_collection
+from distributed import Client, get_client
+
+from everystump._core.boosting.losses import BOOSTING_LOSSES
+from everystump._core.boosting.rows import BoostedRows
+from everystump._core.boosting.search import StumpSearch
+from everystump._core.chunk_columns import add_sums
+from everystump._core.columns import Column, Columns
+from everystump._core.design import Design
+from everystump._core.measures import Measure, as_measure
+from everystump._core.progress import FitProgress
+from everystump._core.solvers.problem import Solution, SolverOptions
+from everystump._core.solvers.rows import Rows
+from everystump._core.threads import one_blas_thread
+from everystump._sklearn_compat import Interval, check_columns, param_names
+from everystump._tables.chunks import ChunkSummary, TablePlan, summarize_chunk
+from everystump._tables.training_table import weight_by_class
+from everystump._tables.validation import check_n_classes
+from everystump._terms import Term
+from everystump.dask._cluster import RowCluster
+from everystump.dask._collections import assign_chunks, make_chunks, map_rows
+from everystump.dask._parts import ClusterTable
+from everystump.estimators import (
+    StumpBoostingClassifier,
+    StumpLogisticRegression,
+    StumpSVC,
+)
+from everystump.estimators._base import ScoreClassifier, check_cost, warn_if_not_converged
+from everystump.estimators._interactions import AdditiveFit, InteractionChoice
+from everystump.estimators._stump_ensemble import SCREENING_TOL, FixedCEnsemble
+
+# Interactions are chosen on at most about this many samples.
+_MAX_SCREENED = 200_000
+
+
+class _Encoded(NamedTuple):
+    """A table whose rows are encoded on the workers, and what is known of it here."""
+
+    table: ClusterTable
+    design: Design
+    classes: np.ndarray
+
+    def problems(self) -> list[tuple[int, str]]:
+        """Return the positive class of each problem, and the suffix of its title."""
+        if len(self.classes) == 2:
+            return [(1, "")]
+        return [(k, f", class {name}") for k, name in enumerate(self.classes.tolist())]
+
+
+class _DaskEstimator(ScoreClassifier):
+    """What the estimators for Dask collections have in common."""
+
+    _local_class: ClassVar[type]
+    client: Any
+    timeout: float
+    categorical_features: Any
+    class_weight: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model to Dask collections.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe of shape (n_samples, n_features)
+            Training data.  It is read twice: persist it if it fits into the workers' memory.
+        y : Dask array or series of shape (n_samples,)
+            Class labels.
+        sample_weight : Dask array or series of shape (n_samples,), default=None
+            Sample weights.
+
+        Returns
+        -------
+        self
+            Fitted estimator.
+        """
+        self._validate_params()
+        chunks = make_chunks(X, y, sample_weight)
+        client = get_client() if self.client is None else self.client
+        _check_running(client)
+        with one_blas_thread, RowCluster(client, chunks, self.timeout) as cluster:
+            summary = _summarize(client, chunks, self.categorical_features)
+            check_columns(self, X if hasattr(X, "chunks") else X._meta)
+            assignment = assign_chunks(client, X, len(chunks))
+            self._fit_cluster(self._encode(cluster, summary, assignment), summary)
+        self.n_rebuilt_parts_ = cluster.n_rebuilt
+        return self
+
+    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+        """Fit to encoded rows."""
+        raise NotImplementedError
+
+    def _encoding(self) -> tuple[Measure, int, dict[str, Any]]:
+        """Return the measure, the number of bins, and the other options of the design."""
+        raise NotImplementedError
+
+    def _encode(
+        self, cluster: RowCluster, summary: ChunkSummary, assignment: dict[str, list[int]]
+    ) -> _Encoded:
+        """Encode the rows on the workers."""
+        measure, max_bins, _ = self._encoding()
+        plan = summary.plan(max_bins, measure)
+        check_n_classes(plan.classes, self)
+        by_class = weight_by_class(self.class_weight, plan.classes, summary.labels.weights)
+        self._reset()
+        self._training_record = None
+        self.feature_info_ = plan.features
+        options = {"measure": measure, **self._encoding()[2]}
+        cluster.start(assignment, plan, by_class)
+        columns, counts, n_additions = _finish_columns(cluster, plan, assignment, options)
+        design = Design.from_columns(
+            Columns(columns, np.empty((len(columns), 0), dtype=plan.code_type)),
+            sample_weight=None,
+            join=False,
+            **options,
+        )
+        totals = by_class * summary.labels.weights
+        table = ClusterTable(cluster, design.packing, counts, totals, n_additions)
+        return _Encoded(table, design, plan.classes)
+
+    def to_local(self) -> Any:
+        """Return the fitted model as the estimator without Dask, for NumPy arrays and frames."""
+        local = self._local_class(
+            **{name: getattr(self, name) for name in param_names(self._local_class)}
+        )
+        local.__dict__.update(
+            {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
+        )
+        return local
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the score of each sample; of a Dask collection, as a lazy Dask array.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive scores favor ``classes_[1]``, or the class of the column.
+        """
+        n_classes = len(self.classes_)
+        return self._map(X, "decision_function", None if n_classes == 2 else n_classes, np.float64)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of each sample; of a Dask collection, as a lazy Dask array.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self._map(X, "predict", None, self.classes_.dtype)
+
+    def _map(self, X: Any, method: str, columns: int | None, dtype: Any) -> Any:
+        function = getattr(self.to_local(), method)
+        return map_rows(X, function, columns, dtype) if is_dask_collection(X) else function(X)
+
+    def __sklearn_clone__(self) -> Any:
+        """Return an unfitted copy with the same client."""
+        return type(self)(**self.get_params(deep=False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the client, which cannot be pickled."""
+        state = super().__getstate__()
+        return {**state, "client": None}
+
+
+class _DaskProbabilities(_DaskEstimator):
+    """Probabilities on Dask collections."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class; of a Dask collection, as a lazy Dask array.
+
+        Parameters
+        ----------
+        X : Dask array or dataframe, or array-like, of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of ``classes_``.
+        """
+        return self._map(X, "predict_proba", len(self.classes_), np.float64)
+
+
+_CONSTRAINTS: dict[str, list] = {
+    "client": [Client, None],
+    "timeout": [Interval(Real, 0, None, closed="neither")],
+}
+
+
+class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
+    """An infinite ensemble of stumps on a cluster."""
+
+    def _encoding(self) -> tuple[Measure, int, dict[str, Any]]:
+        options = self._design_options() if hasattr(self, "feature_info_") else {}
+        return as_measure(self.measure), self._max_bins(sys.maxsize), options
+
+    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+        smallest, largest = summary.smallest_weight, summary.largest_weight
+        by_class = encoded.table.class_totals / summary.labels.weights
+        check_cost(self.C, np.outer([smallest, largest], by_class))
+        choice = self._interaction_choice(len(encoded.classes))
+        if not choice.is_none:
+            terms = self._choose_terms(encoded, choice)
+            encoded = self._with_cluster_terms(encoded, choice, terms)
+        solutions = self._solve_cluster(encoded, self.tol)
+        needed = choice.without_negligible(encoded.design, solutions)
+        if len(needed) < len(encoded.design.terms.interactions.terms):
+            encoded = self._with_cluster_terms(encoded, choice, needed)
+            solutions = self._solve_cluster(encoded, self.tol)
+        self._store_model(encoded.classes, encoded.design, solutions)
+        warn_if_not_converged(self)
+
+    def _solve_cluster(
+        self, encoded: _Encoded, tol: float, keys: list[int] | None = None
+    ) -> list[Solution]:
+        """Solve the problem of each class; with ``keys``, keep the problems and add their keys."""
+        solutions, loss = [], self._loss_class()
+        for positive, suffix in encoded.problems():
+            title = f"{type(self).__name__}, C={self.C:g}{suffix}"
+            parts = encoded.table.open_solver(positive, loss, self.C)
+            with FitProgress(self.verbose, title) as progress:
+                options = SolverOptions(tol, self.max_iter, progress)
+                solutions.append(encoded.design.solve_rows(loss, Rows(parts, self.C), options))
+            if keys is None:
+                encoded.table.cluster.close_problems()
+            else:
+                keys.append(parts.key)
+        return solutions
+
+    def _choose_terms(self, encoded: _Encoded, choice: InteractionChoice) -> list[Term]:
+        """Return the interactions to include, chosen on a sample of the rows."""
+        fit = self._cluster_additive_fit(encoded, choice)
+        encoded.table.cluster.close_problems()
+        return choice.terms(fit, self.interaction_strength)
+
+    def _with_cluster_terms(
+        self, encoded: _Encoded, choice: InteractionChoice, terms: list[Term]
+    ) -> _Encoded:
+        """Return the table with exactly these interactions."""
+        cluster, strength = encoded.table.cluster, self.interaction_strength
+        cluster.set("add_interactions", terms, choice.max_cells, strength)
+        design = encoded.design.with_interactions(
+            terms, max_cells=choice.max_cells, strength=strength
+        )
+        design = design.with_cell_sums(cluster.read("cell_sums"))
+        table = replace(encoded.table, packing=design.packing)
+        return encoded._replace(table=table, design=design)
+
+    def _cluster_additive_fit(self, encoded: _Encoded, choice: InteractionChoice) -> AdditiveFit:
+        """Return additive solutions on a sample of the rows, if interactions are to be measured."""
+        design, loss = encoded.design, self._loss_class()
+        if not choice.needs_screening(design):
+            return AdditiveFit(design, [], loss, np.empty(0), 1)
+        keys: list[int] = []
+        solutions = self._solve_cluster(encoded, max(self.tol, SCREENING_TOL), keys)
+        k = -(-encoded.table.n_rows // _MAX_SCREENED)
+        sample = encoded.table.cluster.read("sample", keys, k)
+        design = replace(design, columns=replace(design.columns, codes=sample.codes))
+        solutions = [
+            replace(solution, dual_coef=duals)
+            for solution, duals in zip(solutions, sample.duals, strict=True)
+        ]
+        return AdditiveFit(design, solutions, loss, sample.weight, 1, float(k))
+
+
+@dataclass(eq=False, repr=False)
+class DaskStumpSVC(_DaskStumpEnsemble, StumpSVC):
+    """`StumpSVC` on a Dask cluster.
+
+    The samples stay on the workers, one byte per value; each step of the solver exchanges a table
+    with one number per bin with each of them.  A worker that is lost is replaced, and the fit
+    continues.  The bins are found from mergeable sketches; see `StumpSVC.fit_chunks`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        As in `StumpSVC`, like all other parameters.
+    client : distributed.Client, default=None
+        The client of the cluster; the current one by default.
+    timeout : float, default=60.0
+        Seconds without a sign of life after which a worker or the scheduler counts as lost.
+
+    Attributes
+    ----------
+    n_rebuilt_parts_ : int
+        How many times a part of the data was built again because its worker was lost.
+    shapes_, intercept_, certificate_, classes_, n_iter_, exact_
+        As in `StumpSVC`; there is no ``dual_coef_``.
+    """
+
+    _local_class = StumpSVC
+    _parameter_constraints: ClassVar[dict] = {**StumpSVC._parameter_constraints, **_CONSTRAINTS}
+
+    _: KW_ONLY
+    client: Any = None
+    timeout: float = 60.0
+
+
+@dataclass(eq=False, repr=False)
+class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpLogisticRegression):
+    """`StumpLogisticRegression` on a Dask cluster; see `DaskStumpSVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        As in `StumpLogisticRegression`, like all other parameters.
+    client, timeout
+        As in `DaskStumpSVC`.
+    """
+
+    _local_class = StumpLogisticRegression
+    _parameter_constraints: ClassVar[dict] = {
+        **StumpLogisticRegression._parameter_constraints,
+        **_CONSTRAINTS,
+    }
+
+    _: KW_ONLY
+    client: Any = None
+    timeout: float = 60.0
+
+
+@dataclass(eq=False, repr=False)
+class DaskStumpBoostingClassifier(_DaskProbabilities, StumpBoostingClassifier):
+    """`StumpBoostingClassifier` on a Dask cluster; see `DaskStumpSVC`.
+
+    Parameters
+    ----------
+    loss : {"exponential", "mada", "logistic"}, default="exponential"
+        As in `StumpBoostingClassifier`, like all other parameters; `validation_fraction` and
+        `warm_start` are not supported.
+    client, timeout
+        As in `DaskStumpSVC`.
+    """
+
+    _local_class = StumpBoostingClassifier
+    _parameter_constraints: ClassVar[dict] = {
+        **StumpBoostingClassifier._parameter_constraints,
+        **_CONSTRAINTS,
+    }
+
+    _: KW_ONLY
+    client: Any = None
+    timeout: float = 60.0
+
+    def _encoding(self) -> tuple[Measure, int, dict[str, Any]]:
+        for name, default in (("validation_fraction", None), ("warm_start", False)):
+            if getattr(self, name) != default:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not supported on a cluster; use "
+                    f"{name}={default!r}, or StumpBoostingClassifier."
+                )
+        options = {"fit_intercept": True, "feature_range": None}
+        return as_measure("mixed"), max(2, self._max_bins(sys.maxsize)), options
+
+    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+        columns, loss = encoded.design.columns, BOOSTING_LOSSES[self.loss]
+        search = StumpSearch(columns.columns, self.criterion, self.min_weight_fraction_leaf)
+        self._fit_seed = self._seed()
+        results = []
+        for k, (positive, suffix) in enumerate(encoded.problems()):
+            rows = BoostedRows(encoded.table.open_boosting(positive, loss), loss)
+            results.append(self._boost(rows, search, k, suffix))
+            encoded.table.cluster.close_problems()
+        stumps, none = [result.stumps for result in results], [np.empty(0)] * len(results)
+        self._store_boosted(encoded.classes, stumps, results, none, columns)
+
+
+def _check_running(client: Client) -> None:
+    if client.status != "running":
+        raise ValueError(
+            f"client={client!r} is not connected (status {client.status}); pass a running client."
+        )
+
+
+def _summarize(client: Client, chunks: Sequence[Any], categorical_features: Any) -> ChunkSummary:
+    """Return the summary of all chunks, merged pairwise on the workers."""
+    summaries = [delayed(summarize_chunk)(chunk, categorical_features) for chunk in chunks]
+    while len(summaries) > 1:
+        pairs = [summaries[k : k + 2] for k in range(0, len(summaries), 2)]
+        summaries = [delayed(_merge)(*pair) for pair in pairs]
+    summary = client.compute(summaries[0]).result()
+    if summary.n_rows == 0:
+        raise ValueError("X has no rows of positive weight; pass some.")
+    return summary
+
+
+def _merge(first: ChunkSummary, *others: ChunkSummary) -> ChunkSummary:
+    return first.merge(others[0]) if others else first
+
+
+def _finish_columns(
+    cluster: RowCluster,
+    plan: TablePlan,
+    assignment: dict[str, list[int]],
+    options: dict[str, Any],
+) -> tuple[tuple[Column, ...], np.ndarray, int]:
+    """Complete the columns from the sums of all parts, and pass them to the parts.
+
+    Returns
+    -------
+    tuple
+        The columns, the number of rows of each class, and the number of additions of a sum.
+    """
+    sizes, parts = cluster.collect("sizes"), list(assignment.values())
+    n_rows = np.zeros(sum(len(part) for part in parts), dtype=np.int64)
+    sums = sizes[0].sums
+    for k, (part, size) in enumerate(zip(parts, sizes, strict=True)):
+        n_rows[part] = size.n_rows
+        sums = add_sums(sums, size.sums) if k else sums
+    columns, starts = plan.finish(sums), np.cumsum(n_rows) - n_rows
+    has_rows = [sum(size.n_rows) > 0 for size in sizes]
+    cluster.keep(has_rows)
+    own = [(starts[part].tolist(),) for part, kept in zip(parts, has_rows, strict=True) if kept]
+    cluster.set("set_design", columns, options, own=own)
+    counts = np.sum([size.class_counts for size in sizes], axis=0)
+    return columns, counts, max(size.n_additions for size in sizes) + len(sizes)

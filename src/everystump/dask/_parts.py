@@ -1,0 +1,111 @@
+"""The rows of a problem on a cluster, with the interface that solvers and boosting use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from everystump._core.boosting.losses import BoostingLoss
+from everystump._core.boosting.rows import READ_ONLY as BOOSTING_READ_ONLY
+from everystump._core.losses import Loss
+from everystump._core.packing import Packing
+from everystump._core.solvers.row_blocks import READ_ONLY as SOLVER_READ_ONLY
+from everystump.dask._cluster import RowCluster
+
+_READ_ONLY = SOLVER_READ_ONLY | BOOSTING_READ_ONLY
+_keys = count()
+
+
+@dataclass(frozen=True)
+class ClusterTable:
+    """A training table whose rows are encoded on the workers of a cluster."""
+
+    cluster: RowCluster
+    packing: Packing  # of the columns, without rows
+    class_counts: np.ndarray  # (n_classes,): the number of rows of each class
+    class_totals: np.ndarray  # (n_classes,): their total weight
+    n_additions: int  # through which a row's term goes at most in a sum over the rows
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of positive weight."""
+        return int(self.class_counts.sum())
+
+    @property
+    def total_weight(self) -> float:
+        """The total weight of the rows."""
+        return float(self.class_totals.sum())
+
+    def with_packing(self, packing: Packing) -> ClusterTable:
+        """Return the table with interactions, given the packing of its columns with them."""
+        return replace(self, packing=packing)
+
+    def open_solver(self, positive: int, loss: type[Loss], C: float) -> ClusterParts:
+        """Return the problem of a class against the rest."""
+        parts = self._parts(positive, loss)
+        self.cluster.change("open_solver", parts.key, positive, loss, C)
+        return parts
+
+    def open_boosting(self, positive: int, loss: BoostingLoss) -> ClusterParts:
+        """Return the boosting problem of a class against the rest."""
+        parts, mean = self._parts(positive, None), self.total_weight / self.n_rows
+        self.cluster.change("open_boosting", parts.key, positive, loss, mean)
+        return parts
+
+    def _parts(self, positive: int, loss: type[Loss] | None) -> ClusterParts:
+        n_positive = int(self.class_counts[positive])
+        return ClusterParts(
+            self, next(_keys), positive, loss, self.n_rows, n_positive, self.total_weight
+        )
+
+
+@dataclass(frozen=True)
+class ClusterParts:
+    """The rows of one binary problem in the parts of a cluster; see `SolverParts`."""
+
+    table: ClusterTable
+    key: int
+    positive: int
+    loss: type[Loss] | None
+    n_rows: int
+    n_positive: int
+    total_weight: float
+    n_threads: int = 1
+
+    @property
+    def packing(self) -> Packing:
+        """The packing of the columns, without rows."""
+        return self.table.packing
+
+    @property
+    def n_lookups(self) -> int:
+        """The number of table entries that are added up for a row."""
+        return self.packing.codes.n_lookups
+
+    @property
+    def n_additions(self) -> int:
+        """The largest number of additions that a row's term goes through in `call`."""
+        return self.table.n_additions
+
+    def call(self, method: str, *args: Any, n_rows: float | None = None) -> Any:
+        """Return the sum of the results of a method of all parts."""
+        cluster = self.table.cluster
+        share = None if n_rows is None else n_rows / cluster.n_parts
+        run = cluster.read if method in _READ_ONLY else cluster.change
+        return run("call", self.key, method, args, share)
+
+    def subsample(self, k: int, C: float) -> ClusterParts:
+        """Return one out of every ``k`` rows as a separate problem with another C."""
+        key = next(_keys)
+        sizes = self.table.cluster.change("open_subsample", key, self.positive, self.loss, C, k)
+        n_rows, n_positive, weight = sizes.tolist()
+        return replace(
+            self, key=key, n_rows=int(n_rows), n_positive=int(n_positive), total_weight=weight
+        )
+
+    def dual_coef(self) -> np.ndarray:
+        """Return an empty array: dual variables stay on the workers."""
+        return np.empty(0)
