@@ -267,12 +267,38 @@ class _Encoder:
 
 def _density(column: Column) -> RowDensity:
     values, counts = column.values, column.counts
-    if len(values) > _MAX_DENSITY_VALUES and not column.is_category:
-        starts = bin_starts(counts, _MAX_DENSITY_VALUES)
-        weighted = np.add.reduceat(counts * values, starts)
-        counts = np.add.reduceat(counts, starts)
-        values = weighted / counts
+    if not column.is_category:
+        values, counts = _summarize_density(values, counts)
     return RowDensity(values, counts, column.missing)
+
+
+def _summarize_density(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a limited number of values and their weights."""
+    if len(values) <= _MAX_DENSITY_VALUES:
+        return values, counts
+    starts = bin_starts(counts, _MAX_DENSITY_VALUES)
+    weighted = np.add.reduceat(counts * values, starts)
+    counts = np.add.reduceat(counts, starts)
+    return weighted / counts, counts
+
+
+def merge_densities(
+    densities: Sequence[RowDensity], codes: Sequence[np.ndarray | None]
+) -> RowDensity:
+    """Return the distribution of the rows of several tables in one feature.
+
+    ``codes`` are the codes of the levels of each table in the merged table, None for numbers.
+    """
+    own = [
+        density.values if code is None else code[density.values.astype(int)]
+        for density, code in zip(densities, codes, strict=True)
+    ]
+    values, index = np.unique(np.concatenate(own), return_inverse=True)
+    counts = np.bincount(index, np.concatenate([density.counts for density in densities]))
+    if codes[0] is None:
+        values, counts = _summarize_density(values, counts)
+    missing = sum(density.missing for density in densities)
+    return RowDensity(values.astype(np.float64), counts, float(missing))
 
 
 def code_type(n_bins: int) -> np.dtype:

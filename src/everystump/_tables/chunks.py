@@ -33,6 +33,7 @@ from everystump._tables.frames import (
     read_table,
 )
 from everystump._tables.labels import read_labels
+from everystump._tables.levels import merge_levels
 from everystump._tables.row_hashes import RowHashes, hash_rows
 from everystump._tables.validation import check_sample_weight, check_target
 from everystump._text import truncate_list
@@ -230,20 +231,9 @@ def _merge_columns(
                 f"X: column {first.display_name(d)} has numbers in one chunk and categories in "
                 f"another; convert it to one kind, or list it in categorical_features."
             )
-    return Feature(first.name, _merge_levels(first.levels, second.levels)), merged
-
-
-def _merge_levels(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray:
-    """Return all levels of a category: sorted if both are, else new ones after the others."""
-    if first is None or second is None or len(second) == 0:
-        return first if first is not None else second  # type: ignore[return-value]
-    own, others = first.tolist(), second.tolist()
-    joined = list(dict.fromkeys([*own, *others]))
-    if own == sorted(own) and others == sorted(others):
-        joined.sort()
-    out = np.empty(len(joined), dtype=np.result_type(first, second))
-    out[:] = joined
-    return out
+    if first.levels is None or second.levels is None:  # without values
+        return first if second.levels is None else second, merged
+    return Feature(first.name, merge_levels(first.levels, second.levels)), merged
 
 
 def _check_same_columns(first: Sequence[Feature], second: Sequence[Feature]) -> None:

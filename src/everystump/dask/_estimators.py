@@ -136,6 +136,7 @@ class _DaskEstimator(ScoreClassifier):
         local.__dict__.update(
             {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
         )
+        del local.n_rebuilt_parts_
         return local
 
     def decision_function(self, X: Any) -> Any:
