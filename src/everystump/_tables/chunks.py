@@ -297,6 +297,8 @@ def _read_labels_and_weights(
         )
     if chunk.sample_weight is None:
         return y, None, np.arange(len(y))
+    if len(y) == 0:
+        return y, np.empty(0), np.arange(0)
     weight = check_sample_weight(chunk.sample_weight, X, allow_zeros=True)
     index = np.flatnonzero(weight)
     return y, weight[index], index

@@ -96,14 +96,17 @@ def map_rows(X: Any, function: Callable, columns: int | None, dtype: Any) -> Any
     """
     import dask.array as da
 
+    empty = np.empty((0,) if columns is None else (0, columns), dtype)
+
+    def apply(part: Any) -> Any:
+        return function(part) if len(part) else empty
+
     if hasattr(X, "chunks"):
         if X.ndim > 1 and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         if columns is None:
-            return X.map_blocks(function, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-        meta = np.empty((0, columns), dtype)
-        return X.map_blocks(function, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=meta)
-    shape = (np.nan,) if columns is None else (np.nan, columns)
-    lazy = delayed(function, pure=False)
-    parts = [da.from_delayed(lazy(part), shape, dtype) for part in X.to_delayed()]
-    return da.concatenate(parts)
+            return X.map_blocks(apply, drop_axis=1, dtype=dtype, meta=empty)
+        return X.map_blocks(apply, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=empty)
+    shape = (np.nan, *empty.shape[1:])
+    lazy = delayed(apply, pure=False)
+    return da.concatenate([da.from_delayed(lazy(part), shape, dtype) for part in X.to_delayed()])
