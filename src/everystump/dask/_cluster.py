@@ -9,26 +9,21 @@ nothing had happened.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
-from distributed import Client
+from distributed import Client, KilledWorker
 from distributed.comm import CommClosedError
 
 from everystump._core.blocks import combine
-from everystump._text import pluralize
+from everystump.dask._watch import ClusterError, ClusterWatch
 from everystump.dask._worker import WorkerRows
 
 # Seconds between two looks at a worker that has not answered yet.
 _POLL = 0.5
 # A part that is lost so many times is given up.
 _MAX_LOSSES = 20
-
-
-class ClusterError(RuntimeError):
-    """The cluster cannot continue a fit."""
 
 
 class _WorkerLostError(Exception):
@@ -70,7 +65,7 @@ class RowCluster:
     """
 
     def __init__(self, client: Client, chunks: Sequence[Any], timeout: float) -> None:
-        self._client, self._chunks, self._timeout = client, chunks, timeout
+        self._client, self._chunks, self._watch = client, chunks, ClusterWatch(client, timeout)
         self._parts: list[_Part] = []
         self._log: list[_Call] = []
         self._first: tuple = ()
@@ -99,6 +94,22 @@ class RowCluster:
             self._create(part)
         for part in self._parts:
             self._retry(part, lambda part: self._await_actor(part))
+
+    def compute(self, task: Any) -> Any:
+        """Return the result of a delayed object, which Dask computes again on lost workers."""
+        future = self._client.compute(task)
+        while True:
+            try:
+                return future.result(timeout=_POLL)
+            except TimeoutError:
+                workers = self._watch.check(None)
+                if not workers:
+                    self._watch.wait_for_workers()
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"Several workers were lost while they read a partition ({error}); give the "
+                    f"workers more memory, or split the data into smaller partitions."
+                ) from error
 
     def keep(self, mask: Sequence[bool]) -> None:
         """Remove all other parts."""
@@ -205,56 +216,17 @@ class RowCluster:
             try:
                 return future.result(timeout=_POLL)
             except TimeoutError:
-                self._check(part)
+                if part.worker not in self._watch.check([part.worker]):
+                    raise _WorkerLostError from None
             except (CommClosedError, OSError) as error:
                 raise _WorkerLostError from error
             except Exception as error:
-                if not self._is_alive(part.worker) or "Actor" in str(error):
+                if part.worker not in self._watch.workers() or "Actor" in str(error):
                     raise _WorkerLostError from error
                 raise
 
-    def _check(self, part: _Part) -> None:
-        """Raise if a worker that has not answered is gone or has stopped."""
-        workers = self._workers()
-        if part.worker not in workers:
-            raise _WorkerLostError
-        silence = time.time() - workers[part.worker].get("last_seen", time.time())
-        if silence > self._timeout:
-            raise ClusterError(
-                f"The worker {part.worker} has not answered for {silence:.0f} s (timeout="
-                f"{self._timeout:g}); restart it, or raise timeout."
-            )
-
-    def _is_alive(self, worker: str) -> bool:
-        return worker in self._workers()
-
-    def _workers(self) -> dict[str, Any]:
-        """Return the workers of the cluster; raise if its scheduler does not answer."""
-        start = time.monotonic()
-        while time.monotonic() - start < self._timeout:
-            if self._client.status == "running":
-                try:
-                    return self._client.scheduler_info(n_workers=-1)["workers"]
-                except (OSError, TimeoutError):
-                    pass
-            elif self._client.status == "closed":
-                break
-            time.sleep(_POLL)
-        raise ClusterError(
-            "The connection to the Dask scheduler was lost, so the fit cannot continue; reconnect "
-            "the client and fit again."
-        )
-
     def _another_worker(self, lost: str) -> str:
         """Return a worker with few parts; wait for one if the cluster has none left."""
-        start = time.monotonic()
-        while time.monotonic() - start < self._timeout:
-            workers = [worker for worker in self._workers() if worker != lost]
-            if workers:
-                held = [part.worker for part in self._parts]
-                return min(workers, key=held.count)
-            time.sleep(_POLL)
-        raise ClusterError(
-            f"The cluster has had no workers for {self._timeout:g} s; {pluralize(1, 'worker')} or "
-            f"more are needed to continue: start some and fit again."
-        )
+        workers = self._watch.wait_for_workers(lost)
+        held = [part.worker for part in self._parts]
+        return min(workers, key=held.count)

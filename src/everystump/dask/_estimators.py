@@ -89,7 +89,7 @@ class _DaskEstimator(ScoreClassifier):
         client = get_client() if self.client is None else self.client
         _check_running(client)
         with one_blas_thread, RowCluster(client, chunks, self.timeout) as cluster:
-            summary = _summarize(client, chunks, self.categorical_features)
+            summary = _summarize(cluster, chunks, self.categorical_features)
             check_columns(self, X if hasattr(X, "chunks") else X._meta)
             assignment = assign_chunks(client, X, len(chunks))
             self._fit_cluster(self._encode(cluster, summary, assignment), summary)
@@ -394,13 +394,15 @@ def _check_running(client: Client) -> None:
         )
 
 
-def _summarize(client: Client, chunks: Sequence[Any], categorical_features: Any) -> ChunkSummary:
+def _summarize(
+    cluster: RowCluster, chunks: Sequence[Any], categorical_features: Any
+) -> ChunkSummary:
     """Return the summary of all chunks, merged pairwise on the workers."""
     summaries = [delayed(summarize_chunk)(chunk, categorical_features) for chunk in chunks]
     while len(summaries) > 1:
         pairs = [summaries[k : k + 2] for k in range(0, len(summaries), 2)]
         summaries = [delayed(_merge)(*pair) for pair in pairs]
-    summary = client.compute(summaries[0]).result()
+    summary = cluster.compute(summaries[0])
     if summary.n_rows == 0:
         raise ValueError("X has no rows of positive weight; pass some.")
     return summary
