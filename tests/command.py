@@ -14,6 +14,8 @@ from everystump.cli.main import everystump
 from everystump.datasets import load_dataset
 
 PROGRAM = [sys.executable, "-c", "from everystump.cli import main; main()"]
+# For tests that are not about interactions, most of the time of a fit.
+ADDITIVE = ("--interactions", 0)
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(package.__file__).parents[1])}
 
 
@@ -52,7 +54,8 @@ def fitted(tmp_path, frame, *options):
     """Write a table and fit a model to its column y; return both files."""
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame.to_csv(data, index=False)
-    done = run("fit", data, "--target", "y", "--C", 1, "-o", out, "--force", *options)
+    args = ("--target", "y", "--C", 1, *ADDITIVE, "-o", out, "--force")
+    done = run("fit", data, *args, *options)
     assert done.exit_code == 0, done.output
     return data, out
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command import ENVIRONMENT, PROGRAM, run, start
+from command import ADDITIVE, ENVIRONMENT, PROGRAM, run, start
 
 ESCAPE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 COLUMNS = 80
@@ -75,7 +75,8 @@ PRINTING = pytest.mark.parametrize(
 
 def test_fit_in_a_terminal(credit, tmp_path):
     out = tmp_path / "m.stump"
-    output, code = in_a_terminal("fit", credit, "--target", "default", "--cv", 3, "-o", out)
+    options = ("--C", 1, *ADDITIVE, "--cv", 3)
+    output, code = in_a_terminal("fit", credit, "--target", "default", *options, "-o", out)
     assert code == 0 and out.exists()
     assert b"\x1b[1mCertificate" in output  # in bold
     lines = lines_of(output)
@@ -228,7 +229,7 @@ def files_of_at_most(n_bytes):
         ("predict", "credit.stump", "credit.csv"),
         ("report", "credit.stump", "credit.csv"),
         ("export", "credit.stump", "--to", "sql"),
-        ("fit", "credit.csv", "--target", "default", "--C", "1"),
+        ("fit", "credit.csv", "--target", "default", "--C", "1", *ADDITIVE),
     ],
     ids=lambda command: command[0],
 )
@@ -247,14 +248,14 @@ def test_no_space_for_the_output(command, credit_model, tmp_path):
 
 
 def test_an_interrupted_fit_leaves_nothing(tmp_path):
-    rows = np.random.default_rng(0).normal(size=(60_000, 12)).round(3)
+    rows = np.random.default_rng(0).normal(size=(20_000, 12)).round(3)
     frame = pd.DataFrame(rows, columns=list("abcdefghijkl")).assign(y=rows[:, 0] > 0)
     frame.to_csv(tmp_path / "t.csv", index=False)
     ours, process = start_in_a_terminal(
         "fit", tmp_path / "t.csv", "--target", "y", "-o", tmp_path / "m"
     )
     output = b""
-    while b"60,000 rows" not in output:  # the table is read, and training has started
+    while b"20,000 rows" not in output:  # the table is read, and training has started
         output += os.read(ours, 65536)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130 and b"Traceback" not in output

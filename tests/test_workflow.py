@@ -11,7 +11,7 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
-from command import input_error, run
+from command import ADDITIVE, input_error, run
 
 import everystump as package
 from everystump import export
@@ -64,9 +64,16 @@ def test_perceptrons_accept_numbers_only(credit, tmp_path):
     assert not (tmp_path / "m.stump").exists()
 
 
-def test_cross_validation_trains_on_all_rows(credit, tmp_path):
-    out = tmp_path / "m.stump"
-    done = run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
+@pytest.fixture(scope="module")
+def cross_validated(credit, tmp_path_factory):
+    """The file of a model evaluated by 3 folds, and the output of its fit."""
+    out = tmp_path_factory.mktemp("cross-validated") / "m.stump"
+    args = ("--target", "default", "--C", 1, *ADDITIVE, "--cv", 3, "-o", out)
+    return out, run("fit", credit, *args)
+
+
+def test_cross_validation_trains_on_all_rows(cross_validated):
+    out, done = cross_validated
     about = package.load(out).about_
     assert about["n_rows"] == 400 and about["n_held_out"] == 0
     assert about["error"]["how"] == "3 folds, approximate 95% interval"
@@ -192,7 +199,14 @@ def sorted_table(path, seed=0):
     pd.DataFrame({"a": a[:, 0], "b": a[:, 1], "y": y}).to_csv(path, index=False)
 
 
-@pytest.mark.parametrize("preset", ["boost", "bag", "boost-svm", "stump-logistic"])
+@pytest.mark.parametrize(
+    "preset",
+    [
+        "boost",
+        "boost-svm",
+        *(pytest.param(p, marks=pytest.mark.slow) for p in ("bag", "stump-logistic")),
+    ],
+)
 def test_training_rows_give_no_validation_bound(preset, tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     sorted_table(data)
@@ -226,7 +240,7 @@ def test_a_leave_one_out_bound_is_printed_once(tmp_path):
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     sorted_table(data)
     args = ("--target", "y", "--model", "stump-svm", "--C", 1, "--cv", 2, "-o", out)
-    run("fit", data, *args)
+    run("fit", data, *args, *ADDITIVE)
     names = [one["name"] for one in json.loads(run("bound", out, data, "--json").stdout)["bounds"]]
     assert names == ["loo_bound"]
 
@@ -252,7 +266,7 @@ def three(tmp_path_factory):
     folder = tmp_path_factory.mktemp("three")
     frame = pd.DataFrame({"score": rng.normal(size=300), "word": rng.choice(list("uvw"), 300)})
     frame.assign(y=np.digitize(frame["score"], [-0.5, 0.5])).to_csv(folder / "t.csv", index=False)
-    options = ("--target", "y", "--C", 1, "--interactions", 0)
+    options = ("--target", "y", "--C", 1, *ADDITIVE)
     done = run("fit", folder / "t.csv", *options, "-o", folder / "m.stump")
     assert done.exit_code == 0 and "Classes: 0, 1, 2.\n" in done.stdout
     assert "above zero" not in done.stdout
@@ -289,7 +303,7 @@ def test_options_that_do_not_apply_to_a_preset(credit, tmp_path):
     args = ("fit", credit, "--target", "default", "-o", tmp_path / "m.stump")
     for preset in ("boost", "bag"):
         assert f"--C 2: {preset} has no C" in input_error(*args, "--model", preset, "--C", 2)
-    assert run(*args, "--C", 1).exit_code == 0
+    assert run(*args, "--C", 1, *ADDITIVE).exit_code == 0
     assert "pass one of them" in input_error(
         "explain", tmp_path / "m.stump", credit, "--row", 1, "-o", tmp_path / "parts.csv"
     )
@@ -374,9 +388,8 @@ def test_the_interval_of_cross_validation_covers_the_error(tmp_path):
     assert "origin" not in about
 
 
-def test_training_rows_are_not_reported_as_held_out(credit, tmp_path):
-    out, page = tmp_path / "m.stump", tmp_path / "page.html"
-    run("fit", credit, "--target", "default", "--C", 1, "--cv", 3, "-o", out)
+def test_training_rows_are_not_reported_as_held_out(credit, cross_validated, tmp_path):
+    (out, _), page = cross_validated, tmp_path / "page.html"
     run("report", out, credit, "-o", page)
     assert "Of the 400 training rows" in page.read_text() and "held-out rows" not in page_text(page)
     assert "In cross-validation, models trained the same way misclassify" in page_text(page)
@@ -396,7 +409,7 @@ def page_text(page):
 def test_training_rows_are_recognized_in_another_format(credit, tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     out, other = tmp_path / "m.stump", tmp_path / "t.parquet"
-    run("fit", credit, "--target", "default", "--C", 1, "-o", out)
+    run("fit", credit, "--target", "default", "--C", 1, *ADDITIVE, "-o", out)
     frame = pd.read_csv(credit)
     frame.astype({"age": "Int64", "duration": "float32"}).to_parquet(other)
     assert "Error on 100 held-out rows" in run("bound", out, other).stdout
@@ -477,14 +490,15 @@ def test_a_bug_is_not_reported_as_invalid_input(wrong, target, credit, tmp_path,
         raise wrong("a bug")
 
     monkeypatch.setattr(f"everystump.{target}", fail)
-    done = run("fit", credit, "--target", "default", "--C", 1, "-o", tmp_path / "m.stump")
+    args = ("--target", "default", "--C", 1, *ADDITIVE, "-o", tmp_path / "m.stump")
+    done = run("fit", credit, *args)
     assert isinstance(done.exception, wrong) and done.stderr == ""
 
 
 def test_the_certificate_names_the_set_it_optimizes_over(credit, tmp_path):
     for preset, over in (("stump-svm", "ensemble of"), ("boost-svm", "weighting of its")):
         out, page = tmp_path / f"{preset}.stump", tmp_path / f"{preset}.html"
-        options = ("--interactions", 0) if preset == "stump-svm" else ()
+        options = ADDITIVE if preset == "stump-svm" else ()
         run("fit", credit, "--target", "default", "--model", preset, "--C", 1, *options, "-o", out)
         run("report", out, "-o", page)
         assert f"No {over} stumps can have an objective below" in page.read_text()

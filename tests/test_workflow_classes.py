@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from command import input_error, run
+from command import ADDITIVE, input_error, run
 
 from everystump import load
 
@@ -21,13 +21,13 @@ def table_of(labels, tmp_path):
 
 def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
     fit = table_of([*"no" * 30, *["rare"] * 5], tmp_path)
-    about = json.loads(run(*fit).stdout)
+    about = json.loads(run(*fit, *ADDITIVE).stdout)
     assert about["notes"] == ["Class rare has only 4 rows: C is chosen by 4 folds instead of 5."]
     assert (about["n_rows"], about["n_held_out"]) == (48, 17)
-    about = json.loads(run(*fit, "--force", "--cv", 6, "--C", 1).stdout)
+    about = json.loads(run(*fit, "--force", "--cv", 6, "--C", 1, *ADDITIVE).stdout)
     assert about["notes"] == ["Evaluated by 5 folds instead of 6: y = rare has only 5 rows."]
     assert about["error"]["how"] == "5 folds, approximate 95% interval"
-    text = " ".join(run(*fit[:-1], "--force").stdout.split())
+    text = " ".join(run(*fit[:-1], *ADDITIVE, "--force").stdout.split())
     assert "Note Class rare has only 4 rows" in text
 
 
@@ -37,7 +37,8 @@ def test_rare_classes_get_fewer_folds_and_a_note(tmp_path):
         ("stump-logistic", []),
         pytest.param("stump-svm", ["--cv", 3], marks=pytest.mark.slow),
         pytest.param("boost", [], marks=pytest.mark.slow),
-        ("bag", ["--cv", 3]),
+        ("boost-svm", ["--cv", 3]),
+        pytest.param("bag", ["--cv", 3], marks=pytest.mark.slow),
     ],
 )
 def test_the_only_row_of_a_class_is_used_for_training(preset, measure, tmp_path):
@@ -48,17 +49,23 @@ def test_the_only_row_of_a_class_is_used_for_training(preset, measure, tmp_path)
     assert about["figures"]["n_rows"] == (40 if measure else 10)
 
 
-def test_many_classes(tmp_path):
+BOOST = pytest.param(("--model", "boost"), marks=pytest.mark.slow)
+MANY_CLASSES = pytest.mark.parametrize("model", [("--C", 1, *ADDITIVE), BOOST])
+
+
+@MANY_CLASSES
+def test_many_classes(model, tmp_path):
     labels = [f"L{k:02}" for k in range(26)] * 6
-    about = json.loads(run(*table_of(labels, tmp_path), "--model", "boost").stdout)
+    about = json.loads(run(*table_of(labels, tmp_path), *model).stdout)
     assert len(load(tmp_path / "m.stump").classes_) == 26
     assert any("L00, L01" in sentence and "and 6 more" in sentence for sentence in about["schema"])
 
 
-def test_fewer_held_out_rows_than_classes(tmp_path):
+@MANY_CLASSES
+def test_fewer_held_out_rows_than_classes(model, tmp_path):
     """26 classes, 13 rows to hold out: each class keeps a training row."""
     labels = [f"L{k:02}" for k in range(26)] * 5
-    done = run(*table_of(labels, tmp_path), "--model", "boost", "--holdout", 0.1)
+    done = run(*table_of(labels, tmp_path), *model, "--holdout", 0.1)
     about = json.loads(done.stdout)
     assert about["n_held_out"] == 13 and min(about["class_counts"]) >= 1
     assert len(about["class_counts"]) == 26

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from command import input_error, run
+from command import ADDITIVE, input_error, run
 
 import everystump as package
 from everystump.datasets import make_twonorm
@@ -135,7 +135,7 @@ def test_the_seed_determines_the_folds_that_choose_c(table, tmp_path, preset):
     means = []
     for seed in (0, 1):
         args = ("--cv", 2, "--seed", seed, "--model", preset, "-o", tmp_path / str(seed), "--json")
-        about = json.loads(run("fit", table, "--target", "state", *args).stdout)
+        about = json.loads(run("fit", table, "--target", "state", *args, *ADDITIVE).stdout)
         means.append(about["path"]["mean"][:5])
         assert package.load(tmp_path / str(seed)).random_state == seed
     assert means[0] != means[1]

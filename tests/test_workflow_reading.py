@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from command import fitted, input_error, run, some_rows
+from command import ADDITIVE, fitted, input_error, run, some_rows
 
 import everystump as package
 from everystump._text import InvalidInputError
@@ -186,14 +186,21 @@ def test_parquet(tmp_path):
     assert "is not a readable Parquet file" in input_error("predict", out, plain)
 
 
-@pytest.mark.parametrize("n_columns", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_thousands_of_columns(tmp_path, n_columns):
+@pytest.mark.parametrize(
+    ("n_columns", "options"),
+    [
+        (1000, ADDITIVE),
+        pytest.param(1000, (), marks=pytest.mark.slow),
+        pytest.param(10_000, (), marks=pytest.mark.slow),
+    ],
+)
+def test_thousands_of_columns(tmp_path, n_columns, options):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, size=(60, n_columns))
     frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(n_columns)])
     frame.assign(y=(X[:, 7] > 4).astype(int)).to_csv(tmp_path / "t.csv", index=False)
     out = tmp_path / "m.stump"
-    output = run("fit", tmp_path / "t.csv", "--target", "y", "--C", 1, "-o", out)
+    output = run("fit", tmp_path / "t.csv", "--target", "y", "--C", 1, *options, "-o", out)
     assert output.exit_code == 0 and f"60 rows, {n_columns:,} features." in output.stdout
     assert "There is no column 'yy'; use 'y'." in input_error(
         "fit", tmp_path / "t.csv", "--target", "yy", "-o", out, "--force"
@@ -337,7 +344,8 @@ def test_a_table_of_all_training_rows_in_another_order(preset, tmp_path):
     frame = some_rows(160, b=np.arange(160) % 9)
     data, out = tmp_path / "t.csv", tmp_path / "m.stump"
     frame.to_csv(data, index=False)
-    run("fit", data, "--target", "y", "--model", preset, "--cv", 3, "-o", out)
+    options = ("--C", 1, *ADDITIVE) if preset == "stump-svm" else ()
+    run("fit", data, "--target", "y", "--model", preset, "--cv", 3, *options, "-o", out)
     assert "Error on 160 training rows" in run("bound", out, data).stdout
     frame.sample(frac=1, random_state=1).to_csv(data, index=False)
     assert "Error on 160 training rows" in run("bound", out, data).stdout
