@@ -50,12 +50,17 @@ def test_probabilities(name):
     assert np.abs(found.probability - model.predict_proba(rows)).max() < TOLERANCE
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_documents_follow_the_schema(name):
+@pytest.fixture(scope="module")
+def validator():
+    """Return what checks documents against the schema, after a check of the schema."""
     jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked by jsonschema")
     schema = json.loads(files("everystump.export").joinpath("model.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_documents_follow_the_schema(name, validator):
     document = json.loads(to_json(case(name).model))
     validator.validate(document)
     document["scores"][0]["intercept"] = "0"
