@@ -54,16 +54,17 @@ def votes_on(X, stumps):
     return np.where(up, 1, -1) * direction[:, None]
 
 
-def test_five_thousand_stumps_are_those_refitted_one_by_one(table):
+@pytest.mark.parametrize("n_estimators", [1000, pytest.param(5000, marks=pytest.mark.slow)])
+def test_thousands_of_stumps_are_those_refitted_one_by_one(table, n_estimators):
     X, y, new = table
-    model = StumpBaggingClassifier(5000, random_state=3).fit(X, y)
-    samples = [rows for rows, _ in draws(X, y, 3, 5000)]
+    model = StumpBaggingClassifier(n_estimators, random_state=3).fit(X, y)
+    samples = [rows for rows, _ in draws(X, y, 3, n_estimators)]
     stumps = [refitted(X[rows], y[rows]) for rows in samples]
     expected = votes_on(new, stumps).mean(axis=0)
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
     voting = model.estimator_weights_ > 0
     np.testing.assert_allclose(model.stumps_.threshold[voting], np.array(stumps)[voting, 1])
-    np.testing.assert_array_equal(model.estimator_weights_[voting], 1 / 5000)
+    np.testing.assert_array_equal(model.estimator_weights_[voting], 1 / n_estimators)
 
 
 def test_out_of_bag_votes_are_those_of_stumps_trained_without_the_row(table):

@@ -69,15 +69,15 @@ def in_duckdb(query, rows, table="da ta"):
 ENGINES = pytest.mark.parametrize("run", [in_sqlite, in_duckdb])
 
 
-def queries():
-    """Return every model in both engines; in DuckDB, long queries and votes are slow."""
-    for name in NAMES:
+def in_both_engines(names):
+    """Return models in both engines; in DuckDB, long queries and votes are slow."""
+    for name in names:
         long = "3 classes" in name or name.startswith(("Perceptron", "Subsample", "Weighted"))
         yield pytest.param(name, in_sqlite)
         yield pytest.param(name, in_duckdb, marks=[pytest.mark.slow] * long)
 
 
-@pytest.mark.parametrize(("name", "run"), [*queries()])
+@pytest.mark.parametrize(("name", "run"), [*in_both_engines(NAMES)])
 def test_scores_and_labels(name, run):
     model, rows = case(name)
     found = run(to_sql(model, "da ta", keep=["Key"]), with_key(rows))
@@ -88,8 +88,7 @@ def test_scores_and_labels(name, run):
     assert found.columns["Key"] == tuple(range(len(rows)))
 
 
-@ENGINES
-@pytest.mark.parametrize("name", WITH_PROBABILITIES)
+@pytest.mark.parametrize(("name", "run"), [*in_both_engines(WITH_PROBABILITIES)])
 def test_probabilities(name, run):
     model, rows = case(name)
     found = run(to_sql(model, "da ta", keep=["Key"], probability=True), with_key(rows))
@@ -98,8 +97,7 @@ def test_probabilities(name, run):
     assert np.abs(found.numbers("probability") - expected).max() < TOLERANCE
 
 
-@ENGINES
-@pytest.mark.parametrize("name", WITHOUT_MISSING)
+@pytest.mark.parametrize(("name", "run"), [*in_both_engines(WITHOUT_MISSING)])
 def test_missing_values_leave_no_score_if_the_model_takes_none(name, run):
     model, rows = case(name)
     rows = with_key(rows)

@@ -8,15 +8,12 @@ import everystump as es
 
 KERNEL = es.KernelSVC(fit_intercept=False)
 BOOSTING = es.StumpBoostingClassifier(n_estimators=20)
-# A class that has several ways to be fitted is checked once for each.
+# Classes with different ways to be fitted are checked once for those that share the least code.
 ESTIMATORS = [
     es.StumpSVC(),
-    es.StumpSVC(fit_intercept=False),
     es.StumpLogisticRegression(),
     es.StumpSVCCV(Cs=[1.0], cv=2, interactions=0),
-    es.StumpSVCCV(Cs=[1.0], selection="loo-bound"),
-    es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, interaction_strength=0.1),
-    es.StumpSVC(interactions="auto"),
+    es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, interactions=0),
     es.StumpLogisticRegression(interactions=2, max_interaction_order=3),
     es.KernelSVC(),
     KERNEL,
@@ -32,7 +29,11 @@ ESTIMATORS = [
     es.LooBoundSearch(KERNEL, {"C": [0.1, 1]}),
 ]
 VARIANTS = [
+    es.StumpSVC(fit_intercept=False),
     es.StumpSVC(loss="squared_hinge"),
+    es.StumpSVC(interactions="auto"),
+    es.StumpSVCCV(Cs=[1.0], selection="loo-bound"),
+    es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, interaction_strength=0.1),
     es.StumpSVCCV(Cs=3),
     es.StumpSVCCV(Cs=3, selection="loo-bound"),
     es.StumpLogisticRegressionCV(Cs=3),
