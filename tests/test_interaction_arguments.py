@@ -24,7 +24,7 @@ def make_frame(n=400, seed=0):
         ([("a", "z")], r"interactions: X has no feature 'z'; use the names"),
         ([(0, 4)], r"interactions: feature 4 does not exist; X has 4 features"),
         ([(0, -1)], r"interactions: feature -1 does not exist"),
-        ([("a",)], r"has 1 features; an interaction has two or three"),
+        ([("a",)], "has 1 feature; list two or three"),
         (["ab"], r"interactions: 'ab' must be a pair"),
         ([(0, 1.5)], r"interactions: 1.5 is neither the name nor the number"),
         ("all", r"interactions='all' must be a number of interactions"),

@@ -88,10 +88,13 @@ def test_the_strength_is_chosen_and_reported(table, tmp_path):
     assert record["path"]["chosen"] == model.interaction_cv_results_["chosen"] > 0
     assert ["age", "income"] in record["features"]
     line = next(line for line in done.stdout.splitlines() if line.startswith("Interactions"))
-    assert line.split(maxsplit=1)[1] == (
-        f"2 pairs of features, strength {model.interaction_strength_:.3g}, the best of "
+    expected = (
+        f"2 pairs of features, strength {record['path']['chosen']:.3g}, the best of "
         f"{len(strengths) - 1} strengths by cross-validated log loss"
     )
+    if model.cv_results_["chosen"] != model.C_:
+        expected += f"; {model.interaction_strength_:.3g} at the refined C"
+    assert line.split(maxsplit=1)[1] == expected
     assert "infinite ensemble of stumps with 2 interactions, logistic loss" in done.stdout
     assert "values by cross-validated log loss" in done.stdout  # the line of C
 

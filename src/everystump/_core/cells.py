@@ -149,6 +149,6 @@ def _principal_directions(column: Column, masses: np.ndarray) -> tuple[np.ndarra
     variances, directions = np.linalg.eigh((stumps.T * fractions) @ stumps)
     varies = variances > _MIN_EIGENVALUE * variances.max(initial=0.0)
     order = np.flatnonzero(varies)[::-1]
-    if len(order) == 0:  # a constant feature: one direction in which nobody votes
+    if len(order) == 0:  # a constant feature: one direction, whose values are 0
         return np.zeros((column.n_bins, 1)), np.zeros(1)
     return stumps @ directions[:, order], variances[order]

@@ -14,7 +14,6 @@ from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
 from everystump._core.fitted_shapes import SurfaceBuilder, inside_cells, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
-from everystump._core.interactions import Term
 from everystump._core.losses import Loss
 from everystump._core.measures import Masses, Measure
 from everystump._core.packing import Packing, keep_columns, pack
@@ -32,6 +31,7 @@ from everystump._core.solvers.problem import (
 )
 from everystump._core.solvers.rows import Rows
 from everystump._core.terms import Terms
+from everystump._terms import Term
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ class Design:
         return out + solution.intercept
 
     def shape_model(self, solution: Solution) -> ShapeModel:
-        """Return the curves of a solution, each with weighted mean 0 if there is an intercept.
+        """Return curves and surfaces of a solution, with weighted mean 0 if there is an intercept.
 
         A constant can be moved between a curve and the intercept; centered curves are easiest to
         interpret.  Without an intercept, the kernel determines the constant of each curve.

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from everystump._core.cells import CellColumn
-from everystump._core.interactions import Term
 from everystump._core.purify import Purified
 from everystump._core.shapes import Shape, ShapeModel, combine_shapes
 from everystump._core.surfaces import Axis, Surface, combine_surfaces
+from everystump._terms import Term
 
 
 class SurfaceBuilder:

@@ -26,9 +26,9 @@ from everystump._core.cells import make_cells
 from everystump._core.codes import Codes
 from everystump._core.columns import Columns
 from everystump._core.interaction_layout import add_interactions, make_interactions
-from everystump._core.interactions import Term
 from everystump._core.measures import Measure
 from everystump._core.threads import thread_map
+from everystump._terms import Term
 
 # More pairs than this are ranked by a few directions first.
 _MAX_EXACT = 2000

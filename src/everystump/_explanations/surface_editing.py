@@ -13,8 +13,9 @@ from everystump._core.surfaces import Axis, Surface, combine_surfaces, entry_pos
 from everystump._explanations.access import feature_names
 from everystump._explanations.editing import Region, check_region
 from everystump._explanations.joint import surface_mean
-from everystump._explanations.terms import Term, term_names
+from everystump._explanations.terms import term_names
 from everystump._tables.frames import Feature
+from everystump._terms import Term
 
 Weights = tuple[np.ndarray, ...]
 

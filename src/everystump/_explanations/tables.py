@@ -11,8 +11,9 @@ from everystump._core.shapes import Ensemble, Shape, ShapeModel
 from everystump._core.surfaces import Axis, Surface
 from everystump._explanations.access import feature_names
 from everystump._explanations.importance import Densities, importances, missing_fraction
-from everystump._explanations.terms import Term, term_names
+from everystump._explanations.terms import term_names
 from everystump._tables.frames import Feature
+from everystump._terms import Term
 
 _STUMP_COLUMNS = ["feature", "question", "direction", "weight", "low", "high", "level"]
 

@@ -93,19 +93,37 @@ class AscendingGrid(PathGrid):
 class ClimbingGrid(PathGrid):
     """Values on a geometric grid: the first ones, then neighbors of the best until it is a peak.
 
-    A neighbor is ``factor`` times larger or smaller.  The first one is tried first, and the other
-    one only if it is not better.  ``low`` and ``high`` limit the values.
+    The neighbors of a value are ``factor`` times larger and smaller.  One of them is tried first,
+    the other one only if that is not better.
+
+    Parameters
+    ----------
+    known, first : list of float
+        Values whose scores are known, and those to try first.
+    factor : float
+        Greater than 1.
+    low, high : float
+        Limits of the values.
+    upwards : bool
+        Whether the larger neighbor is tried first.
     """
 
     def __init__(
         self,
+        known: list[float],
         first: list[float],
         factor: float,
         low: float,
         high: float,
+        *,
+        upwards: bool,
     ) -> None:
-        self._first, self._limits = first, (low, high)
-        self._factors = factor, 1 / factor
+        self._known, self._first, self._limits = known, first, (low, high)
+        self._factors = (factor, 1 / factor) if upwards else (1 / factor, factor)
+
+    def known(self) -> list[float]:
+        """Return the values whose scores are known."""
+        return self._known
 
     def first(self) -> list[float]:
         """Return the first values."""
@@ -123,21 +141,11 @@ class ClimbingGrid(PathGrid):
         return []
 
 
-class NeighborGrid(ClimbingGrid):
-    """A climbing grid that begins at a value whose score is known, downwards first."""
-
-    def __init__(self, value: float, factor: float, low: float, high: float) -> None:
-        super().__init__([value / factor], 1 / factor, low, high)
-        self._value = value
-
-    def known(self) -> list[float]:
-        """Return the value at which the grid begins."""
-        return [self._value]
-
-
 def refined_cost_grid(C: float) -> PathGrid:
-    """Return the grid on which C is refined."""
-    return NeighborGrid(C, _REFINED_C_FACTOR, 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2)
+    """Return the grid on which C is refined, downwards first, given a C whose score is known."""
+    low, high = 2.0**-_EXTENSION_LOG2, 2.0**_EXTENSION_LOG2
+    first = [max(low, C / _REFINED_C_FACTOR)]
+    return ClimbingGrid([C], first, _REFINED_C_FACTOR, low, high, upwards=False)
 
 
 def cost_grid(Cs: Any) -> PathGrid:
@@ -152,10 +160,12 @@ def strength_grid(strength: Any, C: float) -> PathGrid:
     if strength is None:
         products = [2.0**k for k in _COARSE_LOG2]
         return ClimbingGrid(
+            [],
             [product / C for product in products],
             _STRENGTH_FACTOR,
             products[0] / C,
             2.0**_EXTENSION_LOG2 / C,
+            upwards=True,
         )
     listed = np.atleast_1d(np.asarray(strength, dtype=object)).tolist()
     expected = "a positive finite number or a list of them"

@@ -11,6 +11,7 @@ import numpy as np
 
 from everystump._tables.frames import Feature
 from everystump._terms import Term
+from everystump._text import pluralize
 
 _EXPECTED = 'a number of interactions, "auto", or a list of pairs of feature names or numbers'
 
@@ -47,12 +48,12 @@ def _as_term(entry: Any, numbers: dict[Any, int], n_features: int) -> Term:
     """Return the features of one interaction, in ascending order."""
     if isinstance(entry, str) or not isinstance(entry, Iterable):
         raise ValueError(
-            f"interactions: {entry!r} must be a pair (or three) of feature names or numbers."
+            f"interactions: {entry!r} must be a pair or a triple of feature names or numbers."
         )
     members = list(entry)
     if len(members) not in (2, 3):
         raise ValueError(
-            f"interactions: {entry!r} has {len(members)} features; an interaction has two or three."
+            f"interactions: {entry!r} has {pluralize(len(members), 'feature')}; list two or three."
         )
     term = [_number(member, numbers, n_features) for member in members]
     if len(set(term)) < len(term):

@@ -255,8 +255,12 @@ def _interactions(record: dict[str, Any]) -> str:
     n_features = [len(features) for features in record["features"]]
     counts = [(n_features.count(2), "pair"), (n_features.count(3), "triple")]
     what = " and ".join(pluralize(n, noun) for n, noun in counts if n)
-    how = f", the best of {len(path['strength']) - 1} strengths by {by}" if path else ""
-    return f"{what} of features, strength {record['strength']:.3g}{how}"
+    if not path:
+        return f"{what} of features, strength {record['strength']:.3g}"
+    how = f"the best of {len(path['strength']) - 1} strengths by {by}"
+    text = f"{what} of features, strength {path['chosen']:.3g}, {how}"
+    is_other = record["strength"] != path["chosen"]
+    return f"{text}; {record['strength']:.3g} at the refined C" if is_other else text
 
 
 def _error(about: dict[str, Any]) -> str:

@@ -37,11 +37,12 @@ class ClusterWatch:
         """Return the workers of the cluster; raise if its scheduler does not answer."""
         start = time.monotonic()
         while time.monotonic() - start < self._timeout and self._client.status != "closed":
-            if self._client.status == "running":
+            scheduler = self._client.scheduler
+            if self._client.status == "running" and scheduler is not None:
                 # Unlike client.scheduler_info, this raises if the scheduler does not answer.
                 with suppress(OSError, TimeoutError):
                     return self._client.sync(
-                        self._client.scheduler.identity,
+                        scheduler.identity,
                         n_workers=-1,
                         callback_timeout=self._timeout,
                     )["workers"]

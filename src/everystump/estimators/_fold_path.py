@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -14,6 +14,19 @@ from everystump._selection.folds import Fold
 from everystump._selection.scorers import Score
 
 
+class Fit(NamedTuple):
+    """The results of a fit on one fold."""
+
+    score: float
+    gap: float
+    fit_time: float
+    score_time: float
+
+
+# A design and its solutions, one per class.
+Start = tuple[Design, list[Solution]]
+
+
 @dataclass
 class FoldPath:
     """One fold, its scorer, its design, and the results of each value of the parameter."""
@@ -21,44 +34,41 @@ class FoldPath:
     fold: Fold
     score: Score
     design: Design
-    first_start: tuple[Design, list[Solution]] | None = None  # from which the path begins
-    # The designs and solutions at both ends of the path, from which it continues.
-    ends: dict[float, tuple[Design, list[Solution]]] = field(default_factory=dict)
-    gaps: dict[float, float] = field(default_factory=dict)
-    scores: dict[float, float] = field(default_factory=dict)
-    fit_times: dict[float, float] = field(default_factory=dict)
-    score_times: dict[float, float] = field(default_factory=dict)
+    first_start: Start | None = None  # from which the path begins
+    fits: dict[float, Fit] = field(default_factory=dict)
+    # The solutions of the smallest, the largest and the best value, from which others start.
+    _starts: dict[float, Start] = field(default_factory=dict)
 
     def starts(self, value: float, design: Design) -> list[Solution] | None:
         """Return the solutions of the nearest value as starts for another one."""
-        start = self.first_start
-        if self.ends:
-            start = self.ends[min(self.ends, key=lambda end: abs(np.log(end / value)))]
+        start = self._nearest(value)
         if start is None:
             return None
         source, solutions = start
         return [design.warm_start(solution, source) for solution in solutions]
 
-    def add_end(self, value: float, design: Design, solutions: list[Solution]) -> None:
-        """Store the solutions of a value if it is an end of the path."""
-        self.ends[value] = design, solutions
-        self.ends = {end: self.ends[end] for end in (min(self.ends), max(self.ends))}
+    def _nearest(self, value: float) -> Start | None:
+        if not self._starts:
+            return self.first_start
+        return self._starts[min(self._starts, key=lambda known: abs(np.log(known / value)))]
 
-    def continued(self, value: float, renamed: float) -> FoldPath:
-        """Return the path of another parameter that begins with the results of a value.
+    def add(self, value: float, fit: Fit, start: Start) -> None:
+        """Add the results of a value, and its solutions."""
+        self.fits[value] = fit
+        self._starts[value] = start
+        best = max(self._starts, key=lambda known: self.fits[known].score)
+        useful = {min(self._starts), max(self._starts), best}
+        self._starts = {known: self._starts[known] for known in useful}
 
-        There the value is called ``renamed``.
-        """
-        path = FoldPath(self.fold, self.score, self.design)
-        path.first_start = self.ends[min(self.ends, key=lambda end: abs(np.log(end / value)))]
-        for name in ("gaps", "scores", "fit_times", "score_times"):
-            setattr(path, name, {renamed: getattr(self, name)[value]})
-        return path
+    def restart(self, value: float, new_value: float) -> FoldPath:
+        """Return the path of another parameter, where ``new_value`` has the results of a value."""
+        start = self._nearest(value)
+        return FoldPath(self.fold, self.score, self.design, start, {new_value: self.fits[value]})
 
 
 def path_scores(values: list[float], paths: list[FoldPath]) -> np.ndarray:
     """Return the scores, of shape (n_folds, n_values)."""
-    scores = np.array([[path.scores[value] for value in values] for path in paths])
+    scores = np.array([[path.fits[value].score for value in values] for path in paths])
     if not np.all(np.isfinite(scores)):
         k = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
         raise ValueError(
@@ -71,9 +81,11 @@ def path_scores(values: list[float], paths: list[FoldPath]) -> np.ndarray:
 def cv_results(name: str, values: list[float], paths: list[FoldPath]) -> dict[str, Any]:
     """Return the results of all fits along the path of a parameter, as GridSearchCV does."""
     scores = path_scores(values, paths)
-    fit_times = np.array([[path.fit_times[value] for value in values] for path in paths])
-    score_times = np.array([[path.score_times[value] for value in values] for path in paths])
-    gaps = [[path.gaps[value] for value in values] for path in paths]
+    fits = [[path.fits[value] for value in values] for path in paths]
+    fit_times, score_times, gaps = (
+        np.array([[getattr(fit, part) for fit in row] for row in fits])
+        for part in ("fit_time", "score_time", "gap")
+    )
     return {
         f"param_{name}": np.array(values),
         "params": [{name: value} for value in values],
@@ -85,6 +97,6 @@ def cv_results(name: str, values: list[float], paths: list[FoldPath]) -> dict[st
         "std_fit_time": fit_times.std(axis=0),
         "mean_score_time": score_times.mean(axis=0),
         "std_score_time": score_times.std(axis=0),
-        "max_gap": np.max(gaps, axis=0),
+        "max_gap": gaps.max(axis=0),
         "n_splits": len(paths),
     }

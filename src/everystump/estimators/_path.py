@@ -34,7 +34,7 @@ from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
 from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
 from everystump.estimators._bounds import single_machine_ensembles
-from everystump.estimators._fold_path import FoldPath, cv_results, path_scores
+from everystump.estimators._fold_path import Fit, FoldPath, cv_results, path_scores
 from everystump.estimators._interactions import (
     SCREENING_STRENGTH,
     AdditiveFit,
@@ -77,13 +77,6 @@ class CPathEnsemble(BaseStumpEnsemble):
     interaction_strength: Any = None
     random_state: Any = 0
 
-    def _interaction_choice(self, n_classes: int) -> InteractionChoice:
-        """Return how the interactions are chosen; a bound chooses none by itself."""
-        choice = super()._interaction_choice(n_classes)
-        if self.selection == "loo-bound" and choice.requested == "auto":
-            return replace(choice, requested=0)
-        return choice
-
     def _fixed_c_estimator(self, C: float) -> FixedCEnsemble:
         """Return an unfitted estimator with the same parameters and a fixed C."""
         params = {**self.get_params(deep=False), "C": C, "n_jobs": 1, "verbose": 0}
@@ -98,6 +91,8 @@ class CPathEnsemble(BaseStumpEnsemble):
 
     def _fit_design(self, table: TrainingTable, design: Design) -> None:
         choice = self._interaction_choice(len(table.classes))
+        if self.selection == "loo-bound" and choice.requested == "auto":
+            choice = replace(choice, requested=0)  # a bound chooses none by itself
         folds = self._make_folds(table)
         self._select_cost(table, design, folds, cost_grid(self.Cs))
         starts = None
@@ -175,8 +170,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         n_threads = self._strength_threads(paths)
 
         def fit_additive(path: FoldPath) -> None:
-            self._fit_and_score(table, path, 0.0, design, self.C_, n_threads)
-            additive = path.ends.pop(0.0)[1]
+            path.fits[0.0], additive = self._fit_fold(table, path, None, design, self.C_, n_threads)
             path.design = extended
             if choice.needs_screening(design):
                 own = self._additive_fit(table, design, additive, n_threads)
@@ -213,14 +207,19 @@ class CPathEnsemble(BaseStumpEnsemble):
         """
         product = self.C_ * strength
         n_threads = self._strength_threads(paths)
-        refined = [path.continued(strength, self.C_) for path in paths]
+        refined = [path.restart(strength, self.C_) for path in paths]
 
         def fit(path: FoldPath, C: float) -> None:
             own = path.design.with_strength(product / C)
             self._fit_and_score(table, path, C, own, C, n_threads)
 
         Cs = self._run_path(refined, refined_cost_grid(self.C_), fit, "C")
-        self.refined_cv_results_ = cv_results("C", Cs, refined)
+        results = cv_results("C", Cs, refined)
+        strengths = product / results["param_C"]
+        results["param_interaction_strength"] = strengths
+        for params, own in zip(results["params"], strengths.tolist(), strict=True):
+            params["interaction_strength"] = own
+        self.refined_cv_results_ = results
         self.C_, self.best_score_ = self._best(self.refined_cv_results_, "C")
         return product / self.C_
 
@@ -292,7 +291,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         return make_score(self, scoring, table, fold.test)
 
     def _warn_if_folds_not_converged(self, paths: list[FoldPath], name: str) -> None:
-        worst = max(gap for path in paths for gap in path.gaps.values())
+        worst = max(fit.gap for path in paths for fit in path.fits.values())
         if worst > self._fold_tol():
             warn_user(
                 f"{type(self).__name__}: some fits of the path stopped at max_iter={self.max_iter} "
@@ -311,6 +310,20 @@ class CPathEnsemble(BaseStumpEnsemble):
         n_threads: int = 1,
     ) -> None:
         """Fit and score one fold for one value of the parameter."""
+        starts = path.starts(value, design)
+        fit, solutions = self._fit_fold(table, path, starts, design, C, n_threads)
+        path.add(value, fit, (design, solutions))
+
+    def _fit_fold(
+        self,
+        table: TrainingTable,
+        path: FoldPath,
+        starts: list[Solution] | None,
+        design: Design,
+        C: float,
+        n_threads: int,
+    ) -> tuple[Fit, list[Solution]]:
+        """Fit one fold; return the results and the solutions."""
         start = time.perf_counter()
         solutions = self._solve(
             table,
@@ -318,16 +331,14 @@ class CPathEnsemble(BaseStumpEnsemble):
             C,
             tol=self._fold_tol(),
             index=path.fold.train,
-            starts=path.starts(value, design),
+            starts=starts,
             n_threads=n_threads,
             verbose=0,
         )
         fitted = time.perf_counter()
-        path.scores[value] = path.score(self._candidate(table, design, C, solutions))
-        path.gaps[value] = max(solution.certificate.gap for solution in solutions)
-        path.add_end(value, design, solutions)
-        path.fit_times[value] = fitted - start
-        path.score_times[value] = time.perf_counter() - fitted
+        score = path.score(self._candidate(table, design, C, solutions))
+        gap = max(solution.certificate.gap for solution in solutions)
+        return Fit(score, gap, fitted - start, time.perf_counter() - fitted), solutions
 
     def _candidate(
         self, table: TrainingTable, design: Design, C: float, solutions: list[Solution]

@@ -392,8 +392,10 @@ class BaseStumpEnsemble(TabularClassifier):
         reasons += self._data_dependent_features()
         if self.interactions_:
             reasons.append(
-                "interactions: their cells and their centers depend on the training samples"
+                "interactions: their bins and their centers depend on the training samples"
             )
+        if np.ndim(self.interactions) == 0 and self.interactions:  # a number, or "auto"
+            reasons.append("interactions: the pairs were chosen on the training samples")
         if not self._C_is_fixed:
             reasons.append("C was chosen on the training samples")
         return (*reasons, BALANCED) if self.class_weight == "balanced" else tuple(reasons)

@@ -18,8 +18,9 @@ class StumpSVC(FixedCEnsemble):
     """Support vector classifier over all decision stumps: an infinite ensemble of stumps.
 
     Minimizes ``|f|^2 / 2 + C sum_i loss(y_i f(x_i))`` over all ensembles ``f`` of the stumps in
-    the support of `measure` (Lin & Li, 2005).  The fitted model is an additive model with one shape
-    function (curve) per feature and an optimality certificate.
+    the support of `measure` (Lin & Li, 2005), and of their products if there are `interactions`.
+    The fitted model is an additive model with one shape function (curve) per feature, a surface per
+    interaction, and an optimality certificate.
 
     Parameters
     ----------
@@ -136,11 +137,12 @@ class StumpSVC(FixedCEnsemble):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StumpSVCCV(CPathEnsemble):
-    """`StumpSVC` with C chosen by cross-validation along a path.
+    """`StumpSVC` with C, and the strength of interactions, chosen by cross-validation along paths.
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
     folds are solved to a tolerance of a few times ``tol``, and the path stops after its best value,
-    so that the whole path takes about as long as 10 fits.
+    so that the path of C takes about as long as 10 fits.  Interactions are then tried on a second
+    path, unless ``interactions=0``.
 
     Parameters
     ----------
@@ -159,7 +161,9 @@ class StumpSVCCV(CPathEnsemble):
     scoring : str or callable, default=None
         A scikit-learn scorer; accuracy by default.
     selection : {"cv", "cv-1se", "loo-bound"}, default="cv"
-        "cv" selects the best mean score, "cv-1se" the smallest C within one standard error of it,
+        "cv" selects the best mean score, "cv-1se" the smallest C, and the smallest strength of
+        interactions, within one standard error of it (over 30,000 samples, the strength is chosen
+        on a single split, which has no standard error, so that the best one is selected),
         and "loo-bound" the smallest bound on the leave-one-out error, which needs no folds
         (`everystump.bounds.loo_bound`) but does not support ``monotonic_cst``.
     interaction_strength : float, array-like or None, default=None
@@ -184,17 +188,19 @@ class StumpSVCCV(CPathEnsemble):
     C_ : float
         Selected C.
     best_score_ : float
-        Mean score of the selected C over the folds.
+        Mean score of the selected C, and strength of interactions, over the folds that chose them.
     scoring_ : str
         Name of the scorer, "score" for a callable, or "1 - leave-one-out bound".
     cv_results_ : dict of ndarrays
-        Results of the path in the format of `GridSearchCV`, with the largest duality gap of each C.
+        Results of the path in the format of `GridSearchCV`, with the largest duality gap of each C,
+        the number of folds (``n_splits``) and the selected value (``chosen``), which is ``C_``
+        unless C was refined with interactions.
     interaction_cv_results_ : dict of ndarrays
         Results of the path of `interaction_strength` in the format of `GridSearchCV`, if there was
         one; a strength of 0 stands for the model without interactions.
     refined_cv_results_ : dict of ndarrays
-        Results of values of C tried with interactions, their strength times C being fixed, if there
-        were any; ``C_`` is the best of them.
+        Results of pairs of C and strength with the same product, if there were any; ``C_`` and
+        ``interaction_strength_`` are the best of them.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.
     shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_

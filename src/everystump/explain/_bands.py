@@ -78,7 +78,7 @@ def heat_axis(panel: SurfacePanel, j: int, weights: np.ndarray) -> HeatAxis:
     axis, density = panel.surface.axes[j], panel.densities[j]
     if axis.is_category:
         return _levels(axis, panel.features[j], density, weights, panel.curves[j].levels)
-    return _numbers(axis, density, is_vertical=j == 1)
+    return _numbers(repr(panel.names[j]), axis, density, is_vertical=j == 1)
 
 
 def _range(axis: Axis, density: RowDensity | None) -> tuple[float, float]:
@@ -97,9 +97,9 @@ def _range(axis: Axis, density: RowDensity | None) -> tuple[float, float]:
     return (low, high) if high > low else (low - margin, high + margin)
 
 
-def _numbers(axis: Axis, density: RowDensity | None, is_vertical: bool) -> HeatAxis:
+def _numbers(name: str, axis: Axis, density: RowDensity | None, is_vertical: bool) -> HeatAxis:
     low, high = _range(axis, density)
-    check_drawable(low, high)
+    check_drawable(name, low, high)
     edges = np.linspace(low, high, _N_PIXELS + 1)
     centers = (edges[:-1] + edges[1:]) / 2
     main = Band(edges, axis.shares(centers), _neighbors(axis, centers))

@@ -149,12 +149,12 @@ def sign_colors(n_classes: int, k: int) -> tuple[str, str]:
     return (SECOND, FIRST) if n_classes == 2 else (class_colors(n_classes)[k], NEUTRAL)
 
 
-def check_drawable(low: float, high: float) -> None:
-    """Raise an error if a range is too wide for the arithmetic of a plot."""
+def check_drawable(name: str, low: float, high: float) -> None:
+    """Raise an error if the range of a feature is too wide for the arithmetic of a plot."""
     if max(abs(low), abs(high)) > _MAX_DRAWN:
         raise ValueError(
-            f"estimator: a feature has values from {low:g} to {high:g}, too large to be drawn; "
-            f"divide it by a constant and fit again, or draw other features."
+            f"estimator: feature {name} has values from {low:g} to {high:g}, too large to be "
+            f"drawn; divide it by a constant and fit again, or draw other features."
         )
 
 

@@ -171,7 +171,7 @@ class CurvesDisplay:
         shape, density = self.shapes[k], None if self.densities is None else self.densities[k]
         values = _drawn_values(shape, density)
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-        check_drawable(low, high)
+        check_drawable(repr(self.names[k]), low, high)
         margin = 0.04 * (high - low) or 0.5
         if density is not None:
             _draw_density(axis, density, low, high)

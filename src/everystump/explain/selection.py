@@ -63,6 +63,8 @@ class PathDisplay(AxesDisplay):
         The name of the score.
     param : {"C", "interaction_strength"}
         The parameter that varies along the path.
+    refined : float or None
+        The final value, if C was chosen once more with interactions.
     figure_, ax_ : matplotlib Figure and Axes
         The plot, set by `plot`.
     """
@@ -71,6 +73,7 @@ class PathDisplay(AxesDisplay):
     chosen: float
     scorer: str = "score"
     param: str = "C"
+    refined: float | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, param: str = "C", ax: Any = None) -> Self:
@@ -101,7 +104,10 @@ class PathDisplay(AxesDisplay):
             scorer = f"{scorer} {where}"
         # Absent in earlier model files, where the last choice was the only one.
         chosen = results.get("chosen", getattr(estimator, path.chosen))
-        return cls(results, float(chosen), scorer, param).plot(ax=ax)
+        refined = None
+        if hasattr(estimator, "refined_cv_results_"):
+            refined = float(getattr(estimator, path.chosen))
+        return cls(results, float(chosen), scorer, param, refined).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         values, mean = self.results[f"param_{self.param}"], self.results["mean_test_score"]
@@ -125,6 +131,8 @@ class PathDisplay(AxesDisplay):
         )
         label = _PATHS[self.param].label
         choice = f"chosen {label} = {self.chosen:.3g}" if self.chosen else "chosen: no interactions"
+        if self.refined is not None and self.refined != self.chosen:
+            choice += f", then {self.refined:.3g}"
         _mark_chosen(ax, positions[np.argmin(np.abs(values - self.chosen))], choice)
         ax.set_xscale("log", base=2)
         if values[0] == 0:

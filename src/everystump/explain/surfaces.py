@@ -13,8 +13,9 @@ from everystump._core.shapes import ShapeModel
 from everystump._explanations.access import class_model_indices, shape_models
 from everystump._explanations.importance import sample_densities
 from everystump._explanations.joint import GridDensity, surface_std
-from everystump._explanations.terms import Term, interaction_features, name_terms
+from everystump._explanations.terms import interaction_features, name_terms
 from everystump._tables.validation import check_rows
+from everystump._terms import Term
 from everystump._text import pluralize
 from everystump.explain._bands import HeatAxis, heat_axis
 from everystump.explain._display import (

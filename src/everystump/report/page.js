@@ -86,7 +86,8 @@ function drawAbout({ about, text, interactions, document: model }) {
     add("duality gap", gap,
       certificate.converged === false ? "above the tolerance" : "relative");
   }
-  if (path && typeof path.chosen === "number") add("C", formatNumber(path.chosen));
+  const C = about.interactions?.refined_C ?? path?.chosen;
+  if (typeof C === "number") add("C", formatNumber(C));
   drawMetrics(text.metrics);
   const notes = byId("notes");
   if (text.certificate) {
@@ -285,10 +286,10 @@ function explainedTable({ terms, labels, what_if: whatIf }, rows, panel, scorer,
 function drawChoices({ about: { path, interactions } }) {
   const choices = [
     path && path.C && path.C.length && path.mean
-      ? ["C", drawPath(path, "C", path.C), explainC(path)] : null,
+      ? ["C", drawPath(path, "C", path.C), explainC(path, interactions)] : null,
     interactions?.path ? ["the strength of interactions",
       drawPath(interactions.path, "strength", interactions.path.strength),
-      explainStrength(interactions.path)] : null].filter(Boolean);
+      explainStrength(interactions)] : null].filter(Boolean);
   if (!choices.length) return;
   byId("path-title").textContent = `Choice of ${choices.map(([name]) => name).join(" and of ")}`;
   showSection("path", `Choice of ${choices[0][0]}`);
@@ -296,18 +297,23 @@ function drawChoices({ about: { path, interactions } }) {
     html("div", { class: "card" }, plot, html("p", { class: "hint" }, text))));
 }
 
-function explainC(path) {
+function explainC(path, interactions) {
+  const refined = interactions?.refined_C;
+  const isRefined = typeof refined === "number" && refined !== path.chosen;
   return "C is the inverse regularization strength: a small C gives simple curves, and a large C " +
     "gives curves that follow the training rows closely. " +
     `${isLoss(path) ? "Lower" : "Higher"} values of the validation ${scoreName(path)} are better; ` +
     "the band shows plus and minus one standard deviation" +
-    `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}.`;
+    `${path.chosen ? `. C\u00a0=\u00a0${formatNumber(path.chosen)} was chosen` : ""}` +
+    `${isRefined ? ` without interactions, and ${formatNumber(refined)} with them` : ""}.`;
 }
 
-function explainStrength({ chosen }) {
+function explainStrength({ path: { chosen }, strength }) {
+  const isOther = typeof strength === "number" && chosen > 0 && strength !== chosen;
   return "The strength of interactions weights them relative to the curves: a small strength " +
     "gives weak interactions, and 0 stands for a model without interactions. " +
-    `Strength\u00a0=\u00a0${formatNumber(chosen)} was chosen.`;
+    `Strength\u00a0=\u00a0${formatNumber(chosen)} was chosen` +
+    `${isOther ? `; it is ${formatNumber(strength)} for the C chosen with interactions` : ""}.`;
 }
 
 function drawVersions({ about: { versions } }) {
