@@ -21,7 +21,7 @@ from everystump._terms import Term
 # surfaces: as many as make this number of surfaces, but at least the minimum.
 _MAX_AUTO, _MAX_AUTO_SURFACES, _MIN_AUTO = 300, 600, 20
 # "auto" drops interactions whose importance is below this fraction of the largest one of any term.
-_NEGLIGIBLE = 0.02
+_NEGLIGIBLE = 0.01
 # The strength at which interactions are measured if it is not given: neither so small that only the
 # smoothest ones count, nor so large that noise does.
 SCREENING_STRENGTH = 0.1
