@@ -108,3 +108,13 @@ def test_triples_are_dropped_like_pairs(monkeypatch):
     ).fit(X, y)
     assert model.interactions_ == [(0, 1, 2)]
     assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("n", [40, 60])
+def test_a_pair_that_carries_the_model_is_kept_in_small_tables(n):
+    """On few samples, purified surfaces are almost 0 at the samples."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(n, 2)), rng.normal(size=(2000, 2))
+    model = StumpLogisticRegressionCV().fit(X, X.prod(axis=1) > 0)
+    assert model.interactions_ == [(0, 1)]
+    assert model.score(new, new.prod(axis=1) > 0) > 0.85

@@ -298,7 +298,7 @@ def test_features_too_large_to_be_drawn(display):
     rows = rng.uniform(-1, 1, size=(100, 2)) * [1.7e308, 1.0]
     model = StumpSVC(interactions=1).fit(rows, np.sign(rows[:, 0]) * rows[:, 1] > 0)
     assert np.isfinite(model.decision_function(rows)).all()
-    with pytest.raises(ValueError, match=r"too large to be drawn; divide it by a constant"):
+    with pytest.raises(ValueError, match=r"too large or too close to be drawn; multiply it by"):
         display.from_estimator(model)
 
 

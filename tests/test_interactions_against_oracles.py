@@ -338,11 +338,25 @@ def test_bounds_with_interactions_do_not_hold():
     additive = loo_bound(StumpSVC(**parameters).fit(X, y), X, y)
     model = StumpSVC(interactions=[(0, 1)], **parameters).fit(X, y)
     bound = loo_bound(model, X, y)
-    reason = "interactions: their cells and their centers depend on the training samples"
+    reason = "interactions: their bins and their centers depend on the training samples"
     assert additive.holds and not bound.holds
     assert set(bound.violations) - set(additive.violations) == {reason}
     binned = StumpSVC(interactions=[(0, 1)], interaction_bins=2, **parameters).fit(X, y)
     assert any(text.startswith("max_bins or inter") for text in loo_bound(binned, X, y).violations)
+
+
+@pytest.mark.parametrize("interactions", ["auto", 1])
+def test_bounds_of_chosen_interactions_do_not_hold(interactions):
+    """The labels chose between kernels, even if no interaction is left."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(60, 2)).astype(float)
+    y = X[:, 0] > 1
+    parameters = {"measure": "uniform", "feature_range": (0, 3), "fit_intercept": False, "C": 0.1}
+    assert loo_bound(StumpSVC(**parameters).fit(X, y), X, y).holds
+    model = StumpSVC(interactions=interactions, **parameters).fit(X, y)
+    bound = loo_bound(model, X, y)
+    assert not bound.holds
+    assert "interactions: the pairs were chosen on the training samples" in bound.violations
 
 
 # The measure of interactions

@@ -58,5 +58,12 @@ def test_refined_values_of_c_climb_downwards_first(peak, tried):
     assert logs(run(refined_cost_grid(1.0), lambda log: -abs(log - peak))) == tried
 
 
+def test_refinement_stops_on_a_plateau():
+    assert logs(run(refined_cost_grid(1.0), lambda log: 0.9)) == [-1, 0, 1]
+    # A relative gain of 1e-5 per step is not worth a fit.
+    assert logs(run(refined_cost_grid(1.0), lambda log: 1 - 1e-5 * log)) == [-1, 0, 1]
+    assert len(run(strength_grid(None, 1.0), lambda log: 0.9)) == 4
+
+
 def test_listed_strengths_are_all_tried():
     assert run(strength_grid([1.0, 0.1, 1.0], 5.0), lambda log: log) == [0.1, 1.0]

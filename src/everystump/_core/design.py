@@ -208,6 +208,20 @@ class Design:
                 sizes[d] += np.sqrt(np.average((table - mean) ** 2, weights=column.weights))
         return sizes
 
+    def interaction_sizes(self, solutions: Sequence[Solution]) -> dict[Term, float]:
+        """Return the standard deviation of each interaction over the rows, summed by class.
+
+        Interactions are as they were solved for, not purified.
+        """
+        interactions, n_bins = self.terms.interactions, self.terms.n_bins
+        sizes = dict.fromkeys(interactions.terms, 0.0)
+        for solution in solutions:
+            for term, weights in self.cell_weights.items():
+                table = interactions.term_table(term, solution.weights[n_bins:])
+                mean = np.average(table, weights=weights)
+                sizes[term] += float(np.sqrt(np.average((table - mean) ** 2, weights=weights)))
+        return sizes
+
     def _with_terms(self, terms: Terms, packing: Packing) -> Design:
         signs = self.signs
         if signs is not None:

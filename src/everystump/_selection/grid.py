@@ -23,6 +23,8 @@ _MIN_GAIN = 1e-3
 _N_STANDARD_ERRORS = 2.0
 # A larger model must gain this many standard errors.
 _MIN_GAIN_IN_ERRORS = 0.5
+# A climbing grid does not go on for a smaller relative gain of the mean score.
+_MIN_RELATIVE_GAIN = 1e-4
 # Mean scores with a smaller relative difference are equal up to rounding.
 _ROUNDING = 1e-12
 
@@ -131,14 +133,18 @@ class ClimbingGrid(PathGrid):
 
     def next(self, values: np.ndarray, scores: np.ndarray) -> list[float]:
         """Return a neighbor of the best value; none if both are known."""
-        best = float(values[np.argmax(scores.mean(axis=0))])
-        low, high = self._limits
+        best, (low, high) = self._best(values, scores.mean(axis=0)), self._limits
         for factor in self._factors:
             value = best * factor
             is_known = np.any(np.abs(np.log(values / value)) < _ROUNDING)
             if not is_known and low <= value <= high:
                 return [value]
         return []
+
+    def _best(self, values: np.ndarray, mean: np.ndarray) -> float:
+        """Return the best value; of about equal ones the first known one, or the smallest."""
+        equal = values[mean >= mean.max() - _MIN_RELATIVE_GAIN * np.abs(mean).max()]
+        return next((value for value in self._known if value in equal), float(equal[0]))
 
 
 def refined_cost_grid(C: float) -> PathGrid:

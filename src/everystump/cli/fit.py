@@ -258,9 +258,9 @@ def _interactions(record: dict[str, Any]) -> str:
     if not path:
         return f"{what} of features, strength {record['strength']:.3g}"
     how = f"the best of {len(path['strength']) - 1} strengths by {by}"
-    text = f"{what} of features, strength {path['chosen']:.3g}, {how}"
-    is_other = record["strength"] != path["chosen"]
-    return f"{text}; {record['strength']:.3g} at the refined C" if is_other else text
+    chosen, final = path.get("chosen", record["strength"]), record["strength"]
+    text = f"{what} of features, strength {chosen:.3g}, {how}"
+    return text if final == chosen else f"{text}; {final:.3g} at the refined C"
 
 
 def _error(about: dict[str, Any]) -> str:

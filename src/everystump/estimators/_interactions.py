@@ -13,14 +13,13 @@ import numpy as np
 from everystump._core.design import Design
 from everystump._core.losses import Loss
 from everystump._core.solvers.problem import Solution
-from everystump._explanations.importance import importances
-from everystump._explanations.joint import GridDensity
 from everystump._terms import Term
 
 # "auto" includes at most this many pairs, and fewer if there are several classes, each with its own
 # surfaces: as many as make this number of surfaces, but at least the minimum.
 _MAX_AUTO, _MAX_AUTO_SURFACES, _MIN_AUTO = 300, 600, 20
-# "auto" drops interactions whose importance is below this fraction of the largest one of any term.
+# "auto" drops interactions whose standard deviation over the training samples is below this fraction
+# of the largest one of any term.
 _NEGLIGIBLE = 0.01
 # The strength at which interactions are measured if it is not given: neither so small that only the
 # smoothest ones count, nor so large that noise does.
@@ -88,11 +87,10 @@ class InteractionChoice:
         terms = list(design.terms.interactions.terms)
         if self.requested != "auto" or not terms:
             return terms
-        models = [design.shape_model(solution) for solution in solutions]
-        joint = [GridDensity(weights) for weights in design.surface_density(models[0])]
-        total = np.sum(importances(models, design.columns.density(), joint), axis=0)
-        by_term = dict(zip(models[0].terms, total.tolist(), strict=True))
-        return [term for term in terms if by_term[term] >= _NEGLIGIBLE * total.max()]
+        # Before purification, which on few samples can explain a table by its margins.
+        sizes = design.interaction_sizes(solutions)
+        largest = max(*sizes.values(), *design.curve_sizes(solutions))
+        return [term for term in terms if sizes[term] >= _NEGLIGIBLE * largest]
 
     def terms(self, fit: AdditiveFit, strength: float) -> list[Term]:
         """Return the interactions to include."""

@@ -66,7 +66,7 @@ class BaseStumpEnsemble(TabularClassifier):
         "fit_intercept": ["boolean"],
         "feature_range": ["array-like", None],
         "monotonic_cst": ["array-like", dict, None],
-        "interactions": [Integral, "array-like", str],
+        "interactions": "no_validation",  # see `check_interactions`
         "interaction_bins": [Interval(Integral, 2, 250, closed="both")],
         "max_interaction_order": [Interval(Integral, 2, 3, closed="both")],
         "class_weight": [dict, str, None],
@@ -394,7 +394,7 @@ class BaseStumpEnsemble(TabularClassifier):
             reasons.append(
                 "interactions: their bins and their centers depend on the training samples"
             )
-        if np.ndim(self.interactions) == 0 and self.interactions:  # a number, or "auto"
+        if isinstance(self.interactions, str | Integral) and self.interactions:
             reasons.append("interactions: the pairs were chosen on the training samples")
         if not self._C_is_fixed:
             reasons.append("C was chosen on the training samples")

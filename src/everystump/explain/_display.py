@@ -23,7 +23,8 @@ _CLASSES = (
 )
 DASHED = (0, (4, 4))
 _MAX_EDIT_LENGTH = 60
-_MAX_DRAWN = 1e306  # matplotlib multiplies values by small numbers
+# matplotlib multiplies values by small numbers, and divides by ranges.
+_MAX_DRAWN, _MIN_DRAWN = 1e306, 1e-280
 _MAX_LABEL_LENGTH = 44  # characters of a line below a plot
 
 
@@ -151,10 +152,10 @@ def sign_colors(n_classes: int, k: int) -> tuple[str, str]:
 
 def check_drawable(name: str, low: float, high: float) -> None:
     """Raise an error if the range of a feature is too wide for the arithmetic of a plot."""
-    if max(abs(low), abs(high)) > _MAX_DRAWN:
+    if max(abs(low), abs(high)) > _MAX_DRAWN or 0.0 < high - low < _MIN_DRAWN:
         raise ValueError(
-            f"estimator: feature {name} has values from {low:g} to {high:g}, too large to be "
-            f"drawn; divide it by a constant and fit again, or draw other features."
+            f"estimator: feature {name} has values from {low:g} to {high:g}, too large or too "
+            f"close to be drawn; multiply it by a constant and fit again, or draw other features."
         )
 
 
