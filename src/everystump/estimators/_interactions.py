@@ -18,8 +18,8 @@ from everystump._terms import Term
 # "auto" includes at most this many pairs, and fewer if there are several classes, each with its own
 # surfaces: as many as make this number of surfaces, but at least the minimum.
 _MAX_AUTO, _MAX_AUTO_SURFACES, _MIN_AUTO = 300, 600, 20
-# "auto" drops interactions whose standard deviation over the training samples is below this fraction
-# of the largest one of any term.
+# "auto" drops interactions whose standard deviation over the samples is below this fraction of the
+# largest one of any term.
 _NEGLIGIBLE = 0.01
 # The strength at which interactions are measured if it is not given: neither so small that only the
 # smoothest ones count, nor so large that noise does.
