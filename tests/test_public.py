@@ -27,7 +27,7 @@ ESTIMATORS = [
     "WeightedVoteClassifier",
 ]
 MODEL_FILES = ["ModelFileError", "load", "save"]
-PACKAGES = ["bounds", "datasets", "estimators", "explain", "export"]
+PACKAGES = ["bounds", "chunks", "datasets", "estimators", "explain", "export"]
 PACKAGES += ["kernels", "measures", "report", "shapes"]
 NAMES = sorted([*ESTIMATORS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])

@@ -1,4 +1,5 @@
 from . import bounds as bounds
+from . import chunks as chunks
 from . import datasets as datasets
 from . import estimators as estimators
 from . import explain as explain

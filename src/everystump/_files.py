@@ -7,6 +7,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Callable
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,48 @@ def check_path(path: Any) -> Path:
     if "\0" in text:
         raise ValueError(f"path={text!r} contains a null character; remove it.")
     return Path(text)
+
+
+def find_data_files(path: Any) -> list[Path]:
+    """Return the Parquet or CSV files of a path, a pattern, a folder, or a list of these, in order.
+
+    Of a folder, these are the files in it and in its folders that are not hidden; their names must
+    end in ``.parquet``, ``.pq``, ``.csv`` or, compressed, ``.csv.gz`` and the like.
+    """
+    if isinstance(path, list | tuple):
+        if not path:
+            raise ValueError("path=[] has no files; pass at least one.")
+        return list(dict.fromkeys(file for part in path for file in find_data_files(part)))
+    root = check_path(path)
+    if root.is_dir():
+        inside = (file.relative_to(root) for file in sorted(root.rglob("*")) if file.is_file())
+        hidden = "._"
+        found = [root / file for file in inside if not any(p[0] in hidden for p in file.parts)]
+    elif root.exists():
+        return [root]
+    else:
+        found = [Path(name) for name in sorted(glob(str(root), recursive=True))]
+        found = [file for file in found if file.is_file()]
+        if not found and not has_magic(str(root)):
+            raise FileNotFoundError(f"path={str(root)!r} does not exist; check the name.")
+    kinds = {_data_kind(file) for file in found}
+    if not found or kinds == {None}:
+        raise FileNotFoundError(f"path={str(root)!r}: there is no Parquet or CSV file; check it.")
+    if len(kinds) > 1:
+        other = next(file for file in found if _data_kind(file) != _data_kind(found[0]))
+        raise ValueError(
+            f"path={str(root)!r} contains {found[0].name} and {other.name}; pass a pattern of "
+            f"Parquet files or of CSV files only."
+        )
+    return found
+
+
+def _data_kind(path: Path) -> str | None:
+    """Return the format of a file by its name, None if it is unknown."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes[-1:] in ([".parquet"], [".pq"]):
+        return "parquet"
+    return "csv" if ".csv" in suffixes else None
 
 
 def check_output_path(path: Any, *, overwrite: bool = True) -> Path:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -72,6 +72,23 @@ def thread_map(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> li
         if not other.cancel():
             other.result()
     return results
+
+
+def prefetch(items: Iterator[T]) -> Iterator[T]:
+    """Yield items; a thread computes the next one while the current one is used.
+
+    Examples
+    --------
+    >>> list(prefetch(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    end = object()
+    with ThreadPoolExecutor(1, thread_name_prefix="everystump-prefetch") as pool:
+        following: Future = pool.submit(next, items, end)
+        while (item := following.result()) is not end:
+            following = pool.submit(next, items, end)
+            yield item
+            del item
 
 
 @lru_cache(maxsize=1)

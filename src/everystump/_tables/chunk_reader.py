@@ -21,6 +21,7 @@ from everystump._tables.chunks import (
     TablePlan,
     summarize_chunk,
 )
+from everystump._tables.labels import label_type
 from everystump._tables.row_hashes import RowHashes
 from everystump._tables.training_table import TrainingTable, class_factors
 from everystump._tables.validation import check_n_classes
@@ -57,9 +58,7 @@ class ChunkReader:
         for k, chunk in enumerate(self._iterate()):
             if k == 0:
                 check_columns(estimator, chunk.X)
-            summary: ChunkSummary | None = summarize_chunk(
-                chunk, self.categorical_features, self.n_threads
-            )
+            summary: ChunkSummary | None = self._summarize_one(k, chunk)
             size = 0
             while summary is not None:
                 if size == len(by_size):
@@ -78,6 +77,13 @@ class ChunkReader:
             raise ValueError("chunks: there are no rows of positive weight; pass some.")
         return merged
 
+    def _summarize_one(self, k: int, chunk: Chunk) -> ChunkSummary:
+        """Return the summary of a chunk; errors name the chunk, in which rows are counted."""
+        try:
+            return summarize_chunk(chunk, self.categorical_features, self.n_threads)
+        except ValueError as error:
+            raise ValueError(f"Chunk {k}: {error}") from error
+
     def _iterate(self) -> Iterator[Chunk]:
         for chunk in self.chunks:
             if not isinstance(chunk, tuple) or not 2 <= len(chunk) <= 3:
@@ -92,7 +98,7 @@ class ChunkReader:
     ) -> ReadTable:
         n = summary.n_rows
         codes = scratch.empty((len(plan.columns), n), plan.code_type)
-        label = np.empty(n, dtype=np.min_scalar_type(len(plan.classes)))
+        label = np.empty(n, dtype=label_type(len(plan.classes)))
         index = np.empty(n, dtype=np.int32 if summary.n_input_rows < 2**31 else np.int64)
         hashes = RowHashes(*(np.empty(n, dtype=np.uint64) for _ in range(2)))
         weight = np.empty(n) if summary.has_weights else None

@@ -32,7 +32,7 @@ from everystump._tables.frames import (
     read_rows,
     read_table,
 )
-from everystump._tables.labels import read_labels
+from everystump._tables.labels import encode_labels, read_labels
 from everystump._tables.levels import merge_levels
 from everystump._tables.row_hashes import RowHashes, hash_rows
 from everystump._tables.validation import check_sample_weight, check_target
@@ -165,11 +165,22 @@ class TablePlan:
         y, weight, index = _read_labels_and_weights(chunk, X)
         if len(index) < len(X):
             X = X[index]
-        label = np.searchsorted(self.classes, y[index])
+        label = self._encode_labels(y[index])
         codes = np.empty((len(self.columns), len(X)), dtype=self.code_type)
         sums = encode_columns(X, weight, self.columns, codes, n_threads)
         hashes = hash_rows(X, label, n_threads)
         return EncodedChunk(codes, label, weight, index, hashes, sums)
+
+    def _encode_labels(self, y: np.ndarray) -> np.ndarray:
+        """Return the class index of each label."""
+        classes, label = encode_labels(y)
+        unknown = classes[~np.isin(classes, self.classes)]
+        if len(unknown):
+            raise ValueError(
+                f"y: the label {unknown.tolist()[0]!r} is in the second pass over the chunks but "
+                f"not in the first one; do not change the data during the fit."
+            )
+        return np.searchsorted(self.classes, classes)[label]
 
     def finish(self, sums: Sequence[BinSums]) -> tuple[Column, ...]:
         """Return the columns, given the sums over all rows."""
@@ -192,7 +203,7 @@ def summarize_chunk(
         return _sketch_column(features[d], x, weight)
 
     sketched = thread_map(sketch, range(X.shape[1]), n_threads)
-    classes, label = np.unique(y, return_inverse=True)
+    classes, label = encode_labels(y)
     return ChunkSummary(
         tuple(feature for feature, _ in sketched),
         tuple(column for _, column in sketched),
@@ -240,7 +251,12 @@ def _check_same_columns(first: Sequence[Feature], second: Sequence[Feature]) -> 
     names, others = ([feature.name for feature in features] for features in (first, second))
     if names == others:
         return
-    if None in names or None in others:
+    if (None in names) != (None in others):
+        raise ValueError(
+            "X: a chunk has column names and another one has none; pass all chunks as frames, or "
+            "all as arrays."
+        )
+    if None in names:
         raise ValueError(
             f"X: a chunk has {len(others)} columns and another one {len(names)}; all chunks must "
             f"have the same columns."

@@ -169,10 +169,10 @@ def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     elif len(y) > _MANY_ROWS and y.dtype.kind in "fUO":
         encoded = _encode_by_hash(y)
     classes, label = np.unique(y, return_inverse=True) if encoded is None else encoded
-    return classes, label.astype(_label_type(len(classes)), copy=False)
+    return classes, label.astype(label_type(len(classes)), copy=False)
 
 
-def _label_type(n_classes: int) -> np.dtype:
+def label_type(n_classes: int) -> np.dtype:
     """Return the smallest signed type for class indices; unsigned ones would wrap around."""
     return np.min_scalar_type(-max(n_classes, 1))
 
@@ -188,7 +188,7 @@ def _encode_integers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         is_present[_above(y[part], low)] = True
     present = np.flatnonzero(is_present)
     classes = np.array([low + k for k in present.tolist()]).astype(y.dtype)
-    index = np.zeros(len(is_present), dtype=_label_type(len(classes)))
+    index = np.zeros(len(is_present), dtype=label_type(len(classes)))
     index[present] = np.arange(len(present))
     label = np.empty(len(y), dtype=index.dtype)
     for part in parts:
@@ -206,7 +206,7 @@ def _encode_by_hash(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     label, distinct = factorize(y, use_na_sentinel=False)
     classes, rank = np.unique(np.asarray(distinct, dtype=y.dtype), return_inverse=True)
-    return classes, rank.astype(_label_type(len(classes)))[label]
+    return classes, rank.astype(label_type(len(classes)))[label]
 
 
 def class_indices(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
