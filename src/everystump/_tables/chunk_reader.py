@@ -13,7 +13,7 @@ from everystump._core.chunk_columns import add_sums
 from everystump._core.columns import Columns
 from everystump._core.measures import Measure
 from everystump._scratch import ScratchSpace
-from everystump._sklearn_compat import check_columns
+from everystump._sklearn_compat import check_columns, num_samples
 from everystump._tables.chunks import (
     Chunk,
     ChunkSummary,
@@ -85,13 +85,15 @@ class ChunkReader:
             raise ValueError(f"Chunk {k}: {error}") from error
 
     def _iterate(self) -> Iterator[Chunk]:
+        """Yield the chunks that have rows."""
         for chunk in self.chunks:
             if not isinstance(chunk, tuple) or not 2 <= len(chunk) <= 3:
                 raise TypeError(
                     f"chunks contains a {type(chunk).__name__}; each chunk must be a tuple (X, y) "
                     f"or (X, y, sample_weight)."
                 )
-            yield Chunk(*chunk)
+            if num_samples(chunk[0]):
+                yield Chunk(*chunk)
 
     def _encode(
         self, plan: TablePlan, summary: ChunkSummary, class_weight: Any, scratch: ScratchSpace
@@ -107,16 +109,13 @@ class ChunkReader:
             part = plan.encode(chunk, self.n_threads)
             rows = slice(start, start + len(part.label))
             if rows.stop > n:
-                break
+                raise _second_pass_error(n)
             _copy(part, rows, codes, label, hashes, weight)
             index[rows] = n_input_rows + part.input_index
             sums = part.sums if sums is None else add_sums(sums, part.sums)
             start, n_input_rows = rows.stop, n_input_rows + len(chunk.X)
         if sums is None or start != n:
-            raise ValueError(
-                f"chunks: the second pass did not yield the {n:,} rows of the first one; pass an "
-                f"object that can be iterated twice, such as a list, not a generator."
-            )
+            raise _second_pass_error(n)
         columns = Columns(plan.finish(sums), codes)
         table = TrainingTable(
             None,
@@ -130,6 +129,13 @@ class ChunkReader:
             hashes,
         )
         return ReadTable(table, columns)
+
+
+def _second_pass_error(n_rows: int) -> ValueError:
+    return ValueError(
+        f"chunks: the second pass did not yield the {n_rows:,} rows of the first one; pass an "
+        f"object that can be iterated twice, such as a list, not a generator."
+    )
 
 
 def _copy(
