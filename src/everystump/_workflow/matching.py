@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,18 @@ import numpy as np
 
 from everystump._tables.validation import check_rows
 from everystump._text import InvalidInputError, pluralize, truncate_list
+from everystump._values import NUMBER, TEXT
 from everystump._workflow.errors import input_errors
 from everystump._workflow.options import Dialect
 from everystump._workflow.plan import split_rows
 from everystump._workflow.reading.files import parse_file, read_decompressed
-from everystump._workflow.reading.frames import with_columns
-from everystump._workflow.schema.columns import NUMBERS, column_kind
-from everystump._workflow.schema.labels import find_label, numbers_as_text
-from everystump._workflow.schema.parsers import (
-    ColumnParser,
-    NumberParser,
-    apply_parsers,
-    parsers_from_dict,
+from everystump._workflow.schema.expected_columns import (
+    LEVELS,
+    ExpectedColumns,
+    describe_words,
 )
+from everystump._workflow.schema.labels import find_label
+from everystump._workflow.schema.parsers import parsers_from_dict
 
 HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
 
@@ -60,11 +59,6 @@ class EvaluationRows:
         return not self.is_training and self.leakage_warning is None
 
 
-def stored_parsers(model: Any) -> dict[str, ColumnParser]:
-    """Return the column parsers that are stored with a model, by names of columns in files."""
-    return parsers_from_dict(_origin(model).get("columns", {}))
-
-
 def _origin(model: Any) -> dict[str, Any]:
     return getattr(model, "about_", {}).get("origin") or {}
 
@@ -77,16 +71,28 @@ def _features(model: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def text_columns(model: Any) -> list[str]:
-    """Return the columns that are read as text from a file for a model.
+def expected_columns(model: Any) -> ExpectedColumns:
+    """Return the features of a model, and how columns become these."""
+    kinds = {
+        name: NUMBER if info.levels is None else TEXT if info.kind == TEXT else LEVELS
+        for name, info in _features(model)
+    }
+    origin = _origin(model)
+    parsers = parsers_from_dict(origin.get("columns", {}))
+    return ExpectedColumns(kinds, parsers, origin.get("decimal", "."))
 
-    These are its categorical columns of text, those with a parser, and the labels.
-    """
-    text = [
-        name for name, info in _features(model) if info.levels is not None and info.kind == "text"
-    ]
+
+def text_columns(model: Any) -> list[str]:
+    """Return the columns that are read as text from a file for a model, including the labels."""
     target = getattr(model, "about_", {}).get("target")
-    return [*text, *stored_parsers(model), *([] if target is None else [target])]
+    return [*expected_columns(model).text, *([] if target is None else [target])]
+
+
+def file_dialect(model: Any, dialect: Dialect) -> Dialect:
+    """Return options for a file, by default those of the training table."""
+    origin = _origin(model)
+    dialect = dialect.with_defaults(origin.get("dialect", {}))
+    return replace(dialect, usual_decimal=origin.get("decimal"))
 
 
 def read_table(path: Path, dialect: Dialect, model: Any) -> tuple[Any, list[str]]:
@@ -105,99 +111,40 @@ def parse_table(
     ``text`` names the columns that are read as text, by default `text_columns`; other columns may
     have leading zeros.
     """
-    origin = _origin(model)
-    dialect = dialect.with_defaults(origin.get("dialect", {}))
-    dialect = replace(dialect, usual_decimal=origin.get("decimal"))
     text = text_columns(model) if text is None else text
+    dialect = file_dialect(model, dialect)
     frame, notes = parse_file(path, content, dialect, text=text, keep_zeros=False)
-    return frame, notes + _parsing_notes(model, frame)
+    return frame, notes + describe_words(expected_columns(model).find_words(frame))
 
 
-def unknown_levels(model: Any, X: Any) -> list[str]:
-    """Return a note for each categorical feature with unknown levels."""
+def count_unknown_levels(model: Any, X: Any) -> dict[str, int]:
+    """Return the number of rows with an unknown level, for each categorical feature with any."""
     with input_errors():
         rows = check_rows(model, X)
-    notes = []
-    for d, (name, info) in enumerate(_features(model)):
-        n_unknown = int(np.sum(rows[:, d] == -1)) if info.levels is not None else 0
-        if n_unknown:
-            notes.append(
-                f"{name}: {pluralize(n_unknown, 'row')} with an unknown category, which "
-                f"contributes 0 to the score."
-            )
-    return notes
+    is_categorical = [info.levels is not None for _, info in _features(model)]
+    counts = {
+        name: int(np.sum(rows[:, d] == -1))
+        for d, (name, _) in enumerate(_features(model))
+        if is_categorical[d]
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def describe_unknown_levels(counts: Mapping[str, int]) -> list[str]:
+    """Return a note for each categorical feature with unknown levels."""
+    return [
+        f"{name}: {pluralize(count, 'row')} with an unknown category, which contributes 0 to the "
+        f"score."
+        for name, count in counts.items()
+    ]
 
 
 def match_features(model: Any, frame: Any) -> Any:
     """Return the features of a model from a table, parsed as in its training table."""
-    features = _features(model)
-    names = [name for name, _ in features]
-    parsers = {k: v for k, v in stored_parsers(model).items() if k in frame.columns}
-    needed = {*names, *parsers}
-    frame = frame[[name for name in frame.columns if name in needed]]
-    _check_features(model, frame, names)
-    X = apply_parsers(frame, parsers)[names]
-    number_parser = _number_parser(model)
-    changed: dict[str, Any] = {}
-    for name, info in features:
-        kind = column_kind(X[name])
-        if info.levels is None and kind != NUMBERS and X[name].notna().any():
-            changed |= number_parser.features(X[name])
-        if info.levels is not None and info.kind == "text" and kind == NUMBERS:
-            changed[name] = numbers_as_text(X[name])  # another file may have only numbers
-    X = with_columns(X, changed)
+    X = expected_columns(model).match(frame)
     if not model.__sklearn_tags__().input_tags.allow_nan:
         _check_complete(X)
     return X
-
-
-def _number_parser(model: Any) -> NumberParser:
-    """Return the parser of numeric columns in which a file has text."""
-    return NumberParser(decimal=_origin(model).get("decimal", "."))
-
-
-def _parsing_notes(model: Any, frame: Any) -> list[str]:
-    """Return a note for each column whose cells differ in form from the training table.
-
-    Columns that cannot be parsed are skipped; `match_features` raises for them.
-    """
-    numeric = [name for name, info in _features(model) if info.levels is None]
-    parsers: dict[str, ColumnParser] = dict.fromkeys(numeric, _number_parser(model))
-    notes = []
-    for name, parser in (parsers | stored_parsers(model)).items():
-        if name not in frame.columns or not frame[name].notna().any():
-            continue
-        try:
-            words = parser.parse(frame[name])[1]
-        except InvalidInputError:
-            continue
-        if words:
-            n_rows = pluralize(int(frame[name].astype(str).str.strip().isin(words).sum()), "row")
-            examples = truncate_list([repr(word) for word in words], 3)
-            notes.append(f"{name}: {examples} in {n_rows} treated as missing.")
-        if isinstance(parser, NumberParser) and parser.lacks_percent(frame[name]):
-            notes.append(
-                f"{name}: numbers without a percent sign are read as percentages, as in training: "
-                f"35.8 is 35.8%, and 0.358 is 0.358%."
-            )
-    return notes
-
-
-def _check_features(model: Any, frame: Any, names: Sequence[str]) -> None:
-    """Raise if a table lacks columns that a model needs, including dates that it parses."""
-    source = {
-        feature: name
-        for name, parser in stored_parsers(model).items()
-        for feature in parser.names(name)
-    }
-    needed = (name if name in frame.columns else source.get(name, name) for name in names)
-    absent = [name for name in dict.fromkeys(needed) if name not in frame.columns]
-    if absent:
-        columns = truncate_list([repr(name) for name in absent], 3)
-        what = f"column {columns}, which the model needs"
-        if len(absent) > 1:
-            what = f"{len(absent):,} columns that the model needs: {columns}"
-        raise InvalidInputError(f"The data lack {what}; add or rename columns.")
 
 
 def _check_complete(X: Any) -> None:

@@ -12,7 +12,12 @@ import numpy as np
 from everystump._explanations.terms import name_terms
 from everystump._text import InvalidInputError, pluralize
 from everystump._workflow.errors import input_errors
-from everystump._workflow.matching import match_features, parse_table, unknown_levels
+from everystump._workflow.matching import (
+    count_unknown_levels,
+    describe_unknown_levels,
+    match_features,
+    parse_table,
+)
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.files import read_decompressed
 from everystump._workflow.schema.training_data import check_columns
@@ -36,7 +41,8 @@ def predict_file(
         raw = replace(dialect, missing=("",))
         copied = parse_table(path, content, raw, model, text=keep)[0][list(dict.fromkeys(keep))]
     X = match_features(model, frame)
-    return predictions(model, X, copied), notes + unknown_levels(model, X)
+    notes += describe_unknown_levels(count_unknown_levels(model, X))
+    return predictions(model, X, copied), notes
 
 
 def predictions(model: Any, X: Any, copied: Any) -> Any:
