@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def fit_model(
     the returned model is trained on all rows.
     """
     train, test = plan.split(data)
-    notes = plan.notes(data)
+    notes = plan.notes(data.target, *np.unique(data.y.astype(str), return_counts=True))
     model = _fit_rows(data, plan, train, plan.C, plan.chosen_interactions, verbose, notes)
     results = _evaluate(model, data, plan, train, test, progress)
     if plan.refit and test is not None:
@@ -56,29 +57,67 @@ def fit_model(
         results = {key: results[key] for key in kept if key in results}
         results["refit"] = {"n_rows": len(train), "n_held_out": len(test)}
         train, test = np.arange(len(data.y)), None
-        C, interactions = getattr(model, "C_", plan.C), _chosen_interactions(model)
+        C, interactions = getattr(model, "C_", plan.C), chosen_interactions(model)
         model = _fit_rows(data, plan, train, C, interactions, verbose, notes)
         results = _training_results(model, data, train) | results
-    model.about_ = {
+    rows = FittedRows(
+        data.target,
+        data.positive,
+        count_classes(model, data.y[train]),
+        len(train),
+        0 if test is None else len(test),
+        data.messages,
+        data.dropped,
+        data.parsing,
+    )
+    model.about_ = describe_fit(model, plan, rows, results, notes, source=source, dialect=dialect)
+    return model
+
+
+@dataclass(frozen=True)
+class FittedRows:
+    """The training rows of a model, and the schema of their table; see `TrainingData`."""
+
+    target: str
+    positive: Any
+    class_counts: list[int]
+    n_rows: int
+    n_held_out: int
+    messages: Sequence[str]
+    dropped: Mapping[str, str]
+    parsing: Mapping[str, Any]
+
+
+def describe_fit(
+    model: Any,
+    plan: Plan,
+    rows: FittedRows,
+    results: dict[str, Any],
+    notes: Sequence[str],
+    *,
+    source: str | None,
+    dialect: Dialect | None,
+) -> dict[str, Any]:
+    """Return the ``about_`` of a fitted model."""
+    return {
         "data": source,
-        "target": data.target,
-        "positive": data.positive,
+        "target": rows.target,
+        "positive": rows.positive,
         "model": f"{plan.preset}: {PRESETS[plan.preset].describe(model)}",
-        "n_rows": len(train),
-        "n_held_out": 0 if test is None else len(test),
-        "class_counts": count_classes(model, data.y[train]),
-        "schema": list(data.messages),
+        "n_rows": rows.n_rows,
+        "n_held_out": rows.n_held_out,
+        "class_counts": rows.class_counts,
+        "schema": list(rows.messages),
         "notes": list(dict.fromkeys(notes)),
-        "dropped": [f"{name}: {why}" for name, why in data.dropped.items()],
+        "dropped": [f"{name}: {why}" for name, why in rows.dropped.items()],
         **results,
         "origin": {
-            "holdout": plan.holdout if test is not None else None,
+            "holdout": plan.holdout if rows.n_held_out else None,
             "seed": plan.seed,
             "dialect": (dialect or Dialect()).as_dict(),
-            **data.parsing,
+            **rows.parsing,
         },
     }
-    return model
 
 
 def fit_with_class_order(model: Any, X: Any, y: np.ndarray, classes: np.ndarray) -> Any:
@@ -131,7 +170,7 @@ def _fit_rows(
     return model.set_params(verbose=0)
 
 
-def _chosen_interactions(model: Any) -> InteractionOptions:
+def chosen_interactions(model: Any) -> InteractionOptions:
     """Return the interactions of a fitted model and their strength, to fit another one."""
     terms = getattr(model, "interactions_", [])
     return InteractionOptions(terms, model.interaction_strength_) if terms else InteractionOptions()
@@ -147,19 +186,35 @@ def _evaluate(
 ) -> dict[str, Any]:
     """Return the metrics on held-out rows or by cross-validation, and the training results."""
     results = _training_results(model, data, train)
-    if test is None:
-        predictions, n_folds = _cross_validate(model, data, plan, progress)
-        how = f"{n_folds} folds, approximate 95% interval"
-    else:
-        X, y = data.X.iloc[test], data.y[test]
-        predictions = LabeledPredictions.from_model(model, X, y)
-        how = f"{pluralize(len(test), 'held-out row')}, 95% interval"
-        results["bounds"] = evaluate_bounds(model, X, y, unseen=True) + results["bounds"]
-        results["importances"] = score_importances(model, X)
-    classes = model.classes_.tolist()
     counts = count_classes(model, data.y[train])
-    metrics = evaluate(predictions, classes, positive_index(classes, data.positive), counts)
-    return results | {"error": error_rate(metrics, how), "figures": metrics}
+    if test is not None:
+        X, y = data.X.iloc[test], data.y[test]
+        held_out = holdout_results(model, X, y, data.positive, counts)
+        return results | held_out | {"bounds": held_out["bounds"] + results["bounds"]}
+    predictions, n_folds = _cross_validate(model, data, plan, progress)
+    how = f"{n_folds} folds, approximate 95% interval"
+    return results | _metrics(model, predictions, data.positive, counts, how)
+
+
+def holdout_results(
+    model: Any, X: Any, y: np.ndarray, positive: Any, counts: list[int]
+) -> dict[str, Any]:
+    """Return metrics, bounds and importances of a model on held-out rows."""
+    predictions = LabeledPredictions.from_model(model, X, y)
+    how = f"{pluralize(len(y), 'held-out row')}, 95% interval"
+    return {
+        "bounds": evaluate_bounds(model, X, y, unseen=True),
+        "importances": score_importances(model, X),
+        **_metrics(model, predictions, positive, counts, how),
+    }
+
+
+def _metrics(
+    model: Any, predictions: LabeledPredictions, positive: Any, counts: list[int], how: str
+) -> dict[str, Any]:
+    classes = model.classes_.tolist()
+    metrics = evaluate(predictions, classes, positive_index(classes, positive), counts)
+    return {"error": error_rate(metrics, how), "figures": metrics}
 
 
 def _training_results(model: Any, data: TrainingData, train: np.ndarray) -> dict[str, Any]:

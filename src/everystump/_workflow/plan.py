@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,20 +49,29 @@ class Plan:
 
     def split(self, data: TrainingData) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the indices of training rows and of held-out rows, None without a holdout."""
-        labels, preset = data.y.astype(str), PRESETS[self.preset]
+        self.check_features(data.X, data.dropped)
+        return self.split_labels(data.target, data.y.astype(str))
+
+    def check_features(self, X: Any, dropped: Mapping[str, str]) -> None:
+        """Raise if the preset does not support an option or a feature."""
+        preset = PRESETS[self.preset]
         if self.C is not None and not preset.has_C:
             raise InvalidInputError(
                 f"--C {self.C:g}: {self.preset} has no C; omit it, or choose another --model."
             )
-        self._check_interactions(data)
+        self._check_interactions(X.columns.tolist(), dropped)
         if preset.numeric_only:
-            _check_numeric(data.X, self.preset)
+            _check_numeric(X, self.preset)
+
+    def split_labels(self, target: str, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the same as `split`, given labels as text or in the order of their text."""
+        preset = PRESETS[self.preset]
         train, test = np.arange(len(labels)), None
         if self.cv is None:
             train, test = split_rows(labels, self.holdout, self.seed)
         if preset.subsample is not None:
-            self._check_subsamples(data.target, labels[train], preset.subsample)
-        if self._cross_validates:
+            self._check_subsamples(target, labels[train], preset.subsample)
+        if self.cross_validates:
             _check_selection(labels[train], "C" if self.C is None else "interaction-strength")
         return train, test
 
@@ -74,14 +84,14 @@ class Plan:
         return InteractionOptions(DEFAULT_INTERACTIONS if has_interactions else 0)
 
     @property
-    def _cross_validates(self) -> bool:
+    def cross_validates(self) -> bool:
         """Whether C or the strength of interactions is chosen by cross-validation."""
         if not PRESETS[self.preset].selects_C:
             return False
         interactions = self.chosen_interactions
         return self.C is None or not (interactions.is_none or interactions.strength is not None)
 
-    def _check_interactions(self, data: TrainingData) -> None:
+    def _check_interactions(self, columns: list[str], dropped: Mapping[str, str]) -> None:
         """Raise if the model does not support interactions, or if a column is not a feature."""
         interactions = self.chosen_interactions
         if not interactions.is_none and PRESETS[self.preset].make_with_interactions is None:
@@ -90,11 +100,10 @@ class Plan:
                 f"--interactions: {self.preset} has no interactions; omit the option, or use "
                 f"--model {' or '.join(able)}."
             )
-        columns = data.X.columns.tolist()
         for name in interactions.names:
-            if name in data.dropped:
+            if name in dropped:
                 raise InvalidInputError(
-                    f"--interactions: column {name!r} was dropped ({data.dropped[name]}); pass "
+                    f"--interactions: column {name!r} was dropped ({dropped[name]}); pass "
                     f"--use {name}, or remove it from the option."
                 )
             if name not in columns:
@@ -102,20 +111,19 @@ class Plan:
                     f"--interactions: {name!r} is not a feature; {suggest_name(name, columns)}."
                 )
 
-    def notes(self, data: TrainingData) -> list[str]:
+    def notes(self, target: str, classes: np.ndarray, counts: np.ndarray) -> list[str]:
         """Return notes on classes with too few rows for a proper evaluation."""
-        classes, counts = np.unique(data.y.astype(str), return_counts=True)
         single = classes[counts == 1].tolist()
         notes = []
-        if single and not self._cross_validates:  # whose folds warn of them
-            what = f"{data.target} = {truncate_list(single, 5)}"
+        if single and not self.cross_validates:  # whose folds warn of them
+            what = f"{target} = {truncate_list(single, 5)}"
             notes.append(f"{what} has only one row: used for training, not for evaluation.")
         if self.cv is not None:
             n_folds = count_folds(self.cv, counts)
             if n_folds < self.cv:
                 rare = counts[counts > 1].argmin()
                 notes.append(
-                    f"Evaluated by {n_folds} folds instead of {self.cv}: {data.target} = "
+                    f"Evaluated by {n_folds} folds instead of {self.cv}: {target} = "
                     f"{classes[counts > 1][rare]} has only "
                     f"{pluralize(int(counts[counts > 1][rare]), 'row')}."
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from everystump._workflow.presets import DEFAULT_INTERACTIONS, PRESETS
 from everystump.cli.common import DATA, FiniteRange, check_out, file_options, out_option
 from everystump.cli.console import (
     echo,
+    echo_stderr,
     exit_on_input_error,
     in_a_terminal,
     metrics_text,
@@ -107,6 +109,11 @@ Examples:
     show_default=True,
     help="Random seed of the held-out rows, the folds and the model.",
 )
+@click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Read DATA in chunks, or all at once.  [default: in chunks if it is large]",
+)
 @file_options
 def fit(
     data: Path,
@@ -125,21 +132,20 @@ def fit(
     numeric: tuple[str, ...],
     positive: str | None,
     seed: int,
+    stream: bool | None,
     dialect: Dialect,
     force: bool,
     as_json: bool,
 ) -> None:
     """Train a model on a table, evaluate it on held-out rows, and save it.
 
-    DATA is a CSV file with a header line, or a Parquet file, plain or compressed.  The inferred
-    schema is printed; options override it.
+    DATA is a CSV file with a header line, or a Parquet file, plain or compressed; or a folder or a
+    quoted pattern of such files.  The inferred schema is printed; options override it.
     """
     with exit_on_input_error():
         check_out(out, force, data)
-        from everystump._workflow.fitting import fit_model
         from everystump._workflow.plan import Plan
-        from everystump._workflow.reading.files import read_file
-        from everystump._workflow.schema.training_data import prepare_training_data
+        from everystump._workflow.streaming import find_stream
         from everystump.modelfile import save
 
         if cv is not None and holdout is not None:
@@ -148,27 +154,73 @@ def fit(
             raise InvalidInputError("--cv already trains on all rows; omit --refit.")
         terms = _interaction_options(interactions, strength)
         plan = Plan(preset, C, holdout or HOLDOUT, cv, seed, refit, terms)
-        frame, notes = read_file(data, dialect, text=[target])
         options = ColumnOptions(drop, use, categorical, positive, numeric)
-        training_data = prepare_training_data(frame, target, options, notes)
-        schema = "\n".join(map(wrap, training_data.messages)) + "\n"
-        if in_a_terminal() and not as_json:  # otherwise everything is printed at the end
-            echo(schema)
-            schema = ""
-        watched = sys.stderr is not None and sys.stderr.isatty()
-        with progress_bar("fits", transient=True) if cv else nullcontext() as progress:
-            model = fit_model(
-                training_data,
-                plan,
-                source=replace_surrogates(data.name),
-                dialect=dialect,
-                verbose=int(watched and cv is None),  # otherwise the bar shows the progress
-                progress=progress,
-            )
+        files = find_stream(data, stream, plan)
+        if files is None:
+            model, schema = _fit_file(data, target, options, plan, dialect, as_json)
+        else:
+            model, schema = _fit_stream(files, data, target, options, plan, dialect)
         save(model, out)
     about = {name: value for name, value in model.about_.items() if name != "origin"}
-    text = "\n".join(filter(None, [schema, _summary(model, data, out)]))
+    # What was read in chunks may be too large for other commands.
+    command = _next_command(model, None if files else data, out)
+    text = "\n".join(filter(None, [schema, _summary(model, out, command)]))
     print_result(about | {"out": str(out)}, text, as_json)
+
+
+def _fit_file(
+    data: Path,
+    target: str,
+    options: ColumnOptions,
+    plan: Any,
+    dialect: Dialect,
+    as_json: bool,
+) -> tuple[Any, str]:
+    """Return a model of a file that is read as a whole, and the text of its schema to print."""
+    from everystump._workflow.fitting import fit_model
+    from everystump._workflow.reading.files import read_file
+    from everystump._workflow.schema.training_data import prepare_training_data
+
+    frame, notes = read_file(data, dialect, text=[target])
+    training_data = prepare_training_data(frame, target, options, notes)
+    schema = _schema_text(training_data.messages)
+    if in_a_terminal() and not as_json:  # otherwise everything is printed at the end
+        echo(schema)
+        schema = ""
+    with progress_bar("fits", transient=True) if plan.cv else nullcontext() as progress:
+        model = fit_model(
+            training_data,
+            plan,
+            source=replace_surrogates(data.name),
+            dialect=dialect,
+            verbose=int(_is_watched() and plan.cv is None),  # otherwise the bar shows the progress
+            progress=progress,
+        )
+    return model, schema
+
+
+def _fit_stream(
+    files: Any, data: Path, target: str, options: ColumnOptions, plan: Any, dialect: Dialect
+) -> tuple[Any, str]:
+    """Return a model of files that are read in chunks, and the text of its schema to print."""
+    from everystump._workflow.streaming import fit_stream
+
+    source = replace_surrogates(data.name)
+    if _is_watched():
+        echo_stderr(f"Reading {source} in chunks ...")
+    verbose = int(_is_watched())
+    model = fit_stream(
+        files, target, options, plan, source=source, dialect=dialect, verbose=verbose
+    )
+    return model, _schema_text(model.about_["schema"])
+
+
+def _is_watched() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _schema_text(messages: Sequence[str]) -> str:
+    return "\n".join(map(wrap, messages)) + "\n"
 
 
 def _interaction_options(text: str | None, strength: float | None) -> InteractionOptions | None:
@@ -185,7 +237,7 @@ def _interaction_options(text: str | None, strength: float | None) -> Interactio
     return options
 
 
-def _summary(model: Any, data: Path, out: Path) -> str:
+def _summary(model: Any, out: Path, next_command: str) -> str:
     """Return the summary of a fitted model."""
     about = model.about_
     parts = [
@@ -199,7 +251,7 @@ def _summary(model: Any, data: Path, out: Path) -> str:
         ),
         f"{_error(about)}\n\n{metrics_text(about['figures'])}",
         two_columns([*_bounds(about), ("Saved", _saved_model(about)), ("File", str(out))]),
-        f"Next: {_next_command(model, data, out)}",
+        f"Next: {next_command}",
     ]
     return "\n\n".join(parts)
 
@@ -310,9 +362,10 @@ def _saved_model(about: dict[str, Any]) -> str:
     return f"a model trained on all {n_rows}; the metrics come from cross-validation"
 
 
-def _next_command(model: Any, data: Path, out: Path) -> str:
+def _next_command(model: Any, data: Path | None, out: Path) -> str:
     """Return a command to try next."""
     has_curves = getattr(model, "shapes_", None) is not None
     page = ["-o", f"{out.stem}.html"] if has_curves else []
     command = "report" if has_curves else "predict"
-    return shlex.join(["everystump", command, str(out), str(data), *page])
+    table = [] if data is None else [str(data)]
+    return shlex.join(["everystump", command, str(out), *table, *page])

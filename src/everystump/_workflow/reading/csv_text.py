@@ -17,6 +17,7 @@ from everystump._text import InvalidInputError, pluralize
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.frames import (
     DECIMALS,
+    DELIMITER,
     large_columns,
     unique_cells,
     with_columns,
@@ -43,13 +44,15 @@ def parse_csv(
     as_text: Collection[str] = (),
     *,
     keep_zeros: bool = True,
+    line_offset: int = 0,
 ) -> tuple[Any, list[str]]:
     """Return a frame and notes on what was detected; ``path`` is the source of the text.
 
     The columns of ``as_text`` are read as text, even if their cells are numbers.  So are integers
-    too large for floats and, with ``keep_zeros``, integers with leading zeros.
+    too large for floats and, with ``keep_zeros``, integers with leading zeros.  Errors count lines
+    from ``line_offset``.
     """
-    skipped = len(text) - len(text.lstrip("\n"))
+    skipped = len(text) - len(text.lstrip("\n")) + line_offset
     text = text.strip("\n")
     delimiter = _find_delimiter(path, text, dialect.delimiter, skipped + 1)
     text = _strip_cells(text, delimiter)
@@ -73,7 +76,13 @@ def parse_csv(
         notes.append("Numbers have decimal commas; if they do not, pass --decimal '.'.")
     other = "." if decimal == "," else ","
     frame.attrs[DECIMALS] = (decimal,) if dialect.decimal else (decimal, other)
+    frame.attrs[DELIMITER] = delimiter
     return frame, notes
+
+
+def missing_cells(dialect: Dialect) -> list[str]:
+    """Return the cells that are missing values."""
+    return ["", *dialect.missing] if dialect.missing else list(_MISSING)
 
 
 def _strip_cells(text: str, delimiter: str) -> str:
@@ -289,7 +298,6 @@ def _read_csv(
     """Return a frame with all columns, or with some of them."""
     import pandas as pd
 
-    missing = settings.dialect.missing
     try:
         return pd.read_csv(
             io.StringIO(text),
@@ -299,7 +307,7 @@ def _read_csv(
             names=settings.names,
             usecols=columns,
             dtype={name: str for name in settings.names if name in settings.as_text},
-            na_values=["", *missing] if missing else list(_MISSING),
+            na_values=missing_cells(settings.dialect),
             keep_default_na=False,
             skipinitialspace=True,
             low_memory=False,  # otherwise a column may mix numbers and text

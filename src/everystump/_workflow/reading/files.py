@@ -20,6 +20,7 @@ from everystump._text import InvalidInputError, pluralize
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.csv_text import parse_csv
 from everystump._workflow.reading.frames import (
+    DELIMITER,
     integers_as_text,
     large_columns,
     mask_missing,
@@ -78,19 +79,24 @@ def parse_file(
     """
     dialect = dialect or Dialect()
     if content.startswith(_PARQUET) or path.suffix.lower() in (".parquet", ".pq"):
-        frame, notes = _read_parquet(path, content), list[str]()
+        return finish_frame(path, _read_parquet(path, content), dialect, text), []
+    decoded = decode_text(path, content, dialect.encoding or "utf-8")
+    frame, notes = parse_csv(path, decoded, dialect, text, keep_zeros=keep_zeros)
+    return finish_frame(path, frame, Dialect(), text), notes
+
+
+def finish_frame(path: Path, frame: Any, dialect: Dialect, text: Collection[str]) -> Any:
+    """Return a frame with missing values and a few dtypes, or raise if a number is infinite."""
+    if len(frame) == 0:
+        raise InvalidInputError(f"{path} has a header but no rows; add rows.")
+    if DELIMITER not in frame.attrs:  # Parquet
         frame = mask_missing(frame, dialect.missing)
         integers = frame.columns[[dtype.kind in "iu" for dtype in frame.dtypes]]
         large = large_columns(frame[integers])
         frame = with_columns(frame, {name: integers_as_text(frame[name]) for name in large})
-    else:
-        decoded = _decode(path, content, dialect.encoding or "utf-8")
-        frame, notes = parse_csv(path, decoded, dialect, text, keep_zeros=keep_zeros)
-    if len(frame) == 0:
-        raise InvalidInputError(f"{path} has a header but no rows; add rows.")
     frame = normalize_dtypes(frame, skip=text)
     _check_finite(path, frame)
-    return frame, notes
+    return frame
 
 
 def read_decompressed(path: Path) -> bytes:
@@ -192,7 +198,7 @@ def _check_format(path: Path, content: bytes) -> bytes:
     return content
 
 
-def _decode(path: Path, content: bytes, encoding: str) -> str:
+def decode_text(path: Path, content: bytes, encoding: str) -> str:
     r"""Return the text of a file, with ``\n`` at the ends of lines."""
     if encoding == "utf-8" and content.startswith(_UTF16):
         raise InvalidInputError(f"{path}, line 1: the text is not utf-8; pass --encoding utf-16.")
@@ -240,14 +246,19 @@ def _read_parquet(path: Path, content: bytes) -> Any:
 
     try:
         frame = pd.read_parquet(io.BytesIO(content))
-    except ImportError:
-        raise InvalidInputError(
-            f"{path}: Parquet needs pyarrow; pip install 'everystump[parquet]', or pass a CSV."
-        ) from None
     except Exception as error:
-        what = " ".join(str(error).split())[:200].rstrip(".")
-        raise InvalidInputError(f"{path} is not a readable Parquet file: {what}.") from None
+        raise parquet_error(path, error) from None
     return with_text_names(path, frame)
+
+
+def parquet_error(path: Path, error: Exception) -> InvalidInputError:
+    """Return the error for a Parquet file that cannot be read."""
+    if isinstance(error, ImportError):
+        return InvalidInputError(
+            f"{path}: Parquet needs pyarrow; pip install 'everystump[parquet]', or pass a CSV."
+        )
+    what = " ".join(str(error).split())[:200].rstrip(".")
+    return InvalidInputError(f"{path} is not a readable Parquet file: {what}.")
 
 
 def _check_finite(path: Path, frame: Any) -> None:
@@ -256,6 +267,6 @@ def _check_finite(path: Path, frame: Any) -> None:
         bad = np.flatnonzero(np.isinf(frame[name].to_numpy(dtype=np.float64, na_value=np.nan)))
         if len(bad):
             raise InvalidInputError(
-                f"{path}: {name!r} is infinite in row {bad[0]} (counting from 0); fix it, or leave "
-                f"the cell empty."
+                f"{path}: {name!r} is infinite in row {frame.index[bad[0]]} (counting from 0); fix "
+                f"it, or leave the cell empty."
             )

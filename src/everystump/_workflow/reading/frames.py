@@ -15,6 +15,8 @@ from everystump._workflow.reading.number_text import LARGEST_EXACT, as_number
 _BOOLEANS = "booleans"
 DECIMALS = "decimals"
 """Key in the ``attrs`` of a frame: possible decimal separators, the most likely one first."""
+DELIMITER = "delimiter"
+"""Key in the ``attrs`` of a frame: the separator of cells."""
 
 
 def normalize_dtypes(frame: Any, skip: Collection[str] = ()) -> Any:

@@ -77,16 +77,16 @@ def target_labels(column: Any, target: str, some_missing: bool) -> np.ndarray:
     classes = np.unique(y).tolist()
     if len(classes) == 1 and some_missing:
         raise InvalidInputError(f"{target!r} is {classes[0]!r} or missing in every row; {remedy}.")
+    check_classes(target, classes, len(y))
+    return y
+
+
+def check_classes(target: str, classes: list[Any], n_rows: int) -> None:
+    """Raise if there are too few or many distinct values for classes, or if they are a quantity."""
     if len(classes) == 1:
         raise InvalidInputError(
             f"{target!r} is {classes[0]!r} in every row; name a --target with two or more classes."
         )
-    _check_classes(target, classes, len(y))
-    return y
-
-
-def _check_classes(target: str, classes: list[Any], n_rows: int) -> None:
-    """Raise if there are too many distinct values for classes, or if they are a quantity."""
     if len(classes) <= _FEW_CLASSES:
         return
     texts = [str(label) for label in classes]
@@ -107,9 +107,10 @@ def _check_classes(target: str, classes: list[Any], n_rows: int) -> None:
         )
 
 
-def positive_label(y: np.ndarray, target: str, requested: str | None) -> Any:
+def positive_label(
+    classes: np.ndarray, counts: np.ndarray, target: str, requested: str | None
+) -> Any:
     """Return the positive label: as requested, else one such as yes or true, else the rarer."""
-    classes, counts = np.unique(y, return_counts=True)
     labels = classes.tolist()
     texts = [str(label) for label in labels]
     if requested is None:

@@ -22,7 +22,7 @@ from everystump._workflow.schema.inference import (
     seems_numeric,
 )
 from everystump._workflow.schema.labels import positive_label, target_labels
-from everystump._workflow.schema.parsers import apply_parsers, parsers_to_dict
+from everystump._workflow.schema.parsers import ColumnParser, apply_parsers, parsers_to_dict
 
 _MAX_CLASSES_SHOWN = 20
 
@@ -59,6 +59,22 @@ class TrainingData:
     parsing: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class InferredFeatures:
+    """The features of a table, and how they were inferred; see `TrainingData`."""
+
+    X: Any
+    messages: list[str]
+    dropped: dict[str, str]
+    parsers: dict[str, ColumnParser]
+    decimal: str
+
+    @property
+    def parsing(self) -> dict[str, Any]:
+        """How the columns of the file are parsed, as plain data."""
+        return {"decimal": self.decimal, "columns": parsers_to_dict(self.parsers)}
+
+
 def prepare_training_data(
     frame: Any, target: str, options: ColumnOptions, notes: Sequence[str] = ()
 ) -> TrainingData:
@@ -66,28 +82,41 @@ def prepare_training_data(
     check_columns(frame.columns, [target])
     messages = list(notes)
     is_labeled = frame[target].notna().to_numpy()
-    if not is_labeled.all():
-        n_dropped = pluralize(int((~is_labeled).sum()), "row")
-        messages.append(f"Dropped {n_dropped} with a missing {target!r}.")
+    n_dropped = int((~is_labeled).sum())
+    if n_dropped:
+        messages.append(describe_unlabeled(n_dropped, target))
+    y = target_labels(frame.loc[is_labeled, target], target, n_dropped > 0)
+    classes, counts = np.unique(y, return_counts=True)
+    positive = positive_label(classes, counts, target, options.positive)
+    features = infer_features(frame, target, options)
+    messages += [*features.messages, describe_classes(classes.tolist(), positive)]
+    dropped, parsing = features.dropped, features.parsing
+    return TrainingData(features.X, y, target, positive, messages, dropped, parsing)
+
+
+def infer_features(frame: Any, target: str, options: ColumnOptions) -> InferredFeatures:
+    """Infer the features of the labeled rows of a table."""
+    is_labeled = frame[target].notna().to_numpy()
     decimals, booleans = frame.attrs.get(DECIMALS, (".", ",")), boolean_columns(frame)
     frame = frame.copy(deep=False)
     frame.attrs = {}  # otherwise every column would carry a copy
     row_numbers = row_number_columns(frame)
-    labels, raw = frame.loc[is_labeled, target], frame.loc[is_labeled].drop(columns=target)
+    raw = frame.loc[is_labeled].drop(columns=target)
     unchanged = {*options.drop, *options.categorical}
     parsers = infer_parsers(raw, decimals, unchanged=unchanged, numeric=options.numeric)
     features = apply_parsers(raw, parsers)
     _check_options({*raw.columns, *features.columns}, target, options)
-    y = target_labels(labels, target, not is_labeled.all())
-    positive = positive_label(y, target, options.positive)
     keep = {*options.use, *options.categorical, *options.numeric}
     dropped = dropped_columns(features, options.drop, keep, row_numbers)
     X = _select_features(features, dropped, target, options.categorical)
     parsers = {k: v for k, v in parsers.items() if not dropped.keys() >= set(v.names(k))}
-    messages += _describe(X, dropped, describe_parsers(raw, parsers), booleans)
-    messages.append(_describe_classes(y, positive))
-    parsing = {"decimal": decimals[0], "columns": parsers_to_dict(parsers)}
-    return TrainingData(X, y, target, positive, messages, dropped, parsing)
+    messages = _describe(X, dropped, describe_parsers(raw, parsers), booleans)
+    return InferredFeatures(X, messages, dropped, parsers, decimals[0])
+
+
+def describe_unlabeled(n_rows: int, target: str) -> str:
+    """Return a sentence about rows without a label."""
+    return f"Dropped {pluralize(n_rows, 'row')} with a missing {target!r}."
 
 
 def check_columns(existing: Collection[str], names: Sequence[str]) -> None:
@@ -180,7 +209,7 @@ def _is_padded(column: Any) -> bool:
     return not hasattr(column, "cat") and has_leading_zeros(column)
 
 
-def _describe_classes(y: np.ndarray, positive: Any) -> str:
-    classes = np.unique(y).tolist()
+def describe_classes(classes: Sequence[Any], positive: Any) -> str:
+    """Return a sentence about the classes."""
     which = f" (positive class: {positive})" if len(classes) == 2 else ""
     return f"Classes: {truncate_list(classes, _MAX_CLASSES_SHOWN)}{which}."

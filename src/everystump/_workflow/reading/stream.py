@@ -1,0 +1,275 @@
+"""Files that are read in chunks of rows: CSV, plain or compressed, and Parquet."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from everystump._core.threads import prefetch
+from everystump._files import find_data_files
+from everystump._text import InvalidInputError
+from everystump._workflow.options import Dialect
+from everystump._workflow.reading.csv_text import parse_csv
+from everystump._workflow.reading.fast_csv import FastCsv
+from everystump._workflow.reading.files import decode_text, finish_frame, parquet_error
+from everystump._workflow.reading.frames import DECIMALS, DELIMITER, with_text_names
+from everystump.chunks import default_chunk_size
+
+BLOCK = 1 << 25
+"""Bytes of a CSV that are parsed at a time."""
+# The size in memory of a compressed CSV, relative to the file.
+_COMPRESSION = 5
+_OPENERS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+}
+_NOT_STREAMED = {b"PK\x03\x04": "a zip archive", b"\x28\xb5\x2f\xfd": "compressed with Zstandard"}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read.
+
+    Attributes
+    ----------
+    dialect : Dialect
+        Options of the user for CSV files.
+    text : collection of str
+        Columns that are read as text.
+    keep_zeros : bool
+        Whether columns of a CSV with integers such as ``007`` are read as text.
+    types : mapping of str to str, optional
+        Columns that suffice, and their kind, see `FastCsv`; all columns by default.
+    """
+
+    dialect: Dialect
+    text: Collection[str] = ()
+    keep_zeros: bool = True
+    types: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class FileStream:
+    """Data files with the same columns, read in chunks."""
+
+    files: Sequence[Path]
+
+    @classmethod
+    def find(cls, path: Path) -> FileStream:
+        """Return the files of a path, a folder or a pattern."""
+        try:
+            files = find_data_files(path)
+        except (OSError, ValueError) as error:
+            raise InvalidInputError(str(error).replace(f"path={str(path)!r}", str(path))) from None
+        for file in files:
+            with _input_errors(file):
+                start = _first_bytes(file)
+            why = next((why for magic, why in _NOT_STREAMED.items() if start.startswith(magic)), "")
+            if why:
+                raise InvalidInputError(
+                    f"{file} is {why}, which is not read in chunks; decompress it."
+                )
+        return cls(files)
+
+    def n_bytes(self) -> int:
+        """Return about how many bytes the files have without compression."""
+        return sum(map(_uncompressed_bytes, self.files))
+
+    def read(self, options: ReadOptions) -> Iterator[tuple[Path, Any]]:
+        """Yield frames and their files; the index of a frame numbers the rows of its file.
+
+        The separators of CSV files are those of the first rows.
+        """
+        return prefetch(self._read(options))
+
+    def _read(self, options: ReadOptions) -> Iterator[tuple[Path, Any]]:
+        for file in self.files:
+            with _input_errors(file):
+                is_parquet = _is_parquet(file)
+            frame = None
+            for frame in (_parquet_frames if is_parquet else _csv_frames)(file, options):
+                yield file, frame
+            if frame is None:
+                raise InvalidInputError(f"{file} has no rows; add some, or remove the file.")
+            if not is_parquet:
+                delimiter, decimal = frame.attrs[DELIMITER], frame.attrs[DECIMALS][0]
+                dialect = replace(options.dialect, delimiter=delimiter, decimal=decimal)
+                options = replace(options, dialect=dialect)
+
+
+class _input_errors:  # noqa: N801
+    """Report errors of a file with its name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, OSError | EOFError | zlib.error | lzma.LZMAError):
+            what = str(getattr(error, "strerror", None) or error).rstrip(".")
+            raise InvalidInputError(
+                f"{self.path} cannot be read ({what}); check the file."
+            ) from error
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(8)
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq") or _first_bytes(path).startswith(b"PAR1")
+
+
+def _opener(path: Path) -> Callable[..., Any] | None:
+    start = _first_bytes(path)
+    return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+
+
+def _uncompressed_bytes(path: Path) -> int:
+    with _input_errors(path):
+        if not _is_parquet(path):
+            return path.stat().st_size * (1 if _opener(path) is None else _COMPRESSION)
+    try:
+        import pyarrow.parquet as pq
+
+        metadata = pq.read_metadata(path)
+    except Exception as error:
+        raise parquet_error(path, error) from None
+    return sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+
+
+def _parquet_frames(path: Path, options: ReadOptions) -> Iterator[Any]:
+    """Yield frames of a Parquet file, with the dtypes that the whole file would have."""
+    try:
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+            floats = _integers_with_nulls(file)
+            n_rows = default_chunk_size(max(1, len(file.schema_arrow.names)))
+            first = 0
+            for batch in file.iter_batches(n_rows):
+                frame = batch.to_pandas()
+                frame = frame.astype({k: np.float64 for k in floats if k in frame.columns})
+                frame = with_text_names(path, frame)
+                frame.index = range(first, first + len(frame))
+                first += len(frame)
+                yield finish_frame(path, frame, options.dialect, options.text)
+    except InvalidInputError:
+        raise
+    except Exception as error:
+        raise parquet_error(path, error) from None
+
+
+def _integers_with_nulls(file: Any) -> list[str]:
+    """Return the columns that are floats in a frame of the whole file."""
+    import pyarrow as pa
+
+    columns = [k for k, field in enumerate(file.schema_arrow) if pa.types.is_integer(field.type)]
+    if file.metadata.num_columns != len(file.schema_arrow):  # nested columns
+        return []
+    found = []
+    for k in columns:
+        groups = (file.metadata.row_group(g) for g in range(file.metadata.num_row_groups))
+        statistics = (group.column(k).statistics for group in groups)
+        if any(s is not None and s.null_count for s in statistics):
+            found.append(file.schema_arrow.names[k])
+    return found
+
+
+def _csv_frames(path: Path, options: ReadOptions) -> Iterator[Any]:
+    """Yield frames of a CSV file; each block of lines is parsed as if it were a file."""
+    header, attrs, fast = b"", dict[str, Any](), None
+    dialect, n_lines, n_rows = options.dialect, 0, 0
+    for block in _csv_blocks(path, options.dialect.encoding or "utf-8"):
+        frame = None if fast is None else fast.read(block)
+        if frame is None and block.strip():
+            text = decode_text(path, header + block, "utf-8")
+            offset = n_lines - header.count(b"\n")
+            keep_zeros = options.keep_zeros
+            frame, _ = parse_csv(
+                path, text, dialect, options.text, keep_zeros=keep_zeros, line_offset=offset
+            )
+        n_lines += block.count(b"\n")
+        if frame is None:
+            continue
+        if not header:
+            stripped, attrs = block.lstrip(b"\r\n"), dict(frame.attrs)
+            header = stripped[: _first_row_end(stripped)]
+            dialect = replace(dialect, delimiter=attrs[DELIMITER], decimal=attrs[DECIMALS][0])
+            fast = FastCsv.create(frame.columns.tolist(), dialect, options.types)
+        if len(frame):
+            frame.attrs |= attrs
+            frame.index = range(n_rows, n_rows + len(frame))
+            n_rows += len(frame)
+            yield finish_frame(path, frame, Dialect(), options.text)
+
+
+def _csv_blocks(path: Path, encoding: str) -> Iterator[bytes]:
+    """Yield the text of a CSV in UTF-8, in blocks of whole rows; the first has the header."""
+    rest = b""
+    with _input_errors(path), (_opener(path) or open)(path, "rb") as raw:
+        is_utf8 = codecs.lookup(_known(encoding)).name == "utf-8"
+        file = raw if is_utf8 else codecs.EncodedFile(raw, "utf-8", encoding)
+        while True:
+            try:
+                part = file.read(BLOCK)
+            except UnicodeError:
+                raise InvalidInputError(
+                    f"{path}: the text is not {encoding}; pass the actual --encoding."
+                ) from None
+            if not part:
+                break
+            block = rest + part if rest else part.removeprefix(codecs.BOM_UTF8)
+            end = _last_row_end(block)
+            rest = block[end:]
+            if end:
+                yield block[:end]
+    if rest.strip():
+        yield rest
+
+
+def _known(encoding: str) -> str:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise InvalidInputError(
+            f"--encoding {encoding} is unknown; use utf-8, utf-16, latin-1 or another encoding."
+        ) from None
+    return encoding
+
+
+def _row_ends(block: bytes) -> np.ndarray:
+    """Return the ends of the rows of a block: line breaks that are not inside quotes."""
+    raw = np.frombuffer(block, np.uint8)
+    breaks = np.flatnonzero(raw == ord("\n"))
+    quotes = np.flatnonzero(raw == ord('"'))
+    outside = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+    # With an unmatched quote there may be none; the parser then reports the line.
+    return (outside if len(outside) else breaks) + 1
+
+
+def _last_row_end(block: bytes) -> int:
+    if b'"' not in block:
+        return block.rfind(b"\n") + 1
+    ends = _row_ends(block)
+    return int(ends[-1]) if len(ends) else 0
+
+
+def _first_row_end(block: bytes) -> int:
+    end = block.find(b"\n") + 1
+    if b'"' in block[:end]:
+        ends = _row_ends(block[:BLOCK])
+        end = int(ends[0]) if len(ends) else 0
+    return end or len(block)
