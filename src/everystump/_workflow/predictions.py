@@ -2,28 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from everystump._explanations.terms import name_terms
+from everystump._files import write_atomic
 from everystump._text import InvalidInputError, pluralize
 from everystump._workflow.errors import input_errors
 from everystump._workflow.matching import (
     count_unknown_levels,
     describe_unknown_levels,
+    expected_columns,
+    file_dialect,
     match_features,
     parse_table,
+    text_columns,
 )
 from everystump._workflow.options import Dialect
 from everystump._workflow.reading.files import read_decompressed
+from everystump._workflow.reading.frames import NOTES
+from everystump._workflow.reading.stream import (
+    BLOCK,
+    FileStream,
+    ReadOptions,
+    is_single,
+    name_file,
+)
+from everystump._workflow.schema.expected_columns import ColumnWords, describe_words, merge_words
 from everystump._workflow.schema.training_data import check_columns
 from everystump.estimators._base import as_class_list
 
 INTERCEPT, SCORE = "(intercept)", "(score)"
+
+
+def predict_files(
+    model: Any, path: Path, dialect: Dialect, keep: Sequence[str], notes: list[str]
+) -> Iterator[Any]:
+    """Yield the predictions for a file, or for several ones; notes are added at the end.
+
+    Large files, folders and patterns are read in chunks.
+    """
+    is_input = str(path) == "-" and not path.exists()
+    if path.is_file() and path.stat().st_size > BLOCK:
+        try:
+            stream: FileStream | None = FileStream.find(path)
+        except InvalidInputError:  # such as a zip archive
+            stream = None
+    else:
+        stream = None if is_input or is_single(path) else FileStream.find(path)
+    if stream is not None:
+        yield from predict_stream(model, stream, dialect, keep, notes)
+        return
+    table, found = predict_file(model, path, dialect, keep)
+    notes += found
+    yield table
+
+
+def write_tables(tables: Iterator[Any], out: Path) -> int:
+    """Write tables as one CSV file, atomically; return the number of rows."""
+    n_rows = 0
+
+    def write(path: Path) -> None:
+        nonlocal n_rows
+        with path.open("w", encoding="utf-8", newline="") as file:
+            for table in tables:
+                table.to_csv(file, index=False, header=n_rows == 0, lineterminator="\n")
+                n_rows += len(table)
+
+    write_atomic(out, write)
+    return n_rows
+
+
+def join_tables(tables: Iterator[Any]) -> Any:
+    """Return tables as a single one."""
+    import pandas as pd
+
+    parts = list(tables)
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
 def predict_file(
@@ -43,6 +104,28 @@ def predict_file(
     X = match_features(model, frame)
     notes += describe_unknown_levels(count_unknown_levels(model, X))
     return predictions(model, X, copied), notes
+
+
+def predict_stream(
+    model: Any, stream: FileStream, dialect: Dialect, keep: Sequence[str], notes: list[str]
+) -> Iterator[Any]:
+    """Yield the same as `predict_file` for chunks of rows; the notes are added at the end."""
+    expected, words = expected_columns(model), dict[str, ColumnWords]()
+    unknown: Counter[str] = Counter()
+    names = list(dict.fromkeys(keep))
+    parsed = ReadOptions(file_dialect(model, dialect), text_columns(model), keep_zeros=False)
+    raw = replace(parsed, dialect=file_dialect(model, replace(dialect, missing=("",))), text=names)
+    copies = (frame for _, frame in stream.read(raw)) if keep else repeat(None)
+    for (path, frame), copy in zip(stream.read(parsed), copies, strict=False):
+        with name_file(path):
+            check_columns(frame.columns, keep)
+            X = match_features(model, frame)
+        notes += [note for note in frame.attrs.get(NOTES, ()) if note not in notes]
+        words = merge_words(words, expected.find_words(frame))
+        unknown.update(count_unknown_levels(model, X))
+        yield predictions(model, X, frame[[]] if copy is None else copy[names])
+    in_order = {name: unknown[name] for name in expected.kinds if unknown[name]}
+    notes += describe_words(words) + describe_unknown_levels(in_order)
 
 
 def predictions(model: Any, X: Any, copied: Any) -> Any:

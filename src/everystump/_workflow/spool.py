@@ -14,8 +14,8 @@ from everystump._text import InvalidInputError, format_bytes, pluralize
 from everystump._values import NUMBER, TEXT
 from everystump._workflow.options import ColumnOptions, Dialect
 from everystump._workflow.reading.fast_csv import BOOLEAN, INTEGER
-from everystump._workflow.reading.frames import boolean_columns
-from everystump._workflow.reading.stream import FileStream, ReadOptions
+from everystump._workflow.reading.frames import NOTES, boolean_columns
+from everystump._workflow.reading.stream import FileStream, ReadOptions, name_file
 from everystump._workflow.schema.expected_columns import (
     LEVELS,
     ColumnWords,
@@ -48,6 +48,7 @@ class Head:
 
     frame: Any
     features: InferredFeatures
+    notes: list[str]  # on how the files are read
 
     @classmethod
     def read(
@@ -63,9 +64,10 @@ class Head:
             if sum(map(len, frames)) >= _SCHEMA_ROWS:
                 break
         attrs = frames[0].attrs
+        notes = attrs.pop(NOTES, [])
         joined = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
         joined.attrs = attrs
-        return cls(joined, infer_features(joined, target, options))
+        return cls(joined, infer_features(joined, target, options), notes)
 
     @property
     def expected(self) -> ExpectedColumns:
@@ -220,7 +222,7 @@ def spool_files(
         pa.ipc.new_file(file, schema) as out,
     ):
         for source, frame in stream.read(read):
-            with _name_file(source):
+            with name_file(source):
                 check_columns(frame.columns, [target])
                 _check_constants(frame, constants)
                 words = merge_words(words, expected.find_words(frame))
@@ -228,7 +230,7 @@ def spool_files(
                 out.write_batch(_record_batch(X, schema))
     codes, classes, positive = labels.finish(target, options.positive)
     n_head = len(head.features.X)
-    messages = []
+    messages = list(head.notes)
     if n_head < len(codes):
         messages.append(
             f"{pluralize(len(codes), 'row')}; schema of the first {pluralize(n_head, 'row')}:"
@@ -270,21 +272,11 @@ def _check_constants(frame: Any, constants: dict[str, list[Any]]) -> None:
         values = frame[name].dropna()
         new = values[~values.isin(known)]
         if len(new) or (known and len(values) < len(frame)):
-            what = f"is {new.iloc[0]!r} in row {new.index[0]}" if len(new) else "has missing values"
+            what = f"is {new.tolist()[0]!r} in row {new.index[0]}" if len(new) else "has missing values"
             raise InvalidInputError(
                 f"{name!r} has {'one value' if known else 'no values'} in the first rows, but "
                 f"{what} (counting from 0); pass --use {name} or --drop {name}."
             )
-
-
-@contextmanager
-def _name_file(path: Path) -> Iterator[None]:
-    """Add the name of a file to the errors of its rows."""
-    try:
-        yield
-    except InvalidInputError as error:
-        text = str(error)
-        raise InvalidInputError(text if str(path) in text else f"{path}: {text}") from None
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from everystump._workflow.fitting import (
 from everystump._workflow.options import ColumnOptions, Dialect, InteractionOptions
 from everystump._workflow.plan import Plan, split_rows
 from everystump._workflow.presets import PRESETS
-from everystump._workflow.reading.stream import FileStream
+from everystump._workflow.reading.stream import FileStream, is_single
 from everystump._workflow.spool import Head, Spool, spool_files
 from everystump.estimators._base import rename_classes
 
@@ -48,7 +48,7 @@ def find_stream(path: Path, requested: bool | None, plan: Plan) -> FileStream | 
     if requested is False or (str(path) == "-" and not path.exists()):
         return None
     obstacle = _obstacle(plan)
-    if requested is None and (path.is_file() or not path.parent.exists()):
+    if requested is None and is_single(path):
         try:
             stream = FileStream.find(path)
             is_small = stream.n_bytes() <= _MEMORY_FRACTION * available_memory()

@@ -32,19 +32,24 @@ def predict(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Predict the class, the score and, if available, the probabilities of rows."""
+    """Predict the class, the score and, if available, the probabilities of rows.
+
+    DATA is a CSV or Parquet file, or a folder or a quoted pattern of such files.
+    """
     with exit_on_input_error():
         check_out(out, force, model, data)
-        from everystump._files import write_text
-        from everystump._workflow.predictions import predict_file
+        from everystump._workflow.predictions import join_tables, predict_files, write_tables
 
-        predicted, notes = predict_file(load_model(model), data, dialect, keep)
+        notes: list[str] = []
+        tables = predict_files(load_model(model), data, dialect, keep, notes)
         if out is not None:
-            write_text(out, predicted.to_csv(index=False))
+            n_rows = write_tables(tables, out)
+        else:
+            predicted = join_tables(tables)
     print_notes(*notes)
     if out is not None:
-        text = f"Wrote {len(predicted):,} rows to {out}"
-        print_result({"out": str(out), "rows": len(predicted)}, text, as_json)
+        text = f"Wrote {n_rows:,} rows to {out}"
+        print_result({"out": str(out), "rows": n_rows}, text, as_json)
     elif as_json:
         print_result({"rows": predicted.to_dict("records")}, "", as_json)
     else:

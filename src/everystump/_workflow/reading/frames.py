@@ -17,6 +17,8 @@ DECIMALS = "decimals"
 """Key in the ``attrs`` of a frame: possible decimal separators, the most likely one first."""
 DELIMITER = "delimiter"
 """Key in the ``attrs`` of a frame: the separator of cells."""
+NOTES = "notes"
+"""Key in the ``attrs`` of the first frame of a file: notes on how it was read."""
 
 
 def normalize_dtypes(frame: Any, skip: Collection[str] = ()) -> Any:

@@ -8,7 +8,9 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,12 @@ from everystump._workflow.options import Dialect
 from everystump._workflow.reading.csv_text import parse_csv
 from everystump._workflow.reading.fast_csv import FastCsv
 from everystump._workflow.reading.files import decode_text, finish_frame, parquet_error
-from everystump._workflow.reading.frames import DECIMALS, DELIMITER, with_text_names
+from everystump._workflow.reading.frames import (
+    DECIMALS,
+    DELIMITER,
+    NOTES,
+    with_text_names,
+)
 from everystump.chunks import default_chunk_size
 
 BLOCK = 1 << 25
@@ -107,20 +114,29 @@ class FileStream:
                 options = replace(options, dialect=dialect)
 
 
-class _input_errors:  # noqa: N801
-    """Report errors of a file with its name."""
+def is_single(path: Path) -> bool:
+    """Whether a path is not a folder or a pattern of files, but names a file, existing or not."""
+    return path.is_file() or not (path.is_dir() or has_magic(str(path)))
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
 
-    def __enter__(self) -> None: ...
+@contextmanager
+def name_file(path: Path) -> Iterator[None]:
+    """Add the name of a file to the errors of its rows."""
+    try:
+        yield
+    except InvalidInputError as error:
+        text = str(error)
+        raise InvalidInputError(text if str(path) in text else f"{path}: {text}") from None
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, OSError | EOFError | zlib.error | lzma.LZMAError):
-            what = str(getattr(error, "strerror", None) or error).rstrip(".")
-            raise InvalidInputError(
-                f"{self.path} cannot be read ({what}); check the file."
-            ) from error
+
+@contextmanager
+def _input_errors(path: Path) -> Iterator[None]:
+    """Report errors of reading a file with its name."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        what = str(getattr(error, "strerror", None) or error).rstrip(".")
+        raise InvalidInputError(f"{path} cannot be read ({what}); check the file.") from error
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -198,7 +214,7 @@ def _csv_frames(path: Path, options: ReadOptions) -> Iterator[Any]:
             text = decode_text(path, header + block, "utf-8")
             offset = n_lines - header.count(b"\n")
             keep_zeros = options.keep_zeros
-            frame, _ = parse_csv(
+            frame, notes = parse_csv(
                 path, text, dialect, options.text, keep_zeros=keep_zeros, line_offset=offset
             )
         n_lines += block.count(b"\n")
@@ -209,6 +225,7 @@ def _csv_frames(path: Path, options: ReadOptions) -> Iterator[Any]:
             header = stripped[: _first_row_end(stripped)]
             dialect = replace(dialect, delimiter=attrs[DELIMITER], decimal=attrs[DECIMALS][0])
             fast = FastCsv.create(frame.columns.tolist(), dialect, options.types)
+            frame.attrs[NOTES] = notes
         if len(frame):
             frame.attrs |= attrs
             frame.index = range(n_rows, n_rows + len(frame))
