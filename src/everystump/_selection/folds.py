@@ -18,6 +18,8 @@ from everystump._warnings import warn_user
 _DEFAULT_FOLDS = 5
 # With two folds, models are trained on half of the rows, for which another C may be best.
 _MIN_FOLDS = 3
+# Beyond this number of rows, scikit-learn's splits take much time and memory.
+_MANY_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -170,14 +172,30 @@ def split_holdout(
     ([2, 3, 5, 6], [0, 1, 4])
     """
     _, label, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    rows = np.flatnonzero(counts[label] > 1)
-    try:
-        _, test = train_test_split(
-            rows, test_size=fraction, stratify=label[rows], random_state=random_state
-        )
-    except ValueError:
-        test = _split_few(label, rows, fraction, random_state)
-    return np.setdiff1d(np.arange(len(labels)), test), np.sort(test)
+    if len(labels) > _MANY_ROWS:
+        test = _split_many(label, counts, fraction, random_state)
+    else:
+        rows = np.flatnonzero(counts[label] > 1)
+        try:
+            _, test = train_test_split(
+                rows, test_size=fraction, stratify=label[rows], random_state=random_state
+            )
+        except ValueError:
+            test = _split_few(label, rows, fraction, random_state)
+    is_test = np.zeros(len(labels), dtype=bool)
+    is_test[test] = True
+    return np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def _split_many(
+    label: np.ndarray, counts: np.ndarray, fraction: float, random_state: Any
+) -> np.ndarray:
+    """Return rows to hold out: the fraction of each class, rounded; memory stays small."""
+    rng = check_random_state(random_state)
+    by_class = np.split(np.argsort(label, kind="stable"), np.cumsum(counts)[:-1])
+    sizes = [min(round(fraction * len(rows)), len(rows) - 1) for rows in by_class]
+    parts = [rng.permutation(rows)[:n] for rows, n in zip(by_class, sizes, strict=True)]
+    return np.concatenate(parts)
 
 
 def _split_few(

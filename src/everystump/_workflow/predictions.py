@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.threads import prefetch
 from everystump._explanations.terms import name_terms
 from everystump._files import write_atomic
 from everystump._text import InvalidInputError, pluralize
@@ -116,7 +117,7 @@ def predict_stream(
     parsed = ReadOptions(file_dialect(model, dialect), text_columns(model), keep_zeros=False)
     raw = replace(parsed, dialect=file_dialect(model, replace(dialect, missing=("",))), text=names)
     copies = (frame for _, frame in stream.read(raw)) if keep else repeat(None)
-    for (path, frame), copy in zip(stream.read(parsed), copies, strict=False):
+    for (path, frame), copy in zip(prefetch(stream.read(parsed)), copies, strict=False):
         with name_file(path):
             check_columns(frame.columns, keep)
             X = match_features(model, frame)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from everystump._core.threads import prefetch
 from everystump._text import InvalidInputError, format_bytes, pluralize
 from everystump._values import NUMBER, TEXT
 from everystump._workflow.options import ColumnOptions, Dialect
@@ -60,9 +61,11 @@ class Head:
         frames: list[Any] = []
         for _, frame in stream.read(ReadOptions(dialect, text=[target])):
             check_columns(frame.columns, [target])
-            frames.append(frame)
+            frames.append(frame[frame[target].notna()])
             if sum(map(len, frames)) >= _SCHEMA_ROWS:
                 break
+        if not any(map(len, frames)):
+            raise _no_labels_error(target)
         attrs = frames[0].attrs
         notes = attrs.pop(NOTES, [])
         joined = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
@@ -99,6 +102,10 @@ class Head:
         return types
 
 
+def _no_labels_error(target: str) -> InvalidInputError:
+    return InvalidInputError(f"{target!r} is missing in every row; name another --target.")
+
+
 @dataclass(eq=False)
 class _Labels:
     """The labels of all rows, as codes of their text until all are known."""
@@ -123,7 +130,7 @@ class _Labels:
         import pandas as pd
 
         if not self.index:
-            raise InvalidInputError(f"{target!r} is missing in every row; name another --target.")
+            raise _no_labels_error(target)
         labels, of_text = np.unique(as_labels(pd.Series(list(self.index))), return_inverse=True)
         codes = of_text.astype(np.min_scalar_type(-len(labels)))[np.concatenate(self.codes)]
         counts = np.bincount(codes, minlength=len(labels))
@@ -221,7 +228,7 @@ def spool_files(
         pa.OSFile(str(path), "wb") as file,
         pa.ipc.new_file(file, schema) as out,
     ):
-        for source, frame in stream.read(read):
+        for source, frame in prefetch(stream.read(read)):
             with name_file(source):
                 check_columns(frame.columns, [target])
                 _check_constants(frame, constants)
@@ -272,7 +279,11 @@ def _check_constants(frame: Any, constants: dict[str, list[Any]]) -> None:
         values = frame[name].dropna()
         new = values[~values.isin(known)]
         if len(new) or (known and len(values) < len(frame)):
-            what = f"is {new.tolist()[0]!r} in row {new.index[0]}" if len(new) else "has missing values"
+            what = (
+                f"is {new.tolist()[0]!r} in row {new.index[0]}"
+                if len(new)
+                else "has missing values"
+            )
             raise InvalidInputError(
                 f"{name!r} has {'one value' if known else 'no values'} in the first rows, but "
                 f"{what} (counting from 0); pass --use {name} or --drop {name}."

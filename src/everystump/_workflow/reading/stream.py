@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from everystump._core.threads import prefetch
 from everystump._files import find_data_files
 from everystump._text import InvalidInputError
 from everystump._workflow.options import Dialect
@@ -97,9 +96,6 @@ class FileStream:
 
         The separators of CSV files are those of the first rows.
         """
-        return prefetch(self._read(options))
-
-    def _read(self, options: ReadOptions) -> Iterator[tuple[Path, Any]]:
         for file in self.files:
             with _input_errors(file):
                 is_parquet = _is_parquet(file)
