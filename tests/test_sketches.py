@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from everystump._core import sketches
+from everystump._core import binning, sketches
 from everystump._core.binning import n_numeric_bins
 from everystump._core.chunk_columns import ColumnPlan
 from everystump._core.sketches import ColumnSketch, merge_all
@@ -103,6 +103,21 @@ def test_few_distinct_values_are_exact(n, n_distinct):
     np.testing.assert_array_equal(merged.counts, np.bincount(index, w[~np.isnan(x)]))
     assert merged.is_exact and merged.rank_error == 0.0
     assert merged.missing == w[np.isnan(x)].sum()
+
+
+@pytest.mark.parametrize("ratio", [0.9, 0.97, 1.0])
+def test_rare_values_of_large_weight_are_exact(monkeypatch, ratio):
+    """Frequent and rare values: a sample of the rows does not show all of them."""
+    monkeypatch.setattr(binning, "_MAX_SORTED_ROWS", 1000)
+    rng = np.random.default_rng(3)
+    frequency = ratio ** np.arange(255)
+    x = rng.choice(rng.normal(size=255), size=120_000, p=frequency / frequency.sum())
+    values, index, counts = np.unique(x, return_inverse=True, return_counts=True)
+    weight = 1.0 / counts[index] ** 2
+    sketch = ColumnSketch.from_values(x, weight)
+    np.testing.assert_array_equal(sketch.values, values)
+    np.testing.assert_allclose(sketch.counts, 1.0 / counts)
+    assert sketch.is_exact
 
 
 def test_a_column_without_values():

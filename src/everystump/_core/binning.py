@@ -20,6 +20,8 @@ from everystump._core import binloops
 _CELLS_PER_CUT, _MIN_CELLS, _MAX_CELLS = 16, 256, 65536
 # Sorting is faster up to this number of rows, or beyond this number of bins.
 _MAX_SORTED_ROWS, _MAX_CELL_BINS = 40_000, 512
+# A summary of a column sorts the rows in cells of several values if they are at most this fraction.
+_SORTED_FRACTION = 1 / 8
 _MAX_SAMPLE, _ROWS_PER_SAMPLE, _SAMPLES_PER_CELL = 16_384, 12, 2
 # Up to this number of rows per cut, building a lookup grid takes longer than it saves.
 _MIN_ROWS_PER_CUT = 4
@@ -223,11 +225,19 @@ class _CellCounts(NamedTuple):
     entries: _Entries
     missing: float
 
+    def _flags(self, which: np.ndarray) -> np.ndarray:
+        """Return for each cell whether it is one of some entries."""
+        flags = np.zeros(len(self.cells.edges) + 2, dtype=bool)
+        flags[self.entries.cells[which]] = True
+        return flags
+
+    def count_rows(self, which: np.ndarray) -> int:
+        """Return the number of rows in the cells of some entries."""
+        return binloops.count_flagged(self.cells.rows, self._flags(which))
+
     def sort(self, x: np.ndarray, weight: np.ndarray | None, which: np.ndarray) -> _CellCounts:
         """Return the counts with some of the cells replaced by their sorted values."""
-        lower = np.append(-np.inf, self.cells.edges)
-        flags = np.zeros(len(lower) + 1, dtype=bool)
-        flags[self.entries.cells[which]] = True
+        lower, flags = np.append(-np.inf, self.cells.edges), self._flags(which)
         index = np.empty(binloops.count_flagged(self.cells.rows, flags), dtype=np.int64)
         binloops.find_flagged(self.cells.rows, flags, index)
         distinct = _sorted_values(x[index], None if weight is None else weight[index])
@@ -284,8 +294,7 @@ def summarize(x: np.ndarray, weight: np.ndarray | None) -> Summary:
         return Summary(found.values, found.counts, none, found.missing)
     is_group = counted.entries.cells >= 0
     # Few rows outside of the cells of single values: the column has few distinct values.
-    per_row = (float(counted.entries.counts.sum()) + counted.missing) / len(x)
-    if float(counted.entries.counts[is_group].sum()) <= _MAX_SORTED_ROWS * per_row:
+    if counted.count_rows(is_group) <= max(_MAX_SORTED_ROWS, _SORTED_FRACTION * len(x)):
         counted = counted.sort(x, weight, is_group) if is_group.any() else counted
         is_group = np.zeros(len(counted.entries.values), dtype=bool)
     return Summary(counted.entries.values, counted.entries.counts, is_group, counted.missing)
