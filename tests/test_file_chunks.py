@@ -183,8 +183,8 @@ def test_the_next_chunk_is_read_ahead_and_threads_end(tmp_path):
 
 
 def test_default_chunk_size():
-    assert default_chunk_size(2) == 262_144
-    assert default_chunk_size(4000) == 1000
+    assert default_chunk_size(2) == 131_072
+    assert default_chunk_size(2000) == 1000
     assert default_chunk_size(10**9) == 1
 
 

@@ -30,7 +30,7 @@ from everystump._text import truncate_list
 __all__ = ["FileChunks"]
 
 # By default, a chunk has at most this many values and rows.
-_CHUNK_CELLS, _CHUNK_ROWS = 4_000_000, 1 << 18
+_CHUNK_CELLS, _CHUNK_ROWS = 2_000_000, 1 << 17
 # Bytes of a CSV that are parsed at once; the types of its columns follow from the first ones.
 _CSV_BLOCK = 1 << 24
 
@@ -53,7 +53,7 @@ class FileChunks:
     columns : list of str, default=None
         Columns of the features; by default all columns, except for the target and the weights.
     chunk_size : int, default=None
-        Rows per chunk; by default at most 262,144, and 4 million values.  The last chunk of each
+        Rows per chunk; by default at most 131,072, and 2 million values.  The last chunk of each
         file may be smaller.
 
     Notes
