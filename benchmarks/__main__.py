@@ -14,6 +14,7 @@ from benchmarks import (
     bounds_table,
     calibration,
     cs,
+    dask_cluster,
     finite,
     interactions_tables,
     kernel_machines,
@@ -53,6 +54,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Skipped]]] = {
     "many-rows": many_rows.ten_times,
     "stream-parquet": streaming.parquet,
     "stream-csv": streaming.csv,
+    "dask": dask_cluster.against_local,
     "path": two_norm.path,
     "prediction": prediction.against_trees_and_ebm,
     "startup": startup.second_process,
@@ -89,6 +91,7 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "calibration": calibration.curves,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
+    "dask-faults": dask_cluster.lost_workers,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 
