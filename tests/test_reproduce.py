@@ -72,7 +72,8 @@ def reference(tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_run_of_a_real_experiment(jobs, tmp_path, run):
     """It writes its files and no others, and a second command runs nothing again."""
     arguments = (REAL, "--runs", 2, "--jobs", jobs, "--out", tmp_path)
