@@ -22,7 +22,7 @@ from everystump._core.measures import Measure, as_measure
 from everystump._core.progress import FitProgress
 from everystump._core.solvers.problem import Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
-from everystump._core.threads import one_blas_thread
+from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval, check_columns, param_names
 from everystump._tables.chunks import ChunkSummary, TablePlan, summarize_chunk
 from everystump._tables.training_table import weight_by_class
@@ -30,7 +30,7 @@ from everystump._tables.validation import check_n_classes
 from everystump._terms import Term
 from everystump.dask._cluster import RowCluster
 from everystump.dask._collections import assign_chunks, make_chunks, map_rows
-from everystump.dask._parts import ClusterTable
+from everystump.dask._parts import ClusterTable, InteractionOptions
 from everystump.estimators import (
     StumpBoostingClassifier,
     StumpLogisticRegression,
@@ -48,8 +48,17 @@ class _Encoded(NamedTuple):
     """A table whose rows are encoded on the workers, and what is known of it here."""
 
     table: ClusterTable
-    design: Design
     classes: np.ndarray
+
+    @property
+    def design(self) -> Design:
+        """The design of the columns, without rows."""
+        return self.table.design
+
+    def with_interactions(self, terms: Sequence[Term], max_cells: int, strength: float) -> _Encoded:
+        """Return the table with exactly these interactions."""
+        options = InteractionOptions(terms, max_cells, strength)
+        return self._replace(table=self.table.with_interactions(options))
 
     def problems(self) -> list[tuple[int, str]]:
         """Return the positive class of each problem, and the suffix of its title."""
@@ -66,6 +75,7 @@ class _DaskEstimator(ScoreClassifier):
     timeout: float
     categorical_features: Any
     class_weight: Any
+    n_jobs: int | None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to Dask collections.
@@ -125,8 +135,9 @@ class _DaskEstimator(ScoreClassifier):
             **options,
         )
         totals = by_class * summary.labels.weights
-        table = ClusterTable(cluster, design.packing, counts, totals, n_additions)
-        return _Encoded(table, design, plan.classes)
+        n_threads = count_threads(self.n_jobs)
+        table = ClusterTable(cluster, design, counts, totals, n_additions, n_threads)
+        return _Encoded(table, plan.classes)
 
     def to_local(self) -> Any:
         """Return the fitted model as the estimator without Dask, for NumPy arrays and frames."""
@@ -222,12 +233,13 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
         check_cost(self.C, np.outer([smallest, largest], by_class))
         choice = self._interaction_choice(len(encoded.classes))
         if not choice.is_none:
-            terms = self._choose_terms(encoded, choice)
-            encoded = self._with_cluster_terms(encoded, choice, terms)
+            encoded = encoded.with_interactions(
+                self._choose_terms(encoded, choice), choice.max_cells, self.interaction_strength
+            )
         solutions = self._solve_cluster(encoded, self.tol)
         needed = choice.without_negligible(encoded.design, solutions)
         if len(needed) < len(encoded.design.terms.interactions.terms):
-            encoded = self._with_cluster_terms(encoded, choice, needed)
+            encoded = encoded.with_interactions(needed, choice.max_cells, self.interaction_strength)
             solutions = self._solve_cluster(encoded, self.tol)
         self._store_model(encoded.classes, encoded.design, solutions)
         warn_if_not_converged(self)
@@ -254,19 +266,6 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
         fit = self._cluster_additive_fit(encoded, choice)
         encoded.table.cluster.close_problems()
         return choice.terms(fit, self.interaction_strength)
-
-    def _with_cluster_terms(
-        self, encoded: _Encoded, choice: InteractionChoice, terms: list[Term]
-    ) -> _Encoded:
-        """Return the table with exactly these interactions."""
-        cluster, strength = encoded.table.cluster, self.interaction_strength
-        cluster.set("add_interactions", terms, choice.max_cells, strength)
-        design = encoded.design.with_interactions(
-            terms, max_cells=choice.max_cells, strength=strength
-        )
-        design = design.with_cell_sums(cluster.read("cell_sums"))
-        table = replace(encoded.table, packing=design.packing)
-        return encoded._replace(table=table, design=design)
 
     def _cluster_additive_fit(self, encoded: _Encoded, choice: InteractionChoice) -> AdditiveFit:
         """Return additive solutions on a sample of the rows, if interactions are to be measured."""

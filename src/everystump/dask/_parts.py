@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from everystump._core.boosting.losses import BoostingLoss
 from everystump._core.boosting.rows import READ_ONLY as BOOSTING_READ_ONLY
+from everystump._core.design import Design
 from everystump._core.losses import Loss
-from everystump._core.packing import Packing
+from everystump._core.packing import Packing, keep_columns
 from everystump._core.solvers.row_blocks import READ_ONLY as SOLVER_READ_ONLY
+from everystump._core.solvers.row_blocks import SolverBlocks
+from everystump._core.solvers.rows import SolverParts
+from everystump._terms import Term
 from everystump.dask._cluster import RowCluster
 
 _READ_ONLY = SOLVER_READ_ONLY | BOOSTING_READ_ONLY
 _keys = count()
+
+
+# A subsample of the rows is moved to this process if its codes take at most so many bytes.
+_MAX_MOVED = 1e8
+
+
+class InteractionOptions(NamedTuple):
+    """The interactions of a design, and how they were made."""
+
+    terms: Sequence[Term]
+    max_cells: int
+    strength: float
+
+    def add_to(self, design: Design) -> Design:
+        """Return a design with these interactions."""
+        return design.with_interactions(
+            self.terms, max_cells=self.max_cells, strength=self.strength
+        )
 
 
 @dataclass(frozen=True)
@@ -24,10 +47,12 @@ class ClusterTable:
     """A training table whose rows are encoded on the workers of a cluster."""
 
     cluster: RowCluster
-    packing: Packing  # of the columns, without rows
+    design: Design  # of the columns, without rows
     class_counts: np.ndarray  # (n_classes,): the number of rows of each class
     class_totals: np.ndarray  # (n_classes,): their total weight
     n_additions: int  # through which a row's term goes at most in a sum over the rows
+    n_threads: int  # of this process
+    interactions: InteractionOptions | None = None
 
     @property
     def n_rows(self) -> int:
@@ -39,9 +64,18 @@ class ClusterTable:
         """The total weight of the rows."""
         return float(self.class_totals.sum())
 
-    def with_packing(self, packing: Packing) -> ClusterTable:
-        """Return the table with interactions, given the packing of its columns with them."""
-        return replace(self, packing=packing)
+    def with_interactions(self, interactions: InteractionOptions) -> ClusterTable:
+        """Return the table with exactly these interactions."""
+        self.cluster.set("add_interactions", *interactions)
+        design = interactions.add_to(self.design)
+        design = design.with_cell_sums(self.cluster.read("cell_sums"))
+        return replace(self, design=design, interactions=interactions)
+
+    def pack(self, codes: np.ndarray) -> Packing:
+        """Return the packing of rows in this process, given their codes."""
+        columns = replace(self.design.columns, codes=codes)
+        design = replace(self.design, columns=columns, packing=keep_columns(codes, columns.sizes))
+        return (self.interactions.add_to(design) if self.interactions else design).packing
 
     def open_solver(self, positive: int, loss: type[Loss], C: float) -> ClusterParts:
         """Return the problem of a class against the rest."""
@@ -73,12 +107,16 @@ class ClusterParts:
     n_rows: int
     n_positive: int
     total_weight: float
-    n_threads: int = 1
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads of this process."""
+        return self.table.n_threads
 
     @property
     def packing(self) -> Packing:
         """The packing of the columns, without rows."""
-        return self.table.packing
+        return self.table.design.packing
 
     @property
     def n_lookups(self) -> int:
@@ -97,14 +135,29 @@ class ClusterParts:
         run = cluster.read if method in _READ_ONLY else cluster.change
         return run("call", self.key, method, args, share)
 
-    def subsample(self, k: int, C: float) -> ClusterParts:
-        """Return one out of every ``k`` rows as a separate problem with another C."""
+    def subsample(self, k: int, C: float) -> SolverParts:
+        """Return one out of every ``k`` rows as a separate problem with another C.
+
+        If it is small it is moved to this process, where the many calls of a solver take less time.
+        """
+        if self.n_rows / k * len(self.packing.codes.bins) <= _MAX_MOVED:
+            sample = self.table.cluster.read("sample", (), k)
+            positive, packing = sample.label == self.positive, self.table.pack(sample.codes)
+            return SolverBlocks(
+                packing, None, positive, self._loss, sample.weight, C, self.n_threads
+            )
         key = next(_keys)
-        sizes = self.table.cluster.change("open_subsample", key, self.positive, self.loss, C, k)
+        sizes = self.table.cluster.change("open_subsample", key, self.positive, self._loss, C, k)
         n_rows, n_positive, weight = sizes.tolist()
         return replace(
             self, key=key, n_rows=int(n_rows), n_positive=int(n_positive), total_weight=weight
         )
+
+    @property
+    def _loss(self) -> type[Loss]:
+        if self.loss is None:
+            raise TypeError("A boosting problem has no subsample.")
+        return self.loss
 
     def dual_coef(self) -> np.ndarray:
         """Return an empty array: dual variables stay on the workers."""

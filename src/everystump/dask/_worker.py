@@ -36,15 +36,17 @@ class PartSizes:
 
 @dataclass
 class RowSample:
-    """Some rows: their codes, weights, and dual variables ``y a`` in each problem."""
+    """Some rows: their codes, labels, weights, and dual variables ``y a`` in some problems."""
 
     codes: np.ndarray  # (n_features, n_rows)
+    label: np.ndarray  # (n_rows,)
     weight: np.ndarray  # (n_rows,)
     duals: np.ndarray  # (n_problems, n_rows)
 
     def __add__(self, other: RowSample) -> RowSample:
         return RowSample(
             np.concatenate([self.codes, other.codes], axis=1),
+            np.concatenate([self.label, other.label]),
             np.concatenate([self.weight, other.weight]),
             np.concatenate([self.duals, other.duals], axis=1),
         )
@@ -152,8 +154,12 @@ class WorkerRows:
     def sample(self, keys: Sequence[int], k: int) -> RowSample:
         """Return one out of every ``k`` rows with their dual variables in some problems."""
         rows = self._subsample(k)
-        duals = [self._problems[key].dual_coef()[rows] for key in keys]  # type: ignore[attr-defined]
-        return RowSample(self._codes[:, rows], np.array(self._weight[rows]), np.array(duals))
+        duals = np.empty((len(keys), len(rows)))
+        for k, key in enumerate(keys):
+            duals[k] = self._problems[key].dual_coef()[rows]  # type: ignore[attr-defined]
+        return RowSample(
+            self._codes[:, rows], self._label[rows], np.array(self._weight[rows]), duals
+        )
 
     def _subsample(self, k: int) -> np.ndarray:
         offsets = np.cumsum([0, *self._sizes[:-1]])
