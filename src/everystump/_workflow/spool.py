@@ -197,7 +197,7 @@ class SpoolChunks:
     def __iter__(self) -> Iterator[tuple[Any, np.ndarray]]:
         import pandas as pd
 
-        for table, rows in self.spool.read(self.is_used):
+        for table, rows in prefetch(self.spool.read(self.is_used)):
             X = table.to_pandas(types_mapper=pd.ArrowDtype)
             yield self.spool._with_levels(X), self.spool.codes[rows]
 

@@ -30,7 +30,7 @@ from everystump._workflow.reading.frames import (
 )
 from everystump.chunks import default_chunk_size
 
-BLOCK = 1 << 25
+BLOCK = 1 << 24
 """Bytes of a CSV that are parsed at a time."""
 # The size in memory of a compressed CSV, relative to the file.
 _COMPRESSION = 5
@@ -231,26 +231,29 @@ def _csv_frames(path: Path, options: ReadOptions) -> Iterator[Any]:
 
 def _csv_blocks(path: Path, encoding: str) -> Iterator[bytes]:
     """Yield the text of a CSV in UTF-8, in blocks of whole rows; the first has the header."""
-    rest = b""
     with _input_errors(path), (_opener(path) or open)(path, "rb") as raw:
         is_utf8 = codecs.lookup(_known(encoding)).name == "utf-8"
         file = raw if is_utf8 else codecs.EncodedFile(raw, "utf-8", encoding)
-        while True:
-            try:
-                part = file.read(BLOCK)
-            except UnicodeError:
-                raise InvalidInputError(
-                    f"{path}: the text is not {encoding}; pass the actual --encoding."
-                ) from None
-            if not part:
-                break
-            block = rest + part if rest else part.removeprefix(codecs.BOM_UTF8)
-            end = _last_row_end(block)
-            rest = block[end:]
-            if end:
-                yield block[:end]
-    if rest.strip():
-        yield rest
+        try:
+            block = _next_rows(file).removeprefix(codecs.BOM_UTF8)
+            while block:
+                yield block
+                block = _next_rows(file)
+        except UnicodeError:
+            raise InvalidInputError(
+                f"{path}: the text is not {encoding}; pass the actual --encoding."
+            ) from None
+
+
+def _next_rows(file: Any) -> bytes:
+    """Return the next block: up to the first line break that is not inside quotes."""
+    parts = [file.read(BLOCK)]
+    n_quotes, size = parts[0].count(b'"'), 0
+    # With an unmatched quote there is none; the parser then reports the line.
+    while parts[-1] and size < BLOCK and (len(parts) == 1 or n_quotes % 2):
+        parts.append(file.readline())
+        n_quotes, size = n_quotes + parts[-1].count(b'"'), size + len(parts[-1])
+    return b"".join(parts)
 
 
 def _known(encoding: str) -> str:
@@ -263,26 +266,9 @@ def _known(encoding: str) -> str:
     return encoding
 
 
-def _row_ends(block: bytes) -> np.ndarray:
-    """Return the ends of the rows of a block: line breaks that are not inside quotes."""
-    raw = np.frombuffer(block, np.uint8)
-    breaks = np.flatnonzero(raw == ord("\n"))
-    quotes = np.flatnonzero(raw == ord('"'))
-    outside = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
-    # With an unmatched quote there may be none; the parser then reports the line.
-    return (outside if len(outside) else breaks) + 1
-
-
-def _last_row_end(block: bytes) -> int:
-    if b'"' not in block:
-        return block.rfind(b"\n") + 1
-    ends = _row_ends(block)
-    return int(ends[-1]) if len(ends) else 0
-
-
 def _first_row_end(block: bytes) -> int:
+    """Return where the header ends, after the first line break that is not inside quotes."""
     end = block.find(b"\n") + 1
-    if b'"' in block[:end]:
-        ends = _row_ends(block[:BLOCK])
-        end = int(ends[0]) if len(ends) else 0
+    while end and block.count(b'"', 0, end) % 2:
+        end = block.find(b"\n", end) + 1
     return end or len(block)
