@@ -2,13 +2,21 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import everystump
-from everystump import StumpBoostingClassifier, StumpLogisticRegression, StumpSVC
+from everystump import (
+    KernelSVC,
+    LooBoundSearch,
+    StumpBoostingClassifier,
+    StumpLogisticRegression,
+    StumpSVC,
+    SubsampleVotingClassifier,
+)
 from everystump.bounds import loo_bound
 
 da = pytest.importorskip("dask.array")
@@ -221,6 +229,18 @@ def test_unknown_chunk_sizes_are_accepted_if_rows_are_not_divided(client):
     model = DaskStumpSVC(**TIGHT).fit(dX, dy)
     local = StumpSVC(**TIGHT).fit(X[["a", "b"]].to_numpy(), y.to_numpy())
     assert model.certificate_.primal == pytest.approx(local.certificate_.primal, rel=3e-9)
+
+
+def test_votes_and_searches_run_on_a_cluster(client):
+    X, y, _ = make_table()
+    X = X[["a", "b"]].fillna(0.0)
+    vote = SubsampleVotingClassifier(KernelSVC(), n_estimators=5, random_state=0)
+    search = LooBoundSearch(KernelSVC(fit_intercept=False), {"C": [0.1, 1.0]})
+    expected = [model.fit(X, y).decision_function(X) for model in (vote, search)]
+    with joblib.parallel_config(backend="dask"):
+        found = [clone(model).fit(X, y).decision_function(X) for model in (vote, search)]
+    for scores, reference in zip(found, expected, strict=True):
+        assert scores == pytest.approx(reference, abs=1e-9)
 
 
 def test_cluster_errors_are_runtime_errors():

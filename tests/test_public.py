@@ -29,7 +29,8 @@ ESTIMATORS = [
 MODEL_FILES = ["ModelFileError", "load", "save"]
 PACKAGES = ["bounds", "chunks", "datasets", "estimators", "explain", "export"]
 PACKAGES += ["kernels", "measures", "report", "shapes"]
-NAMES = sorted([*ESTIMATORS, *MODEL_FILES])
+FUNCTIONS = ["merge"]
+NAMES = sorted([*ESTIMATORS, *FUNCTIONS, *MODEL_FILES])
 SOURCES = str(Path(everystump.__file__).parents[1])
 HEAVY = ["joblib", "matplotlib", "numba", "numpy", "pandas", "polars", "scipy", "sklearn"]
 
@@ -50,7 +51,7 @@ print(*StumpSVC(verbose=1).fit([[0.0], [1.0]], [0, 1]).predict([[0.0], [1.0]]))
 
 def test_public_names():
     assert everystump.__all__ == NAMES
-    assert everystump.estimators.__all__ == sorted(ESTIMATORS)
+    assert everystump.estimators.__all__ == sorted([*ESTIMATORS, *FUNCTIONS])
 
 
 @pytest.mark.parametrize("name", NAMES)

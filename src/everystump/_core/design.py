@@ -198,30 +198,6 @@ class Design:
             n_threads=n_threads,
         )
 
-    def curve_sizes(self, solutions: Sequence[Solution]) -> np.ndarray:
-        """Return the standard deviation of each curve over the training rows, summed by class."""
-        sizes = np.zeros(len(self.columns.columns))
-        for solution in solutions:
-            tables = self.split_by_feature(self.terms.matvec(solution.weights)[: self.terms.n_bins])
-            for d, (column, table) in enumerate(zip(self.columns.columns, tables, strict=True)):
-                mean = np.average(table, weights=column.weights)
-                sizes[d] += np.sqrt(np.average((table - mean) ** 2, weights=column.weights))
-        return sizes
-
-    def interaction_sizes(self, solutions: Sequence[Solution]) -> dict[Term, float]:
-        """Return the standard deviation of each interaction over the rows, summed by class.
-
-        Interactions are as they were solved for, not purified.
-        """
-        interactions, n_bins = self.terms.interactions, self.terms.n_bins
-        sizes = dict.fromkeys(interactions.terms, 0.0)
-        for solution in solutions:
-            for term, weights in self.cell_weights.items():
-                table = interactions.term_table(term, solution.weights[n_bins:])
-                mean = np.average(table, weights=weights)
-                sizes[term] += float(np.sqrt(np.average((table - mean) ** 2, weights=weights)))
-        return sizes
-
     def _with_terms(self, terms: Terms, packing: Packing) -> Design:
         signs = self.signs
         if signs is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from everystump._core.design import Design
 from everystump._core.losses import Loss
 from everystump._core.solvers.problem import Solution
+from everystump._core.term_sizes import curve_sizes, interaction_sizes
 from everystump._terms import Term
 
 # "auto" includes at most this many pairs, and fewer if there are several classes, each with its own
@@ -88,8 +89,8 @@ class InteractionChoice:
         if self.requested != "auto" or not terms:
             return terms
         # Before purification, which on few samples can explain a table by its margins.
-        sizes = design.interaction_sizes(solutions)
-        largest = max(*sizes.values(), *design.curve_sizes(solutions))
+        sizes = interaction_sizes(design, solutions)
+        largest = max(*sizes.values(), *curve_sizes(design, solutions))
         return [term for term in terms if sizes[term] >= _NEGLIGIBLE * largest]
 
     def terms(self, fit: AdditiveFit, strength: float) -> list[Term]:
@@ -106,7 +107,7 @@ class InteractionChoice:
         self, fit: AdditiveFit, strength: float
     ) -> tuple[dict[Term, float], dict[Term, float]]:
         """Return the Newton decrements of pairs and of triples, the largest first."""
-        sizes = fit.design.curve_sizes(fit.solutions)
+        sizes = curve_sizes(fit.design, fit.solutions)
         features = sorted(self.candidates(fit.design), key=lambda d: -sizes[d])
         screener = fit.design.screener(
             fit.solutions,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from everystump._arguments import check_feature_range
 from everystump._core.columns import Columns
 from everystump._core.design import Design
-from everystump._core.losses import Hinge, Loss, SquaredHinge
+from everystump._core.losses import Loss
 from everystump._core.measures import Measure, as_measure
 from everystump._core.progress import FitProgress
 from everystump._core.solvers.problem import Solution
@@ -25,26 +24,15 @@ from everystump._tables.chunk_reader import ChunkReader
 from everystump._tables.interactions import check_interactions
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
-from everystump._tables.validation import check_rows
 from everystump._terms import Term
-from everystump._text import truncate_list
-from everystump.bounds._protocol import KernelEnsemble, KernelMachine
 from everystump.estimators._base import (
     TabularClassifier,
-    as_class_list,
     check_cost,
     unwrap_binary,
     warn_if_not_converged,
 )
-from everystump.estimators._bounds import (
-    BALANCED,
-    INTERCEPT,
-    check_is_training_data,
-    find_violations,
-    single_machine_ensembles,
-    training_signs,
-)
 from everystump.estimators._interactions import AdditiveFit, InteractionChoice
+from everystump.estimators._stump_bounds import StumpBounds
 
 # Interactions are measured at an additive solution of at least this tolerance, and of this cost if
 # a hard margin is requested, which there need not be without interactions.
@@ -52,12 +40,10 @@ SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaseStumpEnsemble(TabularClassifier):
+class BaseStumpEnsemble(StumpBounds, TabularClassifier):
     """An infinite ensemble of stumps; subclasses define the loss and the parameters."""
 
     _optimum_over: ClassVar[str] = "ensemble of stumps"
-    # Whether C was fixed before the training samples were seen.
-    _C_is_fixed: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict] = {
         "measure": [str, callable, Measure],
@@ -322,99 +308,6 @@ class BaseStumpEnsemble(TabularClassifier):
         )
         self.surface_density_ = design.surface_density(models[0])
         self._max_kernel = design.max_kernel
-
-    def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
-        """Return the fitted kernel machines as ensembles; see `SupportsKernelEnsembles`."""
-        check_is_fitted(self, "shapes_")
-        if not hasattr(self, "dual_coef_"):
-            raise ValueError(
-                f"{type(self).__name__} was fitted on a cluster, where its dual variables, which "
-                f"this bound needs, were not kept; use validation_bound, or fit locally."
-            )
-        n_samples = np.atleast_2d(self.dual_coef_).shape[1]
-        caveats = check_is_training_data(self, X, y, n_samples)
-        rows = check_rows(self, X)[self._kept]
-        signs = training_signs(self, y, n_samples)[:, self._kept]
-        return single_machine_ensembles(self.kernel_machines(lambda: rows, signs), caveats)
-
-    def kernel_machines(
-        self, rows: Callable[[], np.ndarray], signs: np.ndarray
-    ) -> list[KernelMachine]:
-        """Return the fitted kernel machine of each problem; see `SupportsKernelMachines`."""
-        self._check_unconstrained()
-        margins = signs * np.atleast_2d(self._decision_function(rows()).T)
-        duals = signs * np.atleast_2d(self.dual_coef_)[:, self._kept]
-        violations = ((INTERCEPT,) if self.fit_intercept else ()) + self._data_dependence()
-        return [
-            KernelMachine(
-                rows=np.arange(len(a)),
-                a=a,
-                margin=margin,
-                diagonal=np.broadcast_to(self._kernel_diagonal, a.shape),
-                kappa=self._max_kernel,
-                kappa_is_proven=True,
-                C=self._largest_cost,
-                has_hinge_loss=self._loss_class() is Hinge,
-                has_bounded_duals=self._loss_class() is not SquaredHinge,
-                gap=max(0.0, certificate.primal - certificate.dual),
-                # At most the tolerance: without a sample, the objective is not larger.
-                refit_gap=self.tol * certificate.primal / max(1.0 - self.tol, 1e-3),
-                violations=violations + find_violations(sign, certificate),
-            )
-            for sign, a, margin, certificate in zip(
-                signs, duals, margins, as_class_list(self.certificate_), strict=True
-            )
-        ]
-
-    def _check_unconstrained(self) -> None:
-        """Check that there are no monotonic constraints, which kernel machines do not have."""
-        if self._monotonic_signs() is not None:
-            raise ValueError(
-                f"monotonic_cst={self.monotonic_cst!r}: the bounds are for kernel machines, and a "
-                f"model with monotonic constraints is not one; use monotonic_cst=None or "
-                f"cross-validation."
-            )
-
-    def _data_dependence(self) -> tuple[str, ...]:
-        """Return why the kernel or the costs depend on the training samples."""
-        measure, reasons = as_measure(self.measure), []
-        if self.feature_range is None:
-            reasons.append("feature_range=None: the ranges are those of the training samples")
-        if not self.exact_:
-            source = "max_bins or interaction_bins" if self.interactions_ else "max_bins"
-            reasons.append(f"{source}: the bins of some features depend on the training samples")
-        if measure.uses_counts:
-            reasons.append(f"measure={self.measure!r}: the measure depends on the training samples")
-        elif not measure.is_piecewise_linear:
-            reasons.append(
-                f"measure={self.measure!r}: scores between training samples are approximate"
-            )
-        reasons += self._data_dependent_features()
-        if self.interactions_:
-            reasons.append(
-                "interactions: their bins and their centers depend on the training samples"
-            )
-        if isinstance(self.interactions, str | Integral) and self.interactions:
-            reasons.append("interactions: the pairs were chosen on the training samples")
-        if not self._C_is_fixed:
-            reasons.append("C was chosen on the training samples")
-        return (*reasons, BALANCED) if self.class_weight == "balanced" else tuple(reasons)
-
-    def _data_dependent_features(self) -> list[str]:
-        """Return why the stumps of some features depend on the training samples."""
-        by_reason: dict[str, list[str]] = {}
-        for d, (feature, density) in enumerate(zip(self.feature_info_, self.density_, strict=True)):
-            if feature.levels is not None:
-                reason = "the levels of a category are those of the training samples"
-            elif density.missing > 0:
-                reason = "a missing value counts as the median of the training samples"
-            else:
-                continue
-            by_reason.setdefault(reason, []).append(feature.display_name(d))
-        return [
-            f"feature{'s' if len(names) > 1 else ''} {truncate_list(names)}: {reason}"
-            for reason, names in by_reason.items()
-        ]
 
 
 @dataclass(eq=False, repr=False)
