@@ -25,6 +25,8 @@ from everystump import StumpLogisticRegression, StumpLogisticRegressionCV
 from everystump._experiments.engine.splits import Split
 
 TREES = "LightGBM, 100 trees"
+# As many pairs as are tried by default.
+MAX_PAIRS = 300
 # A strength that is neither too small to matter nor chosen for the simulated data.
 STRENGTH = 0.1
 N_USPS_PAIRS = 500
@@ -179,10 +181,10 @@ def _choose(data: Split) -> StumpLogisticRegressionCV:
 
 
 def _final(chosen: StumpLogisticRegressionCV) -> StumpLogisticRegression:
-    """Return the unfitted model of the chosen C and strength."""
+    """Return the unfitted model of the chosen C and strength, with all pairs that were tried."""
     return StumpLogisticRegression(
         C=float(chosen.C_),
-        interactions="auto",
+        interactions=MAX_PAIRS,
         interaction_strength=float(chosen.interaction_strength_),
         n_jobs=N_JOBS,
     )
