@@ -70,13 +70,21 @@ def csv(settings: Settings) -> Iterator[Row]:
 def write_table(path: Path, n_rows: int) -> None:
     """Write two-norm data with flipped labels, block by block."""
     schema = pa.schema([*((f"x{d}", pa.float64()) for d in range(N_FEATURES)), ("y", pa.int64())])
-    writer = pa.csv.CSVWriter if path.suffix == ".csv" else pa.parquet.ParquetWriter
-    with writer(path, schema) as file:
+    with _open_table(path, schema) as file:
         for seed, start in enumerate(range(0, n_rows, _BLOCK)):
             size = min(_BLOCK, n_rows - start)
             X, y = make_twonorm(size, N_FEATURES, random_state=seed)
             y = flip_labels(y, 0.1, random_state=seed).astype(np.int64)
             file.write_table(pa.table([*X.T, y], schema=schema))
+
+
+def _open_table(path: Path, schema: pa.Schema) -> Any:
+    """Return a writer; the header of a CSV has no quotes, which LightGBM does not support."""
+    if path.suffix == ".parquet":
+        return pa.parquet.ParquetWriter(path, schema)
+    file = path.open("wb")
+    file.write(f"{','.join(schema.names)}\n".encode())
+    return pa.csv.CSVWriter(file, schema, write_options=pa.csv.WriteOptions(include_header=False))
 
 
 def fit_chunks(path: str) -> None:
@@ -101,11 +109,13 @@ def fit_lightgbm(path: str) -> None:
             return self.file.metadata.num_rows
 
         def __getitem__(self, index: Any) -> np.ndarray:
+            # Slices are batches, which are row groups.
+            first = index.start if isinstance(index, slice) else index
+            if self.held[0] != first // _BLOCK:
+                table = self.file.read_row_group(first // _BLOCK).drop_columns("y")
+                self.held = first // _BLOCK, np.column_stack([x.to_numpy() for x in table.columns])
             if isinstance(index, slice):
-                return np.array([self[i] for i in range(*index.indices(len(self)))])
-            if self.held[0] != index // _BLOCK:
-                table = self.file.read_row_group(index // _BLOCK).drop_columns("y")
-                self.held = index // _BLOCK, table.to_pandas().to_numpy()
+                return self.held[1][first % _BLOCK : first % _BLOCK + index.stop - first]
             return self.held[1][index % _BLOCK]
 
     y = pa.parquet.read_table(path, columns=["y"])["y"].to_numpy()
@@ -118,7 +128,7 @@ def fit_lightgbm_file(path: str) -> None:
     import lightgbm
 
     data = lightgbm.Dataset(
-        path, params={"two_round": True, "header": True, "label_column": "name:y"}
+        path, params={"two_round": True, "header": True, "label_column": N_FEATURES}
     )
     lightgbm.train(_LIGHTGBM, data, 100)
 
@@ -129,7 +139,7 @@ def fit_with_tool(path: str) -> None:
 
     out = f"{path}.stump"
     arguments = ["fit", path, "--target", "y", "--interactions", "0", "-o", out, "--stream"]
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
         everystump(arguments, standalone_mode=False)
 
 
