@@ -91,7 +91,15 @@ def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOpti
             f"C=inf: the classes were not separated within max_iter={options.max_iter} Newton "
             f"steps; raise max_iter or use a finite C."
         )
-    return replace(solution, penalty=search.penalty)
+    solution = replace(solution, penalty=search.penalty)
+    is_span = search.problem.span is not None
+    if is_span and not solution.certificate.converged and search.n_iter < options.max_iter:
+        # The gap seen in the span was small enough; that of the features' weights is not yet.
+        rest = replace(options, kernel_matrix=None, start=solution)
+        rest = replace(rest, max_iter=options.max_iter - search.n_iter)
+        continued = solve_augmented_lagrangian(problem, rows, rest)
+        return replace(continued, n_iter=search.n_iter + continued.n_iter)
+    return solution
 
 
 def _solve_subsample(problem: Problem, rows: Rows, options: SolverOptions) -> Solution | None:
