@@ -43,7 +43,7 @@ def quiet():
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster():
     with (
         quiet(),
@@ -106,6 +106,7 @@ def test_a_lost_worker_is_replaced(cluster, at_call, model, fraction):
         assert model.certificate_.gap == pytest.approx(certificate.gap, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_while_it_reads_is_replaced(cluster):
     _, client = cluster
     client.wait_for_workers(2, timeout=60)

@@ -51,7 +51,7 @@ print(*StumpSVC(verbose=1).fit([[0.0], [1.0]], [0, 1]).predict([[0.0], [1.0]]))
 
 def test_public_names():
     assert everystump.__all__ == NAMES
-    assert everystump.estimators.__all__ == sorted([*ESTIMATORS, *FUNCTIONS])
+    assert everystump.estimators.__all__ == sorted(ESTIMATORS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,7 +60,8 @@ def test_names_are_importable(name):
     assert value.__name__ == name
     package = "modelfile" if name in MODEL_FILES else "estimators"
     assert value.__module__.startswith(f"everystump.{package}.")
-    assert getattr(import_module(f"everystump.{package}"), name) is value
+    if name not in FUNCTIONS:
+        assert getattr(import_module(f"everystump.{package}"), name) is value
     space = {}
     exec(f"from everystump import {name}", space)
     assert space[name] is value

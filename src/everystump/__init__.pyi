@@ -9,6 +9,7 @@ from . import measures as measures
 from . import report as report
 from . import shapes as shapes
 from .estimators import *  # noqa: F403
+from .estimators.merging import merge as merge
 from .modelfile import ModelFileError as ModelFileError
 from .modelfile import load as load
 from .modelfile import save as save

@@ -98,7 +98,9 @@ class _DaskEstimator(ScoreClassifier):
         chunks = make_chunks(X, y, sample_weight)
         client = get_client() if self.client is None else self.client
         _check_running(client)
-        with one_blas_thread, RowCluster(client, chunks, self.timeout) as cluster:
+        # Actors use the current client.
+        current, rows = client.as_current(), RowCluster(client, chunks, self.timeout)
+        with one_blas_thread, current, rows as cluster:
             summary = _summarize(cluster, chunks, self.categorical_features)
             check_columns(self, X if hasattr(X, "chunks") else X._meta)
             assignment = assign_chunks(client, X, len(chunks))

@@ -5,7 +5,6 @@ from .kernel_svc import KernelSVC as KernelSVC
 from .logistic import StumpLogisticRegression as StumpLogisticRegression
 from .logistic import StumpLogisticRegressionCV as StumpLogisticRegressionCV
 from .loo_search import LooBoundSearch as LooBoundSearch
-from .merging import merge as merge
 from .perceptron import PerceptronSVC as PerceptronSVC
 from .stump import DecisionStumpClassifier as DecisionStumpClassifier
 from .subsample_voting import SubsampleVotingClassifier as SubsampleVotingClassifier

@@ -58,7 +58,8 @@ class StumpBounds:
     def kernel_ensembles(self, X: Any, y: Any) -> list[KernelEnsemble]:
         """Return the fitted kernel machines as ensembles; see `SupportsKernelEnsembles`."""
         check_is_fitted(self, "shapes_")
-        if not hasattr(self, "dual_coef_"):
+        # Without those of an edited model, reading them raises an error of its own.
+        if not hasattr(self, "dual_coef_") and not getattr(self, "edits_", None):
             raise ValueError(
                 f"{type(self).__name__} was fitted on a cluster, where its dual variables, which "
                 f"this bound needs, were not kept; use validation_bound, or fit locally."
