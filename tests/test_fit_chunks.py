@@ -344,3 +344,8 @@ def test_warnings_of_a_fit():
         warnings.simplefilter("always")
         StumpLogisticRegression(max_iter=1, tol=1e-9).fit_chunks(split(X, y))
     assert any("max_iter" in str(warning.message) for warning in caught)
+
+
+def test_chunks_must_be_iterable():
+    with pytest.raises(TypeError, match="chunks=3 must be a list of tuples"):
+        StumpSVC().fit_chunks(3)
