@@ -35,7 +35,6 @@ class Block:
 
     def __init__(self, packing: Packing, index: slice | np.ndarray, positive: np.ndarray) -> None:
         self.index, self.positive = index, positive
-        self.sign = np.where(positive, np.int8(1), np.int8(-1))
         if isinstance(index, slice):
             self.codes, self.offset = packing.codes, index.start
         else:
@@ -52,10 +51,10 @@ class Block:
             return np.arange(self.index.start, self.index.stop)
         return self.index
 
-    def scatter_by_class(self, r: np.ndarray) -> np.ndarray:
-        """Return the sums of ``r`` by joint bin, over positive rows and over negative rows."""
+    def scatter_by_side(self, r: np.ndarray, side: np.ndarray) -> np.ndarray:
+        """Return the sums of ``r`` by joint bin, over the rows with a true ``side`` and the rest."""
         tables = np.empty((2, self.codes.n_entries))
-        rowloops.scatter_by_class(self.codes, r, self.positive, self.offset, tables)
+        rowloops.scatter_by_class(self.codes, r, side, self.offset, tables)
         return tables
 
 

@@ -1,4 +1,4 @@
-"""One training table, prepared for any number of binary problems on it."""
+"""One training table, prepared for any number of problems on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everystump._core.chains import Chains
 from everystump._core.columns import Column, Columns, make_columns
 from everystump._core.fitted_shapes import SurfaceBuilder, inside_cells, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
-from everystump._core.losses import Loss
+from everystump._core.losses import LossFamily
 from everystump._core.measures import Masses, Measure
 from everystump._core.packing import Packing, keep_columns, pack
 from everystump._core.purify import Purifier
@@ -170,7 +170,8 @@ class Design:
     def screener(
         self,
         solutions: Sequence[Solution],
-        loss: type[Loss],
+        loss: LossFamily,
+        targets: Sequence[np.ndarray],
         weight: np.ndarray,
         *,
         strength: float,
@@ -178,14 +179,18 @@ class Design:
         n_threads: int = 1,
         scale: float = 1.0,
     ) -> Screener:
-        """Return what measures interactions at solutions without them, one per class.
+        """Return what measures interactions at solutions without them, one per problem.
 
         If the rows are a sample, each stands for ``scale`` rows.
         """
         duals = np.array([solution.dual_coef for solution in solutions])
-        costs = [loss(solution.C * weight) for solution in solutions]
         curvature = np.array(
-            [own.typical_curvature(np.abs(dual)) for own, dual in zip(costs, duals, strict=True)]
+            [
+                loss.for_rows(solution.C * weight, target).typical_curvature(
+                    loss.signs(target) * solution.dual_coef
+                )
+                for solution, target in zip(solutions, targets, strict=True)
+            ]
         )
         residuals = Residuals(scale * duals, scale * curvature)
         return Screener(
@@ -234,8 +239,8 @@ class Design:
 
     def solve(
         self,
-        loss: type[Loss],
-        positive: np.ndarray,
+        loss: LossFamily,
+        target: np.ndarray,
         weight: np.ndarray,
         *,
         C: float,
@@ -246,20 +251,23 @@ class Design:
         index: np.ndarray | None = None,
         start: Solution | None = None,
     ) -> Solution:
-        """Solve one binary problem on the rows ``index`` (all of them by default)."""
+        """Solve one problem on the rows ``index`` (all of them by default).
+
+        ``target`` is whether each row of the table is positive, or the number to predict.
+        """
         if index is not None:
-            positive, weight = positive[index], weight[index]
+            target, weight = target[index], weight[index]
         if np.isinf(C):
             weight = np.broadcast_to(1.0, weight.shape)
-            self._check_distinct_rows(positive, index)
-        if self._is_constant_optimal(positive):
-            return self._constant(positive, C)
-        rows = Rows.in_memory(self.packing, index, positive, loss, weight, C, n_threads)
+            self._check_distinct_rows(target, index)
+        if self._has_one_class(target):
+            return self._constant(target, C)
+        rows = Rows.in_memory(self.packing, index, target, loss, weight, C, n_threads)
         options = SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
         return self.solve_rows(loss, rows, options)
 
-    def solve_rows(self, loss: type[Loss], rows: Rows, options: SolverOptions) -> Solution:
-        """Solve one binary problem on some rows, wherever these are."""
+    def solve_rows(self, loss: LossFamily, rows: Rows, options: SolverOptions) -> Solution:
+        """Solve one problem on some rows, wherever these are."""
         intercept, hard = not self.terms.chains.centered, bool(np.isinf(rows.C))
         problem = Problem(self.terms, self.packing, loss, intercept, hard, self.signs)
         return solve(problem, rows, options)
@@ -278,9 +286,11 @@ class Design:
                 f"finite C."
             )
 
-    def _is_constant_optimal(self, positive: np.ndarray) -> bool:
+    def _has_one_class(self, target: np.ndarray) -> bool:
         """Whether there is an intercept and only one class, as in a fold without the other."""
-        return not self.terms.chains.centered and bool(positive.all() or not positive.any())
+        if self.terms.chains.centered or target.dtype != bool:
+            return False
+        return bool(target.all() or not target.any())
 
     def _constant(self, positive: np.ndarray, C: float) -> Solution:
         """Return a constant of the right sign, with the certificate of its limit at infinity."""

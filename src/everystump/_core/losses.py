@@ -8,16 +8,18 @@ use these quantities, each an array with one entry per row unless it is a sum:
   dual variable ``a`` of the row;
 - ``curvature(m)``, the second derivative;
 - ``dual(a) = min over m of loss(m) + a m``, the row's term of the dual objective (minus the convex
-  conjugate at ``-a``).
+  conjugate at ``-a``), which is concave and 0 at 0.
 
-The losses of boosting, which define a step size instead, are in `everystump._core.boosting`.
+The losses of regression, where ``m = f(x)`` and dual variables have both signs, are in
+`everystump._core.regression_losses`; those of boosting, which define a step size instead, in
+`everystump._core.boosting`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.special import entr, xlog1py
@@ -26,6 +28,42 @@ from everystump._core import lossloops
 
 # A slope of at most this fraction of the largest cost is rounding error.
 _ROUNDING = 1e-9
+
+
+class LossFamily(Protocol):
+    """What makes the losses of rows: a class of losses, or one with parameters.
+
+    The attributes are those of `Loss`.
+    """
+
+    @property
+    def solver(self) -> str:
+        """The solver for stump ensembles."""
+
+    @property
+    def zero_beyond_one(self) -> bool:
+        """Whether the loss is 0 for margins of 1 or more."""
+
+    @property
+    def needs_continuation(self) -> bool:
+        """Whether a large C is best reached by warm starts."""
+
+    @property
+    def path_tolerance(self) -> float:
+        """The tolerance along a path of C, as a multiple of the final one."""
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether the curvature is the same everywhere."""
+
+    def for_rows(self, cost: np.ndarray, target: np.ndarray) -> Any:
+        """Return the loss of rows with these costs and targets.
+
+        A target is a boolean, whether the row is positive, or the number to predict.
+        """
+
+    def signs(self, target: np.ndarray) -> np.ndarray:
+        """Return the factors ``y`` of the scores in the margins."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +83,26 @@ class Loss(ABC):
         Whether a large C is best reached by warm starts from solutions for smaller ones.
     path_tolerance : float
         Models along a path of C are fitted to this multiple of the tolerance before selection.
+    is_quadratic : bool
+        Whether the curvature is the same everywhere, so that one exact Newton step is enough.
     """
 
     solver: ClassVar[str] = ""
     zero_beyond_one: ClassVar[bool] = False
     needs_continuation: ClassVar[bool] = False
     path_tolerance: ClassVar[float] = 3.0
+    is_quadratic: ClassVar[bool] = False
     cost: np.ndarray
+
+    @classmethod
+    def for_rows(cls, cost: np.ndarray, target: np.ndarray) -> Self:
+        """Return the loss of rows; their classes are in the signs of the margins."""
+        return cls(cost)
+
+    @staticmethod
+    def signs(target: np.ndarray) -> np.ndarray:
+        """Return 1 for positive rows and -1 for negative ones."""
+        return np.where(target, np.int8(1), np.int8(-1))
 
     @abstractmethod
     def total(self, margin: np.ndarray) -> float:
@@ -60,6 +111,18 @@ class Loss(ABC):
     @abstractmethod
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the dual term of each row."""
+
+    def sides(self, positive: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where ``y a`` is positive, given the positive rows, and its absolute values."""
+        return positive, a
+
+    def total_within(self, margin: np.ndarray, radius: float) -> float:
+        """Return the summed loss of the worst margins within ``radius``."""
+        return self.total(margin - radius)
+
+    def dual_size(self, a: np.ndarray) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms."""
+        return float(np.abs(a).sum() + np.abs(self.dual(a)).sum())
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return how fast the slope ``a`` of each row changes with its margin, roughly."""
@@ -87,6 +150,28 @@ class SmoothLoss(Loss):
     def directional_slope(self, margin: np.ndarray, step: np.ndarray, t: float) -> float:
         """Return the sum of ``slope(margin + t step) * step``."""
         return float(self.slope(margin + t * step) @ step)
+
+
+class KinkedLoss(Loss):
+    """A piecewise linear loss, which an augmented Lagrangian smooths around dual variables."""
+
+    solver = "augmented_lagrangian"
+
+    @abstractmethod
+    def smoothed(self, center: np.ndarray, penalty: np.ndarray) -> Any:
+        """Return the loss smoothed around the dual variables ``center``."""
+
+    @abstractmethod
+    def box_center(self, unbounded: np.ndarray) -> np.ndarray:
+        """Return dual variables in the middle of their limits, ``unbounded`` if there are none."""
+
+    @abstractmethod
+    def clip(self, a: np.ndarray) -> np.ndarray:
+        """Return the nearest dual variables within their limits."""
+
+    def distance(self, margin: np.ndarray) -> np.ndarray:
+        """Return the distance of each margin from the kink."""
+        return np.abs(1.0 - margin)
 
 
 class Box(NamedTuple):
@@ -123,10 +208,9 @@ class QuadraticLoss(Loss):
         return margin - radius
 
 
-class Hinge(QuadraticLoss):
+class Hinge(KinkedLoss, QuadraticLoss):
     """``cost * max(0, 1 - m)``; an infinite cost is the hard margin."""
 
-    solver = "augmented_lagrangian"
     zero_beyond_one = True
 
     def total(self, margin: np.ndarray) -> float:
@@ -138,6 +222,18 @@ class Hinge(QuadraticLoss):
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return ``a``, the dual term of ``0 <= a <= cost``."""
         return a
+
+    def smoothed(self, center: np.ndarray, penalty: np.ndarray) -> SmoothedHinge:
+        """Return the hinge smoothed around the dual variables ``center``."""
+        return SmoothedHinge(self.cost, center, penalty)
+
+    def box_center(self, unbounded: np.ndarray) -> np.ndarray:
+        """Return half of the costs, or ``unbounded`` for a hard margin."""
+        return unbounded if np.isinf(self.cost[0]) else self.cost / 2
+
+    def clip(self, a: np.ndarray) -> np.ndarray:
+        """Return the dual variables of another C within their limits; they are not negative."""
+        return np.minimum(self.cost, a)
 
     def box(self) -> Box:
         """Return the limits of ``a``."""

@@ -36,11 +36,11 @@ class PrimalDual:
     primal: float
     dual: float
     primal_scale: float  # of weights and intercept
-    dual_scale: np.ndarray  # (2,): of the dual variables of positive and negative rows
+    dual_scale: np.ndarray  # (2,): of the dual variables with positive and with negative y a
     dual_weights: np.ndarray  # P(v(a)) of the scaled dual variables
     residual: np.ndarray  # v(a) - w without the scaling
     imbalance: float  # sum of y a without the scaling, 0 if there is no intercept
-    total: float  # sum of a without the scaling
+    total: float  # sum of |a| without the scaling
 
     @property
     def gap(self) -> float:
@@ -53,8 +53,9 @@ def primal_dual(problem: Problem, weights: np.ndarray, sums: RowSums) -> PrimalD
 
     Primal: the point as it is or, if all margins are positive and the loss is 0 beyond 1, scaled
     until all margins are at least 1.  Dual: each ``dual_i`` is concave and 0 at 0, so scaling the
-    variables of one class down until both classes balance, and then all of them along the ray,
-    keeps at least that fraction of their terms; ``P`` commutes with the scaling.
+    variables of one sign of ``y a`` (of one class, in classification) down until both signs
+    balance, and then all of them along the ray, keeps at least that fraction of their terms;
+    ``P`` commutes with the scaling.
     """
     operator = problem.operator
     by_class = operator.rmatvec(sums.tables[0]), operator.rmatvec(sums.tables[1])
@@ -129,7 +130,7 @@ def _objective_terms(
 ) -> ObjectiveTerms:
     """Return the terms of both objectives, given the sums over the rows at these margins."""
     error = _margin_rounding(problem, weights, intercept)
-    worst, norm = rows.loss_at_shift(-error), float(weights @ weights)
+    worst, norm = rows.worst_loss(error), float(weights @ weights)
     loss_error = max(worst - sums.loss, 0.0) if worst < np.inf else np.inf
     loss_error += sum_rounding(rows.n_additions + _LOSS_ROUNDING) * worst
     by_class = [problem.terms.rmatvec(table) for table in sums.tables]
@@ -155,12 +156,12 @@ def _dual_rounding(
 
     Dual variables that balance up to rounding represent nearby ones that balance exactly: those
     of one class are slightly smaller, which changes the dual value by at most its slope and its
-    curvature in that direction.
+    curvature in that direction.  In regression, the sign of ``y a`` takes the place of the class.
     """
     terms, total = problem.terms, float(sums.totals.sum())
     unit = sum_rounding(rows.n_additions + terms.n_additions + 8)
     square = float(dual_weights @ dual_weights)
-    error = (unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * (total + float(np.abs(sums.duals).sum()))
+    error = (unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * rows.dual_size()
     error += 2 * unit * total * terms.magnitude(dual_weights)
     error += sum_rounding(len(dual_weights) + 4) * square
     error += 2 * (unit * total) ** 2 * terms.square_magnitude

@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError
 
 from everystump._core.codes import Codes
-from everystump._core.losses import Loss
+from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing
 from everystump._core.solvers.duality import PrimalDual, certified_solution, primal_dual
 from everystump._core.solvers.newton_system import (
@@ -124,9 +124,9 @@ class Iterate:
 class SpanBlock(SolverBlock):
     """All rows; instead of codes, each row has its own entry in a "table"."""
 
-    def scatter_by_class(self, r: np.ndarray) -> np.ndarray:
-        """Return ``r`` of the positive and of the negative rows, 0 for the others."""
-        return np.where([self.positive, ~self.positive], r, 0.0)
+    def scatter_by_side(self, r: np.ndarray, side: np.ndarray) -> np.ndarray:
+        """Return ``r`` of the rows with a true ``side`` and of the rest, 0 for the others."""
+        return np.where([side, ~side], r, 0.0)
 
     def curvature(self) -> Curvature:
         """Compute the curvature at the margins; return it and the number of active rows."""
@@ -143,14 +143,14 @@ class SpanBlock(SolverBlock):
 class SpanRows(Rows):
     """The rows of a problem in their span: one block, without codes."""
 
-    def __init__(self, rows: Rows, loss: type[Loss]) -> None:
+    def __init__(self, rows: Rows, loss: LossFamily) -> None:
         source = cast(SolverBlocks, rows.parts)
         n = source.packing.codes.n_rows
         codes = Codes.from_bins(np.empty((0, n), dtype=np.uint8), np.zeros(1, dtype=np.int64))
         no_columns = Packing(codes, (), (), (), sparse.csr_array((0, 0)))
-        parts = [(b.row_numbers(), b.positive, b.row_weight) for b in source.blocks]
-        index, positive, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-        blocks = SolverBlocks(no_columns, index, positive, loss, weight, rows.C, 1, SpanBlock)
+        parts = [(b.row_numbers(), b.target, b.row_weight) for b in source.blocks]
+        index, target, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+        blocks = SolverBlocks(no_columns, index, target, loss, weight, rows.C, 1, SpanBlock)
         super().__init__(blocks, rows.C)
         self.index, self.block = index, cast(SpanBlock, blocks.blocks[0])
 

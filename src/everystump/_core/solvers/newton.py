@@ -43,6 +43,7 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
         iterate.warm_start(start)
         iterate.warm_start_constraints(start)
     Cs = _continuation(rows.C) if continued and start is None else [rows.C]
+    accuracy = 0.0 if problem.loss.is_quadratic else problem.terms.direction_accuracy
     n_iter = steps = 0
     for C in Cs:
         goal = tol if Cs[-1] == C else _ROUGH_TOL
@@ -59,9 +60,7 @@ def solve_newton(problem: Problem, rows: Rows, options: SolverOptions) -> Soluti
             if steps > 0 and _is_recentering_due(iterate, current, floor):
                 iterate.constraints.recenter(iterate.weights, _growth(steps))
                 steps = 0
-            iterate.newton_step(
-                current, StoppingRule(floor, np.inf, problem.terms.direction_accuracy)
-            )
+            iterate.newton_step(current, StoppingRule(floor, np.inf, accuracy))
             n_iter += 1
             steps += 1
             if iterate.problem.span is not None and iterate.step_length == 0.0:

@@ -2,7 +2,8 @@
 
     min over w, b of   |w|^2 / 2 + sum over rows i of loss_i(y_i f(x_i)),      f = gather(S w) + b
 
-``w`` are the weights of the smooth stumps (Theorem 5 of Lin & Li; P4 is the same problem over
+with margins ``m_i = y_i f(x_i)`` of classes ``y_i = +-1`` or, in regression, ``y_i = 1`` and losses
+that measure the distance of ``f(x_i)`` from a target.  ``w`` are the weights of the smooth stumps (Theorem 5 of Lin & Li; P4 is the same problem over
 single stumps), ``S`` maps them to tables (`everystump._core.terms`), and ``loss_i`` includes C.
 With ``V = gather S`` the dual problem is
 
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everystump._core.losses import Loss
+from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing
 from everystump._core.solvers.certificate import Certificate
 from everystump._core.terms import Terms
@@ -133,7 +134,7 @@ class Problem:
 
     terms: Terms  # the operator S from weights to tables
     packing: Packing  # maps tables to the joint tables that the row loops use
-    loss: type[Loss]
+    loss: LossFamily
     fit_intercept: bool = True  # whether the intercept b is free; otherwise it is 0
     hard: bool = False  # whether C is infinite, so that every margin must be at least 1
     # (n_weights,): 1 for weights that must not be negative, -1 for not positive ones, else 0.

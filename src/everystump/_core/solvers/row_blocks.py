@@ -16,7 +16,7 @@ import numpy as np
 from everystump._core import rowloops
 from everystump._core.blocks import Block, Blocks, max_block_rows
 from everystump._core.codes import Codes, concatenate_rows
-from everystump._core.losses import SmoothedHinge
+from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing
 
 # If less than this fraction of the rows have curvature, their codes are copied.
@@ -25,13 +25,13 @@ _MAX_COPIED_FRACTION = 0.75
 
 @dataclass
 class RowSums:
-    """Sums over the rows at their margins; pairs are (positive rows, negative rows)."""
+    """Sums over the rows at their margins; pairs are for positive and for negative ``y a``."""
 
-    tables: np.ndarray  # (2, n_bins): scattered dual variables
-    totals: np.ndarray  # (2,): sums of the dual variables
+    tables: np.ndarray  # (2, n_bins): scattered absolute values of the dual variables
+    totals: np.ndarray  # (2,): sums of these
     duals: np.ndarray  # (2,): sums of their dual terms
     loss: float
-    pairing: float  # sum of a (1 - m)
+    pairing: float  # sum of dual(a) - a m, at most the loss
     min_margin: float
 
     def __add__(self, other: RowSums) -> RowSums:
@@ -97,11 +97,12 @@ READ_ONLY = frozenset(
         "active_rows",
         "complementarity",
         "directional_slope",
+        "dual_size",
         "full_step_loss",
-        "loss_at_shift",
         "product",
         "scatter",
         "total_distance",
+        "worst_loss",
     }
 )
 
@@ -116,52 +117,51 @@ class SolverBlock(Block):
         self,
         packing: Packing,
         index: slice | np.ndarray,
-        positive: np.ndarray,
-        loss: Callable[[np.ndarray], Any],
+        target: np.ndarray,
+        loss: LossFamily,
         scaled_weight: Callable[[float], np.ndarray],
         C: float,
     ) -> None:
-        super().__init__(packing, index, positive)
+        super().__init__(packing, index, target > 0)
+        self.target, self.sign = target, loss.signs(target)
         self._scaled_weight = scaled_weight
         self.row_weight = scaled_weight(1.0)
-        self._make_loss = loss
+        self._family = loss
         self.set_c(C)
-        self.margin = np.zeros(len(positive))
-        self.step = np.zeros(len(positive))
-        self.a = np.zeros(len(positive))
+        self.margin = np.zeros(len(target))
+        self.step = np.zeros(len(target))
+        self.a = np.zeros(len(target))
 
     def set_c(self, C: float) -> None:
         """Set C, and with it the cost of every row."""
-        self.cost = self._scaled_weight(C)
-        self.true_loss = self.loss = self._make_loss(self.cost)
-        self._is_hard = bool(np.isinf(C))
+        self.true_loss = self.loss = self._family.for_rows(self._scaled_weight(C), self.target)
 
     def smooth_at_box_center(self, penalty: float, fraction: float) -> None:
-        """Smooth the hinge around ``fraction`` times the middle of each row's box.
+        """Smooth the loss around ``fraction`` times the middle of each row's box.
 
         The box of a hard margin is infinite; the row's weight is used instead of its middle.
         """
-        middle = self.row_weight if self._is_hard else self.cost / 2
-        self._smooth(penalty, fraction * middle)
+        self._smooth(penalty, fraction * self.true_loss.box_center(self.row_weight))
 
     def smooth_at_duals(self, penalty: float) -> None:
-        """Smooth the hinge around the current dual variables."""
+        """Smooth the loss around the current dual variables."""
         self._smooth(penalty, self.a)
 
     def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
-        """Smooth the hinge around other dual variables, one per row of the table."""
-        self._smooth(penalty, np.minimum(self.cost, np.abs(dual_coef[self.index])))
+        """Smooth the loss around other dual variables ``y a``, one per row of the table."""
+        self._smooth(penalty, self.true_loss.clip(self.sign * dual_coef[self.index]))
 
     def _smooth(self, penalty: float, center: np.ndarray) -> None:
-        self.loss = SmoothedHinge(self.cost, center, self._scaled_weight(penalty))
+        self.loss = self.true_loss.smoothed(center, self._scaled_weight(penalty))
 
     def set_duals(self, dual_coef: np.ndarray) -> None:
         """Set the dual variables, given as ``y a`` with one entry per row of the table."""
         self.a = self.sign * dual_coef[self.index]
 
     def scale_duals(self, scale: np.ndarray) -> None:
-        """Multiply the dual variables by factors for positive and for negative rows."""
-        self.a = np.where(self.positive, scale[0], scale[1]) * self.a
+        """Multiply the dual variables by factors for positive and for negative ``y a``."""
+        side, _ = self.true_loss.sides(self.positive, self.a)
+        self.a = np.where(side, scale[0], scale[1]) * self.a
 
     def _table(self) -> np.ndarray:
         return np.empty(self.codes.n_entries)
@@ -174,13 +174,15 @@ class SolverBlock(Block):
             if refit:
                 self.a = self.loss.slope(self.margin)
             dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
-        totals = np.array(rowloops.sum_by_class(self.a, self.positive))
+        side, size = self.true_loss.sides(self.positive, self.a)
+        totals = np.array(rowloops.sum_by_class(size, side))
+        duals = totals if dual is size else np.array(rowloops.sum_by_class(dual, side))
         return RowSums(
-            self.scatter_by_class(self.a),
+            self.scatter_by_side(size, side),
             totals,
-            totals if dual is self.a else np.array(rowloops.sum_by_class(dual, self.positive)),
+            duals,
             loss,
-            float(totals.sum() - self.a @ self.margin),
+            float(duals.sum() - self.a @ self.margin),
             float(self.margin.min()),
         )
 
@@ -242,38 +244,42 @@ class SolverBlock(Block):
         margin = self.margin + self.step
         return StepLoss(self.true_loss.total(margin), float(margin.min()))
 
-    def loss_at_shift(self, shift: float) -> float:
-        """Return the summed loss if all margins change by ``shift``."""
-        return self.true_loss.total(self.margin + shift)
+    def worst_loss(self, radius: float) -> float:
+        """Return the summed loss of the worst margins within ``radius``."""
+        return self.true_loss.total_within(self.margin, radius)
+
+    def dual_size(self) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms."""
+        return self.true_loss.dual_size(self.a)
 
     def complementarity(self) -> float:
-        """Return the sum of ``a |1 - m|``."""
-        return float(self.a @ np.abs(1.0 - self.margin))
+        """Return the sum of the dual variables times the distances of the margins from 1."""
+        return float(self.a @ self.true_loss.distance(self.margin))
 
     def total_distance(self) -> float:
-        """Return the weighted sum of ``|1 - m|``."""
-        return float(self.row_weight @ np.abs(1.0 - self.margin))
+        """Return the weighted sum of the distances of the margins from the kink."""
+        return float(self.row_weight @ self.true_loss.distance(self.margin))
 
 
 class SolverBlocks(Blocks[SolverBlock]):
     """The rows of one binary problem in memory.
 
-    ``index`` are the rows of the table that belong to the problem, None for all; ``loss`` maps an
-    array of costs, C times the weights, to a loss.
+    ``index`` are the rows of the table that belong to the problem, None for all; ``target`` is
+    whether each of them is positive, or the number to predict (see `LossFamily`).
     """
 
     def __init__(
         self,
         packing: Packing,
         index: np.ndarray | None,
-        positive: np.ndarray,
-        loss: Callable[[np.ndarray], Any],
+        target: np.ndarray,
+        loss: LossFamily,
         weight: np.ndarray,
         C: float,
         n_threads: int,
         block_class: type[SolverBlock] = SolverBlock,
     ) -> None:
-        n_rows = len(positive)
+        n_rows = len(target)
         max_rows = min(n_rows, max_block_rows(n_threads))
         # Multiples of equal weights are stored only once.
         equal = lru_cache(maxsize=4)(lambda factor: np.full(max_rows, factor * weight[0]))
@@ -286,22 +292,22 @@ class SolverBlocks(Blocks[SolverBlock]):
                     return equal(factor)[: len(row_weight)]
                 return row_weight if factor == 1.0 else factor * row_weight
 
-            return block_class(packing, rows, positive[part], loss, scaled_weight, C)
+            return block_class(packing, rows, target[part], loss, scaled_weight, C)
 
         super().__init__(packing, n_rows, make_block, n_threads)
-        self._arguments = index, positive, loss, weight
+        self._arguments = index, target, loss, weight
         self.total_weight = float(weight.sum())
-        self.n_positive = int(positive.sum())
+        self.n_positive = int(np.count_nonzero(target > 0))
 
     def subsample(self, k: int, C: float) -> SolverBlocks:
         """Return one out of every ``k`` rows as a separate problem with another C."""
-        index, positive, loss, weight = self._arguments
+        index, target, loss, weight = self._arguments
         sampled = subsample_rows(0, self.n_rows, k)
         equal = weight.strides == (0,)
         return SolverBlocks(
             self.packing,
             sampled if index is None else index[sampled],
-            positive[sampled],
+            target[sampled],
             loss,
             weight[: len(sampled)] if equal else weight[sampled],
             C,

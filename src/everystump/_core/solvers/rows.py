@@ -8,12 +8,12 @@ done to each part (a method of `SolverBlock`) and adds up the results.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from everystump._core.blocks import Parts
+from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing
 from everystump._core.solvers.row_blocks import (
     ActiveRows,
@@ -33,7 +33,7 @@ class SolverParts(Parts, Protocol):
 
     @property
     def n_positive(self) -> int:
-        """The number of rows of the positive class."""
+        """The number of rows of the positive class, or of those with a positive target."""
 
     def subsample(self, k: int, C: float) -> SolverParts:
         """Return one out of every ``k`` rows as a separate problem with another C."""
@@ -60,21 +60,21 @@ class Rows:
         cls,
         packing: Packing,
         index: np.ndarray | None,
-        positive: np.ndarray,
-        loss: Callable[[np.ndarray], Any],
+        target: np.ndarray,
+        loss: LossFamily,
         weight: np.ndarray,
         C: float,
         n_threads: int,
     ) -> Rows:
         """Return rows of a table in memory; see `SolverBlocks`."""
-        return cls(SolverBlocks(packing, index, positive, loss, weight, C, n_threads), C)
+        return cls(SolverBlocks(packing, index, target, loss, weight, C, n_threads), C)
 
     def subsample(self, k: int) -> Rows:
         """Return one out of every ``k`` rows as a separate problem, with C multiplied by ``k``."""
         return Rows(self.parts.subsample(k, k * self.C), k * self.C)
 
     def minority_size(self) -> int:
-        """Return the number of rows of the smaller class."""
+        """Return the number of rows of the smaller class, or of the rarer sign of the targets."""
         return min(self.parts.n_positive, self.n_rows - self.parts.n_positive)
 
     @property
@@ -132,16 +132,20 @@ class Rows:
         """Move the margins by ``t`` times the direction."""
         self.parts.call("take_step", t)
 
-    def loss_at_shift(self, shift: float) -> float:
-        """Return the summed loss if all margins change by ``shift``."""
-        return self.parts.call("loss_at_shift", shift)
+    def worst_loss(self, radius: float) -> float:
+        """Return the summed loss of the worst margins within ``radius``."""
+        return self.parts.call("worst_loss", radius)
+
+    def dual_size(self) -> float:
+        """Return the sum of the absolute values of what is added up in the dual terms."""
+        return self.parts.call("dual_size")
 
     def complementarity(self) -> float:
-        """Return the sum of ``a |1 - m|``."""
+        """Return the sum of the dual variables times the distances of the margins from 1."""
         return self.parts.call("complementarity")
 
     def mean_distance(self) -> float:
-        """Return the weighted mean of ``|1 - m|``."""
+        """Return the weighted mean of the distances of the margins from the kink."""
         return self.parts.call("total_distance") / self.total_weight
 
     def set_c(self, C: float) -> None:
@@ -150,15 +154,15 @@ class Rows:
         self.parts.call("set_c", C)
 
     def smooth_at_box_center(self, penalty: float, fraction: float) -> None:
-        """Smooth the hinge around ``fraction`` times the middle of each row's box."""
+        """Smooth the loss around ``fraction`` times the middle of each row's box."""
         self.parts.call("smooth_at_box_center", penalty, fraction)
 
     def smooth_at_duals(self, penalty: float) -> None:
-        """Smooth the hinge around the current dual variables."""
+        """Smooth the loss around the current dual variables."""
         self.parts.call("smooth_at_duals", penalty)
 
     def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
-        """Smooth the hinge around other dual variables, one per row of the table."""
+        """Smooth the loss around other dual variables ``y a``, one per row of the table."""
         self.parts.call("smooth_at", penalty, dual_coef)
 
     def scatter(self, coef: np.ndarray) -> np.ndarray:
@@ -171,7 +175,7 @@ class Rows:
         self.parts.call("set_duals", dual_coef)
 
     def scale_duals(self, scale: np.ndarray) -> None:
-        """Multiply the dual variables by factors for positive and for negative rows."""
+        """Multiply the dual variables by factors for positive and for negative ``y a``."""
         self.parts.call("scale_duals", scale)
 
     def dual_coef(self) -> np.ndarray:
