@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, Stratifie
 
 import everystump
 from everystump import StumpLogisticRegression, StumpSVC
-from everystump._selection.folds import make_folds
+from everystump._selection.folds import make_class_folds
 from everystump._selection.grid import is_past_best, select_best
 from everystump._tables.validation import check_table
 from everystump.datasets import load_dataset, make_twonorm
@@ -455,7 +455,7 @@ def test_a_rare_class_is_in_the_training_part_of_every_fold():
     X, y = with_rare(2, 1)
     table = check_table(StumpSVC(), X, y, None, None)
     with pytest.warns(UserWarning):
-        folds = make_folds(5, table, 0)
+        folds = make_class_folds(5, table, 0)
     for fold in folds:
         assert set(y[fold.train]) == set(y)
         np.testing.assert_array_equal(np.sort([*fold.train, *fold.test]), np.arange(len(y)))

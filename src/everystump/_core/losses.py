@@ -124,6 +124,10 @@ class Loss(ABC):
         """Return the sum of the absolute values of what is added up in the dual terms."""
         return float(np.abs(a).sum() + np.abs(self.dual(a)).sum())
 
+    def distance(self, margin: np.ndarray) -> np.ndarray:
+        """Return the distance of each margin from 1."""
+        return np.abs(1.0 - margin)
+
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return how fast the slope ``a`` of each row changes with its margin, roughly."""
         return a
@@ -168,10 +172,6 @@ class KinkedLoss(Loss):
     @abstractmethod
     def clip(self, a: np.ndarray) -> np.ndarray:
         """Return the nearest dual variables within their limits."""
-
-    def distance(self, margin: np.ndarray) -> np.ndarray:
-        """Return the distance of each margin from the kink."""
-        return np.abs(1.0 - margin)
 
 
 class Box(NamedTuple):

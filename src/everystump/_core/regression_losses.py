@@ -49,15 +49,17 @@ class RegressionLoss(Loss):
         """Return the summed loss."""
         return float(self.per_row(margin).sum())
 
+    def distance(self, margin: np.ndarray) -> np.ndarray:
+        """Return the distance of each score from its target."""
+        return np.abs(self.target - margin)
+
     def sides(self, positive: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return where ``a`` is positive, and its absolute values."""
         return a > 0.0, np.abs(a)
 
     def total_within(self, margin: np.ndarray, radius: float) -> float:
         """Return the summed loss of the worst margins within ``radius``, which are its ends."""
-        return float(
-            np.maximum(self.per_row(margin - radius), self.per_row(margin + radius)).sum()
-        )
+        return float(np.maximum(self.per_row(margin - radius), self.per_row(margin + radius)).sum())
 
 
 class SquaredError(RegressionLoss, SmoothLoss):
@@ -251,10 +253,6 @@ class PiecewiseLinear(RegressionLoss, KinkedLoss):
     def clip(self, a: np.ndarray) -> np.ndarray:
         """Return the nearest dual variables within their limits."""
         return np.clip(a, -self.below * self.cost, self.above * self.cost)
-
-    def distance(self, margin: np.ndarray) -> np.ndarray:
-        """Return the distance of each score from the target."""
-        return np.abs(self.target - margin)
 
 
 @dataclass(frozen=True)

@@ -81,13 +81,19 @@ def suggest_name(name: Any, names: list) -> str:
     return f"choose one of {truncate_list([repr(other) for other in names], _MAX_SUGGESTIONS)}"
 
 
+def class_labels(estimator: Any) -> np.ndarray:
+    """Return the classes of a fitted classifier; none for a regressor."""
+    return getattr(estimator, "classes_", np.empty(0))
+
+
 def class_model_indices(classes: np.ndarray, n_models: int, class_label: Any) -> list[int]:
     """Return the indices of the shape models of a class, all of them for None."""
     labels = classes.tolist()[1:] if n_models == 1 else classes.tolist()
     if class_label is None:
         return list(range(n_models))
     if class_label not in labels:
-        raise ValueError(f"class_label={class_label!r} has no curves; pass one of {labels}.")
+        remedy = f"pass one of {labels}" if labels else "a regressor has no classes: pass None"
+        raise ValueError(f"class_label={class_label!r} has no curves; {remedy}.")
     return [labels.index(class_label)]
 
 

@@ -8,10 +8,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import check_random_state
 
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable, NumberTable, TrainingTable
 from everystump._text import pluralize, truncate_list
 from everystump._warnings import warn_user
 
@@ -30,16 +30,40 @@ class Fold:
     test: np.ndarray
 
 
-def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
+def make_class_folds(cv: Any, table: ClassTable, random_state: Any) -> list[Fold]:
     """Return the folds of a training table, and warn about classes that are too rare for them.
 
     If ``cv`` is a number, folds are shuffled and stratified; a splitter or an iterable is used
     unchanged.
     """
-    if cv is None or isinstance(cv, Integral):
+    if _is_number(cv):
         return _stratified(cv, table, random_state)
+    folds = _given_folds(cv, table, table.classes[table.label])
+    _warn_about_missing_classes(cv, table, folds)
+    return folds
+
+
+def make_number_folds(cv: Any, table: NumberTable, random_state: Any) -> list[Fold]:
+    """Return the folds of the training table of a regression, shuffled if ``cv`` is a number."""
+    if not _is_number(cv):
+        return _given_folds(cv, table, table.y)
+    n_splits = _DEFAULT_FOLDS if cv is None else int(cv)
+    if table.n_rows < 2:
+        raise ValueError(
+            f"cv={cv!r}: a single row of positive weight cannot be held out; add rows, or use an "
+            f"estimator with a fixed C."
+        )
+    splitter = KFold(min(n_splits, table.n_rows), shuffle=True, random_state=random_state)
+    return [Fold(*parts) for parts in splitter.split(table.y)]
+
+
+def _is_number(cv: Any) -> bool:
+    return cv is None or isinstance(cv, Integral)
+
+
+def _given_folds(cv: Any, table: TrainingTable, y: np.ndarray) -> list[Fold]:
+    """Return the folds of a splitter, or of an iterable over the user's rows."""
     if hasattr(cv, "split"):
-        y = table.classes[table.label]
         folds = [Fold(*parts) for parts in cv.split(np.zeros((len(y), 1)), y)]
     else:
         position = np.full(table.n_input_rows, -1)
@@ -51,11 +75,10 @@ def make_folds(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
             f"cv={cv!r} has a fold without rows of positive sample_weight; use fewer folds or "
             f"other splits."
         )
-    _warn_about_missing_classes(cv, table, folds)
     return folds
 
 
-def _stratified(cv: Any, table: TrainingTable, random_state: Any) -> list[Fold]:
+def _stratified(cv: Any, table: ClassTable, random_state: Any) -> list[Fold]:
     n_splits = _DEFAULT_FOLDS if cv is None else int(cv)
     counts = np.bincount(table.label, minlength=len(table.classes))
     folds = stratified_folds(n_splits, table.label, random_state)
@@ -146,7 +169,7 @@ def fold_warnings(n_splits: int, classes: Any, counts: np.ndarray) -> list[str]:
     return messages
 
 
-def _warn_about_missing_classes(cv: Any, table: TrainingTable, folds: list[Fold]) -> None:
+def _warn_about_missing_classes(cv: Any, table: ClassTable, folds: list[Fold]) -> None:
     for k, fold in enumerate(folds):
         absent = np.setdiff1d(np.arange(len(table.classes)), table.label[fold.train])
         if len(absent):
@@ -185,6 +208,19 @@ def split_holdout(
     is_test = np.zeros(len(labels), dtype=bool)
     is_test[test] = True
     return np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def split_numbers(n_rows: int, fraction: float, random_state: Any) -> Fold:
+    """Return a split of the rows of a regression, with a fraction of them for testing.
+
+    Examples
+    --------
+    >>> len(split_numbers(10, 0.2, 0).test)
+    2
+    """
+    shuffled = check_random_state(random_state).permutation(n_rows)
+    n_test = min(max(1, round(fraction * n_rows)), n_rows - 1)
+    return Fold(np.sort(shuffled[n_test:]), np.sort(shuffled[:n_test]))
 
 
 def _split_many(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import check_scoring
@@ -13,7 +13,7 @@ from sklearn.metrics import check_scoring
 from everystump._sklearn_compat import score_function
 from everystump._tables.frames import as_supported_table
 from everystump._tables.labels import labels_from_scores, log_probabilities
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable, NumberTable, TrainingTable
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,14 @@ class Candidate:
 
 # Returns the score of a model; higher is better.
 Score = Callable[[Candidate], float]
+
+
+class Metric(NamedTuple):
+    """A metric of regression: its name as a scorer, and a function of scikit-learn."""
+
+    name: str
+    function: Callable[..., float]  # of targets, predictions and sample_weight
+    sign: int = -1  # 1 if larger values are better
 
 
 def accuracy(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> float:
@@ -51,25 +59,51 @@ def neg_log_loss(scores: np.ndarray, label: np.ndarray, weight: np.ndarray | Non
 _BUILT_IN = {"accuracy": accuracy, "neg_log_loss": neg_log_loss}
 
 
-def make_score(estimator: Any, scoring: Any, table: TrainingTable, test: np.ndarray) -> Score:
-    """Return the function that scores a model on the rows ``test`` of a table.
+def make_class_score(estimator: Any, scoring: Any, table: ClassTable, test: np.ndarray) -> Score:
+    """Return the function that scores a classifier on the rows ``test`` of a table.
 
     The usual scorers are computed here: they accept folds without some of the classes, and avoid
     scikit-learn's checks, which take longer than the scores.
     """
     label = table.label[test]
-    weight = None if table.sample_weight is None else table.sample_weight[test]
     is_built_in = isinstance(scoring, str) and scoring in _BUILT_IN
     if is_built_in and (scoring == "accuracy" or hasattr(estimator, "predict_proba")):
-        metric = _BUILT_IN[scoring]
+        metric, weight = _BUILT_IN[scoring], _test_weight(table, test)
         return lambda candidate: metric(candidate.scores(test), label, weight)
+    return _scikit_learn_score(estimator, scoring, table, table.classes[label], test)
+
+
+def make_number_score(estimator: Any, scoring: Any, table: NumberTable, test: np.ndarray) -> Score:
+    """Return the function that scores a regressor on the rows ``test`` of a table.
+
+    ``scoring`` is a name of scikit-learn, a scorer, or a metric: a function of targets,
+    predictions and ``sample_weight`` whose values are better if they are smaller.
+    """
+    if not isinstance(scoring, Metric):
+        return _scikit_learn_score(estimator, scoring, table, table.y[test], test)
+    y, weight = table.y[test], _test_weight(table, test)
+
+    def score(candidate: Candidate) -> float:
+        predictions = table.scale.predictions(candidate.scores(test))
+        return scoring.sign * float(scoring.function(y, predictions, sample_weight=weight))
+
+    return score
+
+
+def _test_weight(table: TrainingTable, test: np.ndarray) -> np.ndarray | None:
+    return None if table.sample_weight is None else table.sample_weight[test]
+
+
+def _scikit_learn_score(
+    estimator: Any, scoring: Any, table: TrainingTable, y: np.ndarray, test: np.ndarray
+) -> Score:
     if table.X is None:
         raise ValueError(
             f"scoring={scoring!r} needs the samples, which fit_chunks does not keep; use one of "
             f"{sorted(_BUILT_IN)}, or fit."
         )
     scorer = check_scoring(estimator, scoring=scoring)
-    X, y, weights = table.X[test], table.classes[label], {}
+    X, weight, weights = table.X[test], _test_weight(table, test), {}
     if weight is not None and _accepts_weights(scorer):
         weights = {"sample_weight": weight}
     rows = as_supported_table(X)  # sparse tables as SciPy matrices, for the user's scorer

@@ -23,14 +23,14 @@ from everystump._tables.chunks import (
 )
 from everystump._tables.labels import label_type
 from everystump._tables.row_hashes import RowHashes
-from everystump._tables.training_table import TrainingTable, class_factors
+from everystump._tables.training_table import ClassTable, class_factors
 from everystump._tables.validation import check_n_classes
 
 
 class ReadTable(NamedTuple):
     """A training table without its values, and its encoded columns."""
 
-    table: TrainingTable
+    table: ClassTable
     columns: Columns
 
 
@@ -122,16 +122,16 @@ class ChunkReader:
         if sums is None or start != n:
             raise _second_pass_error(n)
         columns = Columns(plan.finish(sums), codes)
-        table = TrainingTable(
-            None,
-            plan.features,
-            label,
-            plan.classes,
-            weight,
-            class_factors(class_weight, plan.classes, label, weight),
-            index,
-            n_input_rows,
-            hashes,
+        table = ClassTable(
+            X=None,
+            features=plan.features,
+            label=label,
+            classes=plan.classes,
+            sample_weight=weight,
+            class_factor=class_factors(class_weight, plan.classes, label, weight),
+            input_index=index,
+            n_input_rows=n_input_rows,
+            hashes=hashes,
         )
         return ReadTable(table, columns)
 

@@ -66,6 +66,67 @@ def _raise_missing(label: Any, row: int) -> NoReturn:
     )
 
 
+def read_numbers(y: Any) -> Any:
+    """Return the targets of a regression; raise if one is missing or not a finite number.
+
+    Targets that scikit-learn can validate are returned unchanged.
+
+    Examples
+    --------
+    >>> read_numbers([1, 2.5])
+    [1, 2.5]
+    """
+    if hasattr(getattr(y, "dtype", None), "na_value") and hasattr(y, "isna"):
+        y = _read_pandas_extension(y)
+    cells = np.asarray(y)
+    if cells.ndim != 1:
+        return y
+    if cells.dtype.kind not in "biuf":
+        try:
+            y = cells = cells.astype(np.float64)
+        except (TypeError, ValueError):
+            row = next(k for k, cell in enumerate(cells.tolist()) if not _is_number(cell))
+            raise ValueError(
+                f"y: the target of row {row} is {cells.tolist()[row]!r}, which is not a number; a "
+                f"regression needs numbers, and classes need a classifier such as StumpSVC."
+            ) from None
+    invalid = np.flatnonzero(~np.isfinite(cells)) if cells.dtype.kind == "f" else ()
+    if len(invalid):
+        row = int(invalid[0])
+        raise ValueError(
+            f"y: the target of row {row} is {cells[row]} (y contains NaN or infinity), and every "
+            f"row needs a finite number; drop these rows."
+        )
+    return y
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def check_numbers(y: Any, n_rows: int) -> np.ndarray:
+    """Return the targets of ``n_rows`` samples as floats."""
+    numbers = np.asarray(read_numbers(y), dtype=np.float64)
+    if numbers.shape != (n_rows,):
+        raise ValueError(
+            f"y must have one number for each of the {n_rows} samples; it has shape "
+            f"{numbers.shape}."
+        )
+    return numbers
+
+
+def number_codes(y: np.ndarray) -> np.ndarray:
+    """Return integers by which rows with equal targets are recognized.
+
+    They depend on about 7 digits, like the hashes of the features.
+    """
+    return np.asarray(y, dtype=np.float32).view(np.int32)
+
+
 def labels_from_scores(score: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the class that each score favors; of two classes, a score of 0 favors the first.
 

@@ -9,7 +9,7 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from everystump._core.kernel_machines.kernels import CallableKernel
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 
 _ROUNDING = 1e-8
 # Up to this many rows, a dense eigenvalue solver is fast.
@@ -18,7 +18,7 @@ _MAX_DENSE = 1000
 _N_CHECKED = 200
 
 
-def check_kernel_matrix(table: TrainingTable, *, free_intercept: bool) -> np.ndarray:
+def check_kernel_matrix(table: ClassTable, *, free_intercept: bool) -> np.ndarray:
     """Return the kernel matrix of the rows with positive weights."""
     n_rows, n_columns = table.n_input_rows, table.X.shape[1]
     if n_rows != n_columns:

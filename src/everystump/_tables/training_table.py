@@ -1,71 +1,79 @@
-"""The validated training table that estimators fit to."""
+"""The validated training tables that classifiers and regressors fit to."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from everystump._core.targets import TargetScale
 from everystump._tables.frames import Feature
 from everystump._tables.labels import one_vs_rest
 from everystump._tables.overlap import TrainingRecord
 from everystump._tables.row_hashes import RowHashes, hash_numbers
 
 
-@dataclass(frozen=True)
-class TrainingTable:
+@dataclass(frozen=True, kw_only=True)
+class TrainingTable(ABC):
     """A validated training table, without rows of weight 0."""
 
     X: Any  # ndarray or SparseTable of finite numbers and level codes, NaN where missing
     features: tuple[Feature, ...]  # the columns of X
-    label: np.ndarray  # (n_rows,): index of each row's class in classes
-    classes: np.ndarray  # the distinct labels, sorted
     sample_weight: np.ndarray | None  # (n_rows,): positive, None if all are 1
-    class_factor: np.ndarray  # (n_rows,): the weight of each row's class
     input_index: np.ndarray  # (n_rows,): the index of each row in the user's table
     n_input_rows: int  # of the user's table
     hashes: RowHashes  # by which the rows can later be recognized
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.input_index)
 
     @property
     def n_levels(self) -> list[int]:
         """Number of levels of each feature, 0 for a numeric one."""
         return [feature.n_levels for feature in self.features]
 
-    @cached_property
+    @property
+    @abstractmethod
     def weight(self) -> np.ndarray:
-        """Sample weights times class weights."""
-        if self.sample_weight is None:
-            return self.class_factor
-        return self.class_factor * self.sample_weight
+        """The weight of each row in the objective."""
 
-    def take(self, index: np.ndarray) -> TrainingTable:
+    @abstractmethod
+    def problems(self) -> list[np.ndarray]:
+        """Return the target of the rows in each problem: whether it is positive, or a number."""
+
+    def title(self, k: int) -> str:
+        """Return the title suffix for problem ``k``; it is empty if there is only one."""
+        return ""
+
+    def take(self, index: np.ndarray) -> Self:
         """Return some of the rows, which keep their indices in the user's table."""
         return replace(
             self,
             X=self.X[index],
-            label=self.label[index],
             sample_weight=None if self.sample_weight is None else self.sample_weight[index],
-            class_factor=self.class_factor[index],
             input_index=self.input_index[index],
             hashes=self.hashes.take(index),
+            **self._taken(index),
         )
 
-    def subset(self, index: np.ndarray, features: np.ndarray | None) -> TrainingTable:
+    @abstractmethod
+    def _taken(self, index: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the values of some rows in the fields of the subclass."""
+
+    def subset(self, index: np.ndarray, features: np.ndarray | None) -> Self:
         """Return some rows and features as a separate training table."""
         part = replace(self.take(index), input_index=np.arange(len(index)), n_input_rows=len(index))
         if features is None:
             return part
         selected = tuple(self.features[d] for d in features)
         return replace(part, X=part.X[:, features], features=selected)
-
-    def with_class_weight(self, class_weight: Any) -> TrainingTable:
-        """Return the table with other class weights."""
-        factor = class_factors(class_weight, self.classes, self.label, self.sample_weight)
-        return replace(self, class_factor=factor)
 
     def to_input_rows(
         self, parts: Sequence[np.ndarray] | np.ndarray, fill: float = 0.0
@@ -84,9 +92,33 @@ class TrainingTable:
     def training_record(self) -> TrainingRecord:
         """Return the record by which the training rows are recognized later."""
         kept = None if len(self.input_index) == self.n_input_rows else self.input_index
-        is_plain = self.sample_weight is None and np.all(self.class_factor == 1.0)
+        is_plain = self.sample_weight is None and np.all(self.weight == 1.0)
         weights = 0 if is_plain else hash_numbers(self.weight)
         return TrainingRecord.from_hashes(self.hashes, self.n_input_rows, kept, weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassTable(TrainingTable):
+    """The training table of a classifier."""
+
+    label: np.ndarray  # (n_rows,): index of each row's class in classes
+    classes: np.ndarray  # the distinct labels, sorted
+    class_factor: np.ndarray  # (n_rows,): the weight of each row's class
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Sample weights times class weights."""
+        if self.sample_weight is None:
+            return self.class_factor
+        return self.class_factor * self.sample_weight
+
+    def _taken(self, index: np.ndarray) -> dict[str, np.ndarray]:
+        return {"label": self.label[index], "class_factor": self.class_factor[index]}
+
+    def with_class_weight(self, class_weight: Any) -> ClassTable:
+        """Return the table with other class weights."""
+        factor = class_factors(class_weight, self.classes, self.label, self.sample_weight)
+        return replace(self, class_factor=factor)
 
     def title(self, k: int) -> str:
         """Return the title suffix for the problem of class ``k``; it is empty for two classes."""
@@ -99,6 +131,33 @@ class TrainingTable:
     def problems(self) -> list[np.ndarray]:
         """Return which rows are positive in each one-vs-rest problem; two classes make one."""
         return one_vs_rest(self.label, len(self.classes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberTable(TrainingTable):
+    """The training table of a regressor."""
+
+    y: np.ndarray  # (n_rows,): the numbers to predict
+    scale: TargetScale  # by which they are scaled for the solver
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Sample weights; equal ones take no memory."""
+        if self.sample_weight is None:
+            return np.broadcast_to(1.0, self.y.shape)
+        return self.sample_weight
+
+    @cached_property
+    def target(self) -> np.ndarray:
+        """The scaled targets."""
+        return self.scale.scaled(self.y)
+
+    def _taken(self, index: np.ndarray) -> dict[str, np.ndarray]:
+        return {"y": self.y[index]}
+
+    def problems(self) -> list[np.ndarray]:
+        """Return the scaled targets."""
+        return [self.target]
 
 
 def class_factors(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from everystump._arguments import as_float_array
 from everystump._core.sparse import SparseTable
+from everystump._core.targets import TargetScale
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import check_columns
 from everystump._tables.column_errors import warn_if_matrix_rounded
@@ -28,9 +30,9 @@ from everystump._tables.frames import (
     read_table,
     reorder_columns,
 )
-from everystump._tables.labels import encode_labels, read_labels
-from everystump._tables.row_hashes import hash_rows
-from everystump._tables.training_table import TrainingTable, class_factors
+from everystump._tables.labels import encode_labels, number_codes, read_labels, read_numbers
+from everystump._tables.row_hashes import RowHashes, hash_rows
+from everystump._tables.training_table import ClassTable, NumberTable, class_factors
 
 # In longer label arrays, only a few labels are checked to be classes.
 _MANY_ROWS, _FEW_LABELS = 10_000, 20
@@ -47,8 +49,8 @@ def check_table(
     class_weight: Any,
     *,
     reset: bool = True,
-) -> TrainingTable:
-    """Validate a training table.
+) -> ClassTable:
+    """Validate a training table of classes.
 
     Without ``reset`` it must have the columns of the table that the estimator was fitted to.
     """
@@ -59,23 +61,74 @@ def check_table(
         X, features = check_rows(estimator, X), estimator.feature_info_
         _, y = check_X_y(as_supported_table(X), y, **_SPARSE)
     check_target(y)
-    n_input_rows = len(y)
-    input_index = np.arange(n_input_rows, dtype=np.int32 if n_input_rows < 2**31 else np.int64)
-    weight = None
-    if sample_weight is not None:
-        weight = check_sample_weight(sample_weight, X)
-        input_index = np.flatnonzero(weight)
-        X = X if len(input_index) == len(X) else X[input_index]
-        y, weight = y[input_index], weight[input_index]
+    rows = _weighted_rows(X, y, sample_weight)
     if reset:
-        features = drop_unused_levels(X, features)
-    classes, label = encode_labels(y)
+        features = drop_unused_levels(rows.X, features)
+    classes, label = encode_labels(rows.y)
     check_n_classes(classes, estimator)
-    factor = class_factors(class_weight, classes, label, weight)
-    hashes = hash_rows(as_supported_table(X), label, count_threads(getattr(estimator, "n_jobs", 1)))
-    return TrainingTable(
-        X, features, label, classes, weight, factor, input_index, n_input_rows, hashes
+    return ClassTable(
+        X=rows.X,
+        features=features,
+        label=label,
+        classes=classes,
+        sample_weight=rows.weight,
+        class_factor=class_factors(class_weight, classes, label, rows.weight),
+        input_index=rows.input_index,
+        n_input_rows=len(y),
+        hashes=_hashes(estimator, rows.X, label),
     )
+
+
+def check_regression_table(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    target_scale: Callable[[np.ndarray, np.ndarray | None], TargetScale],
+) -> NumberTable:
+    """Validate a training table of numbers to predict.
+
+    ``target_scale`` returns their scale, given targets and weights, or raises an error.
+    """
+    y = read_numbers(y)
+    X, y, features = _read(estimator, X, y)
+    y = np.asarray(y, dtype=np.float64)
+    rows = _weighted_rows(X, y, sample_weight)
+    return NumberTable(
+        X=rows.X,
+        features=drop_unused_levels(rows.X, features),
+        y=rows.y,
+        scale=target_scale(rows.y, rows.weight),
+        sample_weight=rows.weight,
+        input_index=rows.input_index,
+        n_input_rows=len(y),
+        hashes=_hashes(estimator, rows.X, number_codes(rows.y)),
+    )
+
+
+class _WeightedRows(NamedTuple):
+    """The rows of positive weight; the weights are None if all are 1."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+    input_index: np.ndarray
+
+
+def _weighted_rows(X: Any, y: np.ndarray, sample_weight: Any) -> _WeightedRows:
+    """Validate the weights; return the rows of positive weight."""
+    if sample_weight is None:
+        index = np.arange(len(y), dtype=np.int32 if len(y) < 2**31 else np.int64)
+        return _WeightedRows(X, y, None, index)
+    weight = check_sample_weight(sample_weight, X)
+    index = np.flatnonzero(weight)
+    rows = X if len(index) == len(X) else X[index]
+    return _WeightedRows(rows, y[index], weight[index], index)
+
+
+def _hashes(estimator: BaseEstimator, X: Any, label: np.ndarray) -> RowHashes:
+    n_threads = count_threads(getattr(estimator, "n_jobs", 1))
+    return hash_rows(as_supported_table(X), label, n_threads)
 
 
 def check_rows(estimator: BaseEstimator, X: Any) -> Any:

@@ -38,7 +38,8 @@ from everystump.estimators import (
 )
 from everystump.estimators._base import ScoreClassifier, check_cost, warn_if_not_converged
 from everystump.estimators._interactions import AdditiveFit, InteractionChoice
-from everystump.estimators._stump_ensemble import SCREENING_TOL, FixedCEnsemble
+from everystump.estimators._stump_classifier import FixedCClassifier
+from everystump.estimators._stump_ensemble import SCREENING_TOL
 
 # Interactions are chosen on at most about this many samples.
 _MAX_SCREENED = 200_000
@@ -222,7 +223,7 @@ _CONSTRAINTS: dict[str, list] = {
 }
 
 
-class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
+class _DaskStumpEnsemble(_DaskEstimator, FixedCClassifier):
     """An infinite ensemble of stumps on a cluster."""
 
     def _encoding(self) -> tuple[Measure, int, dict[str, Any]]:
@@ -233,7 +234,7 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
         smallest, largest = summary.smallest_weight, summary.largest_weight
         by_class = encoded.table.class_totals / summary.labels.weights
         check_cost(self.C, np.outer([smallest, largest], by_class))
-        choice = self._interaction_choice(len(encoded.classes))
+        choice = self._interaction_choice(len(encoded.problems()))
         if not choice.is_none:
             encoded = encoded.with_interactions(
                 self._choose_terms(encoded, choice), choice.max_cells, self.interaction_strength
@@ -243,14 +244,14 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
         if len(needed) < len(encoded.design.terms.interactions.terms):
             encoded = encoded.with_interactions(needed, choice.max_cells, self.interaction_strength)
             solutions = self._solve_cluster(encoded, self.tol)
-        self._store_model(encoded.classes, encoded.design, solutions)
+        self._store_classes(encoded.classes, encoded.design, solutions)
         warn_if_not_converged(self)
 
     def _solve_cluster(
         self, encoded: _Encoded, tol: float, keys: list[int] | None = None
     ) -> list[Solution]:
         """Solve the problem of each class; with ``keys``, keep the problems and add their keys."""
-        solutions, loss = [], self._loss_class()
+        solutions, loss = [], self._loss_family()
         for positive, suffix in encoded.problems():
             title = f"{type(self).__name__}, C={self.C:g}{suffix}"
             parts = encoded.table.open_solver(positive, loss, self.C)
@@ -271,9 +272,9 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
 
     def _cluster_additive_fit(self, encoded: _Encoded, choice: InteractionChoice) -> AdditiveFit:
         """Return additive solutions on a sample of the rows, if interactions are to be measured."""
-        design, loss = encoded.design, self._loss_class()
+        design, loss = encoded.design, self._loss_family()
         if not choice.needs_screening(design):
-            return AdditiveFit(design, [], loss, np.empty(0), 1)
+            return AdditiveFit(design, [], loss, [], np.empty(0), 1)
         keys: list[int] = []
         solutions = self._solve_cluster(encoded, max(self.tol, SCREENING_TOL), keys)
         k = -(-encoded.table.n_rows // _MAX_SCREENED)
@@ -283,7 +284,8 @@ class _DaskStumpEnsemble(_DaskEstimator, FixedCEnsemble):
             replace(solution, dual_coef=duals)
             for solution, duals in zip(solutions, sample.duals, strict=True)
         ]
-        return AdditiveFit(design, solutions, loss, sample.weight, 1, float(k))
+        targets = [sample.label == positive for positive, _ in encoded.problems()]
+        return AdditiveFit(design, solutions, loss, targets, sample.weight, 1, float(k))
 
 
 @dataclass(eq=False, repr=False)

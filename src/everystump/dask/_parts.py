@@ -12,7 +12,7 @@ import numpy as np
 from everystump._core.boosting.losses import BoostingLoss
 from everystump._core.boosting.rows import READ_ONLY as BOOSTING_READ_ONLY
 from everystump._core.design import Design
-from everystump._core.losses import Loss
+from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing, keep_columns
 from everystump._core.solvers.row_blocks import READ_ONLY as SOLVER_READ_ONLY
 from everystump._core.solvers.row_blocks import SolverBlocks
@@ -77,7 +77,7 @@ class ClusterTable:
         design = replace(self.design, columns=columns, packing=keep_columns(codes, columns.sizes))
         return (self.interactions.add_to(design) if self.interactions else design).packing
 
-    def open_solver(self, positive: int, loss: type[Loss], C: float) -> ClusterParts:
+    def open_solver(self, positive: int, loss: LossFamily, C: float) -> ClusterParts:
         """Return the problem of a class against the rest."""
         parts = self._parts(positive, loss)
         self.cluster.change("open_solver", parts.key, positive, loss, C)
@@ -89,7 +89,7 @@ class ClusterTable:
         self.cluster.change("open_boosting", parts.key, positive, loss, mean)
         return parts
 
-    def _parts(self, positive: int, loss: type[Loss] | None) -> ClusterParts:
+    def _parts(self, positive: int, loss: LossFamily | None) -> ClusterParts:
         n_positive = int(self.class_counts[positive])
         return ClusterParts(
             self, next(_keys), positive, loss, self.n_rows, n_positive, self.total_weight
@@ -103,7 +103,7 @@ class ClusterParts:
     table: ClusterTable
     key: int
     positive: int
-    loss: type[Loss] | None
+    loss: LossFamily | None
     n_rows: int
     n_positive: int
     total_weight: float
@@ -154,7 +154,7 @@ class ClusterParts:
         )
 
     @property
-    def _loss(self) -> type[Loss]:
+    def _loss(self) -> LossFamily:
         if self.loss is None:
             raise TypeError("A boosting problem has no subsample.")
         return self.loss

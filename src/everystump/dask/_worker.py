@@ -18,7 +18,7 @@ from everystump._core.boosting.rows import boosted_blocks
 from everystump._core.chunk_columns import BinSums, add_sums
 from everystump._core.columns import Column, Columns
 from everystump._core.design import Design
-from everystump._core.losses import Loss
+from everystump._core.losses import LossFamily
 from everystump._core.solvers.row_blocks import SolverBlocks, subsample_rows
 from everystump._tables.chunks import Chunk, TablePlan
 from everystump._terms import Term
@@ -105,7 +105,7 @@ class WorkerRows:
         """Return the weight of the rows in the cells of interactions."""
         return self.design.cell_sums
 
-    def open_solver(self, key: int, positive: int, loss: type[Loss], C: float) -> None:
+    def open_solver(self, key: int, positive: int, loss: LossFamily, C: float) -> None:
         """Add the problem of a class against the rest."""
         is_positive = self._label == positive
         self._problems[key] = SolverBlocks(
@@ -113,7 +113,7 @@ class WorkerRows:
         )
 
     def open_subsample(
-        self, key: int, positive: int, loss: type[Loss], C: float, k: int
+        self, key: int, positive: int, loss: LossFamily, C: float, k: int
     ) -> np.ndarray:
         """Add the problem of one out of every ``k`` rows.
 

@@ -6,6 +6,8 @@ from .logistic import StumpLogisticRegression as StumpLogisticRegression
 from .logistic import StumpLogisticRegressionCV as StumpLogisticRegressionCV
 from .loo_search import LooBoundSearch as LooBoundSearch
 from .perceptron import PerceptronSVC as PerceptronSVC
+from .regressor import StumpRegressor as StumpRegressor
+from .regressor import StumpRegressorCV as StumpRegressorCV
 from .stump import DecisionStumpClassifier as DecisionStumpClassifier
 from .subsample_voting import SubsampleVotingClassifier as SubsampleVotingClassifier
 from .svc import StumpSVC as StumpSVC

@@ -1,4 +1,4 @@
-"""Base classes of the classifiers, checks of costs, and warnings about convergence."""
+"""Base classes of classifiers and regressors, checks of costs, and convergence warnings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -16,10 +16,16 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import num_samples
 from everystump._tables.frames import Feature, as_supported_table
-from everystump._tables.labels import class_indices, labels_from_scores, log_probabilities
+from everystump._tables.labels import (
+    check_numbers,
+    class_indices,
+    labels_from_scores,
+    log_probabilities,
+    number_codes,
+)
 from everystump._tables.overlap import Overlap, TrainingRecord
 from everystump._tables.row_hashes import hash_rows
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable, TrainingTable
 from everystump._tables.validation import check_rows, check_table
 from everystump._warnings import warn_user
 from everystump.estimators._editing import EDIT_ATTRIBUTES, EditingMixin
@@ -28,13 +34,12 @@ from everystump.estimators._explanation import ExplanationMixin
 _MIN_COST, _MAX_COST = 1e-100, 1e18
 
 
-class ScoreClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier that predicts by the sign or the maximum of its decision function."""
+class TableEstimator(BaseEstimator):
+    """A model of a training table, by which it recognizes its training samples."""
 
     # An attribute that only a successful fit sets.
-    _fitted_attribute: ClassVar[str] = "classes_"
+    _fitted_attribute: ClassVar[str]
     _training_record: TrainingRecord | None = None
-    classes_: np.ndarray
     feature_info_: tuple[Feature, ...]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -45,7 +50,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Training data.  The names of the columns of a pandas or polars frame are kept.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or for a regressor the numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights.  A weight of 2 is equivalent to repeating the sample, a weight of 0 to
             leaving it out.
@@ -63,17 +68,6 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         """Fit with validated parameters."""
         raise NotImplementedError
 
-    def _check_training_data(
-        self, X: Any, y: Any, sample_weight: Any, class_weight: Any = None, *, reset: bool = True
-    ) -> TrainingTable:
-        """Validate training data; clear an earlier fit, or continue it if not ``reset``."""
-        table = check_table(self, X, y, sample_weight, class_weight, reset=reset)
-        if reset:
-            self._set_training_table(table)
-        elif self._training_record is not None:
-            self._training_record = self._training_record.merge(table.training_record())
-        return table
-
     def _set_training_table(self, table: TrainingTable) -> None:
         """Clear an earlier fit, and store what is known of the training table."""
         self._reset()
@@ -87,22 +81,6 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
             if is_fitted or name in EDIT_ATTRIBUTES:
                 delattr(self, name)
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each sample: one number for two classes, else one per class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples; for precomputed kernels, their kernel values with all training samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Positive scores favor ``classes_[1]``, or the class of the column.
-        """
-        check_is_fitted(self, self._fitted_attribute)
-        return self._decision_function(self._check_samples(X))
-
     def _check_samples(self, X: Any) -> Any:
         """Validate the samples of a prediction."""
         return check_rows(self, X)
@@ -110,21 +88,6 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
     def _decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of validated samples."""
         raise NotImplementedError
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        return labels_from_scores(self.decision_function(X), self.classes_)
 
     def training_overlap(self, X: Any, y: Any) -> Overlap:
         """Compare labeled samples with the training samples.
@@ -134,7 +97,7 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Their labels.
+            Their labels or, for a regressor, their targets.
 
         Returns
         -------
@@ -156,16 +119,16 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
 
     def _training_overlap(self, X: Any, y: Any) -> Overlap:
         rows = as_supported_table(self._comparable_rows(X))
-        label, record = class_indices(y, self.classes_, num_samples(X)), self._training_record
-        return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, label))
+        codes, record = self._target_codes(y, num_samples(X)), self._training_record
+        return Overlap(recorded=False) if record is None else record.compare(hash_rows(rows, codes))
 
     def _comparable_rows(self, X: Any) -> Any:
         """Return samples as numbers, as they are hashed in training."""
         return self._check_samples(X)
 
-    def _sub_estimators(self) -> Sequence[Any]:
-        """Return the fitted classifiers inside this one that have the same classes."""
-        return ()
+    def _target_codes(self, y: Any, n_samples: int) -> np.ndarray:
+        """Return the integers that stand for labels or targets in hashes."""
+        raise NotImplementedError
 
     @property
     def features_(self) -> tuple[Feature, ...]:
@@ -176,6 +139,62 @@ class ScoreClassifier(ClassifierMixin, BaseEstimator):
             FutureWarning,
         )
         return features
+
+
+class ScoreClassifier(ClassifierMixin, TableEstimator):
+    """A classifier that predicts by the sign or the maximum of its decision function."""
+
+    _fitted_attribute: ClassVar[str] = "classes_"
+    classes_: np.ndarray
+
+    def _check_training_data(
+        self, X: Any, y: Any, sample_weight: Any, class_weight: Any = None, *, reset: bool = True
+    ) -> ClassTable:
+        """Validate training data; clear an earlier fit, or continue it if not ``reset``."""
+        table = check_table(self, X, y, sample_weight, class_weight, reset=reset)
+        if reset:
+            self._set_training_table(table)
+        elif self._training_record is not None:
+            self._training_record = self._training_record.merge(table.training_record())
+        return table
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the score of each sample: one number for two classes, else one per class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; for precomputed kernels, their kernel values with all training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Positive scores favor ``classes_[1]``, or the class of the column.
+        """
+        check_is_fitted(self, self._fitted_attribute)
+        return self._decision_function(self._check_samples(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return labels_from_scores(self.decision_function(X), self.classes_)
+
+    def _target_codes(self, y: Any, n_samples: int) -> np.ndarray:
+        return class_indices(y, self.classes_, n_samples)
+
+    def _sub_estimators(self) -> Sequence[Any]:
+        """Return the fitted classifiers inside this one that have the same classes."""
+        return ()
 
 
 def rename_classes(model: Any, names: np.ndarray) -> None:
@@ -219,8 +238,8 @@ class ProbabilityClassifier(ScoreClassifier):
         raise NotImplementedError
 
 
-class ShapeClassifier(ExplanationMixin, EditingMixin, ScoreClassifier):
-    """A classifier whose fitted state is a shape model, or one per class."""
+class ShapeEstimator(ExplanationMixin, EditingMixin, TableEstimator):
+    """An estimator whose fitted state is a shape model, or one per class."""
 
     _fitted_attribute: ClassVar[str] = "shapes_"
     n_jobs: int | None
@@ -234,6 +253,10 @@ class ShapeClassifier(ExplanationMixin, EditingMixin, ScoreClassifier):
         if isinstance(models, ShapeModel):
             return models.evaluate(X, n_threads=n_threads)
         return np.column_stack([model.evaluate(X, n_threads=n_threads) for model in models])
+
+
+class ShapeClassifier(ShapeEstimator, ScoreClassifier):
+    """A classifier whose fitted state is a shape model, or one per class."""
 
 
 class LogOddsClassifier(ProbabilityClassifier, ShapeClassifier):
@@ -261,8 +284,8 @@ class LogOddsClassifier(ProbabilityClassifier, ShapeClassifier):
         return np.exp(log_probabilities(self._log_odds_factor * scores))
 
 
-class TabularClassifier(ShapeClassifier):
-    """A classifier that accepts missing values, categorical features and sparse matrices."""
+class TabularEstimator(ShapeEstimator):
+    """An estimator that accepts missing values, categorical features and sparse matrices."""
 
     _supports_categories: ClassVar[bool] = True
     categorical_features: Any
@@ -275,6 +298,42 @@ class TabularClassifier(ShapeClassifier):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+class TabularClassifier(TabularEstimator, ShapeClassifier):
+    """A classifier that accepts missing values, categorical features and sparse matrices."""
+
+
+class TabularRegressor(TabularEstimator, RegressorMixin):
+    """A regressor that accepts missing values, categorical features and sparse matrices.
+
+    Its scores are predictions or, with a log link, their logarithms.
+    """
+
+    link_: str  # "identity" or "log"
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions, in the units of the training targets.
+        """
+        check_is_fitted(self, self._fitted_attribute)
+        return self._predictions(self._decision_function(self._check_samples(X)))
+
+    def _predictions(self, scores: np.ndarray) -> np.ndarray:
+        """Return the predictions for some scores."""
+        return np.exp(scores) if self.link_ == "log" else scores
+
+    def _target_codes(self, y: Any, n_samples: int) -> np.ndarray:
+        return number_codes(check_numbers(y, n_samples))
 
 
 def warn_if_not_converged(estimator: Any) -> None:

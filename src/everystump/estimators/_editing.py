@@ -11,6 +11,7 @@ import numpy as np
 
 from everystump._core.shapes import ShapeModel
 from everystump._explanations.access import (
+    class_labels,
     class_model_indices,
     shape_models,
     surface_weights,
@@ -49,7 +50,6 @@ class EditedModelError(ValueError, AttributeError):
 class EditingMixin:
     """Edits of a model with ``shapes_``."""
 
-    classes_: np.ndarray
     feature_info_: tuple[Feature, ...]
     shapes_: ShapeModel | list[ShapeModel]
     intercept_: np.ndarray
@@ -108,10 +108,10 @@ class EditingMixin:
         ('x0 was set to 0 from 2 up to 4',)
         """
         edit = self._edit(feature, low, high, levels, missing)
-        chosen = class_model_indices(self.classes_, len(edit.models), class_label)
+        chosen = class_model_indices(class_labels(self), len(edit.models), class_label)
         if len(chosen) > 1:
             raise ValueError(
-                f"class_label=None: the model has a curve for each of {self.classes_.tolist()}; "
+                f"class_label=None: the model has a curve for each of {class_labels(self).tolist()}; "
                 f"pass a class."
             )
         if not isinstance(value, Real) or not np.isfinite(value):
@@ -155,7 +155,7 @@ class EditingMixin:
         ('x0 was flattened',)
         """
         edit = self._edit(feature, low, high, levels, missing)
-        for k in class_model_indices(self.classes_, len(edit.models), class_label):
+        for k in class_model_indices(class_labels(self), len(edit.models), class_label):
             edit.set(k, edit.mean(k))
         return self._finished(edit, "was flattened", class_label)
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from everystump._core.columns import RowDensity
 from everystump._core.threads import count_threads
-from everystump._explanations.access import feature_index, shape_models
+from everystump._explanations.access import class_labels, feature_index, shape_models
 from everystump._explanations.importance import relative_importances, term_densities
 from everystump._explanations.tables import (
     curve_table,
@@ -26,7 +26,6 @@ from everystump._tables.validation import check_rows
 class ExplanationMixin:
     """Explanations of a model with ``shapes_``."""
 
-    classes_: np.ndarray
     feature_info_: tuple[Feature, ...]
     density_: tuple[RowDensity, ...]
     n_jobs: int | None
@@ -80,7 +79,7 @@ class ExplanationMixin:
         """
         models = shape_models(self)
         densities = term_densities(self, models, X)
-        return global_table(models, self.feature_info_, self.classes_, densities)
+        return global_table(models, self.feature_info_, class_labels(self), densities)
 
     def explain_local(self, X: Any) -> Any:
         """Return the contribution of each feature and interaction to the score of each sample.
@@ -112,7 +111,7 @@ class ExplanationMixin:
         return local_table(
             models,
             self.feature_info_,
-            self.classes_,
+            class_labels(self),
             check_rows(self, X),
             index=X.index if is_frame(X) and hasattr(X, "iloc") else None,
             n_threads=count_threads(self.n_jobs),
@@ -140,7 +139,7 @@ class ExplanationMixin:
           feature   question  direction  weight
         0      x0  x0 >= 2.5          1     1.0
         """
-        return stump_table(shape_models(self), self.feature_info_, self.classes_)
+        return stump_table(shape_models(self), self.feature_info_, class_labels(self))
 
     def curve(self, feature: str | int) -> Any:
         """Return the shape function (curve) of a feature.
@@ -170,7 +169,7 @@ class ExplanationMixin:
         """
         models = shape_models(self)
         d = feature_index(self.feature_info_, feature)
-        return curve_table(models, self.feature_info_, self.classes_, d)
+        return curve_table(models, self.feature_info_, class_labels(self), d)
 
     def surface(self, feature: str | tuple) -> Any:
         """Return the surface of an interaction.
@@ -208,4 +207,4 @@ class ExplanationMixin:
         """
         models = shape_models(self)
         term = interaction_features(self.feature_info_, models[0].terms, feature)
-        return surface_table(models, self.feature_info_, self.classes_, term)
+        return surface_table(models, self.feature_info_, class_labels(self), term)

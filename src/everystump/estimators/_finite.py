@@ -32,7 +32,7 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import labels_from_scores
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump._tables.validation import check_rows
 from everystump._warnings import warn_user
 from everystump.estimators._base import TabularClassifier, as_class_list, unwrap_binary
@@ -84,7 +84,7 @@ class FiniteEnsemble(TabularClassifier):
         """Return whether a fit continues an earlier one."""
         return False
 
-    def _fit_table(self, table: TrainingTable) -> None:
+    def _fit_table(self, table: ClassTable) -> None:
         """Fit to validated training data."""
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ class FiniteEnsemble(TabularClassifier):
         """Return the maximum number of bins per feature."""
         return n_samples
 
-    def _bin(self, table: TrainingTable) -> BinnedTable:
+    def _bin(self, table: ClassTable) -> BinnedTable:
         """Bin the training data."""
         columns = make_columns(
             table.X,
@@ -176,7 +176,7 @@ class BoostedEnsemble(BinnedEnsemble):
     _fit_seed: int
 
     def _boosted_rows(
-        self, binned: BinnedTable, table: TrainingTable, positive: np.ndarray
+        self, binned: BinnedTable, table: ClassTable, positive: np.ndarray
     ) -> BoostedRows:
         """Return the rows of a problem."""
         loss, n_threads = BOOSTING_LOSSES[self.loss], count_threads(self.n_jobs)

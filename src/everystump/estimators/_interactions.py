@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everystump._core.design import Design
-from everystump._core.losses import Loss
+from everystump._core.losses import LossFamily
 from everystump._core.solvers.problem import Solution
 from everystump._core.term_sizes import curve_sizes, interaction_sizes
 from everystump._terms import Term
@@ -28,11 +28,12 @@ SCREENING_STRENGTH = 0.1
 
 
 class AdditiveFit(NamedTuple):
-    """Solutions without interactions, one per class; none if they are not needed."""
+    """Solutions without interactions, one per problem; none if they are not needed."""
 
     design: Design
     solutions: Sequence[Solution]
-    loss: type[Loss]
+    loss: LossFamily
+    targets: Sequence[np.ndarray]  # of the samples, one per solution
     weight: np.ndarray  # of the samples
     n_threads: int
     scale: float = 1.0  # how many samples each one stands for
@@ -112,6 +113,7 @@ class InteractionChoice:
         screener = fit.design.screener(
             fit.solutions,
             fit.loss,
+            fit.targets,
             fit.weight,
             strength=strength,
             max_cells=self.max_cells,

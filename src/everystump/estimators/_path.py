@@ -18,7 +18,7 @@ from everystump._core.design import Design
 from everystump._core.progress import progress_counter
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, thread_map
-from everystump._selection.folds import Fold, make_folds, split_holdout
+from everystump._selection.folds import Fold
 from everystump._selection.grid import (
     PathGrid,
     cost_grid,
@@ -27,13 +27,11 @@ from everystump._selection.grid import (
     select_best,
     strength_grid,
 )
-from everystump._selection.scorers import Candidate, Score, make_score
+from everystump._selection.scorers import Candidate, Metric, Score
 from everystump._sklearn_compat import Interval, one_of, param_names
 from everystump._tables.frames import Feature
 from everystump._tables.training_table import TrainingTable
 from everystump._warnings import warn_user
-from everystump.bounds._leave_one_out_bounds import LOO_THEOREM, bound_left_out_error
-from everystump.estimators._bounds import single_machine_ensembles
 from everystump.estimators._fold_path import Fit, FoldPath, cv_results, path_scores
 from everystump.estimators._interactions import (
     SCREENING_STRENGTH,
@@ -56,14 +54,13 @@ class CPathEnsemble(BaseStumpEnsemble):
 
     _fixed_C_class: ClassVar[type[FixedCEnsemble]]
     _C_is_fixed: ClassVar[bool] = False
-    _default_scoring: ClassVar[str] = "accuracy"
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseStumpEnsemble._parameter_constraints,
         "Cs": [Interval(Integral, 2, None, closed="left"), "array-like"],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
-        "selection": [one_of("cv", "cv-1se", "loo-bound")],
+        "selection": [one_of("cv", "cv-1se")],
         "interaction_strength": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "random_state": ["random_state"],
     }
@@ -90,10 +87,10 @@ class CPathEnsemble(BaseStumpEnsemble):
         strength_grid(self.interaction_strength, 1.0)
 
     def _fit_design(self, table: TrainingTable, design: Design) -> None:
-        choice = self._interaction_choice(len(table.classes))
+        choice = self._interaction_choice(len(table.problems()))
         if self.selection == "loo-bound" and choice.requested == "auto":
             choice = replace(choice, requested=0)  # a bound chooses none by itself
-        folds = self._make_folds(table)
+        folds = self._folds(table)
         self._select_cost(table, design, folds, cost_grid(self.Cs))
         starts = None
         if not choice.is_none:
@@ -103,13 +100,13 @@ class CPathEnsemble(BaseStumpEnsemble):
     def _fold_tol(self) -> float:
         if self.selection == "loo-bound":
             return self.tol
-        return max(self.tol, min(self._loss_class().path_tolerance * self.tol, _MAX_FOLD_TOL))
+        return max(self.tol, min(self._loss_family().path_tolerance * self.tol, _MAX_FOLD_TOL))
 
     def _select_cost(
         self, table: TrainingTable, design: Design, folds: list[Fold], grid: PathGrid
     ) -> None:
         """Fit and score the values of the grid until it is complete, then choose C."""
-        paths = [FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
+        paths = [FoldPath(fold, self._score(table, fold), design) for fold in folds]
 
         def fit(path: FoldPath, C: float) -> None:
             self._fit_and_score(table, path, C, path.design, C)
@@ -138,7 +135,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         return extended, starts or None
 
     def _additive_solutions(self, table: TrainingTable, design: Design) -> list[Solution]:
-        self._select_cost(table, design, self._make_folds(table), cost_grid(self.Cs))
+        self._select_cost(table, design, self._folds(table), cost_grid(self.Cs))
         return self._solve_additive(table, design)
 
     def _solve_additive(self, table: TrainingTable, design: Design) -> list[Solution]:
@@ -166,7 +163,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         had seen the held-out samples would make interactions look better than they are.
         """
         folds = self._strength_folds(table, folds)
-        paths = [FoldPath(fold, self._make_score(table, fold), design) for fold in folds]
+        paths = [FoldPath(fold, self._score(table, fold), design) for fold in folds]
         n_threads = self._strength_threads(paths)
 
         def fit_additive(path: FoldPath) -> None:
@@ -230,10 +227,9 @@ class CPathEnsemble(BaseStumpEnsemble):
     def _strength_folds(self, table: TrainingTable, folds: list[Fold]) -> list[Fold]:
         """Return the folds that choose a strength: of many samples a single split."""
         is_number = self.cv is None or isinstance(self.cv, Integral)
-        if self.selection == "loo-bound" or not is_number or len(table.label) <= _MAX_ROWS_OF_FOLDS:
+        if self.selection == "loo-bound" or not is_number or table.n_rows <= _MAX_ROWS_OF_FOLDS:
             return folds
-        train, test = split_holdout(table.label, _HELD_OUT_FRACTION, self.random_state)
-        return [Fold(train, test)]
+        return [self._hold_out(table, _HELD_OUT_FRACTION, self.random_state)]
 
     def _run_path(
         self,
@@ -273,22 +269,22 @@ class CPathEnsemble(BaseStumpEnsemble):
         results["chosen"] = float(results[f"param_{name}"][best])
         return results["chosen"], float(mean[best])
 
-    def _make_folds(self, table: TrainingTable) -> list[Fold]:
-        """Return the folds; all samples at once for a bound on the leave-one-out error."""
-        if self.selection != "loo-bound":
-            return make_folds(self.cv, table, self.random_state)
-        self._check_unconstrained()
-        all_rows = np.arange(len(table.label))
-        return [Fold(all_rows, all_rows)]
+    def _folds(self, table: TrainingTable) -> list[Fold]:
+        """Return the folds of the paths."""
+        return self._make_folds(table, self.cv, self.random_state)
 
-    def _make_score(self, table: TrainingTable, fold: Fold) -> Score:
+    def _default_scorer(self) -> str | Metric:
+        """Return the scorer that is used if the user passes none."""
+        raise NotImplementedError
+
+    def _score(self, table: TrainingTable, fold: Fold) -> Score:
         """Return the scorer of a fold."""
-        if self.selection == "loo-bound":
-            self.scoring_ = "1 - leave-one-out bound"
-            return _loo_bound_score(table)
-        scoring = self._default_scoring if self.scoring is None else self.scoring
-        self.scoring_ = scoring if isinstance(scoring, str) else "score"
-        return make_score(self, scoring, table, fold.test)
+        scoring = self._default_scorer() if self.scoring is None else self.scoring
+        if isinstance(scoring, Metric):
+            self.scoring_ = scoring.name
+        else:
+            self.scoring_ = scoring if isinstance(scoring, str) else "score"
+        return self._make_score(table, scoring, fold.test)
 
     def _warn_if_folds_not_converged(self, paths: list[FoldPath], name: str) -> None:
         worst = max(fit.gap for path in paths for fit in path.fits.values())
@@ -358,15 +354,3 @@ class CPathEnsemble(BaseStumpEnsemble):
             return fitted
 
         return Candidate(scores, model)
-
-
-def _loo_bound_score(table: TrainingTable) -> Score:
-    """Return a function that scores a model by one minus its leave-one-out bound."""
-    signs = table.signs()
-
-    def score(candidate: Candidate) -> float:
-        machines = candidate.model().kernel_machines(lambda: table.X, signs)
-        ensembles = single_machine_ensembles(machines)
-        return 1.0 - bound_left_out_error(ensembles, LOO_THEOREM, table.sample_weight).value
-
-    return score

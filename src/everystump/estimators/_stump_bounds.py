@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
-from everystump._core.losses import Hinge, Loss, SquaredHinge
+from everystump._core.losses import Hinge, LossFamily, SquaredHinge
 from everystump._core.measures import as_measure
 from everystump._tables.frames import Feature
 from everystump._tables.validation import check_rows
@@ -51,7 +51,7 @@ class StumpBounds:
     _kernel_diagonal: np.ndarray
     _max_kernel: float
     _largest_cost: float
-    _loss_class: Callable[[], type[Loss]]
+    _loss_family: Callable[[], LossFamily]
     _monotonic_signs: Callable[[], np.ndarray | None]
     _decision_function: Callable[[np.ndarray], np.ndarray]
 
@@ -87,8 +87,8 @@ class StumpBounds:
                 kappa=self._max_kernel,
                 kappa_is_proven=True,
                 C=self._largest_cost,
-                has_hinge_loss=self._loss_class() is Hinge,
-                has_bounded_duals=self._loss_class() is not SquaredHinge,
+                has_hinge_loss=self._loss_family() is Hinge,
+                has_bounded_duals=self._loss_family() is not SquaredHinge,
                 gap=max(0.0, certificate.primal - certificate.dual),
                 # At most the tolerance: without a sample, the objective is not larger.
                 refit_gap=self.tol * certificate.primal / max(1.0 - self.tol, 1e-3),

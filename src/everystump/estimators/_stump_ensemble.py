@@ -13,26 +13,28 @@ import numpy as np
 from everystump._arguments import check_feature_range
 from everystump._core.columns import Columns
 from everystump._core.design import Design
-from everystump._core.losses import Loss
+from everystump._core.losses import LossFamily
 from everystump._core.measures import Measure, as_measure
 from everystump._core.progress import FitProgress
+from everystump._core.shapes import ShapeModel
 from everystump._core.solvers.problem import Solution
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._scratch import ScratchSpace
+from everystump._selection.folds import Fold
+from everystump._selection.scorers import Score
 from everystump._sklearn_compat import Interval, one_of
-from everystump._tables.chunk_reader import ChunkReader
+from everystump._tables.chunk_reader import ChunkReader, ReadTable
 from everystump._tables.interactions import check_interactions
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
 from everystump._terms import Term
 from everystump.estimators._base import (
-    TabularClassifier,
+    TabularEstimator,
     check_cost,
     unwrap_binary,
     warn_if_not_converged,
 )
 from everystump.estimators._interactions import AdditiveFit, InteractionChoice
-from everystump.estimators._stump_bounds import StumpBounds
 
 # Interactions are measured at an additive solution of at least this tolerance, and of this cost if
 # a hard margin is requested, which there need not be without interactions.
@@ -40,8 +42,11 @@ SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaseStumpEnsemble(StumpBounds, TabularClassifier):
-    """An infinite ensemble of stumps; subclasses define the loss and the parameters."""
+class BaseStumpEnsemble(TabularEstimator):
+    """An infinite ensemble of stumps; subclasses define the loss and the parameters.
+
+    Their other base class is `StumpClassifier` or `StumpRegression`.
+    """
 
     _optimum_over: ClassVar[str] = "ensemble of stumps"
 
@@ -55,7 +60,6 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
         "interactions": "no_validation",  # see `check_interactions`
         "interaction_bins": [Interval(Integral, 2, 250, closed="both")],
         "max_interaction_order": [Interval(Integral, 2, 3, closed="both")],
-        "class_weight": [dict, str, None],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
@@ -70,14 +74,37 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
     interactions: Any = 0
     interaction_bins: int = 32
     max_interaction_order: int = 2
-    class_weight: Any = None
     tol: float = 1e-3
     max_iter: int = 1000
     n_jobs: int | None = None
     verbose: int = 0
 
-    def _loss_class(self) -> type[Loss]:
-        """Return the class of the loss."""
+    def _loss_family(self) -> LossFamily:
+        """Return what makes the losses of samples."""
+        raise NotImplementedError
+
+    def _read_table(self, X: Any, y: Any, sample_weight: Any) -> TrainingTable:
+        """Validate training data, and clear an earlier fit."""
+        raise NotImplementedError
+
+    def _read_chunk_table(self, reader: ChunkReader, scratch: ScratchSpace) -> ReadTable:
+        """Validate and bin training data that is read in chunks."""
+        raise NotImplementedError
+
+    def _make_folds(self, table: Any, cv: Any, random_state: Any) -> list[Fold]:
+        """Return the folds of the training data."""
+        raise NotImplementedError
+
+    def _hold_out(self, table: Any, fraction: float, random_state: Any) -> Fold:
+        """Return a single split of the training data."""
+        raise NotImplementedError
+
+    def _make_score(self, table: Any, scoring: Any, test: np.ndarray) -> Score:
+        """Return what scores a model on the samples ``test``."""
+        raise NotImplementedError
+
+    def _store(self, table: Any, design: Design, solutions: list[Solution]) -> None:
+        """Store the solutions as fitted attributes."""
         raise NotImplementedError
 
     def _max_bins(self, n_samples: int) -> int:
@@ -88,7 +115,7 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
         """Validate and bin the training data."""
         measure = as_measure(self.measure)
         n_threads = count_threads(self.n_jobs)
-        table = self._check_training_data(X, y, sample_weight, self.class_weight)
+        table = self._read_table(X, y, sample_weight)
         design = Design.from_rows(
             table.X,
             measure=measure,
@@ -156,7 +183,7 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
         n_threads = count_threads(self.n_jobs)
         measure, max_bins = as_measure(self.measure), self._max_bins(sys.maxsize)
         reader = ChunkReader(chunks, self.categorical_features, measure, max_bins, n_threads)
-        read = reader.read(self, self.class_weight, scratch)
+        read = self._read_chunk_table(reader, scratch)
         self._set_training_table(read.table)
         return read.table, read.columns
 
@@ -169,7 +196,7 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
         """Fit to binned training data."""
         raise NotImplementedError
 
-    def _interaction_choice(self, n_classes: int) -> InteractionChoice:
+    def _interaction_choice(self, n_problems: int) -> InteractionChoice:
         """Return how the interactions are chosen."""
         signs = self._monotonic_signs()
         monotonic = frozenset([] if signs is None else np.flatnonzero(signs).tolist())
@@ -182,7 +209,6 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
                     f"interactions: feature {name} has a monotonic constraint, and its "
                     f"interactions could violate it; remove either."
                 )
-        n_problems = 1 if n_classes == 2 else n_classes
         return InteractionChoice(
             requested, self.max_interaction_order, self.interaction_bins, monotonic, n_problems
         )
@@ -209,15 +235,15 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
         n_threads: int | None = None,
         verbose: int | None = None,
     ) -> list[Solution]:
-        """Solve the problem of each class, on the samples ``index`` if given."""
+        """Solve each problem, on the samples ``index`` if given."""
         check_cost(C, table.weight)
         solutions = []
-        for k, positive in enumerate(table.problems()):
+        for k, target in enumerate(table.problems()):
             title = f"{type(self).__name__}, C={C:g}{table.title(k)}"
             with FitProgress(self.verbose if verbose is None else verbose, title) as progress:
                 solution = design.solve(
-                    self._loss_class(),
-                    positive,
+                    self._loss_family(),
+                    target,
                     table.weight,
                     C=C,
                     tol=tol or self.tol,
@@ -267,7 +293,7 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
         """Return the Newton decrement of each interaction at the additive solution."""
         with one_blas_thread:
             table, design = self._prepare(X, y, sample_weight)
-            choice = self._interaction_choice(len(table.classes))
+            choice = self._interaction_choice(len(table.problems()))
             fit = self._additive_fit(table, design, self._additive_solutions(table, design))
             pairs, triples = choice.measure(fit, strength)
         return pairs | triples
@@ -281,20 +307,13 @@ class BaseStumpEnsemble(StumpBounds, TabularClassifier):
     ) -> AdditiveFit:
         """Return solutions without interactions with what is needed to measure interactions."""
         n_threads = n_threads or count_threads(self.n_jobs)
-        return AdditiveFit(design, solutions, self._loss_class(), table.weight, n_threads)
+        targets = table.problems()
+        return AdditiveFit(design, solutions, self._loss_family(), targets, table.weight, n_threads)
 
-    def _store(self, table: TrainingTable, design: Design, solutions: list[Solution]) -> None:
-        """Store the solutions as fitted attributes."""
-        self._store_model(table.classes, design, solutions)
-        self._kept = table.input_index
-        self._largest_cost = float(solutions[0].C * table.weight.max())
-        self.dual_coef_ = table.to_input_rows([solution.dual_coef for solution in solutions])
-        self._kernel_diagonal = design.kernel_diagonal()
-
-    def _store_model(self, classes: np.ndarray, design: Design, solutions: list[Solution]) -> None:
-        """Store what does not have an entry per sample."""
-        models = [design.shape_model(solution) for solution in solutions]
-        self.classes_ = classes
+    def _store_models(
+        self, design: Design, solutions: list[Solution], models: list[ShapeModel]
+    ) -> None:
+        """Store what does not have an entry per sample, given the shape models of solutions."""
         self.shapes_ = unwrap_binary(models)
         self.certificate_ = unwrap_binary([solution.certificate for solution in solutions])
         self.intercept_ = np.array([model.intercept for model in models])
@@ -329,7 +348,7 @@ class FixedCEnsemble(BaseStumpEnsemble):
 
     def _fit_design(self, table: TrainingTable, design: Design) -> None:
         starts = None
-        choice = self._interaction_choice(len(table.classes))
+        choice = self._interaction_choice(len(table.problems()))
         if not choice.is_none:
             design, starts = self._with_interactions(table, design, choice)
         self._store(table, *self._solve_and_prune(table, design, self.C, choice, starts))

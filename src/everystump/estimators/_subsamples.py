@@ -18,7 +18,7 @@ from everystump._core.kernel_machines.kernels import Expansion
 from everystump._core.shapes import ShapeModel
 from everystump._tables.frames import Feature
 from everystump._tables.monotonic import check_monotonic_cst
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump._tables.weighted_rows import WeightedRows, fit_weighted
 from everystump.estimators._base import as_class_list
 from everystump.estimators.kernel_svc import KernelSVC
@@ -43,13 +43,13 @@ class MemberTask:
     features: np.ndarray | None
     weight: np.ndarray | None = None
 
-    def subset(self, table: TrainingTable) -> TrainingTable:
+    def subset(self, table: ClassTable) -> ClassTable:
         """Return the samples and features of this member as a table."""
         return replace(table.subset(self.rows, self.features), sample_weight=self.weight)
 
 
 def member_data(
-    table: TrainingTable, task: MemberTask
+    table: ClassTable, task: MemberTask
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """Return the arguments of `fit_member`, which are all that a remote worker needs."""
     part = task.subset(table)
@@ -126,7 +126,7 @@ class ThreadTrainer:
     time.
     """
 
-    def __init__(self, table: TrainingTable, tasks: list[MemberTask], n_threads: int) -> None:
+    def __init__(self, table: ClassTable, tasks: list[MemberTask], n_threads: int) -> None:
         self._table = table
         r = max(len(task.rows) for task in tasks)
         self._buffers: SimpleQueue[np.ndarray] = SimpleQueue()
@@ -153,7 +153,7 @@ class ThreadTrainer:
 
 
 def _shared_grams(
-    table: TrainingTable, tasks: list[MemberTask], n_threads: int
+    table: ClassTable, tasks: list[MemberTask], n_threads: int
 ) -> dict[int, LazyKernelMatrix]:
     """Return the kernel matrices of all samples that members share, by the id of the template."""
     grams: dict[int, LazyKernelMatrix] = {}

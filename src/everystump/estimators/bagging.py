@@ -10,7 +10,7 @@ from everystump._core.boosting.bagging import BaggingResult, bag_stumps
 from everystump._core.progress import EnsembleProgress
 from everystump._core.threads import count_threads
 from everystump._tables.labels import labels_from_scores, vote_fractions
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump._warnings import warn_user
 from everystump.estimators._base import ProbabilityClassifier
 from everystump.estimators._finite import BinnedEnsemble
@@ -65,7 +65,7 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
 
     n_estimators: int = 1000
 
-    def _fit_table(self, table: TrainingTable) -> None:
+    def _fit_table(self, table: ClassTable) -> None:
         binned = self._bin(table)
         problems = table.problems()
         seed = self._seed()
@@ -93,7 +93,7 @@ class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return vote_fractions(scores, (1.0 + scores) / 2)
 
-    def _store_out_of_bag(self, table: TrainingTable, bags: list[BaggingResult]) -> None:
+    def _store_out_of_bag(self, table: ClassTable, bags: list[BaggingResult]) -> None:
         votes = np.full((table.n_input_rows, len(bags)), np.nan)
         votes[table.input_index] = np.column_stack([bag.out_of_bag for bag in bags])
         self.oob_decision_function_ = votes[:, 0] if len(bags) == 1 else votes

@@ -18,7 +18,7 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.solvers.certificate import Certificate, InseparableError
 from everystump._core.threads import count_threads, one_blas_thread
 from everystump._sklearn_compat import Interval
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump.estimators._base import check_cost, unwrap_binary, warn_if_not_converged
 from everystump.estimators._finite import BoostedEnsemble
 
@@ -128,7 +128,7 @@ class BoostedStumpSVC(BoostedEnsemble):
     tol: float = 1e-3
     max_iter: int = 1000
 
-    def _fit_table(self, table: TrainingTable) -> None:
+    def _fit_table(self, table: ClassTable) -> None:
         check_cost(self.C, table.weight)
         counts = self._stage_sizes()
         self._fit_seed = self._seed()
@@ -169,7 +169,7 @@ class BoostedStumpSVC(BoostedEnsemble):
         return sorted({*sizes.astype(int).tolist(), self.n_estimators})
 
     def _solve_stage(
-        self, table: TrainingTable, boosted: list[Stumps], n: int
+        self, table: ClassTable, boosted: list[Stumps], n: int
     ) -> list[_StageSolution]:
         """Fit the weights of the first ``n`` stumps of each class.
 
@@ -191,7 +191,7 @@ class BoostedStumpSVC(BoostedEnsemble):
             ) from error
 
     def _solve(
-        self, table: TrainingTable, positive: np.ndarray, stumps: Stumps, k: int
+        self, table: ClassTable, positive: np.ndarray, stumps: Stumps, k: int
     ) -> _StageSolution:
         design = Design.from_rows(
             table.X,

@@ -18,7 +18,7 @@ from everystump._core.columns import Columns
 from everystump._selection.folds import split_holdout
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import class_indices
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump.estimators._base import LogOddsClassifier, as_class_list, unwrap_binary
 from everystump.estimators._finite import BoostedEnsemble
 
@@ -116,7 +116,7 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
     n_iter_no_change: int = 10
     warm_start: bool = False
 
-    def _fit_table(self, table: TrainingTable) -> None:
+    def _fit_table(self, table: ClassTable) -> None:
         starts = self._starts(table)
         if starts is None:
             self._fit_seed = self._seed()
@@ -156,7 +156,7 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
     def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "stumps_")
 
-    def _starts(self, table: TrainingTable) -> list[Stumps] | None:
+    def _starts(self, table: ClassTable) -> list[Stumps] | None:
         """Return the stumps that a warm start continues from, if any."""
         if not self._continues_fit():
             return None
@@ -174,7 +174,7 @@ class StumpBoostingClassifier(LogOddsClassifier, BoostedEnsemble):
             )
         return starts
 
-    def _hold_out(self, table: TrainingTable) -> tuple[TrainingTable, TrainingTable | None]:
+    def _hold_out(self, table: ClassTable) -> tuple[ClassTable, ClassTable | None]:
         """Return the samples to train on and those held out for early stopping."""
         if self.validation_fraction is None:
             return table, None
@@ -240,7 +240,7 @@ class _EarlyStopping:
 
     def __init__(
         self,
-        table: TrainingTable | None,
+        table: ClassTable | None,
         problem: int,
         loss: BoostingLoss,
         patience: int,
@@ -263,7 +263,7 @@ class _EarlyStopping:
         self._append_loss(self._table)
         return len(self.losses) - int(np.argmin(self.losses)) > self._patience
 
-    def _append_loss(self, table: TrainingTable) -> None:
+    def _append_loss(self, table: ClassTable) -> None:
         losses = self._loss.value(self._margin)
         self.losses.append(float(np.average(losses, weights=table.weight)))
 

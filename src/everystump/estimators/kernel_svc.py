@@ -30,7 +30,7 @@ from everystump._core.progress import FitProgress
 from everystump._core.threads import one_blas_thread
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.precomputed import check_kernel_function, check_kernel_matrix
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump._tables.validation import check_rows
 from everystump.bounds._protocol import KernelEnsemble, KernelMachine
 from everystump.estimators._base import (
@@ -162,7 +162,7 @@ class KernelSVC(ScoreClassifier):
 
     def _gram(
         self,
-        table: TrainingTable,
+        table: ClassTable,
         rows: np.ndarray,
         buffer: np.ndarray | None = None,
         n_threads: int = 1,
@@ -177,7 +177,7 @@ class KernelSVC(ScoreClassifier):
         return clone(self).set_params(gamma=gamma_scale(X, weight))
 
     def _shared_gram(
-        self, table: TrainingTable, r: int, n_machines: int, n_threads: int
+        self, table: ClassTable, r: int, n_machines: int, n_threads: int
     ) -> LazyKernelMatrix | None:
         """Return the kernel matrix of all samples, for machines on ``r`` samples each.
 
@@ -197,7 +197,7 @@ class KernelSVC(ScoreClassifier):
         return self.memory_limit * _GIGABYTE
 
     def _fit_subsample(
-        self, table: TrainingTable, gram: LazyKernelMatrix | None, buffer: np.ndarray | None
+        self, table: ClassTable, gram: LazyKernelMatrix | None, buffer: np.ndarray | None
     ) -> LazyKernelMatrix:
         """Fit to validated data, with its kernel matrix if given; return the matrix for reuse."""
         table = table.with_class_weight(self.class_weight)
@@ -208,7 +208,7 @@ class KernelSVC(ScoreClassifier):
         warn_if_not_converged(self)
         return gram
 
-    def _fit_table(self, table: TrainingTable, rows: np.ndarray, gram: LazyKernelMatrix) -> None:
+    def _fit_table(self, table: ClassTable, rows: np.ndarray, gram: LazyKernelMatrix) -> None:
         """Fit to validated data and its kernel matrix."""
         solutions = []
         for k, positive in enumerate(table.problems()):
@@ -218,7 +218,7 @@ class KernelSVC(ScoreClassifier):
                 solutions.append(train(gram, problem, progress))
         self._store(table, gram.kernel, rows, solutions)
 
-    def _training_rows(self, table: TrainingTable) -> np.ndarray:
+    def _training_rows(self, table: ClassTable) -> np.ndarray:
         """Return the checked arguments of the kernel: samples, or indices of a kernel matrix."""
         # The squared losses are solved for fixed intercepts.
         free_intercept = self.fit_intercept and self.loss == "hinge"
@@ -236,7 +236,7 @@ class KernelSVC(ScoreClassifier):
 
     def _store(
         self,
-        table: TrainingTable,
+        table: ClassTable,
         kernel: Kernel,
         rows: np.ndarray,
         solutions: list[KernelSolution],

@@ -5,14 +5,13 @@ from __future__ import annotations
 from numbers import Real
 from typing import ClassVar
 
-from everystump._core.losses import Logistic, Loss
+from everystump._core.losses import Logistic, LossFamily
 from everystump._sklearn_compat import Interval
 from everystump.estimators._base import LogOddsClassifier
-from everystump.estimators._path import CPathEnsemble
-from everystump.estimators._stump_ensemble import FixedCEnsemble
+from everystump.estimators._stump_classifier import CPathClassifier, FixedCClassifier
 
 
-class StumpLogisticRegression(LogOddsClassifier, FixedCEnsemble):
+class StumpLogisticRegression(LogOddsClassifier, FixedCClassifier):
     """Logistic regression over all decision stumps: an infinite ensemble of stumps.
 
     The same ensemble as `StumpSVC` with the logistic loss, the limit of LogitBoost with stumps.
@@ -47,15 +46,15 @@ class StumpLogisticRegression(LogOddsClassifier, FixedCEnsemble):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **FixedCEnsemble._parameter_constraints,
+        **FixedCClassifier._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _loss_class(self) -> type[Loss]:
+    def _loss_family(self) -> LossFamily:
         return Logistic
 
 
-class StumpLogisticRegressionCV(LogOddsClassifier, CPathEnsemble):
+class StumpLogisticRegressionCV(LogOddsClassifier, CPathClassifier):
     """`StumpLogisticRegression` with C chosen by cross-validation along a path.
 
     Parameters
@@ -93,5 +92,5 @@ class StumpLogisticRegressionCV(LogOddsClassifier, CPathEnsemble):
     _fixed_C_class = StumpLogisticRegression
     _default_scoring = "neg_log_loss"
 
-    def _loss_class(self) -> type[Loss]:
+    def _loss_family(self) -> LossFamily:
         return Logistic

@@ -11,7 +11,7 @@ from everystump._core.boosting.losses import BOOSTING_LOSSES
 from everystump._core.boosting.rows import BoostedRows
 from everystump._core.boosting.stumps import Stumps
 from everystump._core.threads import count_threads
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump.estimators._finite import FiniteEnsemble
 
 
@@ -83,7 +83,7 @@ class DecisionStumpClassifier(FiniteEnsemble):
         tags.classifier_tags.poor_score = self.features == "random"
         return tags
 
-    def _fit_table(self, table: TrainingTable) -> None:
+    def _fit_table(self, table: ClassTable) -> None:
         if len(table.classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is multiclass: y "

@@ -21,7 +21,7 @@ from everystump._core.threads import count_threads, one_blas_thread, parallel_ma
 from everystump._sklearn_compat import HasMethods, Interval, one_of, set_random_states
 from everystump._tables.labels import classifier_scores, log_probabilities, vote_fractions
 from everystump._tables.overlap import Overlap
-from everystump._tables.training_table import TrainingTable
+from everystump._tables.training_table import ClassTable
 from everystump._tables.validation import check_rows
 from everystump._tables.weighted_rows import WeightedRows, supports_sample_weight
 from everystump.bounds._nested_overlap import with_prefit_members
@@ -222,7 +222,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         ]
         return with_prefit_members(overlap, prefit, self.classes_, y)
 
-    def _fit_members(self, table: TrainingTable, tasks: list[MemberTask]) -> list:
+    def _fit_members(self, table: ClassTable, tasks: list[MemberTask]) -> list:
         """Fit the members in threads, or with the workers that joblib is configured for."""
         if shares_memory():
             trainer = ThreadTrainer(table, tasks, count_threads(self.n_jobs))
@@ -230,7 +230,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         data = (member_data(table, task) for task in tasks)
         return parallel_map(fit_member, data, self.n_jobs, self.verbose)
 
-    def _draw_tasks(self, table: TrainingTable) -> list[MemberTask]:
+    def _draw_tasks(self, table: ClassTable) -> list[MemberTask]:
         """Draw the samples and features of each member."""
         rng = check_random_state(self.random_state)
         names = getattr(self, "feature_names_in_", None)
@@ -255,7 +255,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
             tasks.append(MemberTask(template, estimator, rows, features, weight))
         return tasks
 
-    def _with_fixed_kernel(self, template: Any, table: TrainingTable) -> Any:
+    def _with_fixed_kernel(self, template: Any, table: ClassTable) -> Any:
         """Return the template with a kernel that does not depend on the subsample, if possible."""
         if not isinstance(template, KernelSVC):
             return template
@@ -264,7 +264,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
             return template
         return template._with_fixed_gamma(table.X, table.sample_weight)
 
-    def _fit_weights(self, table: TrainingTable, weights: np.ndarray) -> None:
+    def _fit_weights(self, table: ClassTable, weights: np.ndarray) -> None:
         """Store fixed weights, or learn the weights."""
         if self.combine == "mean":
             self.weights_, self.certificate_ = weights, None
@@ -283,7 +283,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
             return np.kron(self.weights_, np.eye(self._n_outputs()))
         return np.atleast_2d(self.weights_)
 
-    def _merge_members(self, table: TrainingTable) -> None:
+    def _merge_members(self, table: ClassTable) -> None:
         """Merge the members into shape models, or into one expansion per kernel, if possible."""
         if self.outputs == "votes":
             return
@@ -314,7 +314,7 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
         if sum(len(stack.machines) for stack in self._stacks) == self.n_estimators:
             self.expansions_ = [stack.vote(self._coef()) for stack in self._stacks]
 
-    def _store_problems(self, table: TrainingTable) -> None:
+    def _store_problems(self, table: ClassTable) -> None:
         """Store the kernel machines for bounds; those of large data are read when needed."""
         self._problems = None
         is_small = len(table.label) <= _FEW_SAMPLES and table.sample_weight is None

@@ -7,14 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from everystump._core.losses import LOSSES, Loss
+from everystump._core.losses import LOSSES, LossFamily
 from everystump._sklearn_compat import one_of
-from everystump.estimators._path import CPathEnsemble
-from everystump.estimators._stump_ensemble import FixedCEnsemble
+from everystump.estimators._stump_classifier import CPathClassifier, FixedCClassifier
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StumpSVC(FixedCEnsemble):
+class StumpSVC(FixedCClassifier):
     """Support vector classifier over all decision stumps: an infinite ensemble of stumps.
 
     Minimizes ``|f|^2 / 2 + C sum_i loss(y_i f(x_i))`` over all ensembles ``f`` of the stumps in
@@ -124,19 +123,19 @@ class StumpSVC(FixedCEnsemble):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **FixedCEnsemble._parameter_constraints,
+        **FixedCClassifier._parameter_constraints,
         "loss": [one_of("hinge", "squared_hinge")],
     }
 
     loss: str = "hinge"
 
-    def _loss_class(self) -> type[Loss]:
+    def _loss_family(self) -> LossFamily:
         # The hard margin is the same problem for both losses.
         return LOSSES["hinge" if np.isinf(self.C) else self.loss]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StumpSVCCV(CPathEnsemble):
+class StumpSVCCV(CPathClassifier):
     """`StumpSVC` with C, and the strength of interactions, chosen by cross-validation along paths.
 
     All folds and values of C share one binning, each fit starts from the solution of another C,
@@ -219,11 +218,11 @@ class StumpSVCCV(CPathEnsemble):
     _fixed_C_class = StumpSVC
 
     _parameter_constraints: ClassVar[dict] = {
-        **CPathEnsemble._parameter_constraints,
+        **CPathClassifier._parameter_constraints,
         "loss": [one_of("hinge", "squared_hinge")],
     }
 
     loss: str = "hinge"
 
-    def _loss_class(self) -> type[Loss]:
+    def _loss_family(self) -> LossFamily:
         return LOSSES[self.loss]
