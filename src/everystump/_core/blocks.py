@@ -52,7 +52,7 @@ class Block:
         return self.index
 
     def scatter_by_side(self, r: np.ndarray, side: np.ndarray) -> np.ndarray:
-        """Return the sums of ``r`` by joint bin, over the rows with a true ``side`` and the rest."""
+        """Return the sums of ``r`` by joint bin, over the rows of one ``side`` and the others."""
         tables = np.empty((2, self.codes.n_entries))
         rowloops.scatter_by_class(self.codes, r, side, self.offset, tables)
         return tables

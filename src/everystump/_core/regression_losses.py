@@ -62,7 +62,7 @@ class RegressionLoss(Loss):
         return float(np.maximum(self.per_row(margin - radius), self.per_row(margin + radius)).sum())
 
 
-class SquaredError(RegressionLoss, SmoothLoss):
+class SquaredLoss(RegressionLoss, SmoothLoss):
     """``cost * (m - t)^2``."""
 
     is_quadratic = True
@@ -94,7 +94,7 @@ class SquaredError(RegressionLoss, SmoothLoss):
 
 
 @dataclass(frozen=True)
-class Huber(SquaredError):
+class Huber(SquaredLoss):
     """``cost * (m - t)^2`` up to a distance of ``delta``, linear beyond it."""
 
     # The kinks of its slope slow Newton's method down if it starts far from the solution.

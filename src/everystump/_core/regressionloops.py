@@ -21,7 +21,7 @@ def smoothed_slope(margin, cost, target, above, below, epsilon, center, penalty,
 
 @jit
 def smoothed_curvature(margin, cost, target, above, below, epsilon, center, penalty, out):
-    """Write ``penalty`` where the dual variable is strictly between its limits and not stuck at 0."""
+    """Write ``penalty`` where the dual variable changes with the score, else 0."""
     for i in range(margin.shape[0]):
         z = center[i] + penalty[i] * (target[i] - margin[i])
         shift = penalty[i] * epsilon

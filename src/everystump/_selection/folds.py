@@ -50,8 +50,8 @@ def make_number_folds(cv: Any, table: NumberTable, random_state: Any) -> list[Fo
     n_splits = _DEFAULT_FOLDS if cv is None else int(cv)
     if table.n_rows < 2:
         raise ValueError(
-            f"cv={cv!r}: a single row of positive weight cannot be held out; add rows, or use an "
-            f"estimator with a fixed C."
+            f"cv={cv!r}: there is only 1 sample of positive weight, and none can be held out; add "
+            f"samples, or use an estimator with a fixed C."
         )
     splitter = KFold(min(n_splits, table.n_rows), shuffle=True, random_state=random_state)
     return [Fold(*parts) for parts in splitter.split(table.y)]

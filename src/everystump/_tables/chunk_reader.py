@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,8 +12,10 @@ from sklearn.base import BaseEstimator
 from everystump._core.chunk_columns import add_sums
 from everystump._core.columns import Columns
 from everystump._core.measures import Measure
+from everystump._core.targets import TargetScale
 from everystump._scratch import ScratchSpace
 from everystump._sklearn_compat import check_columns, num_samples
+from everystump._tables.chunk_targets import ClassWeights, Numbers
 from everystump._tables.chunks import (
     Chunk,
     ChunkSummary,
@@ -21,16 +23,29 @@ from everystump._tables.chunks import (
     TablePlan,
     summarize_chunk,
 )
-from everystump._tables.labels import label_type
 from everystump._tables.row_hashes import RowHashes
-from everystump._tables.training_table import ClassTable, class_factors
+from everystump._tables.training_table import (
+    ClassTable,
+    NumberTable,
+    TrainingTable,
+    class_factors,
+)
 from everystump._tables.validation import check_n_classes
 
 
 class ReadTable(NamedTuple):
     """A training table without its values, and its encoded columns."""
 
-    table: ClassTable
+    table: TrainingTable
+    columns: Columns
+
+
+class _EncodedRows(NamedTuple):
+    """The rows of all chunks."""
+
+    fields: dict[str, Any]  # of `TrainingTable`
+    target: np.ndarray  # (n_rows,): class indices, or numbers to predict
+    weight: np.ndarray | None
     columns: Columns
 
 
@@ -45,20 +60,41 @@ class ChunkReader:
     n_threads: int
 
     def read(self, estimator: BaseEstimator, class_weight: Any, scratch: ScratchSpace) -> ReadTable:
-        """Return the table; store the names of its columns on the estimator."""
-        summary = self._summarize(estimator)
+        """Return the table of a classifier; store the names of its columns on the estimator."""
+        summary = self._summarize(estimator, ClassWeights)
         plan = summary.plan(self.max_bins, self.measure)
         check_n_classes(plan.classes, estimator)
-        return self._encode(plan, summary, class_weight, scratch)
+        rows = self._encode(plan, summary, scratch)
+        table = ClassTable(
+            **rows.fields,
+            label=rows.target,
+            classes=plan.classes,
+            class_factor=class_factors(class_weight, plan.classes, rows.target, rows.weight),
+        )
+        return ReadTable(table, rows.columns)
 
-    def _summarize(self, estimator: BaseEstimator) -> ChunkSummary:
+    def read_numbers(
+        self,
+        estimator: BaseEstimator,
+        target_scale: Callable[[np.ndarray, np.ndarray | None], TargetScale],
+        scratch: ScratchSpace,
+    ) -> ReadTable:
+        """Return the table of a regressor; store the names of its columns on the estimator."""
+        summary = self._summarize(estimator, Numbers)
+        rows = self._encode(summary.plan(self.max_bins, self.measure), summary, scratch)
+        scale = target_scale(rows.target, rows.weight)
+        return ReadTable(NumberTable(**rows.fields, y=rows.target, scale=scale), rows.columns)
+
+    def _summarize(
+        self, estimator: BaseEstimator, targets: type[ClassWeights | Numbers]
+    ) -> ChunkSummary:
         """Return the summary of all chunks, merged pairwise, as the digits of a counter are."""
         # Sketches of 2^k chunks; merging equal sizes keeps the error of ranks small.
         by_size: list[ChunkSummary | None] = []
         for k, chunk in enumerate(self._iterate()):
             if k == 0:
                 check_columns(estimator, chunk.X)
-            summary: ChunkSummary | None = self._summarize_one(k, chunk)
+            summary: ChunkSummary | None = self._summarize_one(k, chunk, targets)
             size = 0
             while summary is not None:
                 if size == len(by_size):
@@ -77,20 +113,22 @@ class ChunkReader:
             raise ValueError("chunks: there are no rows of positive weight; pass some.")
         return merged
 
-    def _summarize_one(self, k: int, chunk: Chunk) -> ChunkSummary:
+    def _summarize_one(
+        self, k: int, chunk: Chunk, targets: type[ClassWeights | Numbers]
+    ) -> ChunkSummary:
         """Return the summary of a chunk; errors name the chunk, in which rows are counted."""
         try:
-            return summarize_chunk(chunk, self.categorical_features, self.n_threads)
+            return summarize_chunk(chunk, self.categorical_features, self.n_threads, targets)
         except ValueError as error:
             raise ValueError(f"Chunk {k}: {error}") from error
 
     def _iterate(self) -> Iterator[Chunk]:
+        """Yield the chunks that have rows."""
         if not isinstance(self.chunks, Iterable):
             raise TypeError(
                 f"chunks={self.chunks!r} must be a list of tuples (X, y) or (X, y, sample_weight), "
                 f"or another object that can be iterated twice."
             )
-        """Yield the chunks that have rows."""
         for chunk in self.chunks:
             if not isinstance(chunk, tuple) or not 2 <= len(chunk) <= 3:
                 raise TypeError(
@@ -101,11 +139,11 @@ class ChunkReader:
                 yield Chunk(*chunk)
 
     def _encode(
-        self, plan: TablePlan, summary: ChunkSummary, class_weight: Any, scratch: ScratchSpace
-    ) -> ReadTable:
+        self, plan: TablePlan, summary: ChunkSummary, scratch: ScratchSpace
+    ) -> _EncodedRows:
         n = summary.n_rows
         codes = scratch.empty((len(plan.columns), n), plan.code_type)
-        label = np.empty(n, dtype=label_type(len(plan.classes)))
+        label = np.empty(n, dtype=plan.labels.dtype)
         index = np.empty(n, dtype=np.int32 if summary.n_input_rows < 2**31 else np.int64)
         hashes = RowHashes(*(np.empty(n, dtype=np.uint64) for _ in range(2)))
         weight = np.empty(n) if summary.has_weights else None
@@ -121,19 +159,15 @@ class ChunkReader:
             start, n_input_rows = rows.stop, n_input_rows + len(chunk.X)
         if sums is None or start != n:
             raise _second_pass_error(n)
-        columns = Columns(plan.finish(sums), codes)
-        table = ClassTable(
-            X=None,
-            features=plan.features,
-            label=label,
-            classes=plan.classes,
-            sample_weight=weight,
-            class_factor=class_factors(class_weight, plan.classes, label, weight),
-            input_index=index,
-            n_input_rows=n_input_rows,
-            hashes=hashes,
-        )
-        return ReadTable(table, columns)
+        fields = {
+            "X": None,
+            "features": plan.features,
+            "sample_weight": weight,
+            "input_index": index,
+            "n_input_rows": n_input_rows,
+            "hashes": hashes,
+        }
+        return _EncodedRows(fields, label, weight, Columns(plan.finish(sums), codes))
 
 
 def _second_pass_error(n_rows: int) -> ValueError:

@@ -23,6 +23,7 @@ from everystump._core.columns import Column
 from everystump._core.measures import Measure
 from everystump._core.sketches import ColumnSketch
 from everystump._core.threads import thread_map
+from everystump._tables.chunk_targets import ClassWeights, Numbers
 from everystump._tables.frames import (
     Feature,
     as_supported_table,
@@ -32,10 +33,9 @@ from everystump._tables.frames import (
     read_rows,
     read_table,
 )
-from everystump._tables.labels import encode_labels, read_labels
 from everystump._tables.levels import merge_levels
 from everystump._tables.row_hashes import RowHashes, hash_rows
-from everystump._tables.validation import check_sample_weight, check_target
+from everystump._tables.validation import check_sample_weight
 from everystump._text import truncate_list
 
 # Sketches have too few entries for more bins.
@@ -50,28 +50,6 @@ class Chunk(NamedTuple):
     sample_weight: Any = None
 
 
-class ClassWeights(NamedTuple):
-    """The distinct labels of some rows, in order, and the total weight of each."""
-
-    classes: np.ndarray
-    weights: np.ndarray
-
-    def merge(self, other: ClassWeights) -> ClassWeights:
-        """Return the labels of the rows of both."""
-        if len(other.classes) == 0 or len(self.classes) == 0:
-            return self if len(self.classes) else other
-        kinds = {labels.dtype.kind in "OUS" for labels in (self.classes, other.classes)}
-        if len(kinds) > 1:
-            raise ValueError(
-                f"y: the labels are text in one chunk and numbers in another "
-                f"({self.classes.tolist()[0]!r} and {other.classes.tolist()[0]!r}); use one kind."
-            )
-        joined = np.concatenate([self.classes, other.classes])
-        classes, index = np.unique(joined, return_inverse=True)
-        weights = np.bincount(index, np.concatenate([self.weights, other.weights]))
-        return ClassWeights(classes, weights)
-
-
 @dataclass(frozen=True)
 class ChunkSummary:
     """What the rows of some chunks have in common: columns, labels, and sketches of the columns.
@@ -81,7 +59,7 @@ class ChunkSummary:
 
     features: tuple[Feature, ...]
     sketches: tuple[ColumnSketch, ...]
-    labels: ClassWeights
+    labels: Any  # `ChunkTargets`
     n_rows: int  # of positive weight
     n_input_rows: int
     has_weights: bool
@@ -132,14 +110,14 @@ class ChunkSummary:
                 columns.append(ColumnPlan.from_cuts(cuts, sketch))
             else:
                 columns.append(ColumnPlan.from_sketch(sketch, max_bins))
-        return TablePlan(self.features, tuple(columns), self.labels.classes)
+        return TablePlan(self.features, tuple(columns), self.labels)
 
 
 class EncodedChunk(NamedTuple):
     """The rows of a chunk with positive weights."""
 
     codes: np.ndarray  # (n_features, n_rows)
-    label: np.ndarray  # (n_rows,): index of each row's class
+    label: np.ndarray  # (n_rows,): index of each row's class, or the number to predict
     weight: np.ndarray | None  # (n_rows,)
     input_index: np.ndarray  # (n_rows,): the index of each row in the chunk
     hashes: RowHashes
@@ -152,7 +130,12 @@ class TablePlan:
 
     features: tuple[Feature, ...]
     columns: tuple[ColumnPlan, ...]
-    classes: np.ndarray
+    labels: Any  # `ChunkTargets`
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The distinct labels."""
+        return self.labels.classes
 
     @property
     def code_type(self) -> np.dtype:
@@ -162,25 +145,14 @@ class TablePlan:
     def encode(self, chunk: Chunk, n_threads: int = 1) -> EncodedChunk:
         """Encode the rows of a chunk."""
         X = _read_planned(chunk.X, self.features)
-        y, weight, index = _read_labels_and_weights(chunk, X)
+        y, weight, index = _read_labels_and_weights(chunk, X, self.labels)
         if len(index) < len(X):
             X = X[index]
-        label = self._encode_labels(y[index])
+        label = self.labels.encode(y[index])
         codes = np.empty((len(self.columns), len(X)), dtype=self.code_type)
         sums = encode_columns(X, weight, self.columns, codes, n_threads)
-        hashes = hash_rows(X, label, n_threads)
+        hashes = hash_rows(X, self.labels.hashed(label), n_threads)
         return EncodedChunk(codes, label, weight, index, hashes, sums)
-
-    def _encode_labels(self, y: np.ndarray) -> np.ndarray:
-        """Return the class index of each label."""
-        classes, label = encode_labels(y)
-        unknown = classes[~np.isin(classes, self.classes)]
-        if len(unknown):
-            raise ValueError(
-                f"y: the label {unknown.tolist()[0]!r} is in the second pass over the chunks but "
-                f"not in the first one; do not change the data during the fit."
-            )
-        return np.searchsorted(self.classes, classes)[label]
 
     def finish(self, sums: Sequence[BinSums]) -> tuple[Column, ...]:
         """Return the columns, given the sums over all rows."""
@@ -188,14 +160,17 @@ class TablePlan:
 
 
 def summarize_chunk(
-    chunk: Chunk, categorical_features: Any = "from_dtype", n_threads: int = 1
+    chunk: Chunk,
+    categorical_features: Any = "from_dtype",
+    n_threads: int = 1,
+    targets: type[ClassWeights | Numbers] = ClassWeights,
 ) -> ChunkSummary:
     """Return the summary of a chunk."""
     X, features = _read_new(chunk.X, categorical_features)
-    y, weight, index = _read_labels_and_weights(chunk, X)
+    y, weight, index = _read_labels_and_weights(chunk, X, targets)
     if len(index) < len(X):
         X, y = X[index], y[index]
-    check_target(y)
+    labels = targets.summarize(y, weight)
 
     def sketch(d: int) -> tuple[Feature, ColumnSketch]:
         x = np.ascontiguousarray(X[:, d], dtype=np.float64)
@@ -203,11 +178,10 @@ def summarize_chunk(
         return _sketch_column(features[d], x, weight)
 
     sketched = thread_map(sketch, range(X.shape[1]), n_threads)
-    classes, label = encode_labels(y)
     return ChunkSummary(
         tuple(feature for feature, _ in sketched),
         tuple(column for _, column in sketched),
-        ClassWeights(classes, np.bincount(label, weight, len(classes)).astype(np.float64)),
+        labels,
         len(X),
         len(chunk.X),
         weight is not None,
@@ -303,10 +277,10 @@ def _as_numbers(X: Any) -> np.ndarray | None:
 
 
 def _read_labels_and_weights(
-    chunk: Chunk, X: np.ndarray
+    chunk: Chunk, X: np.ndarray, targets: Any
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
     """Return the labels of all rows, and weights and indices of those with positive weights."""
-    y = np.asarray(read_labels(chunk.y))
+    y = targets.read(chunk.y)
     if y.shape != (len(X),):
         raise ValueError(
             f"y: a chunk of {len(X)} rows has labels of shape {y.shape}; pass one label per row."

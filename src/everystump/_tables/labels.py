@@ -81,7 +81,7 @@ def read_numbers(y: Any) -> Any:
     cells = np.asarray(y)
     if cells.ndim != 1:
         return y
-    if cells.dtype.kind not in "biuf":
+    if cells.dtype.kind not in "biufc":
         try:
             y = cells = cells.astype(np.float64)
         except (TypeError, ValueError):
@@ -90,12 +90,11 @@ def read_numbers(y: Any) -> Any:
                 f"y: the target of row {row} is {cells.tolist()[row]!r}, which is not a number; a "
                 f"regression needs numbers, and classes need a classifier such as StumpSVC."
             ) from None
-    invalid = np.flatnonzero(~np.isfinite(cells)) if cells.dtype.kind == "f" else ()
-    if len(invalid):
-        row = int(invalid[0])
+    if cells.dtype.kind == "f" and not np.isfinite(cells).all():
+        row = int(np.flatnonzero(~np.isfinite(cells))[0])
         raise ValueError(
-            f"y: the target of row {row} is {cells[row]} (y contains NaN or infinity), and every "
-            f"row needs a finite number; drop these rows."
+            f"y: the target of row {row} is {cells.tolist()[row]} (y contains NaN or infinity), "
+            f"and every row needs a finite number; drop these rows."
         )
     return y
 

@@ -64,7 +64,7 @@ class TrainingTable(ABC):
         )
 
     @abstractmethod
-    def _taken(self, index: np.ndarray) -> dict[str, np.ndarray]:
+    def _taken(self, index: np.ndarray) -> dict[str, Any]:
         """Return the values of some rows in the fields of the subclass."""
 
     def subset(self, index: np.ndarray, features: np.ndarray | None) -> Self:
@@ -112,7 +112,7 @@ class ClassTable(TrainingTable):
             return self.class_factor
         return self.class_factor * self.sample_weight
 
-    def _taken(self, index: np.ndarray) -> dict[str, np.ndarray]:
+    def _taken(self, index: np.ndarray) -> dict[str, Any]:
         return {"label": self.label[index], "class_factor": self.class_factor[index]}
 
     def with_class_weight(self, class_weight: Any) -> ClassTable:
@@ -152,7 +152,7 @@ class NumberTable(TrainingTable):
         """The scaled targets."""
         return self.scale.scaled(self.y)
 
-    def _taken(self, index: np.ndarray) -> dict[str, np.ndarray]:
+    def _taken(self, index: np.ndarray) -> dict[str, Any]:
         return {"y": self.y[index]}
 
     def problems(self) -> list[np.ndarray]:

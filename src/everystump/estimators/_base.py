@@ -304,11 +304,8 @@ class TabularClassifier(TabularEstimator, ShapeClassifier):
     """A classifier that accepts missing values, categorical features and sparse matrices."""
 
 
-class TabularRegressor(TabularEstimator, RegressorMixin):
-    """A regressor that accepts missing values, categorical features and sparse matrices.
-
-    Its scores are predictions or, with a log link, their logarithms.
-    """
+class ScoreRegressor(RegressorMixin, TableEstimator):
+    """A regressor whose scores are predictions or, with a log link, their logarithms."""
 
     link_: str  # "identity" or "log"
 
@@ -334,6 +331,10 @@ class TabularRegressor(TabularEstimator, RegressorMixin):
 
     def _target_codes(self, y: Any, n_samples: int) -> np.ndarray:
         return number_codes(check_numbers(y, n_samples))
+
+
+class TabularRegressor(TabularEstimator, ScoreRegressor):
+    """A regressor that accepts missing values, categorical features and sparse matrices."""
 
 
 def warn_if_not_converged(estimator: Any) -> None:

@@ -111,8 +111,8 @@ class EditingMixin:
         chosen = class_model_indices(class_labels(self), len(edit.models), class_label)
         if len(chosen) > 1:
             raise ValueError(
-                f"class_label=None: the model has a curve for each of {class_labels(self).tolist()}; "
-                f"pass a class."
+                f"class_label=None: the model has a curve for each of "
+                f"{class_labels(self).tolist()}; pass a class."
             )
         if not isinstance(value, Real) or not np.isfinite(value):
             raise ValueError(f"value={value!r} must be a finite number.")

@@ -269,7 +269,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         results["chosen"] = float(results[f"param_{name}"][best])
         return results["chosen"], float(mean[best])
 
-    def _folds(self, table: TrainingTable) -> list[Fold]:
+    def _folds(self, table: Any) -> list[Fold]:
         """Return the folds of the paths."""
         return self._make_folds(table, self.cv, self.random_state)
 
@@ -277,7 +277,7 @@ class CPathEnsemble(BaseStumpEnsemble):
         """Return the scorer that is used if the user passes none."""
         raise NotImplementedError
 
-    def _score(self, table: TrainingTable, fold: Fold) -> Score:
+    def _score(self, table: Any, fold: Fold) -> Score:
         """Return the scorer of a fold."""
         scoring = self._default_scorer() if self.scoring is None else self.scoring
         if isinstance(scoring, Metric):

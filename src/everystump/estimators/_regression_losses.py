@@ -23,7 +23,7 @@ from everystump._core.regression_losses import (
     ParametricLoss,
     PiecewiseLinear,
     Poisson,
-    SquaredError,
+    SquaredLoss,
 )
 from everystump._core.targets import TargetScale, log_scale, mean_scale, quantile_scale
 from everystump._selection.scorers import Metric
@@ -51,7 +51,7 @@ class _Squared(RegressionSpec):
     metric = _R2
 
     def family(self) -> LossFamily:
-        return SquaredError
+        return SquaredLoss
 
     def scale(self, y: np.ndarray, weight: np.ndarray | None, *, center: bool) -> TargetScale:
         return mean_scale(y, weight, center=center)

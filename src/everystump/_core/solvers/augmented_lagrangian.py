@@ -1,9 +1,9 @@
-"""The hinge: Newton's method inside an augmented Lagrangian (SsNAL).
+"""The hinge and other kinked losses: Newton's method inside an augmented Lagrangian (SsNAL).
 
     min over w, b of   |w|^2 / 2 + sum over rows i of cost_i max(0, 1 - y_i f(x_i))    (`Problem`)
 
 The hinge has no slope at its kink, so it is smoothed around the current dual variables ``a`` with
-penalty ``s`` (see `SmoothedHinge`).  Minimizing the smoothed objective gives new dual variables, at
+penalty ``s`` (see `SmoothedHinge`).  The absolute error and the like are treated in the same way.  Minimizing the smoothed objective gives new dual variables, at
 which the next smoothing is centered; the penalty grows.  Only rows whose dual variable is strictly
 between its limits have curvature, and they become few.
 
@@ -52,12 +52,13 @@ _EFFORT = Effort(steps=10, products=150, max_products=1500)
 # From _MANY_ROWS rows on, a subsample of one in _SUBSAMPLING rows is solved first, to a multiple of
 # the tolerance, if it has enough rows of both classes.
 _MANY_ROWS, _SUBSAMPLING, _SUBSAMPLE_TOL, _MIN_CLASS_ROWS = 200_000, 8, 3.0, 200
+_TINY = 1e-300
 # A hard margin below this fraction of the kernel's diameter is numerically 0.
 _MIN_MARGIN = 1e-6
 
 
 def solve_augmented_lagrangian(problem: Problem, rows: Rows, options: SolverOptions) -> Solution:
-    """Minimize the objective of `Problem` for the hinge, with a soft or a hard margin."""
+    """Minimize the objective of `Problem` for a kinked loss; the hinge may have a hard margin."""
     tol, start = options.tol, options.start
     subsample = _solve_subsample(problem, rows, options) if start is None else None
     search = _Search(initial_iterate(problem, rows, options.kernel_matrix, _EFFORT))
@@ -141,10 +142,11 @@ class _Search:
         if self.problem.fit_intercept:
             operator = self.problem.operator
             means = [operator.dot(current.dual_weights, operator.rmatvec(t)) for t in sums.tables]
-            intercept = -float(np.mean(means / sums.totals))
+            intercept = -float(np.mean(means / np.maximum(sums.totals, _TINY)))
         self.iterate.move_to(current.dual_weights, intercept)
-        typical = float(current.dual_scale @ sums.totals) / rows.total_weight
         level = float(sums.totals.sum()) / rows.total_weight
+        # Without a dual variable of one sign, as if no target is above its median, nothing balances.
+        typical = float(current.dual_scale @ sums.totals) / rows.total_weight or level
         fraction = (_FIRST_BOX_WIDE if self._is_wide else _FIRST_BOX) * typical / level
         fraction = fraction if hard else min(1.0, fraction)
         distance = max(rows.mean_distance(), _MIN_DISTANCE)

@@ -2,9 +2,10 @@
 
     min over w, b of   |w|^2 / 2 + sum over rows i of loss_i(y_i f(x_i)),      f = gather(S w) + b
 
-with margins ``m_i = y_i f(x_i)`` of classes ``y_i = +-1`` or, in regression, ``y_i = 1`` and losses
-that measure the distance of ``f(x_i)`` from a target.  ``w`` are the weights of the smooth stumps (Theorem 5 of Lin & Li; P4 is the same problem over
-single stumps), ``S`` maps them to tables (`everystump._core.terms`), and ``loss_i`` includes C.
+with margins ``m_i = y_i f(x_i)`` of classes ``y_i = +-1``; in regression ``y_i = 1``, and the loss
+measures the distance of ``f(x_i)`` from a target.  ``w`` are the weights of the smooth stumps
+(Theorem 5 of Lin & Li; P4 is the same problem over single stumps), ``S`` maps them to tables
+(`everystump._core.terms`), and ``loss_i`` includes C.
 With ``V = gather S`` the dual problem is
 
     max over a of   sum over i of dual_i(a_i) - |v(a)|^2 / 2,      v(a) = V'(y a) = S' scatter(y a),
