@@ -3,9 +3,10 @@
     min over w, b of   |w|^2 / 2 + sum over rows i of cost_i max(0, 1 - y_i f(x_i))    (`Problem`)
 
 The hinge has no slope at its kink, so it is smoothed around the current dual variables ``a`` with
-penalty ``s`` (see `SmoothedHinge`).  The absolute error and the like are treated in the same way.  Minimizing the smoothed objective gives new dual variables, at
+penalty ``s`` (see `SmoothedHinge`).  Minimizing the smoothed objective gives new dual variables, at
 which the next smoothing is centered; the penalty grows.  Only rows whose dual variable is strictly
-between its limits have curvature, and they become few.
+between its limits have curvature, and they become few.  The absolute error and the other piecewise
+linear losses of regression are treated in the same way.
 
 Three choices proved robust in benchmarks: the first centers are in the middle of the box and
 the first penalty is low, so that the first problems are easy; a smoothed problem is solved only
@@ -145,7 +146,7 @@ class _Search:
             intercept = -float(np.mean(means / np.maximum(sums.totals, _TINY)))
         self.iterate.move_to(current.dual_weights, intercept)
         level = float(sums.totals.sum()) / rows.total_weight
-        # Without a dual variable of one sign, as if no target is above its median, nothing balances.
+        # If no dual variable has one of the signs, nothing balances.
         typical = float(current.dual_scale @ sums.totals) / rows.total_weight or level
         fraction = (_FIRST_BOX_WIDE if self._is_wide else _FIRST_BOX) * typical / level
         fraction = fraction if hard else min(1.0, fraction)
