@@ -17,7 +17,7 @@ from everystump._evaluation.intervals import Interval, delong, mean_of_proportio
 from everystump._evaluation.labeled_predictions import LabeledPredictions, positive_index
 from everystump._sklearn_compat import allow_many_classes
 
-_SIGNIFICANCE = 0.05
+SIGNIFICANCE = 0.05
 
 
 @allow_many_classes()
@@ -88,7 +88,7 @@ def evaluate(
         "better": _better(rows, constant),
         "approximate": len(rows.folds) > 1,
         "positive": None if positive is None else classes[positive],
-        "figures": {name: metric for name, metric in metrics.items() if metric is not None},
+        "figures": {name: found for name, found in metrics.items() if found is not None},
         "classes": [
             {"class": label} | metrics for label, metrics in zip(classes, by_class, strict=True)
         ],
@@ -142,13 +142,14 @@ def _without_intervals(metrics: dict[str, Any]) -> dict[str, Any]:
         record | {name: record[name] | none for name in ("precision", "recall")}
         for record in metrics["classes"]
     ]
-    figures = {name: metric | none for name, metric in metrics["figures"].items()}
+    figures = {name: found | none for name, found in metrics["figures"].items()}
     return metrics | {"figures": figures, "classes": classes}
 
 
-def _metric(
+def metric(
     value: float | None, baseline: float | None, limits: Interval | None = None, method: str = ""
 ) -> dict[str, Any]:
+    """Return the record of a metric: its value, limits and baseline."""
     low, high = limits or (None, None)
     return {
         "value": None if value is None else float(value),
@@ -163,7 +164,7 @@ def _accuracy(rows: LabeledPredictions, constant: np.ndarray) -> dict[str, Any]:
     value = accuracy_score(rows.actual, rows.predicted)
     n_correct = int(np.sum(rows.actual == rows.predicted))
     limits = wilson(n_correct, len(rows.actual))
-    return _metric(value, accuracy_score(rows.actual, constant), limits, "Wilson")
+    return metric(value, accuracy_score(rows.actual, constant), limits, "Wilson")
 
 
 def _balanced_accuracy(
@@ -176,7 +177,7 @@ def _balanced_accuracy(
     limits = mean_of_proportions(
         [recall["n_hits"] for recall in recalls], [recall["n"] for recall in recalls]
     )
-    return _metric(
+    return metric(
         recall_score(rows.actual, rows.predicted, **score),
         recall_score(rows.actual, constant, **score),
         limits,
@@ -194,7 +195,7 @@ def _auc(rows: LabeledPredictions) -> dict[str, Any] | None:
         return None
     has_interval = len(rows.folds) == 1 and rows.scores.ndim == 1
     limits = delong(rows.actual == 1, rows.scores) if has_interval else None
-    return _metric(float(np.mean(areas)), 0.5, limits, "DeLong, logit scale")
+    return metric(float(np.mean(areas)), 0.5, limits, "DeLong, logit scale")
 
 
 def _area(rows: LabeledPredictions, fold: slice) -> float | None:
@@ -214,7 +215,7 @@ def _log_loss(rows: LabeledPredictions, prior: np.ndarray) -> dict[str, Any] | N
         return None
     labels = np.arange(len(prior))
     constant = np.tile(prior, (len(rows.actual), 1))
-    return _metric(
+    return metric(
         log_loss(rows.actual, rows.probabilities, labels=labels),
         log_loss(rows.actual, constant, labels=labels),
     )
@@ -239,7 +240,7 @@ def _macro_precision(rows: LabeledPredictions, n_classes: int) -> dict[str, Any]
     That of a constant prediction, which never predicts the other classes, is undefined.
     """
     score = {"labels": np.arange(n_classes), "average": "macro", "zero_division": 0.0}
-    return _metric(precision_score(rows.actual, rows.predicted, **score), None)
+    return metric(precision_score(rows.actual, rows.predicted, **score), None)
 
 
 def _class_metrics(actual: np.ndarray, predicted: np.ndarray, k: int) -> dict[str, Any]:
@@ -254,8 +255,8 @@ def _class_metrics(actual: np.ndarray, predicted: np.ndarray, k: int) -> dict[st
 def _proportion(n_hits: int, n: int) -> dict[str, Any]:
     limits = wilson(n_hits, n)
     low, high = limits or (None, None)
-    metric = {"value": n_hits / n if n else None, "low": low, "high": high}
-    return metric | {"interval": "Wilson" if limits else None, "n_hits": n_hits, "n": n}
+    found = {"value": n_hits / n if n else None, "low": low, "high": high}
+    return found | {"interval": "Wilson" if limits else None, "n_hits": n_hits, "n": n}
 
 
 def _better(rows: LabeledPredictions, constant: np.ndarray) -> bool | None:
@@ -268,4 +269,4 @@ def _better(rows: LabeledPredictions, constant: np.ndarray) -> bool | None:
     if n_better <= n_worse:
         return False
     p = binomtest(n_better, n_better + n_worse, 0.5, alternative="greater").pvalue
-    return True if p <= _SIGNIFICANCE else None
+    return True if p <= SIGNIFICANCE else None

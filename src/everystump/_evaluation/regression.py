@@ -1,0 +1,133 @@
+"""R², root mean squared error and mean absolute error, each with a baseline.
+
+The baseline predicts the mean target of the training rows for every row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm, ttest_1samp
+
+from everystump._evaluation.metrics import SIGNIFICANCE, metric
+from everystump._tables.labels import check_numbers
+
+# With fewer rows, the normal approximation of a mean is not used.
+_MIN_ROWS = 30
+_METHOD = "normal approximation"
+
+
+def evaluate_numbers(
+    actual: np.ndarray,
+    predicted: np.ndarray,
+    baseline: float | None = None,
+    *,
+    n_folds: int = 1,
+) -> dict[str, Any]:
+    """Return the metrics of a regression as plain data.
+
+    Parameters
+    ----------
+    actual, predicted : ndarray of shape (n_rows,)
+        Targets and predictions.
+    baseline : float, optional
+        The mean target of the training rows; that of ``actual`` by default.
+    n_folds : int, default=1
+        The number of folds that the rows come from.
+
+    Returns
+    -------
+    dict
+        ``n_rows``; ``baseline``: its ``answer``, and the rows it was computed ``from``; ``better``:
+        whether predictions beat it in squared error (True, False, or None if the difference is not
+        significant); ``approximate``: whether the rows are of several folds; ``figures``: for
+        ``r2``, ``rmse`` and ``mae`` the ``value``, ``low`` and ``high`` (95% confidence limits,
+        None where there is no valid interval), ``interval`` (the method) and ``baseline``.
+
+    Examples
+    --------
+    >>> found = evaluate_numbers(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
+    >>> found["figures"]["r2"]["value"], round(found["figures"]["mae"]["value"], 3)
+    (0.5, 0.333)
+    """
+    answer = float(np.mean(actual)) if baseline is None else float(baseline)
+    squared, absolute = (actual - predicted) ** 2, np.abs(actual - predicted)
+    constant = (actual - answer) ** 2
+    spread = (actual - actual.mean()) ** 2
+    mse, limits = float(squared.mean()), _mean_limits(squared)
+    rmse_limits = None if limits is None else (max(limits[0], 0.0) ** 0.5, limits[1] ** 0.5)
+    figures = {
+        "r2": _r2(squared, constant, spread),
+        "rmse": metric(mse**0.5, float(constant.mean()) ** 0.5, rmse_limits, _METHOD),
+        "mae": metric(
+            float(absolute.mean()),
+            float(np.abs(actual - answer).mean()),
+            _mean_limits(absolute),
+            _METHOD,
+        ),
+    }
+    return {
+        "n_rows": len(actual),
+        "baseline": {
+            "answer": answer,
+            "from": "these rows" if baseline is None else "training rows",
+        },
+        "better": _better(constant - squared),
+        "approximate": n_folds > 1,
+        "figures": {name: found for name, found in figures.items() if found is not None},
+    }
+
+
+def evaluate_regressor(
+    model: Any, X: Any, y: Any, *, baseline: float | None = None, unseen: bool = True
+) -> dict[str, Any]:
+    """Return the metrics of a fitted regressor; without intervals if the rows are not ``unseen``.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyRegressor
+    >>> X, y = [[0], [1], [2]], [1.0, 2.0, 3.0]
+    >>> evaluate_regressor(DummyRegressor().fit(X, y), X, y)["better"]
+    False
+    """
+    predicted = np.asarray(model.predict(X), dtype=np.float64)
+    found = evaluate_numbers(check_numbers(y, len(predicted)), predicted, baseline)
+    if unseen:
+        return found
+    none = {"low": None, "high": None, "interval": None}
+    return found | {"figures": {name: own | none for name, own in found["figures"].items()}}
+
+
+def _r2(squared: np.ndarray, constant: np.ndarray, spread: np.ndarray) -> dict[str, Any] | None:
+    """Return R², with limits from its linearization; None if all targets are equal."""
+    total = float(spread.mean())
+    if total == 0.0:
+        return None
+    ratio = float(squared.mean()) / total
+    limits = _mean_limits(1.0 - ratio - (squared - ratio * spread) / total)
+    return metric(
+        1.0 - ratio,
+        1.0 - float(constant.mean()) / total,
+        None if limits is None else (limits[0], min(limits[1], 1.0)),
+        _METHOD,
+    )
+
+
+def _mean_limits(values: np.ndarray) -> tuple[float, float] | None:
+    """Return 95% confidence limits of the mean of independent values, None if there are few."""
+    if len(values) < _MIN_ROWS:
+        return None
+    mean = float(values.mean())
+    error = float(norm.ppf(1 - SIGNIFICANCE / 2) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean - error, mean + error
+
+
+def _better(gains: np.ndarray) -> bool | None:
+    """Return whether gains are positive on average; None if they are, but not significantly."""
+    if gains.mean() <= 0.0:
+        return False
+    if len(gains) < 2 or gains.std() == 0.0:
+        return None
+    p = ttest_1samp(gains, 0.0, alternative="greater").pvalue
+    return True if p <= SIGNIFICANCE else None
