@@ -11,7 +11,7 @@ import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.chains import Chains
-from everystump._core.columns import Column, Columns, make_columns
+from everystump._core.columns import Columns, make_columns
 from everystump._core.fitted_shapes import SurfaceBuilder, inside_cells, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
 from everystump._core.losses import LossFamily
