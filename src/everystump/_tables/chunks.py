@@ -1,8 +1,8 @@
 """Training tables in chunks: two passes, one that summarizes columns and labels, one that encodes.
 
 `summarize_chunk` and `ChunkSummary.merge` find the columns of a table, the levels of its categories
-and the bins of its numbers from its chunks, in any order and on any machine; `TablePlan.encode`
-then encodes a chunk by itself.
+and the bins of its numbers from its chunks, in any order and on any machine; `TablePlan` then reads
+and encodes a chunk by itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from everystump._core.chunk_columns import (
     encode_columns,
     plan_code_type,
 )
-from everystump._core.columns import Column
+from everystump._core.columns import Column, map_columns
 from everystump._core.measures import Measure
 from everystump._core.sketches import ColumnSketch
-from everystump._core.threads import thread_map
 from everystump._tables.frames import (
     Feature,
     as_supported_table,
@@ -32,9 +31,8 @@ from everystump._tables.frames import (
     read_rows,
     read_table,
 )
-from everystump._tables.labels import encode_labels, read_labels
+from everystump._tables.labels import encode_labels, label_type, read_labels
 from everystump._tables.levels import merge_levels
-from everystump._tables.row_hashes import RowHashes, hash_rows
 from everystump._tables.validation import check_sample_weight, check_target
 from everystump._text import truncate_list
 
@@ -135,15 +133,13 @@ class ChunkSummary:
         return TablePlan(self.features, tuple(columns), self.labels.classes)
 
 
-class EncodedChunk(NamedTuple):
+class ChunkRows(NamedTuple):
     """The rows of a chunk with positive weights."""
 
-    codes: np.ndarray  # (n_features, n_rows)
+    X: np.ndarray  # (n_rows, n_features): numbers, and codes of levels
     label: np.ndarray  # (n_rows,): index of each row's class
     weight: np.ndarray | None  # (n_rows,)
     input_index: np.ndarray  # (n_rows,): the index of each row in the chunk
-    hashes: RowHashes
-    sums: list[BinSums]  # of each column
 
 
 @dataclass(frozen=True)
@@ -159,17 +155,17 @@ class TablePlan:
         """The type of codes."""
         return plan_code_type(self.columns)
 
-    def encode(self, chunk: Chunk, n_threads: int = 1) -> EncodedChunk:
-        """Encode the rows of a chunk."""
+    def read(self, chunk: Chunk) -> ChunkRows:
+        """Return the rows of a chunk."""
         X = _read_planned(chunk.X, self.features)
         y, weight, index = _read_labels_and_weights(chunk, X)
         if len(index) < len(X):
-            X = X[index]
-        label = self._encode_labels(y[index])
-        codes = np.empty((len(self.columns), len(X)), dtype=self.code_type)
-        sums = encode_columns(X, weight, self.columns, codes, n_threads)
-        hashes = hash_rows(X, label, n_threads)
-        return EncodedChunk(codes, label, weight, index, hashes, sums)
+            X, y = X[index], y[index]
+        return ChunkRows(X, self._encode_labels(y), weight, index)
+
+    def encode(self, rows: ChunkRows, out: np.ndarray, n_threads: int = 1) -> list[BinSums]:
+        """Write the codes of rows, of shape (n_features, n_rows); return the sums by column."""
+        return encode_columns(rows.X, rows.weight, self.columns, out, n_threads)
 
     def _encode_labels(self, y: np.ndarray) -> np.ndarray:
         """Return the class index of each label."""
@@ -180,7 +176,8 @@ class TablePlan:
                 f"y: the label {unknown.tolist()[0]!r} is in the second pass over the chunks but "
                 f"not in the first one; do not change the data during the fit."
             )
-        return np.searchsorted(self.classes, classes)[label]
+        index = np.searchsorted(self.classes, classes)
+        return index.astype(label_type(len(self.classes)))[label]
 
     def finish(self, sums: Sequence[BinSums]) -> tuple[Column, ...]:
         """Return the columns, given the sums over all rows."""
@@ -197,12 +194,11 @@ def summarize_chunk(
         X, y = X[index], y[index]
     check_target(y)
 
-    def sketch(d: int) -> tuple[Feature, ColumnSketch]:
-        x = np.ascontiguousarray(X[:, d], dtype=np.float64)
+    def sketch(d: int, x: np.ndarray) -> tuple[Feature, ColumnSketch]:
         _check_no_infinity(x, features[d].display_name(d))
         return _sketch_column(features[d], x, weight)
 
-    sketched = thread_map(sketch, range(X.shape[1]), n_threads)
+    sketched = map_columns(sketch, X, n_threads)
     classes, label = encode_labels(y)
     return ChunkSummary(
         tuple(feature for feature, _ in sketched),
