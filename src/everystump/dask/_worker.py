@@ -88,6 +88,13 @@ class WorkerRows:
             sums = add_sums(sums, part.sums)
         self._sums, self._n_classes = sums, len(class_weight)
 
+    def run(self, calls: Sequence[tuple[str, tuple]]) -> Any:
+        """Call methods one after the other, given their arguments; return the last result."""
+        result = None
+        for method, args in calls:
+            result = getattr(self, method)(*args)
+        return result
+
     def sizes(self) -> PartSizes:
         """Return the sizes of the part."""
         counts = np.bincount(self._label, minlength=self._n_classes)
