@@ -102,7 +102,7 @@ def count_scores(classes: Sequence[Any] | np.ndarray) -> int:
 def check_curves(attributes: dict[str, Any]) -> None:
     """Check that there is one shape model per score, and in each one curve per feature."""
     shapes, n_scores = attributes["shapes_"], count_scores(attributes.get("classes_", ()))
-    models = [shapes] if isinstance(shapes, ShapeModel) and n_scores == 1 else shapes
+    models = [shapes] if n_scores == 1 else shapes
     features: Any = attributes.get("feature_info_")
     require(
         are_all(models, list, ShapeModel) and len(models) == n_scores,
