@@ -56,6 +56,7 @@ def to_document(model: Any) -> dict[str, Any]:
         "estimator": record.estimator,
         "features": [_feature(feature) for feature in record.features],
         "classes": record.classes,
+        **({} if record.link is None else {"link": record.link}),
         "takes_missing": record.takes_missing,
         "log_odds": record.log_odds,
         **_terms(record.terms),
