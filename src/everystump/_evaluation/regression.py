@@ -71,6 +71,7 @@ def evaluate_numbers(
         "n_rows": len(actual),
         "baseline": {
             "answer": answer,
+            "name": "the mean",
             "from": "these rows" if baseline is None else "training rows",
         },
         "better": _better(constant - squared),

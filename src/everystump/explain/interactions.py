@@ -36,8 +36,8 @@ def measure_interactions(
     X : array-like of shape (n_samples, n_features)
         Training data.
     y : array-like of shape (n_samples,)
-        Class labels.
-    estimator : StumpSVC, StumpLogisticRegression or a CV version, default=None
+        Class labels, or the numbers that a regressor predicts.
+    estimator : StumpSVC, StumpLogisticRegression, StumpRegressor or a CV version, default=None
         The additive model; it is cloned, and its own `interactions` are ignored.
         ``StumpLogisticRegression()`` by default.
     interaction_strength : float, default=0.1
@@ -90,8 +90,8 @@ def measure_interactions(
     model = StumpLogisticRegression() if estimator is None else estimator
     if not isinstance(model, BaseStumpEnsemble):
         raise ValueError(
-            f"estimator={model!r} cannot measure interactions; pass a StumpLogisticRegression or "
-            f"StumpSVC, or a CV version of them."
+            f"estimator={model!r} cannot measure interactions; pass a StumpLogisticRegression, "
+            f"StumpSVC or StumpRegressor, or a CV version of them."
         )
     model = clone(model).set_params(
         interactions="auto",
