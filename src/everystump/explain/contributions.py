@@ -15,7 +15,6 @@ from everystump._explanations.access import (
     shape_models,
     sum_name,
 )
-
 from everystump._explanations.terms import name_terms
 from everystump._sklearn_compat import safe_indexing
 from everystump._tables.frames import Feature

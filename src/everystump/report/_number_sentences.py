@@ -33,7 +33,7 @@ def number_paragraphs(
     sentences = training_sentences(about, model, "a number")
     if quality is not None:
         rows = pluralize(quality["n"], f"{about.get('rows') or ''} row".strip())
-        median = with_unit(format_quantities(quality["median"])[0], about.get("unit"))
+        median = with_unit(format_quantities(quality["median"], digits=3)[0], about.get("unit"))
         sentences.append(
             f"For half of the {rows} in this report, the prediction differs from the actual value "
             f"by {median} or less."
@@ -55,7 +55,7 @@ def number_paragraphs(
 
 
 def _interval(interval: Mapping[str, Any], unit: Any) -> str:
-    width = with_unit(format_quantities(interval["half_width"])[0], unit)
+    width = with_unit(format_quantities(interval["half_width"], digits=3)[0], unit)
     return (
         f"Of new rows like the held-out ones, about {interval['level']:.0%} have an actual value "
         f"within {width} of the prediction (split-conformal prediction interval)."

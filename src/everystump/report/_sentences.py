@@ -155,10 +155,9 @@ def _add_unit(
     rows: list[dict[str, str]], found: Mapping[str, Any], unit: Any
 ) -> list[dict[str, str]]:
     """Return rows with the unit of the target in the names of metrics that have it."""
-    if unit is None:
-        return rows
+    in_unit = "" if unit is None else f" ({unit})"
     return [
-        row | {"name": f"{row['name']} ({unit})"} if name in _TARGET_METRICS else row
+        row | {"name": row["name"] + (in_unit if name in _TARGET_METRICS else "")}
         for name, row in zip(found["figures"], rows, strict=True)
     ]
 

@@ -31,8 +31,8 @@ from everystump.report._features import (
     surface_density,
 )
 from everystump.report._number_rows import NumberRows
-from everystump.report._rows import TableRows
 from everystump.report._number_sentences import metric_tiles, number_paragraphs
+from everystump.report._rows import TableRows
 from everystump.report._sentences import (
     bound_sentence,
     certificate_sentence,
