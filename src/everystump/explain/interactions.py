@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.multiclass import type_of_target
 
 from everystump._explanations.terms import term_names
+from everystump._tables.labels import read_labels
 from everystump.estimators import StumpLogisticRegression
 from everystump.estimators._stump_ensemble import BaseStumpEnsemble
 
@@ -36,10 +38,10 @@ def measure_interactions(
     X : array-like of shape (n_samples, n_features)
         Training data.
     y : array-like of shape (n_samples,)
-        Class labels, or the numbers that a regressor predicts.
+        Class labels, or for a regressor the numbers to predict.
     estimator : StumpSVC, StumpLogisticRegression, StumpRegressor or a CV version, default=None
         The additive model; it is cloned, and its own `interactions` are ignored.
-        ``StumpLogisticRegression()`` by default.
+        ``StumpLogisticRegression()`` by default; pass ``StumpRegressor()`` for a regression.
     interaction_strength : float, default=0.1
         Strength of the interactions, as in `StumpSVC`.  With a smaller strength, smoother
         interactions count for more.
@@ -80,12 +82,22 @@ def measure_interactions(
     >>> best = table["features"].head(1).tolist()
     >>> StumpLogisticRegression(interactions=best).fit(X, y).interactions_
     [(1, 2)]
+
+    >>> from everystump import StumpRegressor
+    >>> table = measure_interactions(X, X[:, 0] * X[:, 3], estimator=StumpRegressor())
+    >>> table["interaction"][0]
+    'x0 × x3'
     """
     import pandas as pd
 
     if not isinstance(interaction_strength, Real) or not 0 < interaction_strength < np.inf:
         raise ValueError(
             f"interaction_strength={interaction_strength!r} must be a positive finite number."
+        )
+    if estimator is None and type_of_target(read_labels(y)).startswith("continuous"):
+        raise ValueError(
+            "y has numbers that are not class labels, and estimator=None is a classifier; pass "
+            "estimator=StumpRegressor()."
         )
     model = StumpLogisticRegression() if estimator is None else estimator
     if not isinstance(model, BaseStumpEnsemble):

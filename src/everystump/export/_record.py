@@ -95,7 +95,7 @@ class Terms:
 
     @property
     def n_scores(self) -> int:
-        """The number of scores: one for two classes, else one per class."""
+        """The number of scores: one for two classes or for a regressor, else one per class."""
         return len(self.intercepts)
 
     @property
