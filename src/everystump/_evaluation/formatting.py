@@ -68,7 +68,7 @@ def _as_text(name: str, metric: Mapping[str, Any]) -> dict[str, str]:
         digits, scale, unit = 3, 1, ""
 
     def text(number: float | None, unit: str = unit) -> str:
-        return "–" if number is None else f"{scale * number:.{digits}f}{unit}"
+        return "–" if number is None else f"{round(scale * number, digits) + 0.0:.{digits}f}{unit}"
 
     has_interval = low is not None and high is not None
     return {
