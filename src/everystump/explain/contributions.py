@@ -247,9 +247,9 @@ def _texts(numbers: np.ndarray, *, signed_totals: bool) -> list[str]:
     if 0.0 < largest < _MIN_FIXED or np.abs(numbers).max() >= _MAX_FIXED:
         texts = [f"{number:+.2e}" for number in numbers]
     else:
-        # Contributions to a score have two decimals, others at least two significant digits.
+        # Two decimals from 0.1 to 100, and four significant digits otherwise.
         power = int(np.floor(np.log10(largest))) if largest else 0
-        decimals = 2 if -2 <= power <= 1 else max(0, 2 - power)
+        decimals = 2 if -1 <= power <= 1 else max(0, 3 - power)
         texts = [f"{round(number, decimals) + 0.0:+.{decimals}f}" for number in numbers]
     if not signed_totals:
         texts[0], texts[-1] = texts[0].removeprefix("+"), texts[-1].removeprefix("+")

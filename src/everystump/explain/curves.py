@@ -66,8 +66,8 @@ class CurvesDisplay:
     densities : list of RowDensity or None
         The distribution of the samples in each; None if unknown.
     caption : str
-        What the curves add to, which class positive values favor, how many features are drawn, and whether the model has
-        interactions or was edited.
+        What the curves add to, which class positive values favor, how many features are drawn, and
+        whether the model has interactions or was edited.
     colors : (str, str)
         The colors of positive and of negative contributions.
     figure_ : matplotlib Figure

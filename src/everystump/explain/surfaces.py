@@ -51,11 +51,11 @@ _HATCHED = "hatched: no samples"
 class SurfacesDisplay:
     """Heat maps of the most important interactions, or of chosen ones.
 
-    The color is the contribution to the score or, of a regressor, to its prediction; all heat maps have the same scale, with 0 in the
-    middle.  Histograms show the distribution of the samples in each feature, and regions without
-    samples are hatched.  A category has its most important levels, sorted as in `CurvesDisplay`,
-    and the mean of the others; missing values are set apart.  An interaction of three features is
-    drawn at three values of one of them.
+    The color is the contribution to the score or, of a regressor, to its prediction; all heat maps
+    have the same scale, with 0 in the middle.  Histograms show the distribution of the samples in
+    each feature, and regions without samples are hatched.  A category has its most important
+    levels, sorted as in `CurvesDisplay`, and the mean of the others; missing values are set apart.
+    An interaction of three features is drawn at three values of one of them.
 
     Attributes
     ----------

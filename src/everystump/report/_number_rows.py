@@ -41,7 +41,7 @@ class NumberRows(TableRows):
         }
 
     def quality(self) -> dict[str, Any] | None:
-        """Return predicted and actual values to plot: all of them, or the largest errors and others.
+        """Return predicted and actual values to plot; of many, the largest errors and some others.
 
         ``mean`` is the mean residual, and ``median`` the median of the absolute residuals.
         """
@@ -62,8 +62,14 @@ class NumberRows(TableRows):
         self, model: Any, y: Any, about: Mapping[str, Any], *, unseen: bool
     ) -> dict[str, Any]:
         """Return the metrics, without intervals if rows may be training rows."""
-        baseline = about.get("target_mean")
-        return evaluate_regressor(model, self.table, y, baseline=baseline, unseen=unseen)
+        return evaluate_regressor(
+            model,
+            self.table,
+            y,
+            baseline=about.get("baseline"),
+            quantile=getattr(model, "_predicted_quantile", None),
+            unseen=unseen,
+        )
 
     def explained(
         self, models: Sequence[ShapeModel], terms: Sequence[Term]
@@ -81,6 +87,6 @@ class NumberRows(TableRows):
         }
 
     def _largest_errors(self, residuals: np.ndarray) -> np.ndarray:
-        """Return the rows with the largest absolute residuals, largest first, without exact ones."""
+        """Return the rows with the largest absolute residuals, largest first, none of them 0."""
         order = np.argsort(-np.abs(residuals), kind="stable")[:MAX_EXPLAINED]
         return order[residuals[order] != 0.0]

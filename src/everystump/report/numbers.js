@@ -20,12 +20,11 @@ function chooseDecimals(model) {
 function makeFormats({ about: { unit }, document: model }) {
   const isLog = model.link === "log";
   const decimals = model.link === "identity" ? chooseDecimals(model) : LOG_DECIMALS;
-  const places = decimals === null ? null : Math.max(0, decimals - 1);
   const write = (x, isExact) => {
     if (x === null || Number.isNaN(x)) return "none";
-    if (isLog || places === null || Math.abs(x) >= 1e10) return formatNumber(x, TARGET_DIGITS);
-    const text = Math.abs(x).toLocaleString("en", { maximumFractionDigits: places,
-      minimumFractionDigits: isExact ? 0 : places });
+    if (isLog || decimals === null || Math.abs(x) >= 1e10) return formatNumber(x, TARGET_DIGITS);
+    const text = Math.abs(x).toLocaleString("en", { maximumFractionDigits: decimals,
+      minimumFractionDigits: isExact ? 0 : decimals });
     return (x < 0 && /[1-9]/.test(text) ? MINUS : "") + text;
   };
   const value = (x) => write(x, false);

@@ -104,7 +104,8 @@ function drawAbout({ about, text, interactions, document: model }) {
       html("p", { class: "hint" }, "Training minimizes the objective: the loss on the training " +
         "rows plus a penalty on the weights of the stumps (regularization)."));
   }
-  drawBounds(notes, about.bounds || [], text.bounds);
+  drawBounds(notes, about.bounds || [], text.bounds,
+    model.link ? "Bounds" : "Bounds on the error");
   drawList(notes, "Inferred from the data", about.schema);
   drawList(notes, "Notes", about.notes);
   drawList(notes, "Dropped columns", about.dropped);
@@ -129,7 +130,7 @@ function drawMetrics(metrics) {
     metrics.verdict ? html("p", { class: "verdict" }, metrics.verdict) : null]);
 }
 
-function drawBounds(notes, bounds, sentences) {
+function drawBounds(notes, bounds, sentences, title) {
   if (!bounds.length) return;
   const items = bounds.map((bound, k) => {
     const assumptions = [bound.assumptions || []].flat();
@@ -143,7 +144,7 @@ function drawBounds(notes, bounds, sentences) {
   const select = (isWeak) => items.filter((item) => item.isWeak === isWeak)
     .map((item) => item.element);
   const weak = select(true);
-  notes.append(html("h3", {}, "Bounds on the error"), html("ul", { class: "plain" },
+  notes.append(html("h3", {}, title), html("ul", { class: "plain" },
     ...select(false)));
   if (weak.length) {
     notes.append(html("details", {}, html("summary", {}, "Bounds that are vacuous or whose " +

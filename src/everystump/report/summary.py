@@ -73,8 +73,8 @@ def summarize(
         bounded, value, holds, vacuous, reference, assumptions), ``path`` (C, mean, std, scoring,
         chosen), ``interactions`` (strength, and path: strength, mean, std, scoring, chosen),
         ``notes`` (sentences) and ``versions``; for a regressor ``unit`` (text behind its
-        predictions), ``target_mean`` (of the training rows) and ``interval`` (``level`` and
-        ``half_width`` of the intervals around predictions).
+        predictions), ``baseline`` (the mean target of the training rows) and ``interval``
+        (``level`` and ``half_width`` of the intervals around predictions).
 
     Returns
     -------
@@ -202,7 +202,8 @@ def _collect_info(model: Any, about: Mapping[str, Any] | None) -> dict[str, Any]
         if old in info:
             info.setdefault(new, info.pop(old))
     if getattr(model, "edits_", ()):
-        info.pop("importances", None)  # measured before the edits
+        for measured in ("importances", "interval"):  # before the edits
+            info.pop(measured, None)
     return to_plain(info)
 
 
