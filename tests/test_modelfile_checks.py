@@ -142,10 +142,10 @@ CONTRADICTORY = {
         held(target_scale_=number("nan")),
         "target_scale_ must be a positive",
     ),
-    "two models": (
+    "a list of one model": (
         "StumpRegressor",
         lambda i: holds(i).update(shapes_=[holds(i)["shapes_"]]),
-        None,
+        "one ShapeModel for each of the 1 scores",
     ),
     "a loss": ("StumpRegressor", parameter(loss="rm -rf"), "'loss' parameter"),
     "a quantile": ("StumpRegressor", parameter(quantile=2.0), "'quantile' parameter"),
