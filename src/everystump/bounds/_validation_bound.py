@@ -84,12 +84,31 @@ def validation_bound(
         raise ValueError(f"n_candidates={n_candidates!r} must be an integer, 1 or more.")
     check_eta(eta)
     check_option("method", method, _METHODS)
-    wrong = _errors(fitted, X, y)
+    n_wrong = int(np.sum(_errors(fitted, X, y)))
+    return fraction_bound(
+        fitted, X, y, n_wrong, n_candidates=int(n_candidates), eta=float(eta), method=method
+    )
+
+
+def fraction_bound(
+    fitted: Any,
+    X: Any,
+    y: Any,
+    n_wrong: int,
+    *,
+    n_candidates: int = 1,
+    eta: float = 0.05,
+    method: str = "exact",
+) -> Bound:
+    """Bound the fraction of new samples that a model errs on, given the errors on held-out ones.
+
+    ``n_wrong`` is the number of errors, of any kind; the rest is as in `validation_bound`.
+    """
+    n_rows = len(y)
     overlap = training_overlap_of(fitted, X, y)
-    n_suspect = 0 if overlap is None else _count_suspect(overlap, len(wrong))
-    n_wrong = min(int(np.sum(wrong)) + n_suspect, len(wrong))
+    n_suspect = 0 if overlap is None else _count_suspect(overlap, n_rows)
     compute, reference = _METHODS[method]
-    value = compute(n_wrong, len(wrong), float(eta) / int(n_candidates))
+    value = compute(min(n_wrong + n_suspect, n_rows), n_rows, eta / n_candidates)
     assumptions = (
         "independent samples that were not used in training",
         f"no more than {pluralize(n_candidates, 'model')} compared on them",
@@ -100,7 +119,7 @@ def validation_bound(
         violations = (overlap.leakage,)
     elif overlap is not None and overlap.n_matched:
         assumptions += (_match_assumption(overlap, n_suspect),)
-    return Bound.from_value(value, reference, assumptions, violations, float(np.mean(wrong)))
+    return Bound.from_value(value, reference, assumptions, violations, n_wrong / n_rows)
 
 
 def _errors(fitted: Any, X: Any, y: Any) -> np.ndarray:
