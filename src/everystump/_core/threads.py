@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import joblib
+import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
@@ -20,6 +21,7 @@ R = TypeVar("R")
 
 # Threads start when they are first needed, and idle ones cost almost nothing.
 _MIN_POOL_SIZE = 8
+_thread = threading.local()
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -72,6 +74,23 @@ def thread_map(work: Callable[[T], R], items: Iterable[T], n_threads: int) -> li
         if not other.cancel():
             other.result()
     return results
+
+
+def thread_buffer(size: int) -> np.ndarray:
+    """Return uninitialized floats that this thread reuses, valid until its next call.
+
+    The first access to new memory is slow: for temporary arrays it may take longer than the
+    computation, above all on Dask workers, which return freed memory at once.
+
+    Examples
+    --------
+    >>> thread_buffer(3).shape
+    (3,)
+    """
+    buffer = getattr(_thread, "buffer", None)
+    if buffer is None or len(buffer) < size:
+        buffer = _thread.buffer = np.empty(size)
+    return buffer[:size]
 
 
 def prefetch(items: Iterator[T]) -> Iterator[T]:
