@@ -15,7 +15,7 @@ import numpy as np
 
 from everystump._core.progress import transient
 from everystump._explanations.access import certificate_and_path
-from everystump._scratch import available_memory
+from everystump._memory import available_memory
 from everystump._text import InvalidInputError, format_bytes, pluralize
 from everystump._workflow.errors import collect_warnings, input_errors
 from everystump._workflow.evaluation import interaction_results
