@@ -15,6 +15,7 @@ from benchmarks import (
     calibration,
     cs,
     dask_cluster,
+    dask_faults,
     finite,
     interactions_tables,
     kernel_machines,
@@ -91,7 +92,7 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "calibration": calibration.curves,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
-    "dask-faults": dask_cluster.lost_workers,
+    "dask-faults": dask_faults.lost_workers,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 

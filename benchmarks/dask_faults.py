@@ -1,0 +1,179 @@
+"""Fits on a local Dask cluster during each of which a worker process is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.dask_cluster import N_WORKERS, local_cluster
+from benchmarks.memory import noisy_two_norm
+from benchmarks.report import StudyTable
+from benchmarks.settings import Settings, log
+
+_N_FITS, _N_ROWS = 50, 60_000
+# A new cluster starts after so many fits: nannies restart workers later and later.
+_FITS_PER_CLUSTER = 5
+_HEADER = (
+    *("fit", "model", "phase of the kill", "step", "seconds", "parts rebuilt"),
+    *("gap", "objective change", "score change"),
+)
+
+
+def lost_workers(settings: Settings) -> StudyTable:
+    """Fits during which a worker process is killed: half at random times, half in solver calls."""
+    import dask.array as da
+
+    from everystump.dask import DaskStumpLogisticRegression, DaskStumpSVC
+
+    X, y = noisy_two_norm(settings.rows(_N_ROWS))
+    parts = da.from_array(X, (len(X) // 7, -1)), da.from_array(y, len(X) // 7)
+    models = [DaskStumpLogisticRegression(), DaskStumpSVC()]
+    rng, n_fits = random.Random(0), 4 if settings.quick else _N_FITS
+    with local_cluster():
+        references = [_Reference.measure(model, parts, X) for model in models]
+    rows: list[tuple] = []
+    while len(rows) < n_fits:
+        with local_cluster() as (cluster, client):
+            for _ in range(min(_FITS_PER_CLUSTER, n_fits - len(rows))):
+                k = len(rows)
+                client.wait_for_workers(N_WORKERS, timeout=120)
+                reference = references[k % 2]
+                kill = reference.choose(rng, in_solver=k % 4 >= 2)
+                rows.append((k, *_disturbed_fit(models[k % 2], parts, X, reference, cluster, kill)))
+                log(f"  {rows[-1]}")
+    return StudyTable(_summary(rows, models[0].tol), _HEADER, rows)
+
+
+def _summary(rows: Sequence[tuple], tol: float) -> str:
+    killed = [row for row in rows if row[2] != "after the fit"]
+    gap, objective, score = (max(row[k] for row in rows) for k in (6, 7, 8))
+    return (
+        f"{len(rows)} fits, a worker killed during {len(killed)} of them: all finished, "
+        f"{sum(row[5] for row in rows)} parts rebuilt, largest gap {gap:.1e} (tol {tol:g}), largest "
+        f"relative change of the objective {objective:.1e}, of a score {score:.1e}"
+    )
+
+
+class _Kill(NamedTuple):
+    """When a worker is killed: the step of the fit, and the seconds after its start."""
+
+    step: int
+    delay: float
+
+
+@dataclass
+class _Steps:
+    """The steps of a fit: names and seconds, and what to do when one starts."""
+
+    on_start: Callable[[int], None] = lambda step: None
+    names: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def current(self) -> tuple[str, int]:
+        """The phase, and the number of the step; steps that ended are complete."""
+        if len(self.names) == len(self.seconds):
+            return ("between steps", len(self.names)) if self.names else ("reading", 0)
+        return self.names[-1], len(self.names) - 1
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Record a step."""
+        self.names.append(name)
+        self.on_start(len(self.names) - 1)
+        start = time.perf_counter()
+        yield
+        self.seconds.append(time.perf_counter() - start)
+
+
+@dataclass
+class _Reference:
+    """An undisturbed fit: its steps, certificate and scores."""
+
+    steps: _Steps
+    certificate: Any
+    scores: np.ndarray
+
+    @classmethod
+    def measure(cls, model: Any, parts: tuple, X: np.ndarray) -> _Reference:
+        """Fit twice: the first fit compiles or loads compiled code."""
+        model.fit(*parts)
+        steps = _Steps()
+        with _observed(steps):
+            model.fit(*parts)
+        return cls(steps, model.certificate_, model.decision_function(X))
+
+    def choose(self, rng: random.Random, in_solver: bool) -> _Kill:
+        """Return a moment inside a call of the solver, or one of the whole fit."""
+        steps, seconds = range(len(self.steps.names)), self.steps.seconds
+        if in_solver:
+            step = rng.choice([k for k in steps if self.steps.names[k].startswith("solver")])
+        else:
+            (step,) = rng.choices(steps, seconds)
+        return _Kill(step, rng.uniform(0, seconds[step]))
+
+
+def _disturbed_fit(
+    model: Any, parts: tuple, X: np.ndarray, reference: _Reference, cluster: Any, kill: _Kill
+) -> tuple:
+    """Return the row of a fit during which a worker is killed."""
+    phase: list[Any] = ["after the fit", -1]
+    steps = _Steps()
+
+    def strike() -> None:
+        phase[:] = steps.current
+        pids = [worker.pid for worker in cluster.workers.values() if worker.pid]
+        os.kill(random.Random(kill.step).choice(pids), signal.SIGKILL)
+
+    timer = threading.Timer(kill.delay, strike)
+    steps.on_start = lambda step: timer.start() if step == kill.step else None
+    start = time.perf_counter()
+    with _observed(steps):
+        model.fit(*parts)
+    seconds = time.perf_counter() - start
+    timer.cancel()
+    certificate, expected = model.certificate_, reference.certificate
+    if not certificate.converged:
+        raise RuntimeError(f"The certificate is not valid: {certificate}.")
+    objective = abs(certificate.primal - expected.primal) / abs(expected.primal)
+    change = float(np.abs(model.decision_function(X) - reference.scores).max())
+    name, n_rebuilt = type(model).__name__, model.n_rebuilt_parts_
+    return (name, *phase, seconds, n_rebuilt, float(certificate.gap), float(objective), change)
+
+
+@contextmanager
+def _observed(steps: _Steps) -> Iterator[None]:
+    """Record the steps of fits: reading the partitions, encoding them, and calls to all parts."""
+    from everystump.dask._cluster import RowCluster
+
+    originals = {name: getattr(RowCluster, name) for name in ("compute", "start", "_run")}
+
+    def compute(self: Any, *args: Any) -> Any:
+        with steps.step("sketches"):
+            return originals["compute"](self, *args)
+
+    def start(self: Any, *args: Any) -> Any:
+        with steps.step("encoding"):
+            return originals["start"](self, *args)
+
+    def run(self: Any, call: Any) -> Any:
+        name = f"solver: {call.args[1]}" if call.method == "call" else call.method
+        with steps.step(name):
+            return originals["_run"](self, call)
+
+    for name, function in (("compute", compute), ("start", start), ("_run", run)):
+        setattr(RowCluster, name, function)
+    try:
+        yield
+    finally:
+        for name, function in originals.items():
+            setattr(RowCluster, name, function)
