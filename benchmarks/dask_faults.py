@@ -58,8 +58,8 @@ def _summary(rows: Sequence[tuple], tol: float) -> str:
     gap, objective, score = (max(row[k] for row in rows) for k in (6, 7, 8))
     return (
         f"{len(rows)} fits, a worker killed during {len(killed)} of them: all finished, "
-        f"{sum(row[5] for row in rows)} parts rebuilt, largest gap {gap:.1e} (tol {tol:g}), largest "
-        f"relative change of the objective {objective:.1e}, of a score {score:.1e}"
+        f"{sum(row[5] for row in rows)} parts rebuilt, largest gap {gap:.1e} (tol {tol:g}), "
+        f"largest relative change of the objective {objective:.1e}, of a score {score:.1e}"
     )
 
 

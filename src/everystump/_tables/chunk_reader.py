@@ -85,12 +85,12 @@ class ChunkReader:
             raise ValueError(f"Chunk {k}: {error}") from error
 
     def _iterate(self) -> Iterator[Chunk]:
+        """Yield the chunks that have rows."""
         if not isinstance(self.chunks, Iterable):
             raise TypeError(
                 f"chunks={self.chunks!r} must be a list of tuples (X, y) or (X, y, sample_weight), "
                 f"or another object that can be iterated twice."
             )
-        """Yield the chunks that have rows."""
         for chunk in self.chunks:
             if not isinstance(chunk, tuple) or not 2 <= len(chunk) <= 3:
                 raise TypeError(
