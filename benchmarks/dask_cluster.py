@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import everystump
+from benchmarks.dask_steps import count_traffic
 from benchmarks.memory import noisy_two_norm
 from benchmarks.report import Row, Skipped
 from benchmarks.settings import N_JOBS, Settings
@@ -79,46 +78,3 @@ def local_cluster(n_workers: int = N_WORKERS) -> Iterator[tuple[Any, Any]]:
     ):
         client.wait_for_workers(n_workers)
         yield cluster, client
-
-
-@dataclass
-class Traffic:
-    """The bytes of calls to all workers."""
-
-    sizes: list[int] = field(default_factory=list)
-
-    @property
-    def n_calls(self) -> int:
-        """The number of calls."""
-        return len(self.sizes)
-
-    @property
-    def n_bytes(self) -> int:
-        """The bytes of all calls."""
-        return sum(self.sizes)
-
-    @property
-    def largest(self) -> int:
-        """The bytes of the largest call."""
-        return max(self.sizes)
-
-
-@contextmanager
-def count_traffic() -> Iterator[Traffic]:
-    """Count the bytes of the arguments and results of calls to problems on all workers."""
-    from everystump.dask._cluster import RowCluster
-
-    traffic, original = Traffic(), RowCluster._run
-
-    def run(self: Any, call: Any) -> list[Any]:
-        results = original(self, call)
-        if call.method == "call":
-            sent = len(pickle.dumps(call.args)) * self.n_parts
-            traffic.sizes.append(sent + sum(len(pickle.dumps(result)) for result in results))
-        return results
-
-    RowCluster._run = run  # type: ignore[method-assign]
-    try:
-        yield traffic
-    finally:
-        RowCluster._run = original  # type: ignore[method-assign]

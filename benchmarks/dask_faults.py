@@ -7,14 +7,14 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.dask_cluster import N_WORKERS, local_cluster
+from benchmarks.dask_steps import SOLVER, Steps, observe_steps
 from benchmarks.memory import noisy_two_norm
 from benchmarks.report import StudyTable
 from benchmarks.settings import Settings, log
@@ -71,35 +71,10 @@ class _Kill(NamedTuple):
 
 
 @dataclass
-class _Steps:
-    """The steps of a fit: names and seconds, and what to do when one starts."""
-
-    on_start: Callable[[int], None] = lambda step: None
-    names: list[str] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-
-    @property
-    def current(self) -> tuple[str, int]:
-        """The phase, and the number of the step; steps that ended are complete."""
-        if len(self.names) == len(self.seconds):
-            return ("between steps", len(self.names)) if self.names else ("reading", 0)
-        return self.names[-1], len(self.names) - 1
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Record a step."""
-        self.names.append(name)
-        self.on_start(len(self.names) - 1)
-        start = time.perf_counter()
-        yield
-        self.seconds.append(time.perf_counter() - start)
-
-
-@dataclass
 class _Reference:
     """An undisturbed fit: its steps, certificate and scores."""
 
-    steps: _Steps
+    steps: Steps
     certificate: Any
     scores: np.ndarray
 
@@ -107,8 +82,8 @@ class _Reference:
     def measure(cls, model: Any, parts: tuple, X: np.ndarray) -> _Reference:
         """Fit twice: the first fit compiles or loads compiled code."""
         model.fit(*parts)
-        steps = _Steps()
-        with _observed(steps):
+        steps = Steps()
+        with observe_steps(steps):
             model.fit(*parts)
         return cls(steps, model.certificate_, model.decision_function(X))
 
@@ -116,7 +91,7 @@ class _Reference:
         """Return a moment inside a call of the solver, or one of the whole fit."""
         steps, seconds = range(len(self.steps.names)), self.steps.seconds
         if in_solver:
-            step = rng.choice([k for k in steps if self.steps.names[k].startswith("solver")])
+            step = rng.choice([k for k in steps if self.steps.names[k].startswith(SOLVER)])
         else:
             (step,) = rng.choices(steps, seconds)
         return _Kill(step, rng.uniform(0, seconds[step]))
@@ -127,7 +102,7 @@ def _disturbed_fit(
 ) -> tuple:
     """Return the row of a fit during which a worker is killed."""
     phase: list[Any] = ["after the fit", -1]
-    steps = _Steps()
+    steps = Steps()
 
     def strike() -> None:
         phase[:] = steps.current
@@ -137,7 +112,7 @@ def _disturbed_fit(
     timer = threading.Timer(kill.delay, strike)
     steps.on_start = lambda step: timer.start() if step == kill.step else None
     start = time.perf_counter()
-    with _observed(steps):
+    with observe_steps(steps):
         model.fit(*parts)
     seconds = time.perf_counter() - start
     timer.cancel()
@@ -148,32 +123,3 @@ def _disturbed_fit(
     change = float(np.abs(model.decision_function(X) - reference.scores).max())
     name, n_rebuilt = type(model).__name__, model.n_rebuilt_parts_
     return (name, *phase, seconds, n_rebuilt, float(certificate.gap), float(objective), change)
-
-
-@contextmanager
-def _observed(steps: _Steps) -> Iterator[None]:
-    """Record the steps of fits: reading the partitions, encoding them, and calls to all parts."""
-    from everystump.dask._cluster import RowCluster
-
-    originals = {name: getattr(RowCluster, name) for name in ("compute", "start", "_run")}
-
-    def compute(self: Any, *args: Any) -> Any:
-        with steps.step("sketches"):
-            return originals["compute"](self, *args)
-
-    def start(self: Any, *args: Any) -> Any:
-        with steps.step("encoding"):
-            return originals["start"](self, *args)
-
-    def run(self: Any, call: Any) -> Any:
-        name = f"solver: {call.args[1]}" if call.method == "call" else call.method
-        with steps.step(name):
-            return originals["_run"](self, call)
-
-    for name, function in (("compute", compute), ("start", start), ("_run", run)):
-        setattr(RowCluster, name, function)
-    try:
-        yield
-    finally:
-        for name, function in originals.items():
-            setattr(RowCluster, name, function)
