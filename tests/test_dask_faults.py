@@ -123,6 +123,28 @@ def test_a_worker_that_is_killed_while_it_reads_is_replaced(cluster):
     assert model.decision_function(X) == pytest.approx(expected.decision_function(X), abs=1e-9)
 
 
+def test_waiting_that_dask_cancels_is_repeated(cluster, monkeypatch):
+    """Dask raises an UnboundLocalError if a worker is lost at the wrong moment."""
+    result, n_calls = distributed.Future.result, [0]
+
+    def canceled(self, timeout=None):
+        n_calls[0] += 1
+        if n_calls[0] in (1, 3):
+            raise UnboundLocalError("cannot access local variable 'result'")
+        return result(self, timeout)
+
+    monkeypatch.setattr(distributed.Future, "result", canceled)
+    assert DaskStumpLogisticRegression(max_bins=32).fit(*arrays()).certificate_.converged
+    assert n_calls[0] > 3
+
+    def fail(block):
+        raise UnboundLocalError("a mistake in the data")
+
+    data, labels = arrays()
+    with pytest.raises(UnboundLocalError, match="a mistake in the data"):
+        DaskStumpSVC().fit(data.map_blocks(fail, dtype=float, meta=np.empty((0, 4))), labels)
+
+
 def test_a_silent_worker_ends_the_fit(cluster, at_call):
     _, client = cluster
     client.wait_for_workers(2, timeout=60)

@@ -100,7 +100,7 @@ class RowCluster:
         future = self._client.compute(task)
         while True:
             try:
-                return future.result(timeout=_POLL)
+                return _poll(future)
             except TimeoutError:
                 workers = self._watch.check(None)
                 if not workers:
@@ -214,7 +214,7 @@ class RowCluster:
             raise _WorkerLostError
         while True:
             try:
-                return future.result(timeout=_POLL)
+                return _poll(future)
             except TimeoutError:
                 if part.worker not in self._watch.check([part.worker]):
                     raise _WorkerLostError from None
@@ -230,3 +230,14 @@ class RowCluster:
         workers = self._watch.wait_for_workers(lost)
         held = [part.worker for part in self._parts]
         return min(workers, key=held.count)
+
+
+def _poll(future: Any) -> Any:
+    """Return the result of a future; raise TimeoutError if there is none after a while."""
+    try:
+        return future.result(timeout=_POLL)
+    except UnboundLocalError:
+        # Dask raises it, by mistake, if waiting is canceled because a worker was lost.
+        if getattr(future, "status", "error") == "error":
+            raise
+        raise TimeoutError from None
