@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import everystump
 from everystump import (
@@ -14,7 +15,9 @@ from everystump import (
     LooBoundSearch,
     StumpBoostingClassifier,
     StumpLogisticRegression,
+    StumpLogisticRegressionCV,
     StumpSVC,
+    StumpSVCCV,
     SubsampleVotingClassifier,
 )
 from everystump.bounds import loo_bound
@@ -234,11 +237,16 @@ def test_unknown_chunk_sizes_are_accepted_if_rows_are_not_divided(client):
 def test_votes_and_searches_run_on_a_cluster(client):
     X, y, _ = make_table()
     X = X[["a", "b"]].fillna(0.0)
-    vote = SubsampleVotingClassifier(KernelSVC(), n_estimators=5, random_state=0)
-    search = LooBoundSearch(KernelSVC(fit_intercept=False), {"C": [0.1, 1.0]})
-    expected = [model.fit(X, y).decision_function(X) for model in (vote, search)]
+    models = [
+        SubsampleVotingClassifier(KernelSVC(), n_estimators=5, random_state=0),
+        LooBoundSearch(KernelSVC(fit_intercept=False), {"C": [0.1, 1.0]}),
+        GridSearchCV(StumpSVC(), {"C": [0.1, 1.0]}, cv=3),
+        StumpSVCCV(),
+        StumpLogisticRegressionCV(),
+    ]
+    expected = [model.fit(X, y).decision_function(X) for model in models]
     with joblib.parallel_config(backend="dask"):
-        found = [clone(model).fit(X, y).decision_function(X) for model in (vote, search)]
+        found = [clone(model).fit(X, y).decision_function(X) for model in models]
     for scores, reference in zip(found, expected, strict=True):
         assert scores == pytest.approx(reference, abs=1e-9)
 

@@ -8,8 +8,12 @@ import sys
 import threading
 import time
 
+import joblib
 import numpy as np
 import pytest
+import toy_experiment
+
+from everystump._experiments.engine.runner import run_experiment
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -157,6 +161,16 @@ def test_a_silent_worker_ends_the_fit(cluster, at_call):
     finally:
         os.kill(pid, signal.SIGCONT)
     assert not hasattr(model, "shapes_")
+
+
+def test_experiments_run_on_a_cluster(cluster, tmp_path):
+    """Its workers are not stopped with the process that waits for them, as local ones are."""
+    experiment = toy_experiment.load_experiment("toy")
+    options = {"runs": 4, "seed": 0, "jobs": 2}
+    expected = run_experiment(experiment, tmp_path / "local", **options)
+    with joblib.parallel_config(backend="dask"):
+        found = run_experiment(experiment, tmp_path / "cluster", **options)
+    assert found.report.data == expected.report.data
 
 
 def start(*arguments):
