@@ -215,6 +215,43 @@ def test_bad_input_gets_one_sentence(client):
     assert not hasattr(model, "shapes_")
 
 
+def write_parts(frame, folder):
+    for k in range(4):
+        frame.iloc[100 * k : 100 * (k + 1)].to_parquet(folder / f"{k}.parquet")
+
+
+def test_columns_of_files_keep_their_partitions(client, tmp_path):
+    """Dask joins partitions if few columns are read: other ones for X than for y."""
+    X, y, weight = make_table()
+    write_parts(X.assign(y=y, weight=weight), tmp_path)
+    data = dd.read_parquet(tmp_path)
+    assert len(data[["a", "b", "c"]].to_delayed()) != len(data["y"].to_delayed())
+    model = DaskStumpSVC(**TIGHT).fit(data[["a", "b", "c"]], data["y"], data["weight"])
+    local = StumpSVC(**TIGHT).fit(X, y, weight)
+    assert model.certificate_.primal == pytest.approx(local.certificate_.primal, rel=3e-9)
+
+
+def test_files_that_cannot_be_read_are_reported(client, tmp_path):
+    X, y, _ = make_table()
+    write_parts(X.assign(y=y), tmp_path)
+    data = dd.read_parquet(tmp_path)
+    path = tmp_path / "2.parquet"
+    path.write_bytes(path.read_bytes()[:500])
+    model = DaskStumpSVC()
+    with pytest.raises(ValueError, match=r"Partition 2 cannot be read \(.*\); check its file"):
+        model.fit(data[["a", "b", "c"]], data["y"])
+    assert not hasattr(model, "shapes_")
+
+
+def test_classes_of_a_single_partition(client):
+    X, y, _ = make_table()
+    y = y.astype(object)
+    y[:150], y[150:] = "first", "second"
+    y[399] = "third"
+    model = DaskStumpSVC().fit(divide(X, UNEVEN), divide(y, UNEVEN))
+    assert model.classes_.tolist() == ["first", "second", "third"]
+
+
 def test_a_closed_client_is_rejected():
     X, y, _ = make_table()
     with distributed.LocalCluster(

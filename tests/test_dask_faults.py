@@ -142,10 +142,11 @@ def test_waiting_that_dask_cancels_is_repeated(cluster, monkeypatch):
     assert n_calls[0] > 3
 
     def fail(block):
-        raise UnboundLocalError("a mistake in the data")
+        raise UnboundLocalError("a mistake in the data.")
 
-    data, labels = arrays()
-    with pytest.raises(UnboundLocalError, match="a mistake in the data"):
+    data, labels = da.from_array(X, chunks=(2000, 4)), da.from_array(Y, chunks=2000)
+    match = "Partition 0 cannot be read .UnboundLocalError: a mistake in the data.; check its file"
+    with pytest.raises(ValueError, match=match):
         DaskStumpSVC().fit(data.map_blocks(fail, dtype=float, meta=np.empty((0, 4))), labels)
 
 
