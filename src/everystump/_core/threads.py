@@ -140,6 +140,11 @@ def parallel_map(
     return list(parallel(joblib.delayed(work)(item) for item in items))
 
 
+def yields_results() -> bool:
+    """Whether joblib's backend returns results one by one; Ray's, for example, returns all."""
+    return bool(getattr(get_active_backend()[0], "supports_return_generator", False))
+
+
 def process_map(
     work: Callable[[T], R],
     items: Iterable[T],
@@ -151,8 +156,7 @@ def process_map(
     For work that holds the GIL most of the time.  ``done`` is called with each result in order,
     as soon as it is available if the backend supports that.
     """
-    one_by_one = getattr(get_active_backend()[0], "supports_return_generator", False)
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator" if one_by_one else "list")
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator" if yields_results() else "list")
     results = []
     for result in parallel(joblib.delayed(work)(item) for item in items):
         done(result)
