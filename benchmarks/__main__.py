@@ -13,8 +13,10 @@ from typing import Any
 from benchmarks import (
     bounds_table,
     calibration,
+    cost_model,
     cs,
     dask_cluster,
+    dask_faults,
     finite,
     interactions_tables,
     kernel_machines,
@@ -22,6 +24,7 @@ from benchmarks import (
     many_rows,
     measures,
     memory,
+    merging,
     page,
     pairs,
     perceptron,
@@ -91,7 +94,9 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "calibration": calibration.curves,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
-    "dask-faults": dask_cluster.lost_workers,
+    "merge": merging.merged_models,
+    "dask-faults": dask_faults.lost_workers,
+    "cost-model": cost_model.predictions,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 

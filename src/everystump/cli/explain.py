@@ -45,9 +45,16 @@ def explain(
     """Show feature importances or, with DATA, explain the predictions for rows."""
     with exit_on_input_error():
         from everystump._text import InvalidInputError
-        from everystump._workflow.matching import match_features, read_table
+        from everystump._workflow.matching import match_files
         from everystump._workflow.outputs import outputs_of
-        from everystump._workflow.predictions import importances, row_prediction
+        from everystump._workflow.predictions import (
+            contributions,
+            find_row,
+            importances,
+            row_contributions,
+            row_prediction,
+            write_tables,
+        )
 
         check_out(out, force, model, data)
         if data is None and (row is not None or out is not None):
@@ -63,32 +70,21 @@ def explain(
             size = f"standard deviation of the contribution to {outputs.summed}"
             title = wrap(f"Importance: {size} over {rows}.")
         else:
-            frame, notes = read_table(data, dialect, fitted)
-            X = match_features(fitted, frame)
-            found = _contributions(fitted, X, row or 0, out)
-            if out is None:
-                record = row_prediction(fitted, X, row or 0)
+            chunks = match_files(fitted, data, dialect, notes)
+            if out is not None:
+                n_rows = write_tables((contributions(fitted, X) for X in chunks), out)
+            else:
+                sample = find_row(chunks, row or 0)
+                found, record = row_contributions(fitted, sample), row_prediction(fitted, sample)
                 sentences = map(wrap, outputs.row_sentences(record))
                 title = "\n".join([f"Row {row or 0} of {data} (counting from 0).", *sentences])
     print_notes(*notes)
     if out is not None:
-        text = f"Wrote {len(found):,} rows to {out}"
-        print_result({"out": str(out), "rows": len(found)}, text, as_json)
+        text = f"Wrote {n_rows:,} rows to {out}"
+        print_result({"out": str(out), "rows": n_rows}, text, as_json)
     else:
         record |= {"rows": found.to_dict("records")}
         print_result(record, f"{title}\n\n{_contribution_table(found, outputs.total)}", as_json)
-
-
-def _contributions(model: Any, X: Any, row: int, out: Path | None) -> Any:
-    """Return the contributions to the score of a row, or write those of all rows."""
-    from everystump._files import write_text
-    from everystump._workflow.predictions import contributions, row_contributions
-
-    if out is None:
-        return row_contributions(model, X, row)
-    parts = contributions(model, X)
-    write_text(out, parts.to_csv(index=False))
-    return parts
 
 
 def _contribution_table(found: Any, total: str) -> str:
