@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -135,7 +136,7 @@ def test_formatted_and_missing_targets(tmp_path):
     text[[3, 4]] = None
     text[7] = "on request"
     out, data, about = fit(tmp_path, frame.assign(price=text))
-    assert about["n_rows"] + about["n_held_out"] == N - 3
+    assert about["n_rows"] + about["n_held_out"] == N - 3 and about["unit"] == "$"
     assert "Dropped 2 rows with a missing 'price'." in about["schema"]
     sentence = "Dropped 1 row in which 'price' is not a number: 'on request'."
     assert sentence in about["schema"]
@@ -350,6 +351,17 @@ def test_explain(loss, total, summed, tmp_path):
     assert done["low"] < done["prediction"] < done["high"] and done["level"] == 0.9
     text = run("explain", out, data, "--row", 3).stdout
     assert "Predicted value of price: " in text and "(90% interval " in text
+
+
+@pytest.mark.parametrize(
+    ("scale", "shown"), [(1e-9, r"\+\d\.\d{3}e-0\d"), (1.0, r"\+\d\d,\d{3}\n")]
+)
+def test_explanations_have_digits(scale, shown, tmp_path):
+    frame = houses()
+    out, data, _ = fit(tmp_path, frame.assign(price=scale * frame["price"]))
+    text = run("explain", out, data).stdout
+    assert re.search(shown, text) and " +0.000" not in text
+    assert " 0.000" not in run("explain", out).stdout
 
 
 def test_files_without_and_with_the_target(tmp_path):

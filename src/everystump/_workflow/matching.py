@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import is_regressor
 
+from everystump._sklearn_compat import is_regressor
 from everystump._tables.validation import check_rows
 from everystump._text import InvalidInputError, pluralize
 from everystump._values import NUMBER, TEXT

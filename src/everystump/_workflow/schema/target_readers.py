@@ -203,7 +203,7 @@ class NumberReader(TargetReader):
         """Return the number of each row."""
         if not sum(map(len, self.parts)):
             raise no_targets_error(self.name)
-        return NumberTarget(self.name, np.concatenate(self.parts))
+        return NumberTarget(self.name, np.concatenate(self.parts), self.parser.sign)
 
     def describe_dropped(self) -> list[str]:
         """Return sentences about rows without a target, and about words instead of numbers."""

@@ -40,9 +40,12 @@ class NumberTarget(Target):
     ----------
     numbers : ndarray of shape (n_rows,)
         Finite numbers.
+    unit : str
+        Currency or percent sign of the numbers, if the file has it.
     """
 
     numbers: np.ndarray
+    unit: str = ""
     task: ClassVar[str] = REGRESSION
 
     def __len__(self) -> int:
@@ -110,8 +113,9 @@ class NumberTarget(Target):
         return model.fit(X, self.numbers)
 
     def describe_training(self, model: Any) -> dict[str, Any]:
-        """Return the constant that is the baseline: the mean, or a quantile for a model of it."""
-        return {"baseline": constant_baseline(self.numbers, predicted_quantile(model))}
+        """Return the unit, and the baseline: the mean, or a quantile for a model of it."""
+        unit = {"unit": self.unit} if self.unit else {}
+        return {"baseline": constant_baseline(self.numbers, predicted_quantile(model))} | unit
 
     def predictions(self, model: Any, X: Any) -> NumberPredictions:
         """Return the predictions of a regressor."""
