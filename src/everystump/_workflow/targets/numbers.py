@@ -101,8 +101,8 @@ class NumberTarget(Target):
         """Raise if there are fewer than two rows."""
         if len(self) < 2:
             raise InvalidInputError(
-                f"{pluralize(len(self), 'training row')} are too few to choose "
-                f"{option.replace('-', ' ')} by cross-validation; pass --{option}, or more rows."
+                f"A single training row is too few to choose {option.replace('-', ' ')} by "
+                f"cross-validation; pass --{option}, or more rows."
             )
 
     def check_subsamples(self, subsample: float, preset: str, cv: int | None) -> None:
