@@ -7,6 +7,7 @@ from .interactions import measure_interactions as measure_interactions
 from .losses import LossesDisplay as LossesDisplay
 from .margins import MarginDisplay as MarginDisplay
 from .margins import MarginsDisplay as MarginsDisplay
+from .residuals import ResidualsDisplay as ResidualsDisplay
 from .selection import BoundSearchDisplay as BoundSearchDisplay
 from .selection import PathDisplay as PathDisplay
 from .surfaces import SurfacesDisplay as SurfacesDisplay
