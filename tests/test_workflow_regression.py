@@ -374,6 +374,14 @@ def test_files_without_and_with_the_target(tmp_path):
     assert "'price' is 'secret' in row 0" in input_error("bound", out, tmp_path / "other.csv")
 
 
+def test_report_and_export(tmp_path):
+    out, data, about = fit(tmp_path, houses())
+    done = json.loads(run("report", out, data, "-o", tmp_path / "m.html", "--json").stdout)
+    assert done["figures"]["figures"] == about["figures"]["figures"] and done["rows"] == 50
+    for suffix in ("sql", "json"):
+        assert run("export", out, "-o", tmp_path / f"m.{suffix}").exit_code == 0
+
+
 # Files in chunks
 
 
