@@ -45,7 +45,7 @@ class ResidualsDisplay:
     >>> X = np.linspace(0, 6, 100)[:, None]
     >>> y = np.sin(X[:, 0])
     >>> display = ResidualsDisplay.from_estimator(StumpRegressor(C=10).fit(X, y), X, y)
-    >>> display.y_pred.shape, display.caption.split(";")[0]
+    >>> display.y_pred.shape, display.caption.split(",")[0]
     ((100,), 'R² 1.000')
     """
 
