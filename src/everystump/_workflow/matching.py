@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import is_regressor
 
 from everystump._core.threads import prefetch
 from everystump._memory import available_memory
+from everystump._sklearn_compat import is_regressor
 from everystump._tables.validation import check_rows
 from everystump._text import InvalidInputError, format_bytes, pluralize
 from everystump._values import NUMBER, TEXT

@@ -19,6 +19,7 @@ from everystump.cli.common import (
 )
 from everystump.cli.console import exit_on_input_error, print_notes, print_result, table, wrap
 
+_SMALL, _LARGE = 0.01, 1000.0
 EXAMPLES = """\b
 Examples:
   everystump explain credit.stump                       # importances
@@ -102,14 +103,27 @@ def _contribution_table(found: Any, total: str) -> str:
     bars = None if sizes is None else sizes.where(~is_sum, 0.0).tolist()
     signed = frame.columns[2:].tolist() if is_row else []
     for name in signed:
-        frame[name] = [f"{x:+.3f}" for x in frame[name]]
+        frame[name] = _numbers(frame[name].tolist(), "+")
+    if "importance" in frame:
+        frame["importance"] = _numbers(frame["importance"].tolist())
+        signed = ["importance"]
     return table(
         [str(name) for name in frame.columns],
         frame.astype(object).to_numpy().tolist(),
         bars,
-        right=range(2, 2 + len(signed)),
+        right=[frame.columns.get_loc(name) for name in signed],
         colors=("blue", "dark_orange3") if is_row else ("", ""),
     )
+
+
+def _numbers(values: list[float], sign: str = "") -> list[str]:
+    """Return numbers with three decimal places, or as many as suit large and small ones."""
+    from everystump._text import format_quantities
+
+    if _SMALL <= max(map(abs, values), default=1.0) < _LARGE:
+        return [f"{value:{sign}.3f}" for value in values]
+    texts = zip(format_quantities(*values), values, strict=True)
+    return [sign + text if value >= 0 else text for text, value in texts]
 
 
 def _as_text(value: Any) -> str:
