@@ -56,6 +56,14 @@ class LossFamily(Protocol):
     def is_quadratic(self) -> bool:
         """Whether the curvature is the same everywhere."""
 
+    @property
+    def has_curvature(self) -> bool:
+        """Whether there are second derivatives."""
+
+    @property
+    def dispersion(self) -> float | None:
+        """The variance of the slope divided by the mean curvature, if known."""
+
     def for_rows(self, cost: np.ndarray, target: np.ndarray) -> Any:
         """Return the loss of rows with these costs and targets.
 
@@ -85,6 +93,11 @@ class Loss(ABC):
         Models along a path of C are fitted to this multiple of the tolerance before selection.
     is_quadratic : bool
         Whether the curvature is the same everywhere, so that one exact Newton step is enough.
+    has_curvature : bool
+        Whether there are second derivatives.
+    dispersion : float or None
+        The variance of the slope divided by the mean curvature; None if it has to be estimated.
+        It is 1 if the loss is the negative logarithm of a likelihood.
     """
 
     solver: ClassVar[str] = ""
@@ -92,6 +105,8 @@ class Loss(ABC):
     needs_continuation: ClassVar[bool] = False
     path_tolerance: ClassVar[float] = 3.0
     is_quadratic: ClassVar[bool] = False
+    has_curvature: ClassVar[bool] = False
+    dispersion: ClassVar[float | None] = None
     cost: np.ndarray
 
     @classmethod
@@ -137,6 +152,7 @@ class SmoothLoss(Loss):
     """A loss with a continuous slope."""
 
     solver = "newton"
+    has_curvature = True
 
     @abstractmethod
     def slope(self, margin: np.ndarray) -> np.ndarray:
@@ -392,6 +408,7 @@ class Logistic(SmoothLoss):
 
     # A warm start from another C is always followed by a Newton step, which is nearly exact.
     path_tolerance = 10.0
+    dispersion = 1.0
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""
