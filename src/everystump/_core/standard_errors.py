@@ -26,7 +26,7 @@ from everystump._core.solvers.problem import Problem
 from everystump._core.solvers.rows import Rows
 
 # Samples by default: few suffice if the largest part of the variance is known exactly.
-_N_SAMPLES_ADDITIVE, _N_SAMPLES = 50, 200
+_N_SAMPLES_ADDITIVE, _N_SAMPLES = 16, 200
 # With more work than this, exact conditional variances take longer than more samples.
 _MAX_CHAIN_WORK = 1e9
 # The residual degrees of freedom are at least this fraction of the rows.

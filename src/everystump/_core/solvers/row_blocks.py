@@ -234,7 +234,8 @@ class SolverBlock(Block):
     def scatter_noise(self, seed: int) -> Noise:
         """Return the sums of ``W^(1/2)`` times random signs over the active rows."""
         n, table = len(self.weight), self._table()
-        rng = np.random.default_rng([seed, int(self.row_numbers()[0])])
+        first = self.index.start if isinstance(self.index, slice) else self.index[0]
+        rng = np.random.default_rng([seed, first])
         bits = np.unpackbits(np.frombuffer(rng.bytes(-(-n // 8)), dtype=np.uint8), count=n)
         noise = np.sqrt(self.weight)
         np.negative(noise, out=noise, where=bits.view(bool))
