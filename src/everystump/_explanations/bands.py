@@ -18,9 +18,10 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """The standard errors of all scores, and how many of them a band reaches to each side."""
+    """The standard errors of all scores, and how many of them a band of a level has on each side."""
 
     errors: list[ShapeModel]
+    level: float
     width: float
 
     def columns(self, values: np.ndarray, errors: np.ndarray) -> dict[str, np.ndarray]:
@@ -47,7 +48,8 @@ def check_bands(estimator: Any, bands: Any) -> Bands | None:
     errors = getattr(estimator, "standard_errors_", None)
     if errors is None:
         raise ValueError(f"bands={bands!r}: {_missing_errors(estimator)}.")
-    return Bands(errors if isinstance(errors, list) else [errors], float(ndtri((1 + level) / 2)))
+    models = errors if isinstance(errors, list) else [errors]
+    return Bands(models, float(level), float(ndtri((1 + level) / 2)))
 
 
 def _missing_errors(estimator: Any) -> str:

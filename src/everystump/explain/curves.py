@@ -140,14 +140,15 @@ class CurvesDisplay:
         else:
             order = _feature_indices(estimator, features, names)
         favored = favored_class(estimator, models, k)
+        half_widths, note = _half_widths(estimator, k, order, bands)
         return cls(
             [names[d] for d in order],
             [model[d] for d in order],
             [estimator.feature_info_[d] for d in order],
             None if densities is None else [densities[d] for d in order],
-            _caption(estimator, model, favored, len(order), features is not None),
+            _caption(estimator, model, favored, len(order), features is not None) + note,
             sign_colors(len(estimator.classes_), k),
-            _half_widths(estimator, k, order, bands),
+            half_widths,
         ).plot()
 
     def plot(self) -> Self:
@@ -271,14 +272,16 @@ def _caption(estimator: Any, model: ShapeModel, favored: str, n_drawn: int, chos
     return "; ".join(parts + edit_notes(estimator))
 
 
-def _half_widths(estimator: Any, k: int, order: list[int], bands: Any) -> list[Shape] | None:
-    """Return half the width of the band of each curve; None without bands."""
+def _half_widths(
+    estimator: Any, k: int, order: list[int], bands: Any
+) -> tuple[list[Shape] | None, str]:
+    """Return half the width of the band of each curve, and a note; None without bands."""
     if bands is None:
         bands = getattr(estimator, "standard_errors_", None) is not None
     found = check_bands(estimator, bands)
     if found is None:
-        return None
-    return [found.half_width(found.errors[k][d]) for d in order]
+        return None, ""
+    return [found.half_width(found.errors[k][d]) for d in order], f"; {format_short_percent(found.level)} bands"
 
 
 def _value_limits(shapes: list[Shape], half_widths: list[Shape] | None) -> tuple[float, float]:
