@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    bands,
     bounds_table,
     calibration,
+    conformal,
     cs,
     dask_cluster,
     finite,
@@ -82,6 +84,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Skipped]]] = {
     "pairs-usps": pairs.usps,
     "pairs-memory": pairs.memory,
     "pairs-predict": pairs.prediction,
+    "bands-time": bands.times,
 }
 STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "cs": cs.seven_cs,
@@ -92,6 +95,8 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
     "dask-faults": dask_cluster.lost_workers,
+    "bands": bands.coverage,
+    "conformal": conformal.coverage,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 
