@@ -72,4 +72,9 @@ def _measure(predictor: Any, n: int, seed: int) -> tuple[float, float, float, fl
         low, high = predictor.predict_interval(X)[1][:, :, 0].T
         covered, width = (low <= y) & (y <= high), float(np.mean(high - low))
     is_low = X[:, 1] < 0.5
-    return float(covered.mean()), float(covered[is_low].mean()), float(covered[~is_low].mean()), width
+    return (
+        float(covered.mean()),
+        float(covered[is_low].mean()),
+        float(covered[~is_low].mean()),
+        width,
+    )

@@ -100,9 +100,7 @@ def test_coverage_of_quantile_intervals(symmetric_correction):
 
 @pytest.mark.parametrize("conformity_score", ["lac", "aps"])
 def test_coverage_of_sets(conformity_score):
-    X, y = make_classification(
-        11_000, n_classes=4, n_informative=6, class_sep=0.7, random_state=0
-    )
+    X, y = make_classification(11_000, n_classes=4, n_informative=6, class_sep=0.7, random_state=0)
     fitted = LogisticRegression().fit(X[:500], y[:500])
     model = SplitConformalClassifier(fitted, [0.8, 0.95], conformity_score)
     test, coverages = slice(8000, None), []

@@ -1,4 +1,4 @@
-"""The posterior of the weights, against the inverse of Newton's matrix built from its definition."""
+"""The posterior of the weights, against the inverse of Newton's matrix from its definition."""
 
 import numpy as np
 import pytest
@@ -87,9 +87,7 @@ def test_effective_number_of_parameters(explicit):
 
 def test_chain_variances_are_those_given_the_other_features(explicit):
     """The inverse of a diagonal block, without any sampling."""
-    shares = np.concatenate(
-        [c.weights / c.weights.sum() for c in explicit.design.columns.columns]
-    )
+    shares = np.concatenate([c.weights / c.weights.sum() for c in explicit.design.columns.columns])
     found = explicit.posterior().chain_variances(shares)
     matrix = np.eye(len(shares)) + explicit.data
     for a, b in zip(explicit.starts[:-1], explicit.starts[1:], strict=True):

@@ -25,8 +25,9 @@ from everystump._core.solvers.posterior import Posterior, Sample
 from everystump._core.solvers.problem import Problem
 from everystump._core.solvers.rows import Rows
 
-# Samples by default: few suffice if the largest part of the variance is known exactly.
-_N_SAMPLES_ADDITIVE, _N_SAMPLES = 16, 200
+# By default, samples are drawn until standard errors have about this relative error.
+_ACCURACY = 0.03
+_MIN_SAMPLES, _MAX_SAMPLES = 8, 200
 # With more work than this, exact conditional variances take longer than more samples.
 _MAX_CHAIN_WORK = 1e9
 # The residual degrees of freedom are at least this fraction of the rows.
@@ -81,22 +82,49 @@ def laplace_errors(
     )
     solver_rows.set_scores(rows.scores)
     posterior = Posterior(problem, solver_rows)
-    chains, additive = design.terms.chains, not design.terms.interactions.terms
-    is_split = fit_intercept and additive and chains.longest * len(chains.jumps) < _MAX_CHAIN_WORK
+    known = _known_variances(design, posterior, model)
     moments = Moments(model)
-    n_parameters = 0.0
-    n_samples = n_samples or (_N_SAMPLES_ADDITIVE if is_split else _N_SAMPLES)
-    for _ in range(n_samples):
+    n_parameters: list[float] = []
+    n_drawn = n_samples or _MIN_SAMPLES
+    while len(n_parameters) < n_drawn:
         sample = posterior.sample(rng)
-        n_parameters += sample.explained / n_samples
-        moments.add(_remainder(design, sample) if is_split else design.shape_model(sample))
+        n_parameters.append(sample.explained)
+        moments.add(design.shape_model(sample) if known is None else _remainder(design, sample))
+        if n_samples is None and len(n_parameters) == _MIN_SAMPLES:
+            n_drawn = _needed_samples(moments.squares, known)
     variances = moments.squares
-    if is_split:
-        exact = np.sqrt(posterior.chain_variances(_shares(design)))
-        curves = map(design.curve, range(chains.n_features), design.split_by_feature(exact))
-        known = _values(ShapeModel(tuple(curves), 0.0), model)
-        variances = [a + b**2 for a, b in zip(variances, known, strict=True)]
-    return _as_model(model, variances, factor**2 * rows.C * rows.dispersion(n_parameters))
+    if known is not None:
+        variances = [a + b for a, b in zip(variances, known, strict=True)]
+    dispersion = rows.dispersion(float(np.mean(n_parameters)))
+    return _as_model(model, variances, factor**2 * rows.C * dispersion)
+
+
+def _known_variances(
+    design: Design, posterior: Posterior, model: ShapeModel
+) -> list[np.ndarray] | None:
+    """Return the variances of curves given the other features; None if only samples are used."""
+    chains = design.terms.chains
+    work = chains.longest * len(chains.jumps)
+    if chains.centered or design.terms.interactions.terms or work > _MAX_CHAIN_WORK:
+        return None
+    errors = np.sqrt(posterior.chain_variances(_shares(design)))
+    curves = map(design.curve, range(chains.n_features), design.split_by_feature(errors))
+    return [part**2 for part in _values(ShapeModel(tuple(curves), 0.0), model)]
+
+
+def _needed_samples(simulated: list[np.ndarray], known: list[np.ndarray] | None) -> int:
+    """Return the number of samples for the default accuracy.
+
+    If the fraction r of a variance is simulated, its root has a relative error of r / sqrt(2 n).
+    """
+    if known is None:
+        return _MAX_SAMPLES
+    parts = [
+        (a.sum(), (a + b).sum()) for a, b in zip(simulated[:-1], known[:-1], strict=True) if b.any()
+    ]
+    fraction = max((part / total for part, total in parts), default=0.0)
+    n = np.ceil((fraction / _ACCURACY) ** 2 / 2)
+    return int(np.clip(n, _MIN_SAMPLES, _MAX_SAMPLES))
 
 
 def _shares(design: Design) -> np.ndarray:

@@ -18,7 +18,7 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """The standard errors of all scores, and how many of them a band of a level has on each side."""
+    """The standard errors of all scores; ``width`` of them are on each side in a band."""
 
     errors: list[ShapeModel]
     level: float
@@ -42,14 +42,14 @@ def check_bands(estimator: Any, bands: Any) -> Bands | None:
     """
     if bands is False:
         return None
-    level = _LEVEL if bands is True else bands
-    if not isinstance(level, Real) or not 0.0 < level < 1.0:
+    if bands is not True and not (isinstance(bands, Real) and 0.0 < float(bands) < 1.0):
         raise ValueError(f"bands={bands!r} must be a boolean, or a level between 0 and 1.")
+    level = _LEVEL if bands is True else float(bands)
     errors = getattr(estimator, "standard_errors_", None)
     if errors is None:
         raise ValueError(f"bands={bands!r}: {_missing_errors(estimator)}.")
     models = errors if isinstance(errors, list) else [errors]
-    return Bands(models, float(level), float(ndtri((1 + level) / 2)))
+    return Bands(models, level, float(ndtri((1 + level) / 2)))
 
 
 def _missing_errors(estimator: Any) -> str:

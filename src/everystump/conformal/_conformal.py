@@ -3,9 +3,9 @@
 A model is fitted to some samples, and conformity scores of other samples, the calibration samples,
 measure how far its predictions are off.  Let ``s`` be the k-th smallest of their n scores, with
 ``k = ceil((n + 1) level)``.  If calibration samples and a new sample are exchangeable, then the
-score of the new one is at most ``s`` with a probability of at least ``level``, for any model and any
-distribution.  Given the calibration samples, that probability has a Beta(k, n + 1 - k) distribution
-if there are no ties.
+score of the new one is at most ``s`` with a probability of at least ``level``, for any model and
+distribution.  Given the calibration samples, that probability has a Beta(k, n + 1 - k)
+distribution if there are no ties.
 """
 
 from __future__ import annotations
@@ -43,12 +43,16 @@ def check_levels(confidence_level: Any) -> list[float]:
     """Return the confidence levels as a list."""
     is_number = isinstance(confidence_level, Real)
     levels = [confidence_level] if is_number else list(confidence_level)
-    if not levels or not all(isinstance(level, Real) and 0 < level < 1 for level in levels):
+    if not levels or not all(_is_level(level) for level in levels):
         raise ValueError(
             f"confidence_level={confidence_level!r} must be a number between 0 and 1, or a list of "
             f"them."
         )
     return [float(level) for level in levels]
+
+
+def _is_level(level: Any) -> bool:
+    return isinstance(level, Real) and 0.0 < float(level) < 1.0
 
 
 class ConformalPredictor(BaseEstimator):
@@ -139,6 +143,6 @@ class ConformalPredictor(BaseEstimator):
         if conformal_rank(n, 1 - tail) > n:
             needed = int(np.ceil(1 / tail - 1 - _ROUNDING))
             raise ValueError(
-                f"confidence_level={level:g} needs at least {needed} calibration samples, and there "
-                f"are {n}; pass more to conformalize{remedy}."
+                f"confidence_level={level:g} needs at least {needed} calibration samples, and "
+                f"there are {n}; pass more to conformalize{remedy}."
             )

@@ -97,9 +97,7 @@ class SplitConformalClassifier(ConformalPredictor):
     def _class_scores(self, X: Any) -> np.ndarray:
         """Return the conformity score of each class for each sample."""
         if self.conformity_score not in _SCORES:
-            raise ValueError(
-                f'conformity_score={self.conformity_score!r} must be "lac" or "aps".'
-            )
+            raise ValueError(f'conformity_score={self.conformity_score!r} must be "lac" or "aps".')
         if not hasattr(self.estimator_, "predict_proba"):
             raise ValueError(
                 f"estimator={self.estimator_!r} has no predict_proba; wrap it in scikit-learn's "

@@ -130,7 +130,8 @@ class ConformalizedQuantileRegressor(ConformalPredictor):
             )
         tail = (1 - self._level()) / 2
         return [
-            clone(base).set_params(quantile=q).fit(X, y, **fit_params) for q in (tail, 1 - tail, 0.5)
+            clone(base).set_params(quantile=q).fit(X, y, **fit_params)
+            for q in (tail, 1 - tail, 0.5)
         ]
 
     def _check_prefit(self) -> None:

@@ -79,8 +79,10 @@ class BandsMixin:
             "gamma".  "bootstrap" is the standard deviation over refits with random sample weights,
             for any loss; it does not include the bias of the regularization.
         n_samples : int, default=None
-            Samples of the posterior, or refits.  By default 50, and 200 samples of the posterior
-            if there are interactions or no intercept.
+            Number of samples of the posterior, or of refits.  By default as many samples as give
+            standard errors a relative error of about 3%, from 8 to 200: fewer if features are
+            nearly independent, 200 (an error of 5%) if there are interactions or no intercept; and
+            50 refits (an error of 10%).
         random_state : int, default=0
             Seed of the samples.
 

@@ -25,7 +25,9 @@ class LevelBar(NamedTuple):
     label: str  # the name, and the share of the samples if known
     is_level: bool  # False for missing values and for several levels together
     is_missing: bool
-    half_width: float = 0.0  # of the confidence interval of a level or a missing value; 0 if unknown
+    half_width: float = (
+        0.0  # of the confidence interval of a level or a missing value; 0 if unknown
+    )
 
 
 def level_bars(

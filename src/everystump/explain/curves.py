@@ -281,7 +281,9 @@ def _half_widths(
     found = check_bands(estimator, bands)
     if found is None:
         return None, ""
-    return [found.half_width(found.errors[k][d]) for d in order], f"; {format_short_percent(found.level)} bands"
+    return [
+        found.half_width(found.errors[k][d]) for d in order
+    ], f"; {format_short_percent(found.level)} bands"
 
 
 def _value_limits(shapes: list[Shape], half_widths: list[Shape] | None) -> tuple[float, float]:
