@@ -110,14 +110,14 @@ def coverage(settings: Settings) -> StudyTable:
             factor=2.0,
         ),
     }
-    n_tables, rows = (10 if settings.quick else 100), []
+    n_tables, rows = (10 if settings.quick else 40), []
     for title, simulation in simulations.items():
         for n in (200, 1000, 5000):
             log(f"  {title}, {n:,} rows ...")
             rows.append((title, "laplace", *_cover(simulation, n, n_tables, {})))
     title, simulation = next(iter(simulations.items()))
     options = {"method": "bootstrap", "n_samples": 50}
-    rows.append((title, "bootstrap", *_cover(simulation, 1000, n_tables // 5, options)))
+    rows.append((title, "bootstrap", *_cover(simulation, 1000, n_tables // 2, options)))
     return StudyTable("Coverage of 95% bands of the true curves", HEADER, rows)
 
 

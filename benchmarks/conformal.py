@@ -37,7 +37,7 @@ def coverage(settings: Settings) -> StudyTable:
     The noise of the targets is proportional to one of two features.  "Expected" is the mean of the
     exact distribution of the coverage.  The width of a set is its number of classes.
     """
-    n_tables, rows = (5 if settings.quick else 50), []
+    n_tables, rows = (5 if settings.quick else 20), []
     for level in (0.8, 0.95):
         predictors = {
             "SplitConformalRegressor": SplitConformalRegressor(_SQUARED, level, prefit=False),

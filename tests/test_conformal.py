@@ -306,3 +306,29 @@ class TestAgainstMapie:
         _, intervals = model.fit_conformalize(X[:200], y[:200]).predict_interval(X[200:])
         low, high = intervals[:, :, 0].T
         assert np.mean((low <= y[200:]) & (y[200:] <= high)) > 0.8
+
+
+@pytest.mark.parametrize("kind", ["split", "quantiles"])
+def test_display_of_intervals(kind):
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("Agg")
+    from everystump.explain import IntervalsDisplay
+
+    X, y = noisy(500)
+    model = SplitConformalRegressor(StumpRegressor(C=0.1), [0.8, 0.9], prefit=False)
+    if kind == "quantiles":
+        model = ConformalizedQuantileRegressor(confidence_level=0.8)
+    model.fit(X[:200], y[:200]).conformalize(X[200:400], y[200:400])
+    display = IntervalsDisplay.from_estimator(model, X[400:], y[400:], max_samples=50)
+    _, intervals = model.predict_interval(X[400:])
+    low, high = intervals[:, :, 0].T
+    inside = np.mean((low <= y[400:]) & (y[400:] <= high))
+    assert display.caption == f"80% intervals; {100 * inside:.0f}% of 100 samples are inside"
+    assert len(display.actual) == 50
+    assert (np.diff(display.predictions) >= 0).all()
+    bars = display.axes_.containers[0]
+    np.testing.assert_allclose([bar.get_y() for bar in bars], display.low)
+    np.testing.assert_allclose([bar.get_height() for bar in bars], display.high - display.low)
+    inner, outer = (len(dots.get_offsets()) for dots in display.axes_.collections)
+    assert inner + outer == 50
+    mpl.pyplot.close("all")
