@@ -20,11 +20,12 @@ from everystump import (
     save,
 )
 from everystump._tables.labels import class_indices
-from everystump._workflow.fitting import fit_model, fit_with_class_order
+from everystump._workflow.fitting import fit_model
 from everystump._workflow.options import ColumnOptions
 from everystump._workflow.plan import Plan
 from everystump._workflow.presets import PRESETS
 from everystump._workflow.schema.training_data import prepare_training_data
+from everystump._workflow.targets.classes import fit_with_class_order
 from everystump.datasets import make_twonorm
 from everystump.export import to_json, to_onnx, to_sql
 

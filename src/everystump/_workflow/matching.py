@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from everystump._tables.validation import check_rows
-from everystump._text import InvalidInputError, pluralize, truncate_list
+from everystump._text import InvalidInputError, pluralize
 from everystump._values import NUMBER, TEXT
 from everystump._workflow.errors import input_errors
 from everystump._workflow.options import Dialect
-from everystump._workflow.plan import split_rows
 from everystump._workflow.reading.files import parse_file, read_decompressed
 from everystump._workflow.schema.expected_columns import (
     LEVELS,
     ExpectedColumns,
     describe_words,
 )
-from everystump._workflow.schema.labels import find_label
-from everystump._workflow.schema.parsers import parsers_from_dict
+from everystump._workflow.schema.parsers import NumberParser, parsers_from_dict
+from everystump._workflow.schema.target_readers import (
+    KnownClassReader,
+    NumberReader,
+    TargetReader,
+)
+from everystump._workflow.targets.target import Target
 
 HELD_OUT, TRAINING, GIVEN = "held-out", "training", ""
 
@@ -35,8 +40,8 @@ class EvaluationRows:
     ----------
     X : pandas.DataFrame
         Features; the index numbers the rows of the file.
-    y : ndarray or None
-        Labels as in ``classes_``, None if the table has none.
+    target : Target or None
+        Labels as in ``classes_`` or numbers, None if the table has none.
     kind : str
         ``"held-out"``, ``"training"``, or ``""`` for rows of another table.
     leakage_warning : str or None
@@ -44,14 +49,24 @@ class EvaluationRows:
     """
 
     X: Any
-    y: np.ndarray | None
+    target: Target | None
     kind: str = GIVEN
     leakage_warning: str | None = None
+
+    @property
+    def y(self) -> np.ndarray | None:
+        """The labels or numbers, None if the table has none."""
+        return None if self.target is None else self.target.y
 
     @property
     def is_training(self) -> bool:
         """Whether the rows are the training rows."""
         return self.kind == TRAINING
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether the rows were held out from the training table."""
+        return self.kind == HELD_OUT
 
     @property
     def is_unseen(self) -> bool:
@@ -165,44 +180,38 @@ def match_labeled_rows(model: Any, frame: Any) -> EvaluationRows:
     the fraction and the seed, and are verified by the model's record of its training rows.
     """
     about = getattr(model, "about_", {})
-    target = about.get("target")
-    if target not in frame.columns:
+    name = about.get("target")
+    if name is None or name not in frame.columns:
         return EvaluationRows(match_features(model, frame), None)
-    is_labeled = frame[target].notna().to_numpy()
+    reader = target_reader(model, name)
+    is_labeled = reader.add(frame[name])
     if not is_labeled.any():
         return EvaluationRows(match_features(model, frame), None)
-    frame = frame[is_labeled]
-    X, y = match_features(model, frame), _match_labels(model, frame[target])
+    X, target = match_features(model, frame[is_labeled]), reader.finish()
     origin = about.get("origin")
-    return EvaluationRows(X, y) if origin is None else _compare_rows(model, X, y, origin)
+    return EvaluationRows(X, target) if origin is None else _compare_rows(model, X, target, origin)
 
 
-def _compare_rows(model: Any, X: Any, y: np.ndarray, origin: dict[str, Any]) -> EvaluationRows:
+def target_reader(model: Any, name: str) -> TargetReader:
+    """Return the reader of a column with the targets of a model."""
+    if not is_regressor(model):
+        return KnownClassReader(name, classes=model.classes_)
+    stored = _origin(model).get("target")
+    parsers = {} if stored is None else parsers_from_dict({name: stored})
+    return NumberReader(name, parser=cast(NumberParser, parsers.get(name, NumberParser())))
+
+
+def _compare_rows(model: Any, X: Any, target: Target, origin: dict[str, Any]) -> EvaluationRows:
     """Return the held-out rows of the training table, or all rows, possibly with a warning."""
     with input_errors():
-        overlap = model.training_overlap(X, y)
+        overlap = model.training_overlap(X, target.y)
     if overlap.same_rows:
-        return EvaluationRows(X, y, TRAINING)
+        return EvaluationRows(X, target, TRAINING)
     if origin["holdout"] is not None:
         try:
-            train, test = split_rows(y.astype(str), origin["holdout"], origin["seed"])
+            train, test = target.split(origin["holdout"], origin["seed"])
         except InvalidInputError:  # too few rows to be the training table
             train = test = np.arange(0)
-        if len(train) and model.training_overlap(X.iloc[train], y[train]).same_rows:
-            return EvaluationRows(X.iloc[test], y[test], HELD_OUT)
-    return EvaluationRows(X, y, leakage_warning=overlap.leakage_warning)
-
-
-def _match_labels(model: Any, column: Any) -> np.ndarray:
-    """Return the labels of ``classes_`` that the cells of a column denote."""
-    classes = model.classes_.tolist()
-    matches = {label: find_label(label, classes) for label in column.astype(str).unique().tolist()}
-    unknown = next((label for label, match in matches.items() if match is None), None)
-    if unknown is not None:
-        raise InvalidInputError(
-            f"{column.name!r} is {unknown!r} in some rows, which is not one of the model's "
-            f"classes ({truncate_list([repr(label) for label in classes])}); fix or drop these "
-            f"rows."
-        )
-    number = {label: classes.index(match) for label, match in matches.items()}
-    return model.classes_[column.astype(str).map(number).to_numpy(dtype=np.intp)]
+        if len(train) and model.training_overlap(X.iloc[train], target.y[train]).same_rows:
+            return EvaluationRows(X.iloc[test], target.take(test), HELD_OUT)
+    return EvaluationRows(X, target, leakage_warning=overlap.leakage_warning)

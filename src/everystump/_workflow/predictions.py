@@ -26,6 +26,7 @@ from everystump._workflow.matching import (
     text_columns,
 )
 from everystump._workflow.options import Dialect
+from everystump._workflow.outputs import INTERCEPT, outputs_of
 from everystump._workflow.reading.files import read_decompressed
 from everystump._workflow.reading.frames import NOTES
 from everystump._workflow.reading.stream import (
@@ -38,8 +39,6 @@ from everystump._workflow.reading.stream import (
 from everystump._workflow.schema.expected_columns import ColumnWords, describe_words, merge_words
 from everystump._workflow.schema.training_data import check_columns
 from everystump.estimators._base import as_class_list
-
-INTERCEPT, SCORE = "(intercept)", "(score)"
 
 
 def predict_files(
@@ -130,39 +129,16 @@ def predict_stream(
 
 
 def predictions(model: Any, X: Any, copied: Any) -> Any:
-    """Return classes, scores and, if available, probabilities, after columns copied from the file.
-
-    For two classes, the probability is that of the positive one.
-    """
+    """Return the outputs of a model, after columns copied from the file."""
     import pandas as pd
 
-    with input_errors():
-        columns = {"prediction": model.predict(X)}
-        columns |= _by_class("score", model, model.decision_function(X))
-        if hasattr(model, "predict_proba"):
-            probabilities = _by_class("probability", model, model.predict_proba(X))
-            multiclass = len(model.classes_) > 2
-            columns |= probabilities if multiclass else _positive_only(model, probabilities)
+    columns = outputs_of(model).columns(X)
     taken = next((name for name in copied.columns if name in columns), None)
     if taken is not None:
         raise InvalidInputError(
             f"--keep {taken}: the output already has a column with that name; rename it."
         )
     return pd.DataFrame({name: copied[name].to_numpy() for name in copied.columns} | columns)
-
-
-def _by_class(what: str, model: Any, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Return one column, or one per class."""
-    if values.ndim == 1:
-        return {what: values}
-    return {f"{what} {label}": values[:, k] for k, label in enumerate(model.classes_.tolist())}
-
-
-def _positive_only(model: Any, probabilities: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the probabilities of the positive class."""
-    expected = f"probability {getattr(model, 'about_', {}).get('positive')}"
-    name = expected if expected in probabilities else list(probabilities)[1]
-    return {name: probabilities[name]}
 
 
 def contributions(model: Any, X: Any) -> Any:
@@ -189,15 +165,14 @@ def row_contributions(model: Any, X: Any, row: int) -> Any:
         )
     sample = X.iloc[[row]]
     parts = contributions(model, sample).to_numpy()
-    titles = ["contribution"]
-    if len(model.classes_) > 2:
-        titles = [str(label) for label in model.classes_.tolist()]
+    outputs = outputs_of(model)
+    titles = outputs.titles
     values = parts.reshape(len(titles), -1).T  # the intercept, the features, others, the score
     terms = as_class_list(model.shapes_)[0].terms
     names = name_terms(X.columns, terms)
     order = np.argsort(-np.abs(values[1:-1]).max(axis=1), kind="stable").tolist()
     rows = [(names[t], _value(sample, terms[t]), values[1 + t]) for t in order]
-    rows += [(INTERCEPT, None, values[0]), (SCORE, None, values[-1])]
+    rows += [(INTERCEPT, None, values[0]), (outputs.total, None, values[-1])]
     return pd.DataFrame(
         [
             {"feature": name, "value": value} | dict(zip(titles, parts.tolist(), strict=True))
@@ -213,21 +188,8 @@ def _value(sample: Any, term: tuple[int, ...]) -> Any:
 
 
 def row_prediction(model: Any, X: Any, row: int) -> dict[str, Any]:
-    """Return the predicted class of a row, its scores, and its probabilities by class.
-
-    For two classes there is one score, that of the second.
-    """
-    sample, classes = X.iloc[[row]], model.classes_.tolist()
-    with input_errors():
-        scores = np.ravel(model.decision_function(sample)).tolist()
-        record = {"prediction": model.predict(sample).tolist()[0]}
-        record["score"] = (
-            scores[0] if len(classes) == 2 else dict(zip(classes, scores, strict=True))
-        )
-        if hasattr(model, "predict_proba"):
-            probabilities = model.predict_proba(sample)[0].tolist()
-            record["probability"] = dict(zip(classes, probabilities, strict=True))
-    return record
+    """Return the prediction for a row as plain data."""
+    return outputs_of(model).row(X.iloc[[row]])
 
 
 def importances(model: Any) -> tuple[Any, str]:

@@ -46,7 +46,6 @@ def report(
     """
     with exit_on_input_error():
         check_out(out, force, model, data)
-        from everystump._workflow.evaluation import model_metrics
         from everystump._workflow.matching import (
             EvaluationRows,
             match_labeled_rows,
@@ -63,8 +62,8 @@ def report(
         about = {"rows": rows.kind, "leakage_warning": rows.leakage_warning}
         write_report(fitted, out, rows.X, rows.y, about=about)
         evaluated = None
-        if rows.y is not None:
-            evaluated = model_metrics(fitted, rows.X, rows.y, unseen=rows.is_unseen)
+        if rows.target is not None:
+            evaluated = rows.target.metrics(fitted, rows.X, unseen=rows.is_unseen)
         # The same table as on the page.
         metrics, title = select_metrics({**getattr(fitted, "about_", {}), **about}, evaluated)
         size = out.stat().st_size / 1e6

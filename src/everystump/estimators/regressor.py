@@ -45,6 +45,11 @@ class _Regression(BaseStumpEnsemble, TabularRegressor):
     def _spec(self) -> RegressionSpec:
         return make_spec(self.loss, self.quantile, self.epsilon)
 
+    @property
+    def _predicted_quantile(self) -> float | None:
+        """The quantile that the model predicts, None if it is the mean."""
+        return self._spec().predicted_quantile
+
     def _loss_family(self) -> LossFamily:
         return self._spec().family()
 

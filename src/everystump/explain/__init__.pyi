@@ -8,6 +8,7 @@ from .intervals import IntervalsDisplay as IntervalsDisplay
 from .losses import LossesDisplay as LossesDisplay
 from .margins import MarginDisplay as MarginDisplay
 from .margins import MarginsDisplay as MarginsDisplay
+from .residuals import ResidualsDisplay as ResidualsDisplay
 from .selection import BoundSearchDisplay as BoundSearchDisplay
 from .selection import PathDisplay as PathDisplay
 from .surfaces import SurfacesDisplay as SurfacesDisplay

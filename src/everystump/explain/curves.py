@@ -10,7 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import Shape, ShapeModel
-from everystump._explanations.access import class_model_indices, feature_index, shape_models
+from everystump._explanations.access import (
+    class_labels,
+    class_model_indices,
+    feature_index,
+    shape_models,
+    sum_name,
+)
 from everystump._explanations.bands import check_bands
 from everystump._explanations.importance import missing_fraction, sample_densities, shape_std
 from everystump._tables.frames import Feature
@@ -23,12 +29,13 @@ from everystump.explain._display import (
     PALE,
     SECOND,
     TEXT,
+    add_note,
     check_drawable,
     check_max_features,
     display_names,
     edit_notes,
     escape,
-    favored_class,
+    favored_notes,
     round_ticks,
     sign_colors,
     truncate,
@@ -60,8 +67,8 @@ class CurvesDisplay:
     densities : list of RowDensity or None
         The distribution of the samples in each; None if unknown.
     caption : str
-        Which class positive values favor, how many features are drawn, and whether the model has
-        interactions or was edited.
+        What the curves add to, which class positive values favor, how many features are drawn, and
+        whether the model has interactions or was edited.
     colors : (str, str)
         The colors of positive and of negative contributions.
     half_widths : list of Shape or None
@@ -129,7 +136,7 @@ class CurvesDisplay:
         check_is_fitted(estimator)
         check_max_features(max_features)
         models = shape_models(estimator, include_axes=True)
-        k = class_model_indices(estimator.classes_, len(models), class_label)[0]
+        k = class_model_indices(class_labels(estimator), len(models), class_label)[0]
         model = models[k]
         names = display_names(estimator, len(model), feature_names)
         densities = getattr(estimator, "density_", None)
@@ -139,7 +146,7 @@ class CurvesDisplay:
             order = _most_important(model, densities)[:max_features]
         else:
             order = _feature_indices(estimator, features, names)
-        favored = favored_class(estimator, models, k)
+        favored = favored_notes(estimator, models, k)
         half_widths, note = _half_widths(estimator, k, order, bands)
         return cls(
             [names[d] for d in order],
@@ -147,7 +154,7 @@ class CurvesDisplay:
             [estimator.feature_info_[d] for d in order],
             None if densities is None else [densities[d] for d in order],
             _caption(estimator, model, favored, len(order), features is not None) + note,
-            sign_colors(len(estimator.classes_), k),
+            sign_colors(len(class_labels(estimator)), k),
             half_widths,
         ).plot()
 
@@ -260,9 +267,11 @@ def _feature_indices(estimator: Any, features: Any, names: list[str]) -> list[in
     return list(dict.fromkeys(chosen))
 
 
-def _caption(estimator: Any, model: ShapeModel, favored: str, n_drawn: int, chosen: bool) -> str:
+def _caption(
+    estimator: Any, model: ShapeModel, favored: list[str], n_drawn: int, chosen: bool
+) -> str:
     part = "the axis-aligned part of " if hasattr(estimator, "axis_shapes_") else ""
-    parts = [f"contribution to {part}the score ({favored})"]
+    parts = [add_note(f"contribution to {part}the {sum_name(estimator)}", favored)]
     if n_drawn < len(model):
         most = "" if chosen else "most important "
         parts.append(f"{'' if chosen else 'the '}{n_drawn} {most}of {len(model)} features")

@@ -88,7 +88,10 @@ function makeScorer(model) {
     return cells;
   }
 
-  /** Return scores, contributions, predicted class and probabilities of cells in feature order. */
+  /**
+   * Return scores, contributions, and the predicted class and probabilities, or the prediction of a
+   * regressor, of cells in feature order.
+   */
   function explainCells(cells) {
     const x = cells.map((cell, d) => toNumber(d, cell));
     const hasNoScore = !model.takes_missing && x.some(Number.isNaN);
@@ -104,6 +107,10 @@ function makeScorer(model) {
     });
     const scores = model.scores.map((score, k) =>
       hasNoScore ? NaN : contributions[k].reduce((sum, part) => sum + part, score.intercept));
+    if (model.link) {
+      return { scores, contributions,
+        prediction: hasNoScore ? null : INVERSE_LINKS[model.link](scores[0]) };
+    }
     const predicted = hasNoScore ? null : predictedClass(scores);
     return {
       scores,
@@ -123,8 +130,17 @@ function makeScorer(model) {
     return scores.length === 1 ? scores[0] : scores;
   }
 
-  return Object.freeze({ score, explain, explainCells, document: model });
+  /** Return the predicted class of a row, or the prediction of a regressor; null without one. */
+  function predict(row) {
+    const result = explain(row);
+    return model.link ? result.prediction : result.label;
+  }
+
+  return Object.freeze({ score, predict, explain, explainCells, document: model });
 }
+
+/** The prediction of a regressor, given its score. */
+const INVERSE_LINKS = { identity: (score) => score, log: Math.exp };
 
 /** Return the index of the class that scores predict; the first one in a tie. */
 function predictedClass(scores) {
