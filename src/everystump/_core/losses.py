@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import entr, xlog1py
 
 from everystump._core import lossloops
+from everystump._core.dual_box import Box
 
 # A slope of at most this fraction of the largest cost is rounding error.
 _ROUNDING = 1e-9
@@ -188,24 +189,6 @@ class KinkedLoss(Loss):
     @abstractmethod
     def clip(self, a: np.ndarray) -> np.ndarray:
         """Return the nearest dual variables within their limits."""
-
-
-class Box(NamedTuple):
-    """The quadratic dual terms of all rows: ``a - ridge a^2 / 2`` for ``low <= a <= high``."""
-
-    ridge: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether there is no ridge: then the optimal ``a`` is discontinuous in the intercept."""
-        return not self.ridge.any()
-
-    @property
-    def is_unbounded(self) -> bool:
-        """Whether there are no limits, so that in general no dual variable is 0."""
-        return bool(np.isneginf(self.low).all())
 
 
 class QuadraticLoss(Loss):

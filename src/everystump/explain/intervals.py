@@ -86,7 +86,7 @@ class IntervalsDisplay:
             f"{format_short_percent(level)} intervals; {format_short_percent(float(fraction))} of "
             f"{len(actual):,} samples are inside"
         )
-        return cls(*(part[order] for part in (predictions, low, high, actual)), caption).plot()
+        return cls(predictions[order], low[order], high[order], actual[order], caption).plot()
 
     def plot(self) -> Self:
         """Draw the intervals on a new figure."""
