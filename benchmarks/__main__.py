@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    bands,
     bounds_table,
     calibration,
+    conformal,
     cost_model,
     cs,
     dask_cluster,
@@ -85,6 +87,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Skipped]]] = {
     "pairs-usps": pairs.usps,
     "pairs-memory": pairs.memory,
     "pairs-predict": pairs.prediction,
+    "bands-time": bands.times,
 }
 STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "cs": cs.seven_cs,
@@ -97,6 +100,8 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "merge": merging.merged_models,
     "dask-faults": dask_faults.lost_workers,
     "cost-model": cost_model.predictions,
+    "bands": bands.coverage,
+    "conformal": conformal.coverage,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
 

@@ -374,3 +374,23 @@ def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return thresholds ``low < a <= high`` at the middle of each gap."""
     middle = low / 2 + high / 2
     return np.where(middle > low, middle, high)
+
+
+def widen(columns: Columns, feature_range: np.ndarray) -> Columns:
+    """Return the columns with the ranges [L, R] set by the user."""
+    low, high = feature_range.T
+    for d, column in enumerate(columns.columns):
+        if column.is_category:
+            continue
+        if not (low[d] <= column.low and column.high <= high[d]):
+            raise ValueError(
+                f"feature_range: [{low[d]:g}, {high[d]:g}] does not contain feature {d}, whose "
+                f"values range from {column.low:g} to {column.high:g}; widen the range."
+            )
+    return replace(
+        columns,
+        columns=tuple(
+            column if column.is_category else replace(column, low=float(a), high=float(b))
+            for column, a, b in zip(columns.columns, low, high, strict=True)
+        ),
+    )

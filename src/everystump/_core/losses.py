@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import entr, xlog1py
 
 from everystump._core import lossloops
+from everystump._core.dual_box import Box
 from everystump._core.threads import thread_buffer
 
 # A slope of at most this fraction of the largest cost is rounding error.
@@ -57,6 +58,14 @@ class LossFamily(Protocol):
     def is_quadratic(self) -> bool:
         """Whether the curvature is the same everywhere."""
 
+    @property
+    def has_curvature(self) -> bool:
+        """Whether there are second derivatives."""
+
+    @property
+    def dispersion(self) -> float | None:
+        """The variance of the slope divided by the mean curvature, if known."""
+
     def for_rows(self, cost: np.ndarray, target: np.ndarray) -> Any:
         """Return the loss of rows with these costs and targets.
 
@@ -86,6 +95,11 @@ class Loss(ABC):
         Models along a path of C are fitted to this multiple of the tolerance before selection.
     is_quadratic : bool
         Whether the curvature is the same everywhere, so that one exact Newton step is enough.
+    has_curvature : bool
+        Whether there are second derivatives.
+    dispersion : float or None
+        The variance of the slope divided by the mean curvature; None if it has to be estimated.
+        It is 1 if the loss is the negative logarithm of a likelihood.
     """
 
     solver: ClassVar[str] = ""
@@ -93,6 +107,8 @@ class Loss(ABC):
     needs_continuation: ClassVar[bool] = False
     path_tolerance: ClassVar[float] = 3.0
     is_quadratic: ClassVar[bool] = False
+    has_curvature: ClassVar[bool] = False
+    dispersion: ClassVar[float | None] = None
     cost: np.ndarray
 
     @classmethod
@@ -138,6 +154,7 @@ class SmoothLoss(Loss):
     """A loss with a continuous slope."""
 
     solver = "newton"
+    has_curvature = True
 
     @abstractmethod
     def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -173,24 +190,6 @@ class KinkedLoss(Loss):
     @abstractmethod
     def clip(self, a: np.ndarray) -> np.ndarray:
         """Return the nearest dual variables within their limits."""
-
-
-class Box(NamedTuple):
-    """The quadratic dual terms of all rows: ``a - ridge a^2 / 2`` for ``low <= a <= high``."""
-
-    ridge: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether there is no ridge: then the optimal ``a`` is discontinuous in the intercept."""
-        return not self.ridge.any()
-
-    @property
-    def is_unbounded(self) -> bool:
-        """Whether there are no limits, so that in general no dual variable is 0."""
-        return bool(np.isneginf(self.low).all())
 
 
 class QuadraticLoss(Loss):
@@ -393,6 +392,7 @@ class Logistic(SmoothLoss):
 
     # A warm start from another C is always followed by a Newton step, which is nearly exact.
     path_tolerance = 10.0
+    dispersion = 1.0
 
     def total(self, margin: np.ndarray) -> float:
         """Return the summed loss."""

@@ -326,6 +326,16 @@ class ParametricLoss:
         """Whether the curvature is the same everywhere."""
         return self.loss.is_quadratic
 
+    @property
+    def has_curvature(self) -> bool:
+        """Whether there are second derivatives."""
+        return self.loss.has_curvature
+
+    @property
+    def dispersion(self) -> float | None:
+        """The variance of the slope divided by the mean curvature, if known."""
+        return self.loss.dispersion
+
     def for_rows(self, cost: np.ndarray, target: np.ndarray) -> RegressionLoss:
         """Return the loss of rows."""
         return self.loss(cost, target, *self.parameters)

@@ -41,6 +41,14 @@ class TargetScale:
             return self.scale * np.exp(scores)
         return self.center + self.scale * scores
 
+    def solver_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Return the scores of the solver, given those of the model: the inverse of `model`."""
+        return (scores - self._shift) / self.factor
+
+    @property
+    def _shift(self) -> float:
+        return float(np.log(self.scale)) if self.log_link else self.center
+
     @property
     def factor(self) -> float:
         """The factor of the scores of the solver in those of the model."""
@@ -48,9 +56,8 @@ class TargetScale:
 
     def model(self, shapes: ShapeModel) -> ShapeModel:
         """Return the model of ``y``, or of its logarithm, given that of the scaled targets."""
-        shift = float(np.log(self.scale)) if self.log_link else self.center
         scaled = shapes if self.factor == 1.0 else self.factor * shapes
-        return replace(scaled, intercept=scaled.intercept + shift)
+        return replace(scaled, intercept=scaled.intercept + self._shift)
 
 
 def mean_scale(y: np.ndarray, weight: np.ndarray | None, *, center: bool) -> TargetScale:

@@ -28,6 +28,7 @@ from everystump._tables.interactions import check_interactions
 from everystump._tables.monotonic import check_monotonic_cst
 from everystump._tables.training_table import TrainingTable
 from everystump._terms import Term
+from everystump.estimators._bands import BandsMixin
 from everystump.estimators._base import (
     TabularEstimator,
     check_cost,
@@ -42,7 +43,7 @@ SCREENING_TOL, _SCREENING_COST = 0.01, 1.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaseStumpEnsemble(TabularEstimator):
+class BaseStumpEnsemble(BandsMixin, TabularEstimator):
     """An infinite ensemble of stumps; subclasses define the loss and the parameters.
 
     Their other base class is `StumpClassifier` or `StumpRegression`.
@@ -341,6 +342,9 @@ class FixedCEnsemble(BaseStumpEnsemble):
 
     C: float = 1.0
     interaction_strength: float = 0.1
+
+    def _fitted_cost(self) -> float:
+        return self.C
 
     def _max_bins(self, n_samples: int) -> int:
         # A hard margin is a property of the samples themselves, not of their bins.

@@ -73,6 +73,12 @@ class _Regression(BaseStumpEnsemble, TabularRegressor):
     def _make_score(self, table: NumberTable, scoring: Any, test: np.ndarray) -> Score:
         return make_number_score(self, scoring, table, test)
 
+    def _problem_scores(self, table: NumberTable) -> list[np.ndarray]:
+        return [table.scale.solver_scores(self._decision_function(table.X))]
+
+    def _score_factor(self, table: NumberTable) -> float:
+        return table.scale.factor
+
     def _store(self, table: NumberTable, design: Design, solutions: list[Solution]) -> None:
         (solution,), scale = solutions, table.scale
         self.link_ = self._spec().link

@@ -72,6 +72,17 @@ def conjugate_gradients(
     return x, max_iter
 
 
+def reduced_product(terms: Terms, rows: Rows, h: np.ndarray, k: float) -> Operator:
+    """Return the product with ``I + V'WV - h h'/k``, for the curvature that the rows hold."""
+
+    def product(v: np.ndarray) -> np.ndarray:
+        out = terms.rmatvec(rows.product(terms.matvec(v)))
+        out += v
+        return daxpy(h, out, a=-float(h @ v) / k)
+
+    return product
+
+
 class TermNewtonSystem:
     """Newton directions of one problem; ``products`` counts the products for the last one."""
 
@@ -150,13 +161,8 @@ class TermNewtonSystem:
         k = float(joint[: self.problem.packing.starts[1]].sum())
         h = terms.rmatvec(diagonal) if self.problem.fit_intercept else np.zeros_like(residual)
 
-        def product(v: np.ndarray) -> np.ndarray:
-            out = terms.rmatvec(self.rows.product(terms.matvec(v)))
-            out += v
-            return daxpy(h, out, a=-float(h @ v) / k)
-
         dw, self.products = conjugate_gradients(
-            product,
+            reduced_product(terms, self.rows, h, k),
             self._preconditioner.factor(diagonal, joint, scale),
             residual - h * (imbalance / k),
             stop,

@@ -68,6 +68,17 @@ class Curvature:
 
 
 @dataclass
+class Noise:
+    """Independent noise of the rows with variance ``W``, by joint bin, and its total."""
+
+    table: np.ndarray
+    total: float
+
+    def __add__(self, other: Noise) -> Noise:
+        return Noise(self.table + other.table, self.total + other.total)
+
+
+@dataclass
 class ActiveRows:
     """The codes and the curvature ``weight`` of the rows that have any."""
 
@@ -101,6 +112,7 @@ READ_ONLY = frozenset(
         "full_step_loss",
         "product",
         "scatter",
+        "scatter_noise",
         "total_distance",
         "worst_loss",
     }
@@ -225,6 +237,21 @@ class SolverBlock(Block):
         r = coef[self.index]
         rowloops.scatter(self.codes, r, 0, len(r), table, self.offset)
         return table
+
+    def scatter_noise(self, seed: int) -> Noise:
+        """Return the sums of ``W^(1/2)`` times random signs over the active rows."""
+        n, table = len(self.weight), self._table()
+        first = self.index.start if isinstance(self.index, slice) else self.index[0]
+        rng = np.random.default_rng([seed, first])
+        bits = np.unpackbits(np.frombuffer(rng.bytes(-(-n // 8)), dtype=np.uint8), count=n)
+        noise = np.sqrt(self.weight)
+        np.negative(noise, out=noise, where=bits.view(bool))
+        rowloops.scatter(self._active_codes, noise, 0, n, table, self._active_offset)
+        return Noise(table, float(noise.sum()))
+
+    def set_scores(self, scores: np.ndarray) -> None:
+        """Set the margins, given the score of each row of the table."""
+        self.margin[:] = self.sign * scores[self.index]
 
     def set_direction(self, table: np.ndarray, intercept: float) -> None:
         """Set the direction of the margins, given that of the joint table and of the intercept."""

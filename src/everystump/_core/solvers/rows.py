@@ -16,6 +16,7 @@ from everystump._core.blocks import Parts
 from everystump._core.solvers.row_blocks import (
     ActiveRows,
     Curvature,
+    Noise,
     RowSums,
     StepLoss,
 )
@@ -89,6 +90,12 @@ class Rows:
         joint = self.packing.expand(table)
         return self.packing.fold(self.parts.call("product", joint, n_rows=self.n_active))
 
+    def scatter_noise(self, seed: int) -> tuple[np.ndarray, float]:
+        """Return random noise of variance ``W``: its sums by bin, and its total."""
+        self.passes += self.n_active / self.n_rows
+        noise: Noise = self.parts.call("scatter_noise", seed, n_rows=self.n_active)
+        return self.packing.fold(noise.table), noise.total
+
     def active(self) -> ActiveRows:
         """Return the rows with curvature, for systems that are solved exactly."""
         return self.parts.call("active_rows")
@@ -97,6 +104,10 @@ class Rows:
         """Compute the margins of tables and intercept, free of the rounding of many steps."""
         self.passes += 1
         self.parts.update("set_margins", self.packing.expand(table), intercept)
+
+    def set_scores(self, scores: np.ndarray) -> None:
+        """Set the margins, given the score of each row of the table."""
+        self.parts.call("set_scores", scores)
 
     def set_direction(self, table: np.ndarray, intercept: float) -> None:
         """Set the direction of the next step, given the direction of tables and intercept."""
