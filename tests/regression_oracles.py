@@ -56,8 +56,10 @@ class Loss:
             center = mean if fit_intercept else 0.0
             return center, np.sqrt(np.average((y - center) ** 2, weights=w)) or 1.0
         low, middle, high = (quantile_of(y, w, q) for q in (0.25, self.quantile_or_half, 0.75))
-        scale = (high - low) / 1.3489795003921634
-        return middle if fit_intercept else 0.0, scale or deviation or 1.0
+        scale = (high - low) / 1.3489795003921634 or deviation or 1.0
+        if self.name == "epsilon_insensitive" and np.ptp(y) <= 2 * self.tube * scale:
+            middle = (y.min() + y.max()) / 2
+        return middle if fit_intercept else 0.0, scale
 
     @property
     def quantile_or_half(self):

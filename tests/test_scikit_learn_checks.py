@@ -15,6 +15,9 @@ ESTIMATORS = [
     es.StumpSVCCV(Cs=[1.0], cv=2, interactions=0),
     es.StumpLogisticRegressionCV(Cs=[1.0], cv=2, interactions=0),
     es.StumpLogisticRegression(interactions=2),
+    es.StumpRegressor(),
+    es.StumpRegressor(loss="quantile", quantile=0.9),
+    es.StumpRegressorCV(Cs=[1.0], cv=2, interactions=0),
     es.KernelSVC(),
     KERNEL,
     es.KernelSVC(loss="least_squares", fit_intercept=False),
@@ -41,6 +44,16 @@ VARIANTS = [
     es.StumpLogisticRegression(interactions="auto", max_interaction_order=3),
     es.StumpLogisticRegressionCV(Cs=3, interactions=0),
     es.StumpLogisticRegressionCV(Cs=3, interactions=2, interaction_strength=[0.1, 1.0]),
+    *(
+        es.StumpRegressor(loss=loss)
+        for loss in ("huber", "absolute", "epsilon_insensitive", "poisson", "gamma")
+    ),
+    es.StumpRegressor(interactions=2),
+    es.StumpRegressor(fit_intercept=False),
+    es.StumpRegressor(loss="poisson", fit_intercept=False),
+    es.StumpRegressorCV(Cs=3),
+    es.StumpRegressorCV(Cs=3, loss="absolute", interactions=2, interaction_strength=[0.1, 1.0]),
+    es.StumpRegressorCV(Cs=3, loss="gamma", interactions=0),
     es.KernelSVC(loss="squared_hinge"),
     es.KernelSVC("stump"),
     es.KernelSVC("perceptron", fit_intercept=False),
