@@ -162,8 +162,8 @@ def boost_residuals(
 ) -> ResidualBoosting:
     """Boost until there are ``n_estimators`` stumps or no further gain.
 
-    ``search`` is a `SplitSearch`.  ``monitor`` is called with each stump, its weight, the constant of its round and the mean loss
-    after it; True stops boosting.
+    ``search`` is a `SplitSearch`.  ``monitor`` is called with each stump, its weight, the constant
+    of its round and the mean loss after it; True stops boosting.
     """
     stumps: list[Stump] = []
     weights, constants, losses = [], [rows.constant], []
