@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
-from sklearn.svm import SVC
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingRegressor,
+)
+from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.settings import N_JOBS, Settings, log
@@ -51,6 +55,25 @@ def _lightgbm(n_jobs: int = N_JOBS, **parameters: Any) -> Any:
     return LGBMClassifier(n_jobs=n_jobs, verbose=-1, **parameters)
 
 
+def lightgbm_regression(n_jobs: int = N_JOBS, **parameters: Any) -> Any:
+    """Return LightGBM for regression with its defaults: 100 trees of 31 leaves."""
+    from lightgbm import LGBMRegressor
+
+    return LGBMRegressor(n_jobs=n_jobs, verbose=-1, **parameters)
+
+
+def ebm_regression(n_jobs: int = N_JOBS) -> Any:
+    """Return an Explainable Boosting Machine for regression with its defaults."""
+    from interpret.glassbox import ExplainableBoostingRegressor
+
+    return ExplainableBoostingRegressor(n_jobs=n_jobs)
+
+
+def boosted_stump_regression() -> Any:
+    """Return scikit-learn's gradient boosting of 100 trees of depth one."""
+    return GradientBoostingRegressor(max_depth=1, random_state=0)
+
+
 def lightgbm_dataset(X: np.ndarray) -> Any:
     """Bin a table as LightGBM does before training."""
     import lightgbm
@@ -79,7 +102,7 @@ def bagged_stumps(n_estimators: int) -> Any:
 
 @dataclass(frozen=True)
 class PrecomputedSVC:
-    """LIBSVM on a stump kernel: its times and its primal objective."""
+    """LIBSVM on a stump kernel, SVC or SVR: its times and its primal objective."""
 
     kernel_seconds: float
     fit_seconds: float
@@ -111,6 +134,19 @@ class StumpKernel:
         fit = timed(lambda: svc.fit(self.matrix, y), self.settings)
         log(f"    {self.seconds:.3g} s + {fit.seconds:.3g} s")
         return PrecomputedSVC(self.seconds, fit.seconds, self._objective(svc, y, C))
+
+    def fit_svr(self, y: np.ndarray, C: float, epsilon: float) -> PrecomputedSVC:
+        """Time scikit-learn's SVR on the kernel."""
+        log(f"  SVR(kernel='precomputed', C={C:g}) on {len(y):,} rows ...")
+        svr = SVR(kernel="precomputed", C=C, epsilon=epsilon)
+        fit = timed(lambda: svr.fit(self.matrix, y), self.settings)
+        log(f"    {self.seconds:.3g} s + {fit.seconds:.3g} s")
+        beta = np.zeros(len(y))
+        beta[svr.support_] = svr.dual_coef_[0]
+        score = self.matrix @ beta
+        excess = np.maximum(0.0, np.abs(y - score - svr.intercept_[0]) - epsilon)
+        objective = 0.5 * float(beta @ score) + C * float(excess.sum())
+        return PrecomputedSVC(self.seconds, fit.seconds, objective)
 
     def _objective(self, svc: SVC, y: np.ndarray, C: float) -> float:
         beta = np.zeros(len(y))

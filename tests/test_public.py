@@ -14,11 +14,13 @@ import everystump
 ESTIMATORS = [
     "BoostedStumpSVC",
     "DecisionStumpClassifier",
+    "DecisionStumpRegressor",
     "KernelSVC",
     "LooBoundSearch",
     "PerceptronSVC",
     "StumpBaggingClassifier",
     "StumpBoostingClassifier",
+    "StumpBoostingRegressor",
     "StumpLogisticRegression",
     "StumpLogisticRegressionCV",
     "StumpRegressor",

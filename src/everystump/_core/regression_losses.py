@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import xlogy
+from scipy.special import xlog1py, xlogy
 
 from everystump._core import regressionloops
 from everystump._core.losses import KinkedLoss, Loss, SmoothLoss
@@ -23,6 +23,8 @@ from everystump._core.losses import KinkedLoss, Loss, SmoothLoss
 _MAX_SCORE = 600.0
 # A bound on the rounding of a loss that is a difference of larger terms, relative to these.
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)
+# Counts below this number are 0 in dual terms.
+_TINY = 1e-250
 
 
 @dataclass(frozen=True)
@@ -125,21 +127,42 @@ class Huber(SquaredLoss):
         return np.where(np.abs(a) < 2.0 * self.delta * self.cost, 2.0 * self.cost, 0.0)
 
 
-class Poisson(RegressionLoss, SmoothLoss):
-    """``cost * (exp(m) - t m - t + t log t)``, half the Poisson deviance of a log-link."""
+class _LogLinkLoss(RegressionLoss, SmoothLoss):
+    """Half of a deviance, where ``m`` is the logarithm of the mean.
+
+    Losses are computed from ``d = m - log t``, and dual terms from the relative slope ``u``, so
+    that rounding errors vanish where the score is exact.
+    """
 
     path_tolerance = 10.0
+
+    def total_within(self, margin: np.ndarray, radius: float) -> float:
+        """Return the summed loss of the worst margins, and of the rounding of its differences."""
+        sizes = [self._size(margin + shift) for shift in (-radius, radius)]
+        rounding = _ROUNDING * float(self.cost @ np.maximum(*sizes))
+        return super().total_within(margin, radius) + rounding
+
+    def _size(self, margin: np.ndarray) -> np.ndarray:
+        """Return the absolute values of what is added up in the loss, with rounding of ``d``."""
+        log_t = _log(self.target)
+        d = np.abs(margin - log_t)
+        return np.abs(self.slope(margin)) / self.cost * (1.0 + np.abs(log_t) + d) + self._linear(d)
+
+    @abstractmethod
+    def _linear(self, d: np.ndarray) -> np.ndarray:
+        """Return the part of the loss that is linear in ``d``, without costs."""
+
+
+class Poisson(_LogLinkLoss):
+    """``cost * (exp(m) - t m - t + t log t)``, half the Poisson deviance of a log-link."""
 
     def per_row(self, margin: np.ndarray) -> np.ndarray:
         """Return the loss of each row."""
         t = self.target
-        return self.cost * np.maximum(_exp(margin) - t * margin + (xlogy(t, t) - t), 0.0)
-
-    def total_within(self, margin: np.ndarray, radius: float) -> float:
-        """Return the summed loss of the worst margins, and of the rounding of its differences."""
-        t = self.target
-        size = _exp(margin + radius) + t * (np.abs(margin) + radius + 1.0) + np.abs(xlogy(t, t))
-        return super().total_within(margin, radius) + _ROUNDING * float(self.cost @ size)
+        d = margin - _log(t)
+        is_near = (t > 0.0) & (d < 1.0)
+        near = np.where(is_near, d, 0.0)
+        return self.cost * np.where(is_near, t * (np.expm1(near) - near), _exp(margin) - t - t * d)
 
     def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
@@ -155,42 +178,46 @@ class Poisson(RegressionLoss, SmoothLoss):
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the dual term of ``a <= cost t``."""
-        t, p = self.target, self._mean(a)
-        return self.cost * (p - xlogy(p, p) + xlogy(t, t) - t)
+        is_zero, level, u = self._relative_slope(a)
+        logs = np.where(is_zero, xlogy(level, u), level * xlog1py(1.0 + u, u))
+        return np.where(is_zero, level - logs, level * u - logs + a * _log(self.target))
 
     def dual_size(self, a: np.ndarray) -> float:
         """Return the sum of the absolute values of what is added up in the dual terms."""
-        t, p = self.target, self._mean(a)
-        return float(self.cost @ (p + np.abs(xlogy(p, p)) + np.abs(xlogy(t, t)) + t))
+        is_zero, level, u = self._relative_slope(a)
+        logs = np.where(is_zero, xlogy(level, u), level * xlog1py(1.0 + u, u))
+        return float(np.sum(np.abs(a) * (1.0 + np.abs(_log(self.target))) + np.abs(logs)))
 
-    def _mean(self, a: np.ndarray) -> np.ndarray:
-        """Return ``exp(m)`` of the margin whose slope is ``a``."""
-        return np.maximum(self.target - a / self.cost, 0.0)
+    def _relative_slope(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return where targets are 0, the largest slopes, and slopes as fractions of these.
+
+        Where targets are 0 there is no largest slope: the slope itself, and without its cost.
+        """
+        is_zero = self.target < _TINY
+        level = self.cost * self.target
+        u = np.maximum(-a / np.where(is_zero, 1.0, level), -1.0)
+        slope = np.maximum(-a, 0.0)
+        return is_zero, np.where(is_zero, slope, level), np.where(is_zero, slope / self.cost, u)
+
+    def _linear(self, d: np.ndarray) -> np.ndarray:
+        return self.target * d
 
 
-class Gamma(RegressionLoss, SmoothLoss):
+class Gamma(_LogLinkLoss):
     """``cost * (t exp(-m) + m - 1 - log t)``, half the gamma deviance of a log-link."""
-
-    path_tolerance = 10.0
 
     def per_row(self, margin: np.ndarray) -> np.ndarray:
         """Return the loss of each row."""
-        distance = margin - np.log(self.target)
-        return self.cost * np.maximum(_exp(-distance) + (distance - 1.0), 0.0)
-
-    def total_within(self, margin: np.ndarray, radius: float) -> float:
-        """Return the summed loss of the worst margins, and of the rounding of its differences."""
-        log_t = np.log(self.target)
-        size = _exp(log_t - margin + radius) + np.abs(margin) + np.abs(log_t) + (radius + 1.0)
-        return super().total_within(margin, radius) + _ROUNDING * float(self.cost @ size)
+        d = margin - np.log(self.target)
+        return self.cost * (_expm1(-d) + d)
 
     def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return np.multiply(self.cost, self._ratio(margin) - 1.0, out=out)
+        return np.multiply(self.cost, _expm1(np.log(self.target) - margin), out=out)
 
     def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        return np.multiply(self.cost, self._ratio(margin), out=out)
+        return np.multiply(self.cost, _exp(np.log(self.target) - margin), out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -198,18 +225,17 @@ class Gamma(RegressionLoss, SmoothLoss):
 
     def dual(self, a: np.ndarray) -> np.ndarray:
         """Return the dual term of ``a >= -cost``."""
-        p = np.maximum(1.0 + a / self.cost, 0.0)
-        return self.cost * (p - xlogy(p, p) - 1.0) + a * np.log(self.target)
+        u = np.maximum(a / self.cost, -1.0)
+        return self.cost * (u - xlog1py(1.0 + u, u)) + a * np.log(self.target)
 
     def dual_size(self, a: np.ndarray) -> float:
         """Return the sum of the absolute values of what is added up in the dual terms."""
-        p = np.maximum(1.0 + a / self.cost, 0.0)
-        size = self.cost @ (p + np.abs(xlogy(p, p)) + 1.0)
-        return float(size + np.abs(a) @ np.abs(np.log(self.target)))
+        u = np.maximum(a / self.cost, -1.0)
+        logs = self.cost @ np.abs(xlog1py(1.0 + u, u))
+        return float(logs + np.abs(a) @ (1.0 + np.abs(np.log(self.target))))
 
-    def _ratio(self, margin: np.ndarray) -> np.ndarray:
-        """Return ``t / exp(m)``."""
-        return _exp(np.log(self.target) - margin)
+    def _linear(self, d: np.ndarray) -> np.ndarray:
+        return d
 
 
 @dataclass(frozen=True)
@@ -348,3 +374,13 @@ class ParametricLoss:
 def _exp(score: np.ndarray) -> np.ndarray:
     """Return the exponential, of very large scores that of a limit."""
     return np.exp(np.minimum(score, _MAX_SCORE))
+
+
+def _expm1(score: np.ndarray) -> np.ndarray:
+    """Return the exponential minus 1, of very large scores that of a limit."""
+    return np.expm1(np.minimum(score, _MAX_SCORE))
+
+
+def _log(target: np.ndarray) -> np.ndarray:
+    """Return the logarithm, 0 of targets that are 0."""
+    return np.log(np.where(target > 0.0, target, 1.0))

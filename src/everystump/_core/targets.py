@@ -15,6 +15,8 @@ from everystump._core.shapes import ShapeModel
 
 # The interquartile range of a normal distribution with a standard deviation of 1.
 _NORMAL_RANGE = 1.3489795003921634
+# A scale below this fraction of the targets is only rounding error.
+_MIN_RANGE = 1e-14
 
 # What a prediction is of a score, which is its link of the prediction.
 INVERSE_LINKS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -79,7 +81,7 @@ def quantile_scale(
     """
     low, middle, high = weighted_quantiles(y, weight, (0.25, quantile, 0.75))
     deviation = high / _NORMAL_RANGE - low / _NORMAL_RANGE
-    if deviation <= 1e-9 * max(abs(low), abs(high)):
+    if deviation <= _MIN_RANGE * max(abs(low), abs(high)):
         deviation = mean_scale(y, weight, center=True).scale
     return TargetScale(middle if center else 0.0, _positive(deviation, y))
 
@@ -119,4 +121,4 @@ def _unit(y: np.ndarray) -> float:
 
 def _positive(scale: float, y: np.ndarray) -> float:
     """Return a scale, or 1 if it is only rounding error, as that of a constant."""
-    return scale if scale > 1e-14 * _unit(y) else 1.0
+    return scale if scale > _MIN_RANGE * _unit(y) else 1.0

@@ -1,6 +1,7 @@
 from .bagging import StumpBaggingClassifier as StumpBaggingClassifier
 from .boosted_svc import BoostedStumpSVC as BoostedStumpSVC
 from .boosting import StumpBoostingClassifier as StumpBoostingClassifier
+from .boosting_regressor import StumpBoostingRegressor as StumpBoostingRegressor
 from .kernel_svc import KernelSVC as KernelSVC
 from .logistic import StumpLogisticRegression as StumpLogisticRegression
 from .logistic import StumpLogisticRegressionCV as StumpLogisticRegressionCV
@@ -9,6 +10,7 @@ from .perceptron import PerceptronSVC as PerceptronSVC
 from .regressor import StumpRegressor as StumpRegressor
 from .regressor import StumpRegressorCV as StumpRegressorCV
 from .stump import DecisionStumpClassifier as DecisionStumpClassifier
+from .stump_regressor import DecisionStumpRegressor as DecisionStumpRegressor
 from .subsample_voting import SubsampleVotingClassifier as SubsampleVotingClassifier
 from .svc import StumpSVC as StumpSVC
 from .svc import StumpSVCCV as StumpSVCCV

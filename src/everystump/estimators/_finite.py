@@ -32,10 +32,15 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.labels import labels_from_scores
-from everystump._tables.training_table import ClassTable
+from everystump._tables.training_table import ClassTable, TrainingTable
 from everystump._tables.validation import check_rows
 from everystump._warnings import warn_user
-from everystump.estimators._base import TabularClassifier, as_class_list, unwrap_binary
+from everystump.estimators._base import (
+    TabularClassifier,
+    TabularEstimator,
+    as_class_list,
+    unwrap_binary,
+)
 
 # Larger training sets are binned by default.
 _MAX_EXACT_SAMPLES = 10_000
@@ -52,39 +57,34 @@ class BinnedTable(NamedTuple):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FiniteEnsemble(TabularClassifier):
+class FiniteEnsemble(TabularEstimator):
     """A weighted vote of finitely many stumps."""
 
     _parameter_constraints: ClassVar[dict] = {
         "features": [one_of("best", "random")],
-        "criterion": [one_of(*GAINS)],
         "min_weight_fraction_leaf": [Interval(Real, 0, 0.5, closed="both")],
         "categorical_features": ["array-like", one_of("from_dtype"), None],
-        "class_weight": [dict, str, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
 
     features: str = "best"
-    criterion: str = "error"
     min_weight_fraction_leaf: float = 0.0
     categorical_features: Any = "from_dtype"
-    class_weight: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         count_threads(self.n_jobs)
-        reset = not self._continues_fit()
-        table = self._check_training_data(X, y, sample_weight, self.class_weight, reset=reset)
+        table = self._read_table(X, y, sample_weight)
         _check_weights(table.weight)
         self._fit_table(table)
 
-    def _continues_fit(self) -> bool:
-        """Return whether a fit continues an earlier one."""
-        return False
+    def _read_table(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Validate training data, and clear an earlier fit unless this one continues it."""
+        raise NotImplementedError
 
-    def _fit_table(self, table: ClassTable) -> None:
+    def _fit_table(self, table: Any) -> None:
         """Fit to validated training data."""
         raise NotImplementedError
 
@@ -92,7 +92,11 @@ class FiniteEnsemble(TabularClassifier):
         """Return the maximum number of bins per feature."""
         return n_samples
 
-    def _bin(self, table: ClassTable) -> BinnedTable:
+    def _search(self, columns: Columns) -> StumpSearch:
+        """Return the search for stumps on binned columns."""
+        raise NotImplementedError
+
+    def _bin(self, table: TrainingTable) -> BinnedTable:
         """Bin the training data."""
         columns = make_columns(
             table.X,
@@ -102,8 +106,7 @@ class FiniteEnsemble(TabularClassifier):
             n_threads=count_threads(self.n_jobs),
         )
         packing = pack(columns.codes, columns.sizes)
-        search = StumpSearch(columns.columns, self.criterion, self.min_weight_fraction_leaf)
-        return BinnedTable(columns, packing, search)
+        return BinnedTable(columns, packing, self._search(columns))
 
     def _choice(self, rng: np.random.Generator) -> StumpChoice:
         """Return the function that chooses the next stump."""
@@ -114,6 +117,48 @@ class FiniteEnsemble(TabularClassifier):
     def _seed(self) -> int:
         """Return a random seed for one fit."""
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    @property
+    def estimator_weights_(self) -> np.ndarray | list[np.ndarray]:
+        """Weight of each stump; a list of arrays for more than two classes."""
+        return self._stump_attribute("weight")
+
+    @property
+    def estimator_errors_(self) -> np.ndarray | list[np.ndarray]:
+        """Weighted training error of each stump when it was chosen; a list as above.
+
+        For a regressor, the mean training loss after the round of the stump.
+        """
+        return self._stump_attribute("error")
+
+    def _stump_attribute(self, name: str) -> Any:
+        check_is_fitted(self, "shapes_")
+        return unwrap_binary([getattr(stumps, name) for stumps in as_class_list(self.stumps_)])
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FiniteClassifier(FiniteEnsemble, TabularClassifier):
+    """A classifier by a weighted vote of finitely many stumps."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **FiniteEnsemble._parameter_constraints,
+        "criterion": [one_of(*GAINS)],
+        "class_weight": [dict, str, None],
+    }
+
+    criterion: str = "error"
+    class_weight: Any = None
+
+    def _read_table(self, X: Any, y: Any, sample_weight: Any) -> ClassTable:
+        reset = not self._continues_fit()
+        return self._check_training_data(X, y, sample_weight, self.class_weight, reset=reset)
+
+    def _continues_fit(self) -> bool:
+        """Return whether a fit continues an earlier one."""
+        return False
+
+    def _search(self, columns: Columns) -> StumpSearch:
+        return StumpSearch(columns.columns, self.criterion, self.min_weight_fraction_leaf)
 
     def _store(
         self,
@@ -131,20 +176,6 @@ class FiniteEnsemble(TabularClassifier):
         self.shapes_ = unwrap_binary(models)
         self.exact_ = columns.exact
         self.density_ = columns.density()
-
-    @property
-    def estimator_weights_(self) -> np.ndarray | list[np.ndarray]:
-        """Weight of each stump; a list of arrays for more than two classes."""
-        return self._stump_attribute("weight")
-
-    @property
-    def estimator_errors_(self) -> np.ndarray | list[np.ndarray]:
-        """Weighted training error of each stump when it was chosen; a list as above."""
-        return self._stump_attribute("error")
-
-    def _stump_attribute(self, name: str) -> Any:
-        check_is_fitted(self, "shapes_")
-        return unwrap_binary([getattr(stumps, name) for stumps in as_class_list(self.stumps_)])
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -168,8 +199,17 @@ class BinnedEnsemble(FiniteEnsemble):
         return int(self.max_bins)
 
 
-class BoostedEnsemble(BinnedEnsemble):
-    """A finite ensemble whose stumps are found by boosting."""
+class BinnedClassifier(BinnedEnsemble, FiniteClassifier):
+    """A finite ensemble of classification that bins the features of large training sets."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **FiniteClassifier._parameter_constraints,
+        **BinnedEnsemble._parameter_constraints,
+    }
+
+
+class BoostedEnsemble(BinnedClassifier):
+    """A classifier whose stumps are found by boosting."""
 
     loss: str = "exponential"
     learning_rate: float = 1.0

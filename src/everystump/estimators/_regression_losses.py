@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -68,6 +68,11 @@ class _Huber(RegressionSpec):
     delta: float
 
     def family(self) -> LossFamily:
+        if self.delta == 0.0:
+            raise ValueError(
+                'epsilon=0: loss="huber" would be 0 for every prediction; use a positive epsilon, '
+                'or loss="absolute".'
+            )
         return ParametricLoss(Huber, (self.delta,))
 
 
@@ -77,6 +82,14 @@ class _EpsilonInsensitive(RegressionSpec):
 
     def family(self) -> LossFamily:
         return ParametricLoss(PiecewiseLinear, (1.0, 1.0, self.epsilon))
+
+    def scale(self, y: np.ndarray, weight: np.ndarray | None, *, center: bool) -> TargetScale:
+        scale = super().scale(y, weight, center=center)
+        low, high = float(y.min()), float(y.max())
+        if center and high / 2 - low / 2 <= self.epsilon * scale.scale:
+            # A constant is perfect: one in the middle, as the loss has a kink at the others.
+            return replace(scale, center=low / 2 + high / 2)
+        return scale
 
 
 @dataclass(frozen=True)

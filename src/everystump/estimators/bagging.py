@@ -13,11 +13,11 @@ from everystump._tables.labels import labels_from_scores, vote_fractions
 from everystump._tables.training_table import ClassTable
 from everystump._warnings import warn_user
 from everystump.estimators._base import ProbabilityClassifier
-from everystump.estimators._finite import BinnedEnsemble
+from everystump.estimators._finite import BinnedClassifier
 
 
 @dataclass(eq=False, repr=False)
-class StumpBaggingClassifier(ProbabilityClassifier, BinnedEnsemble):
+class StumpBaggingClassifier(ProbabilityClassifier, BinnedClassifier):
     """Mean vote of decision stumps, each fitted to a bootstrap sample (Sugiyama, section 30.2).
 
     Bootstrap samples are represented by weights, so no data are copied.  Sample weights are

@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import Tags
 
 from everystump._core.design import Design
 from everystump._core.losses import LossFamily
@@ -52,6 +53,13 @@ class _Regression(BaseStumpEnsemble, TabularRegressor):
 
     def _loss_family(self) -> LossFamily:
         return self._spec().family()
+
+    def __sklearn_tags__(self) -> Tags:
+        """Declare which targets the loss allows."""
+        tags = super().__sklearn_tags__()
+        is_known = self.loss in REGRESSION_LOSSES
+        tags.target_tags.positive_only = is_known and self._spec().link == "log"
+        return tags
 
     def _read_table(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
         table = check_regression_table(self, X, y, sample_weight, self._target_scale)

@@ -12,11 +12,11 @@ from everystump._core.boosting.rows import BoostedRows
 from everystump._core.boosting.stumps import Stumps
 from everystump._core.threads import count_threads
 from everystump._tables.training_table import ClassTable
-from everystump.estimators._finite import FiniteEnsemble
+from everystump.estimators._finite import FiniteClassifier
 
 
 @dataclass(eq=False, repr=False)
-class DecisionStumpClassifier(FiniteEnsemble):
+class DecisionStumpClassifier(FiniteClassifier):
     """The decision stump with the smallest weighted error (Sugiyama, section 30.1).
 
     Predicts one class where ``x >= threshold`` and the other elsewhere.  All thresholds and both

@@ -87,6 +87,8 @@ class Stump(NamedTuple):
         return joint, np.where(beyond[bins], 1.0, -1.0) * self.direction
 
 
+# Edge, threshold and level of a constant vote.
+CONSTANT = 0, -np.inf, -1
 # The placeholder where no stump is better than chance.
 CHANCE = Stump(0, 0, -np.inf, -1, 1, 1, 0.5, 0.5)
 
@@ -155,19 +157,17 @@ class StumpSearch:
         beyond = column.beyond(edge)
         tolerance = ROUNDING * histogram.sum()
         before, after = (_imbalance(histogram[:, side], tolerance) for side in (~beyond, beyond))
-        level = -1
         if before * after >= 0:
-            edge, threshold, direction = 0, -np.inf, 1 if before + after > 0 else -1
+            rule, direction = CONSTANT, 1 if before + after > 0 else -1
         else:
-            direction = 1 if after > 0 else -1
-            if column.is_category:
-                level = edge - column.first
-            if edge == column.missing_bin:
-                threshold = np.inf
-            elif column.is_category:
-                threshold = np.nan
-            else:
-                edge, threshold = _midpoint(column, edge, histogram.sum(axis=0))
+            rule, direction = _rule(column, edge, histogram.sum(axis=0)), 1 if after > 0 else -1
+        return self._with_rule(feature, rule, direction, histogram)
+
+    def _with_rule(
+        self, feature: int, rule: tuple[int, float, int], direction: int, histogram: np.ndarray
+    ) -> Stump:
+        """Return the stump of an edge, a threshold and a level."""
+        column, edge = self.columns[feature], rule[0]
         beyond = column.beyond(edge)
         missing = 0
         if column.missing > 0:
@@ -175,7 +175,38 @@ class StumpSearch:
         elif edge == 0:
             missing = direction
         sides = _sides(histogram, beyond, direction)
-        return Stump(feature, edge, threshold, level, direction, missing, *sides)
+        return Stump(feature, *rule, direction, missing, *sides)
+
+
+class SplitSearch(StumpSearch):
+    """Finds the best split of a regression, whose sides may have any two values.
+
+    Histograms hold ``(w + u) / 2`` and ``(w - u) / 2``, for the weights ``w`` of rows and the
+    weighted numbers ``u`` that are fitted by least squares: their difference and their sum are what
+    the Gini impurity needs.  The direction is always 1; a constant vote means that no split helps.
+    """
+
+    def __init__(self, columns: tuple[Column, ...], min_fraction: float = 0.0) -> None:
+        super().__init__(columns, "gini", min_fraction)
+
+    def _stump(self, feature: int, edge: int, histogram: np.ndarray) -> Stump:
+        """Return the stump of the edge to a bin."""
+        column = self.columns[feature]
+        rule = CONSTANT if edge == 0 else _rule(column, edge, histogram.sum(axis=0))
+        stump = self._with_rule(feature, rule, 1, histogram)
+        total = stump.correct + stump.incorrect
+        incorrect = total / 2 if edge == 0 else 0.0
+        return stump._replace(correct=total - incorrect, incorrect=incorrect)
+
+
+def _rule(column: Column, edge: int, weight: np.ndarray) -> tuple[int, float, int]:
+    """Return edge, threshold and level of the stump of the edge to a bin."""
+    level = edge - column.first if column.is_category else -1
+    if edge == column.missing_bin:
+        return edge, np.inf, level
+    if column.is_category:
+        return edge, np.nan, level
+    return *_midpoint(column, edge, weight), level
 
 
 def _midpoint(column: Column, edge: int, weight: np.ndarray) -> tuple[int, float]:
