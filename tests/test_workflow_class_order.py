@@ -43,7 +43,9 @@ def fitted(frame, preset="stump-logistic", positive="ill"):
     return fit_model(training, Plan(preset, 0.1 if has_C else None))
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(
+    "preset", [name for name, preset in PRESETS.items() if preset.task == "classification"]
+)
 def test_scores_of_either_positive_class_are_opposite(frame, preset):
     """Up to the tolerance of training, ties of stumps, and rows that a vote draws by the labels."""
     X = frame[["a", "b", "c"]]

@@ -30,6 +30,7 @@ from everystump._core.solvers.problem import (
     SolverOptions,
     TableKernelMatrix,
 )
+from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import Rows
 from everystump._core.terms import Terms
 from everystump._terms import Term
@@ -263,9 +264,9 @@ class Design:
             self._check_distinct_rows(target, index)
         if self._has_one_class(target):
             return self._constant(target, C)
-        rows = Rows.in_memory(self.packing, index, target, loss, weight, C, n_threads)
+        parts = SolverBlocks(self.packing, index, target, loss, weight, C, n_threads)
         options = SolverOptions(tol, max_iter, progress, start, self.kernel_matrix)
-        return self.solve_rows(loss, rows, options)
+        return self.solve_rows(loss, Rows(parts, C), options)
 
     def solve_rows(self, loss: LossFamily, rows: Rows, options: SolverOptions) -> Solution:
         """Solve one problem on some rows, wherever these are."""

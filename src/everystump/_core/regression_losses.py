@@ -72,13 +72,13 @@ class SquaredLoss(RegressionLoss, SmoothLoss):
         """Return the loss of each row."""
         return self.cost * (margin - self.target) ** 2
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return 2.0 * self.cost * (self.target - margin)
+        return np.multiply(2.0 * self.cost, self.target - margin, out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        return 2.0 * self.cost
+        return np.multiply(2.0, self.cost, out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the second derivative."""
@@ -110,13 +110,15 @@ class Huber(SquaredLoss):
         near = np.minimum(distance, self.delta)
         return self.cost * near * (2.0 * distance - near)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return 2.0 * self.cost * np.clip(self.target - margin, -self.delta, self.delta)
+        near = np.clip(self.target - margin, -self.delta, self.delta)
+        return np.multiply(2.0 * self.cost, near, out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative, 0 beyond ``delta``."""
-        return 2.0 * self.cost * (np.abs(margin - self.target) < self.delta)
+        near = np.abs(margin - self.target) < self.delta
+        return np.multiply(2.0 * self.cost, near, out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -139,13 +141,13 @@ class Poisson(RegressionLoss, SmoothLoss):
         size = _exp(margin + radius) + t * (np.abs(margin) + radius + 1.0) + np.abs(xlogy(t, t))
         return super().total_within(margin, radius) + _ROUNDING * float(self.cost @ size)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return self.cost * (self.target - _exp(margin))
+        return np.multiply(self.cost, self.target - _exp(margin), out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        return self.cost * _exp(margin)
+        return np.multiply(self.cost, _exp(margin), out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -182,13 +184,13 @@ class Gamma(RegressionLoss, SmoothLoss):
         size = _exp(log_t - margin + radius) + np.abs(margin) + np.abs(log_t) + (radius + 1.0)
         return super().total_within(margin, radius) + _ROUNDING * float(self.cost @ size)
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return minus the derivative."""
-        return self.cost * (self._ratio(margin) - 1.0)
+        return np.multiply(self.cost, self._ratio(margin) - 1.0, out=out)
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the second derivative."""
-        return self.cost * self._ratio(margin)
+        return np.multiply(self.cost, self._ratio(margin), out=out)
 
     def typical_curvature(self, a: np.ndarray) -> np.ndarray:
         """Return the curvature where the slope is ``a``."""
@@ -275,15 +277,15 @@ class SmoothedPiecewiseLinear:
         limits = loss.above, loss.below, loss.epsilon
         return loss.cost, loss.target, *limits, self.center, self.penalty
 
-    def slope(self, margin: np.ndarray) -> np.ndarray:
+    def slope(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the maximizing ``a``."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         regressionloops.smoothed_slope(margin, *self._arguments, out)
         return out
 
-    def curvature(self, margin: np.ndarray) -> np.ndarray:
+    def curvature(self, margin: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return ``penalty`` where ``a`` changes with the margin, else 0."""
-        out = np.empty_like(margin)
+        out = np.empty_like(margin) if out is None else out
         regressionloops.smoothed_curvature(margin, *self._arguments, out)
         return out
 

@@ -23,6 +23,7 @@ from everystump._core.losses import LossFamily
 from everystump._core.shapes import Shape, ShapeModel
 from everystump._core.solvers.posterior import Posterior, Sample
 from everystump._core.solvers.problem import Problem
+from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import Rows
 
 # By default, samples are drawn until standard errors have about this relative error.
@@ -77,9 +78,10 @@ def laplace_errors(
     """
     fit_intercept = not design.terms.chains.centered
     problem = Problem(design.terms, design.packing, rows.loss, fit_intercept)
-    solver_rows = Rows.in_memory(
+    parts = SolverBlocks(
         design.packing, None, rows.target, rows.loss, rows.weight, rows.C, n_threads
     )
+    solver_rows = Rows(parts, rows.C)
     solver_rows.set_scores(rows.scores)
     posterior = Posterior(problem, solver_rows)
     known = _known_variances(design, posterior, model)

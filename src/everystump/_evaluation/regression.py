@@ -76,9 +76,10 @@ def evaluate_numbers(
         pinball, flat = (_pinball(actual, p, quantile) for p in (predicted, answer))
         gains = flat - pinball
         if quantile != MEDIAN:
-            figures |= {
-                "pinball_loss": _mean_metric(pinball, flat),
+            figures = {
                 "rows_below": _rows_below(actual, predicted, answer),
+                "pinball_loss": _mean_metric(pinball, flat),
+                **figures,
             }
     return {
         "n_rows": len(actual),

@@ -232,10 +232,12 @@ def _check_same_columns(first: Sequence[Feature], second: Sequence[Feature]) -> 
         )
     missing = [repr(name) for name in names if name not in others]
     extra = [repr(name) for name in others if name not in names]
-    text = f"{truncate_list(missing or extra, 5)}" if missing or extra else "the same, reordered"
+    text = "in another order"
+    if missing or extra:
+        text = f"{truncate_list(missing or extra, 5)} not in all of them"
     raise ValueError(
-        f"X: the columns differ between chunks ({text} not in all of them); all chunks must have "
-        f"the same columns in the same order."
+        f"X: the columns differ between chunks ({text}); all chunks must have the same columns in "
+        f"the same order."
     )
 
 

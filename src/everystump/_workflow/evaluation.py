@@ -87,19 +87,14 @@ def evaluate_bounds(model: Any, X: Any, y: np.ndarray, *, unseen: bool) -> list[
 
 
 def interval_of(model: Any) -> PredictionInterval | None:
-    """Return the prediction intervals of a model, None if it has none, or was edited since."""
+    """Return the prediction intervals of a model, None if it has none."""
     stored = getattr(model, "about_", {}).get("interval")
-    edits: Any = getattr(model, "edits_", ())
-    if stored is None or edits:
-        return None
-    return PredictionInterval(**stored)
+    return None if stored is None else PredictionInterval(**stored)
 
 
 def why_no_interval(model: Any) -> str:
     """Return why a regressor that was fitted by the command has no prediction intervals."""
     about = getattr(model, "about_", {})
-    if getattr(model, "edits_", ()):
-        return "the model was edited since"
     if about.get("refit"):
         return "the refitted model was trained on all rows"
     if not about.get("n_held_out"):

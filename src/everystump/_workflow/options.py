@@ -1,4 +1,4 @@
-"""What the user specifies about a file, its columns, the task, and the terms and loss of a model."""
+"""What the user specifies about a file, its columns, the task, and the model."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
 
+from everystump._sklearn_compat import is_regressor
 from everystump._text import format_percent, format_quantities
 from everystump._workflow.errors import input_errors
 from everystump._workflow.evaluation import interval_of

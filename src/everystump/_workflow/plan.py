@@ -51,8 +51,15 @@ class Plan:
     loss: LossOptions = field(default_factory=LossOptions)
 
     def for_task(self, task: str) -> Plan:
-        """Return the plan with a model for a task."""
-        return self if self.preset else replace(self, preset=DEFAULT_PRESETS[task])
+        """Return the plan with a model for a task; raise if the chosen one is for another."""
+        if self.preset is None:
+            return replace(self, preset=DEFAULT_PRESETS[task])
+        if self.model.task != task:
+            raise InvalidInputError(
+                f"--model {self.preset} is for {self.model.task}, but the target is for {task}; "
+                f"use --model {DEFAULT_PRESETS[task]}."
+            )
+        return self
 
     @property
     def model(self) -> Preset:

@@ -105,7 +105,8 @@ def _stump_preset(
 def _regression_loss(model: Any) -> str:
     """Return the loss of a regressor, and the quantile that it predicts."""
     what = f" of the {model.quantile:g} quantile" if model.loss == "quantile" else ""
-    return f"{model.loss.replace('_', '-')} loss{what}"
+    name = "Poisson" if model.loss == "poisson" else model.loss.replace("_", "-")
+    return f"{name} loss{what}"
 
 
 def _vote(C: float | None, seed: int) -> Any:

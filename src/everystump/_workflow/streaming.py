@@ -15,7 +15,6 @@ import numpy as np
 
 from everystump._core.progress import transient
 from everystump._explanations.access import certificate_and_path
-from everystump._scratch import available_memory
 from everystump._text import InvalidInputError, format_bytes, pluralize
 from everystump._workflow.errors import collect_warnings, input_errors
 from everystump._workflow.evaluation import interaction_results
@@ -29,12 +28,9 @@ from everystump._workflow.fitting import (
 from everystump._workflow.options import ColumnOptions, Dialect, InteractionOptions
 from everystump._workflow.plan import Plan
 from everystump._workflow.presets import PRESETS
-from everystump._workflow.reading.stream import FileStream, is_single
+from everystump._workflow.reading.stream import FileStream, find_large, is_single
 from everystump._workflow.spool import Head, Spool, spool_files
 
-# Files are read in chunks if they are larger than this fraction of the available memory: in
-# memory, the text, the table and the fit take several times the size of the file.
-_MEMORY_FRACTION = 1 / 8
 # At most this many rows are held out, and used to choose C.
 MAX_HELD_OUT_ROWS = MAX_SELECTION_ROWS = 200_000
 
@@ -47,18 +43,13 @@ def find_stream(path: Path, requested: bool | None, plan: Plan) -> FileStream | 
     """
     if requested is False or (str(path) == "-" and not path.exists()):
         return None
+    stream = FileStream.find(path) if requested else find_large(path)
     obstacle = _obstacle(plan)
+    if stream is None or obstacle is None:
+        return stream
     if requested is None and is_single(path):
-        try:
-            stream = FileStream.find(path)
-            is_small = stream.n_bytes() <= _MEMORY_FRACTION * available_memory()
-        except InvalidInputError:
-            return None  # the other reader reports what is wrong, or supports it
-        return None if is_small or obstacle else stream
-    stream = FileStream.find(path)
-    if obstacle:
-        raise InvalidInputError(f"{path} cannot be read in chunks: {obstacle}.")
-    return stream
+        return None
+    raise InvalidInputError(f"{path} cannot be read in chunks: {obstacle}.")
 
 
 def _obstacle(plan: Plan) -> str | None:

@@ -39,11 +39,10 @@ def bound(model: Path, data: Path, dialect: Dialect, as_json: bool) -> None:
     """
     with exit_on_input_error():
         from everystump._text import InvalidInputError
-        from everystump._workflow.matching import match_labeled_rows, read_table
+        from everystump._workflow.matching import read_labeled_rows
 
         fitted = load_model(model)
-        frame, notes = read_table(data, dialect, fitted)
-        rows = match_labeled_rows(fitted, frame)
+        rows, notes = read_labeled_rows(data, dialect, fitted)
         if rows.target is None:
             target = getattr(fitted, "about_", {}).get("target")
             raise InvalidInputError(

@@ -108,7 +108,7 @@ def _interactions(record: dict[str, Any]) -> str:
 
 def _evaluation(about: dict[str, Any]) -> str:
     """Return the error or R², how it was estimated, and for which model."""
-    text = _error(about["error"]) if "error" in about else _fraction_explained(about)
+    text = _error(about["error"]) if "error" in about else _first_metric(about)
     refit = about.get("refit")
     if not refit:
         return wrap(f"{text}:")
@@ -122,16 +122,14 @@ def _error(error: dict[str, Any]) -> str:
     return f"Error {value} ({interval} {low} to {high}; {rows})"
 
 
-def _fraction_explained(about: dict[str, Any]) -> str:
-    """Return R² with its interval, if there are enough rows for these."""
+def _first_metric(about: dict[str, Any]) -> str:
+    """Return R², or for a quantile the fraction of rows below it, with its interval."""
+    from everystump._evaluation import metric_rows
+
     rows, _, interval = about["evaluated"].rpartition(", ")
-    found = about["figures"]["figures"].get("r2")
-    if found is None:
-        return f"Evaluated on {rows}"
-    limits = (
-        "" if found["low"] is None else f"{interval} {found['low']:.3f} to {found['high']:.3f}; "
-    )
-    return f"R² {found['value']:.3f} ({limits}{rows})"
+    first = metric_rows(about["figures"])[0]
+    limits = f"{interval} {first['interval']}; " if first["interval"] else ""
+    return f"{first['name'][0].upper()}{first['name'][1:]} {first['value']} ({limits}{rows})"
 
 
 def _intervals(model: Any) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
-from distributed import Client, KilledWorker
+from distributed import Client, Future, KilledWorker, wait
 from distributed.comm import CommClosedError
 
 from everystump._core.blocks import combine
@@ -22,6 +22,8 @@ from everystump.dask._worker import WorkerRows
 
 # Seconds between two looks at a worker that has not answered yet.
 _POLL = 0.5
+# Seconds for moving the result of a task here; a lost one has no result until it is computed again.
+_TRANSFER = 10.0
 # A part that is lost so many times is given up.
 _MAX_LOSSES = 20
 
@@ -102,7 +104,7 @@ class RowCluster:
         future = self._client.compute(task)
         while True:
             try:
-                return future.result(timeout=_POLL)
+                return _poll(future)
             except TimeoutError:
                 workers = self._watch.check(None)
                 if not workers:
@@ -112,6 +114,22 @@ class RowCluster:
                     f"Several workers were lost while they read a partition ({error}); give the "
                     f"workers more memory, or split the data into smaller partitions."
                 ) from error
+            except Exception as error:
+                partition = self._failed_partition(future)
+                if partition is None:
+                    raise
+                what = " ".join(str(error).split()).rstrip(".")
+                raise ValueError(
+                    f"Partition {partition} cannot be read ({type(error).__name__}: {what}); check "
+                    f"its file, or the function that makes it."
+                ) from error
+
+    def _failed_partition(self, future: Any) -> int | None:
+        """Return the number of the partition whose task failed, None if another task did."""
+        scheduler: Any = self._client.scheduler
+        cause = self._client.sync(scheduler.get_error_cause, keys=[future.key])
+        # Tasks of collections have keys (name, number, ...), other ones are named.
+        return cause[1] if isinstance(cause, tuple) else None
 
     def keep(self, mask: Sequence[bool]) -> None:
         """Remove all other parts."""
@@ -220,7 +238,7 @@ class RowCluster:
             raise _WorkerLostError
         while True:
             try:
-                return future.result(timeout=_POLL)
+                return _poll(future)
             except TimeoutError:
                 if part.worker not in self._watch.check([part.worker]):
                     raise _WorkerLostError from None
@@ -236,3 +254,17 @@ class RowCluster:
         workers = self._watch.wait_for_workers(lost)
         held = [part.worker for part in self._parts]
         return min(workers, key=held.count)
+
+
+def _poll(future: Any) -> Any:
+    """Return the result of a task or call; raise TimeoutError if there is none after a while."""
+    if not isinstance(future, Future):
+        return future.result(timeout=_POLL)
+    wait(future, timeout=_POLL)
+    try:
+        return future.result(timeout=_TRANSFER)
+    except UnboundLocalError:
+        # Dask raises it, by mistake, if waiting is canceled because a worker was lost.
+        if future.status == "error":
+            raise
+        raise TimeoutError from None

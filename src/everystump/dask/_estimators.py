@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -68,12 +68,24 @@ class _Encoded(NamedTuple):
         return [(k, f", class {name}") for k, name in enumerate(self.classes.tolist())]
 
 
-class _DaskEstimator(ScoreClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class _ClusterParameters:
+    """The parameters that the estimators for Dask collections have in common."""
+
+    client: Any = None
+    timeout: float = 60.0
+
+
+_CONSTRAINTS: dict[str, list] = {
+    "client": [Client, None],
+    "timeout": [Interval(Real, 0, None, closed="neither")],
+}
+
+
+class _DaskEstimator(_ClusterParameters, ScoreClassifier):
     """What the estimators for Dask collections have in common."""
 
     _local_class: ClassVar[type]
-    client: Any
-    timeout: float
     categorical_features: Any
     class_weight: Any
     n_jobs: int | None
@@ -217,12 +229,6 @@ class _DaskProbabilities(_DaskEstimator):
         return self._map(X, "predict_proba", len(self.classes_), np.float64)
 
 
-_CONSTRAINTS: dict[str, list] = {
-    "client": [Client, None],
-    "timeout": [Interval(Real, 0, None, closed="neither")],
-}
-
-
 class _DaskStumpEnsemble(_DaskEstimator, FixedCClassifier):
     """An infinite ensemble of stumps on a cluster."""
 
@@ -316,10 +322,6 @@ class DaskStumpSVC(_DaskStumpEnsemble, StumpSVC):
     _local_class = StumpSVC
     _parameter_constraints: ClassVar[dict] = {**StumpSVC._parameter_constraints, **_CONSTRAINTS}
 
-    _: KW_ONLY
-    client: Any = None
-    timeout: float = 60.0
-
 
 @dataclass(eq=False, repr=False)
 class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpLogisticRegression):
@@ -338,10 +340,6 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
         **StumpLogisticRegression._parameter_constraints,
         **_CONSTRAINTS,
     }
-
-    _: KW_ONLY
-    client: Any = None
-    timeout: float = 60.0
 
 
 @dataclass(eq=False, repr=False)
@@ -362,10 +360,6 @@ class DaskStumpBoostingClassifier(_DaskProbabilities, StumpBoostingClassifier):
         **StumpBoostingClassifier._parameter_constraints,
         **_CONSTRAINTS,
     }
-
-    _: KW_ONLY
-    client: Any = None
-    timeout: float = 60.0
 
     def _encoding(self) -> tuple[Measure, int, dict[str, Any]]:
         for name, default in (("validation_fraction", None), ("warm_start", False)):

@@ -17,6 +17,7 @@ from everystump._core.blocks import Block, Blocks, max_block_rows
 from everystump._core.codes import Codes, concatenate_rows
 from everystump._core.losses import LossFamily
 from everystump._core.packing import Packing
+from everystump._core.threads import thread_buffer
 
 # If less than this fraction of the rows have curvature, their codes are copied.
 _MAX_COPIED_FRACTION = 0.75
@@ -142,6 +143,7 @@ class SolverBlock(Block):
         self.margin = np.zeros(len(target))
         self.step = np.zeros(len(target))
         self.a = np.zeros(len(target))
+        self.weight = np.empty(0)  # the curvature, see `curvature`
 
     def set_c(self, C: float) -> None:
         """Set C, and with it the cost of every row."""
@@ -156,7 +158,7 @@ class SolverBlock(Block):
 
     def smooth_at_duals(self, penalty: float) -> None:
         """Smooth the loss around the current dual variables."""
-        self._smooth(penalty, self.a)
+        self._smooth(penalty, self.a.copy())
 
     def smooth_at(self, penalty: float, dual_coef: np.ndarray) -> None:
         """Smooth the loss around other dual variables ``y a``, one per row of the table."""
@@ -172,7 +174,7 @@ class SolverBlock(Block):
     def scale_duals(self, scale: np.ndarray) -> None:
         """Multiply the dual variables by factors for positive and for negative ``y a``."""
         side, _ = self.true_loss.sides(self.positive, self.a)
-        self.a = np.where(side, scale[0], scale[1]) * self.a
+        self.a *= np.where(side, scale[0], scale[1])
 
     def _table(self) -> np.ndarray:
         return np.empty(self.codes.n_entries)
@@ -180,10 +182,11 @@ class SolverBlock(Block):
     def sums(self, refit: bool) -> RowSums:
         """Set the dual variables to the slopes at the margins if ``refit``; return the sums."""
         if refit and self.loss is self.true_loss:
-            self.a, dual, loss = self.loss.slope_dual_total(self.margin)
+            dual = thread_buffer(self.n_rows)
+            loss = self.loss.slope_dual_total(self.margin, self.a, dual)
         else:
             if refit:
-                self.a = self.loss.slope(self.margin)
+                self.loss.slope(self.margin, self.a)
             dual, loss = self.true_loss.dual(self.a), self.true_loss.total(self.margin)
         side, size = self.true_loss.sides(self.positive, self.a)
         totals = np.array(rowloops.sum_by_class(size, side))
@@ -202,16 +205,20 @@ class SolverBlock(Block):
 
         Active rows are those with curvature; `product` uses only them.
         """
-        self.weight = self.loss.curvature(self.margin)
-        active = np.flatnonzero(self.weight)
-        self._active_codes, self._active_offset = self.codes, self.offset
-        if len(active) < _MAX_COPIED_FRACTION * len(self.weight):
-            self.weight = self.weight[active]
-            self._active_codes = self.codes.take(active, self.offset)
-            self._active_offset = 0
+        is_full = len(self.weight) == self.n_rows
+        weight = self.weight if is_full else thread_buffer(self.n_rows)
+        self.loss.curvature(self.margin, weight)
+        n_active = int(np.count_nonzero(weight))
+        if n_active < _MAX_COPIED_FRACTION * self.n_rows:
+            active = np.flatnonzero(weight)
+            self.weight = weight[active]
+            self._active_codes, self._active_offset = self.codes.take(active, self.offset), 0
+        else:
+            self.weight = weight if is_full else weight.copy()
+            self._active_codes, self._active_offset = self.codes, self.offset
         table, n = self._table(), len(self.weight)
         rowloops.scatter(self._active_codes, self.weight, 0, n, table, self._active_offset)
-        return Curvature(table, len(active))
+        return Curvature(table, n_active)
 
     def active_rows(self) -> ActiveRows:
         """Return codes and curvature of the active rows."""
@@ -259,7 +266,7 @@ class SolverBlock(Block):
 
     def take_step(self, t: float) -> None:
         """Move the margins by ``t`` times the direction."""
-        self.margin += t * self.step
+        self.margin += np.multiply(self.step, t, out=thread_buffer(self.n_rows))
 
     def directional_slopes(self, lengths: Sequence[float]) -> np.ndarray:
         """Return minus the derivatives of the summed loss along the direction at some lengths."""
@@ -267,7 +274,7 @@ class SolverBlock(Block):
 
     def full_step_loss(self) -> StepLoss:
         """Return the loss and the smallest margin after a full step."""
-        margin = self.margin + self.step
+        margin = np.add(self.margin, self.step, out=thread_buffer(self.n_rows))
         return StepLoss(self.true_loss.total(margin), float(margin.min()))
 
     def worst_loss(self, radius: float) -> float:

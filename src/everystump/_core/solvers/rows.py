@@ -13,14 +13,11 @@ from typing import Protocol
 import numpy as np
 
 from everystump._core.blocks import Parts
-from everystump._core.losses import LossFamily
-from everystump._core.packing import Packing
 from everystump._core.solvers.row_blocks import (
     ActiveRows,
     Curvature,
     Noise,
     RowSums,
-    SolverBlocks,
     StepLoss,
 )
 
@@ -55,20 +52,6 @@ class Rows:
         self.n_threads, self.total_weight = parts.n_threads, parts.total_weight
         self.passes = 0.0
         self.n_active = self.n_rows
-
-    @classmethod
-    def in_memory(
-        cls,
-        packing: Packing,
-        index: np.ndarray | None,
-        target: np.ndarray,
-        loss: LossFamily,
-        weight: np.ndarray,
-        C: float,
-        n_threads: int,
-    ) -> Rows:
-        """Return rows of a table in memory; see `SolverBlocks`."""
-        return cls(SolverBlocks(packing, index, target, loss, weight, C, n_threads), C)
 
     def subsample(self, k: int) -> Rows:
         """Return one out of every ``k`` rows as a separate problem, with C multiplied by ``k``."""

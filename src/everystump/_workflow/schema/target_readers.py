@@ -13,7 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from everystump._text import InvalidInputError, format_quantities, pluralize, truncate_list
+from everystump._text import (
+    InvalidInputError,
+    format_number,
+    format_quantities,
+    pluralize,
+    truncate_list,
+)
 from everystump._workflow.options import CLASSIFICATION, REGRESSION, ColumnOptions
 from everystump._workflow.reading.frames import unique_cells
 from everystump._workflow.schema.columns import NUMBERS, column_kind
@@ -203,7 +209,7 @@ class NumberReader(TargetReader):
         """Return the number of each row."""
         if not sum(map(len, self.parts)):
             raise no_targets_error(self.name)
-        return NumberTarget(self.name, np.concatenate(self.parts))
+        return NumberTarget(self.name, np.concatenate(self.parts), self.parser.sign)
 
     def describe_dropped(self) -> list[str]:
         """Return sentences about rows without a target, and about words instead of numbers."""
@@ -217,7 +223,10 @@ class NumberReader(TargetReader):
     def describe(self, target: Any) -> list[str]:
         """Return sentences about the task and the numbers."""
         y = target.numbers
-        low, high, mean = format_quantities(float(y.min()), float(y.max()), float(y.mean()))
+        limits = float(y.min()), float(y.max())
+        low, high, mean = format_quantities(*limits, float(y.mean()))
+        if np.all(y % 1 == 0):
+            low, high = map(format_number, limits)
         task = f"Task: regression{self.why}."
         return [*self.notes, task, f"Target: {self.name}, from {low} to {high}, mean {mean}."]
 

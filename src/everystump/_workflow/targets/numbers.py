@@ -40,9 +40,12 @@ class NumberTarget(Target):
     ----------
     numbers : ndarray of shape (n_rows,)
         Finite numbers.
+    unit : str
+        Currency or percent sign of the numbers, if the file has it.
     """
 
     numbers: np.ndarray
+    unit: str = ""
     task: ClassVar[str] = REGRESSION
 
     def __len__(self) -> int:
@@ -98,8 +101,8 @@ class NumberTarget(Target):
         """Raise if there are fewer than two rows."""
         if len(self) < 2:
             raise InvalidInputError(
-                f"{pluralize(len(self), 'training row')} are too few to choose "
-                f"{option.replace('-', ' ')} by cross-validation; pass --{option}, or more rows."
+                f"A single training row is too few to choose {option.replace('-', ' ')} by "
+                f"cross-validation; pass --{option}, or more rows."
             )
 
     def check_subsamples(self, subsample: float, preset: str, cv: int | None) -> None:
@@ -110,8 +113,9 @@ class NumberTarget(Target):
         return model.fit(X, self.numbers)
 
     def describe_training(self, model: Any) -> dict[str, Any]:
-        """Return the constant that is the baseline: the mean, or a quantile for a model of it."""
-        return {"baseline": constant_baseline(self.numbers, predicted_quantile(model))}
+        """Return the unit, and the baseline: the mean, or a quantile for a model of it."""
+        unit = {"unit": self.unit} if self.unit else {}
+        return {"baseline": constant_baseline(self.numbers, predicted_quantile(model))} | unit
 
     def predictions(self, model: Any, X: Any) -> NumberPredictions:
         """Return the predictions of a regressor."""
