@@ -6,6 +6,7 @@ import pytest
 from everystump import StumpLogisticRegression, StumpRegressor, StumpSVC
 from everystump._core.solvers.posterior import Posterior
 from everystump._core.solvers.problem import Problem
+from everystump._core.solvers.row_blocks import SolverBlocks
 from everystump._core.solvers.rows import Rows
 from everystump._core.standard_errors import FittedRows
 
@@ -51,9 +52,10 @@ class Explicit:
     def posterior(self):
         problem = Problem(self.design.terms, self.design.packing, self.rows.loss)
         own = self.rows
-        rows = Rows.in_memory(
+        parts = SolverBlocks(
             self.design.packing, None, own.target, own.loss, own.weight, own.C, n_threads=1
         )
+        rows = Rows(parts, own.C)
         rows.set_scores(own.scores)
         return Posterior(problem, rows)
 
