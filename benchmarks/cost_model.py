@@ -27,8 +27,9 @@ from everystump.datasets import flip_labels, make_twonorm
 
 _PHASES = (SKETCHES, ENCODING, SOLVER, "rest")
 _GATHER, _SCATTER = f"{SOLVER}: set_direction", f"{SOLVER}: sums"
-_PILOT_ROWS = (50_000, 250_000)
-_MIN_PARTS, _MAX_PART_ROWS = 8, 62_500
+# Partitions have the same size in all fits: the time of a sketch is not linear in it.
+_PART_ROWS = 62_500
+_PILOT_ROWS = (2 * _PART_ROWS, 8 * _PART_ROWS)
 # The network of the plan: bytes per second of the client, and seconds for the way there and back.
 _BANDWIDTH, _LATENCY = 1.25e9, 0.5e-3
 _HEADER = (
@@ -233,7 +234,7 @@ def _simulate(size: Size) -> tuple[Any, Any]:
     import dask.array as da
     from distributed import wait
 
-    n_parts = max(_MIN_PARTS, -(-size.n_rows // _MAX_PART_ROWS))
+    n_parts = max(size.n_threads, -(-size.n_rows // _PART_ROWS))
     rows = -(-size.n_rows // n_parts)
     samples, labels = [], []
     for seed in range(n_parts):
