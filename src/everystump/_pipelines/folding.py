@@ -28,6 +28,7 @@ _VALID = {
     "interaction_cv_results_",
     "interaction_strength_",
     "intercept_",
+    "multi_class_",
     "n_iter_",
     "refined_cv_results_",
 }

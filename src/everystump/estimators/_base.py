@@ -229,7 +229,8 @@ class ProbabilityClassifier(ScoreClassifier):
         -------
         ndarray of shape (n_samples, n_classes)
             Probabilities in the order of ``classes_``; each row sums to 1.  With more than two
-            classes, the one-vs-rest probabilities are normalized.
+            classes, they are the softmax of the scores of a multinomial model; those of
+            one-vs-rest problems are normalized.
         """
         return self._probabilities(self.decision_function(X))
 
@@ -265,6 +266,14 @@ class LogOddsClassifier(ProbabilityClassifier, ShapeClassifier):
     # The log-odds are this factor times the scores.
     _log_odds_factor: ClassVar[float] = 1.0
 
+    @property
+    def _has_softmax(self) -> bool:
+        """Whether the scores of several classes are those of one multinomial model."""
+        return False
+
+    def _log_probabilities(self, scores: np.ndarray) -> np.ndarray:
+        return log_probabilities(self._log_odds_factor * scores, softmax=self._has_softmax)
+
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithm of `predict_proba`.
 
@@ -278,10 +287,10 @@ class LogOddsClassifier(ProbabilityClassifier, ShapeClassifier):
         ndarray of shape (n_samples, n_classes)
             Log-probabilities in the order of ``classes_``.
         """
-        return log_probabilities(self._log_odds_factor * self.decision_function(X))
+        return self._log_probabilities(self.decision_function(X))
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return np.exp(log_probabilities(self._log_odds_factor * scores))
+        return np.exp(self._log_probabilities(scores))
 
 
 class TabularEstimator(ShapeEstimator):

@@ -37,6 +37,7 @@ _VALID = {
     "feature_names_in_",
     "interactions_",
     "intercept_",
+    "multi_class_",
     "n_features_in_",
     "shapes_",
     "surface_density_",

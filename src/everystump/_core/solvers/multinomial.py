@@ -30,13 +30,15 @@ from everystump._core.solvers.multinomial_duality import (
     objective_terms,
 )
 from everystump._core.solvers.multinomial_rows import ClassSums, MultinomialRows
-from everystump._core.solvers.multinomial_system import MultinomialSystem, PrincipalDirections
+from everystump._core.solvers.multinomial_system import MultinomialSystem, solve_singular
 from everystump._core.solvers.newton_system import StoppingRule, line_search
 from everystump._core.solvers.problem import Problem, Progress, Solution
 
 # Classes balance if their imbalances are at most this fraction of their costs.
 _BALANCED = 1e-12
 _MAX_BALANCE_STEPS = 50
+# The accuracy of Newton directions: on digits and usps, 0.1 took about 0.7 of the products of 0.01.
+_DIRECTION_ACCURACY = 0.1
 # As for two classes, see `everystump._core.solvers.newton`.
 _UNCHANGED_FRACTION = 0.05
 
@@ -73,7 +75,7 @@ class MultinomialIterate:
             if relative <= _BALANCED or (relative < 1e-8 and relative > previous / 2):
                 break
             previous = relative
-            change = PrincipalDirections(sums.curvature).solve(imbalance)
+            change = solve_singular(sums.curvature, imbalance)
             length = float(np.ptp(change))
             change *= np.log1p(length) / length if length > 0.0 else 0.0
             self.intercepts = self.intercepts + change
@@ -126,7 +128,7 @@ def solve_multinomial(
         max_gap = tol if starts is None or n_iter > 0 else _UNCHANGED_FRACTION * tol
         if current.gap <= max_gap or n_iter == max_iter:
             break
-        stop = StoppingRule(0.1 * tol * current.primal, np.inf, problem.terms.direction_accuracy)
+        stop = StoppingRule(0.1 * tol * current.primal, np.inf, _DIRECTION_ACCURACY)
         iterate.newton_step(current.residual, sums, stop)
         n_iter += 1
     iterate.center()

@@ -126,11 +126,9 @@ class MultinomialBlock(RowBlock):
         totals = self._sums(np.abs(self.a))
         return DualSums(self._scatter(self.a), totals, self._sums(self.a), *found)
 
-    def curvature(self, basis: np.ndarray) -> np.ndarray:
-        """Return the curvature by joint bin in each direction of a basis of the classes."""
-        variance = (basis**2).T @ self.p - (basis.T @ self.p) ** 2
-        np.maximum(variance, 0.0, out=variance)
-        return self._scatter(np.multiply(variance, self.cost, out=variance))
+    def curvature(self) -> np.ndarray:
+        """Return the curvature of each class alone, ``cost p (1 - p)``, by joint bin."""
+        return self._scatter(self.cost * (self.p - self.p**2))
 
     def curved_direction(self) -> np.ndarray:
         """Return the sum over the rows of the curvature times the direction."""
@@ -230,10 +228,10 @@ class MultinomialRows:
         sums.tables = self.packing.fold(sums.tables)
         return sums
 
-    def curvature(self, basis: np.ndarray) -> np.ndarray:
-        """Return the curvature by joint bin in each direction of a basis of the classes."""
+    def curvature(self) -> np.ndarray:
+        """Return the curvature of each class alone by joint bin."""
         self.passes += self.n_classes
-        return self._blocks.call("curvature", basis)
+        return self._blocks.call("curvature")
 
     def curved_direction(self) -> np.ndarray:
         """Return the sum over the rows of the curvature times the direction."""

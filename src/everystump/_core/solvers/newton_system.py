@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -212,8 +213,15 @@ def solve_in_span(
     return multiplier + db * ones, db
 
 
+class HasDirection(Protocol):
+    """Rows with a direction of their scores."""
+
+    def directional_slope(self, t: float) -> float:
+        """Return minus the derivative of the summed loss along the direction at length ``t``."""
+
+
 def line_search(
-    rows: Rows,
+    rows: HasDirection,
     weights: np.ndarray,
     dw: np.ndarray,
     constraints: SignConstraints = NO_CONSTRAINTS,
