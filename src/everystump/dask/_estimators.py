@@ -329,6 +329,8 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     ----------
     C : float, default=1.0
         As in `StumpLogisticRegression`, like all other parameters.
+    multi_class : {"ovr"}, default="ovr"
+        On a cluster, several classes are one-vs-rest problems; "multinomial" is for two classes.
     client, timeout
         As in `DaskStumpSVC`.
     """
@@ -340,8 +342,17 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     }
 
     _: KW_ONLY
+    multi_class: str = "ovr"
     client: Any = None
     timeout: float = 60.0
+
+    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+        if self.multi_class == "multinomial" and len(encoded.classes) > 2:
+            raise ValueError(
+                f'multi_class="multinomial" is not supported on a cluster for '
+                f'{len(encoded.classes)} classes; use multi_class="ovr", or fit locally.'
+            )
+        super()._fit_cluster(encoded, summary)
 
 
 @dataclass(eq=False, repr=False)

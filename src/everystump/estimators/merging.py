@@ -69,6 +69,8 @@ def merge(models: Sequence[Any], weights: Any = None) -> Any:
         )
         for d, feature in enumerate(features)
     )
+    if hasattr(models[0], "multi_class_"):
+        merged.multi_class_ = models[0].multi_class_
     _merge_interactions(merged, models, by_model)
     return merged
 
@@ -93,6 +95,12 @@ def _check_same_kind(models: list[Any]) -> None:
             raise ValueError(
                 f"models[{k}] has the classes {model.classes_.tolist()}, and models[0] "
                 f"{first.classes_.tolist()}; all models need the same classes."
+            )
+        kinds = [getattr(m, "multi_class_", None) for m in (first, model)]
+        if kinds[0] != kinds[1] and len(first.classes_) > 2:
+            raise ValueError(
+                f"models[{k}] was fitted with multi_class={kinds[1]!r}, and models[0] with "
+                f"{kinds[0]!r}; all models need the same kind of scores."
             )
         names, others = ([f.name for f in m.feature_info_] for m in (first, model))
         if names != others:

@@ -170,6 +170,9 @@ class ModelRecord:
     takes_missing: bool  # if not, rows with a missing value have no score
     log_odds: float | None  # the factor of scores that are log-odds; None without probabilities
     terms: Terms  # one score for two classes, else one per class
+    # Whether probabilities of several classes are the softmax of their scores, or else normalized
+    # probabilities of each class against the rest.
+    softmax: bool = False
 
     @property
     def names(self) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from everystump._core.kernel_machines.registry import KERNELS, count_cuts, kernel_constant
 from everystump.export._rows import rows_to_matrix
 
-_FORMAT, _VERSIONS = "everystump-model", (1, 2)
+_FORMAT, _VERSIONS = "everystump-model", (1, 2, 3)
 
 
 class JsonScores(NamedTuple):
@@ -69,7 +69,8 @@ def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> JsonScor
     predicted = zip(no_score, _class_indices(scores), strict=True)
     labels = [None if is_missing else model["classes"][k] for is_missing, k in predicted]
     factor = model["log_odds"]
-    probability = None if factor is None else _probabilities(factor * scores)
+    softmax = model.get("probabilities") == "softmax"
+    probability = None if factor is None else _probabilities(factor * scores, softmax=softmax)
     return JsonScores(scores[:, 0] if scores.shape[1] == 1 else scores, labels, probability)
 
 
@@ -88,7 +89,7 @@ def _parse(document: Any) -> Mapping[str, Any]:
     if header not in {(_FORMAT, version) for version in _VERSIONS}:
         raise ValueError(
             f"document has the format and version {header}, but score_json reads {_FORMAT!r} in "
-            f"versions 1 and 2; write it with everystump.export.to_json."
+            f"versions 1 to 3; write it with everystump.export.to_json."
         )
     return parsed
 
@@ -222,10 +223,10 @@ def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
     return out
 
 
-def _probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Return class probabilities; with several classes, normalized one-vs-rest ones."""
+def _probabilities(log_odds: np.ndarray, *, softmax: bool) -> np.ndarray:
+    """Return class probabilities; with several classes, a softmax or normalized one-vs-rest ones."""
     if log_odds.shape[1] == 1:
         return np.exp(-np.logaddexp(0.0, np.column_stack([log_odds, -log_odds])))
-    log_p = -np.logaddexp(0.0, -log_odds)
+    log_p = log_odds if softmax else -np.logaddexp(0.0, -log_odds)
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)
