@@ -22,6 +22,7 @@ from benchmarks import (
     many_rows,
     measures,
     memory,
+    multinomial,
     page,
     pairs,
     perceptron,
@@ -82,6 +83,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Skipped]]] = {
     "pairs-usps": pairs.usps,
     "pairs-memory": pairs.memory,
     "pairs-predict": pairs.prediction,
+    "multinomial": multinomial.usps,
 }
 STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "cs": cs.seven_cs,
@@ -89,6 +91,7 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "bounds-table": bounds_table.all_bounds,
     "protocols": protocols.open_choices,
     "calibration": calibration.curves,
+    "multinomial-tables": multinomial.tables,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
     "dask-faults": dask_cluster.lost_workers,
