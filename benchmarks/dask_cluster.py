@@ -152,15 +152,15 @@ class _Traffic:
 
 @contextmanager
 def _count_traffic() -> Iterator[_Traffic]:
-    """Count the bytes of the arguments and results of calls to problems on all workers."""
+    """Count the bytes of the arguments and results of messages to problems on all workers."""
     from everystump.dask._cluster import RowCluster
 
     traffic, original = _Traffic(), RowCluster._run
 
     def run(self: Any, call: Any) -> list[Any]:
+        sent = len(pickle.dumps([*self._waiting, call])) * self.n_parts
         results = original(self, call)
         if call.method == "call":
-            sent = len(pickle.dumps(call.args)) * self.n_parts
             traffic.sizes.append(sent + sum(len(pickle.dumps(result)) for result in results))
         return results
 

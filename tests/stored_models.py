@@ -64,6 +64,26 @@ THREE = {
 CASES = [(name, 2) for name in TWO] + [(name, 3) for name in THREE]
 
 
+REGRESSORS = {
+    "StumpRegressor": everystump.StumpRegressor(),
+    "StumpRegressor, poisson": everystump.StumpRegressor(
+        loss="poisson", monotonic_cst=[1, 0, 0, 0]
+    ),
+    "StumpRegressor, quantile": everystump.StumpRegressor(loss="quantile", quantile=0.9),
+    "StumpRegressor, interactions": everystump.StumpRegressor(interactions=3, interaction_bins=8),
+    "StumpRegressorCV": everystump.StumpRegressorCV(
+        Cs=[0.1, 1.0], cv=2, loss="gamma", interactions=0
+    ),
+}
+
+
+@cache
+def regression_table():
+    """A table of 4 features, and positive targets."""
+    X, _ = make_twonorm(120, random_state=0)
+    return X[:, :4], np.exp(0.3 * X[:, 0] + 0.1 * X[:, 1] * X[:, 2])
+
+
 @cache
 def table(n_classes):
     """A table of 4 features; three classes have text labels."""
@@ -76,4 +96,6 @@ def table(n_classes):
 
 @cache
 def fitted(name, n_classes=2):
+    if name in REGRESSORS:
+        return clone(REGRESSORS[name]).fit(*regression_table())
     return clone(TWO[name]).fit(*table(n_classes))

@@ -21,6 +21,8 @@ ESTIMATORS = [
     "StumpBoostingClassifier",
     "StumpLogisticRegression",
     "StumpLogisticRegressionCV",
+    "StumpRegressor",
+    "StumpRegressorCV",
     "StumpSVC",
     "StumpSVCCV",
     "SubsampleVotingClassifier",

@@ -116,7 +116,7 @@ def max_block_rows(n_threads: int) -> int:
 
 
 def combine(parts: Sequence[Any]) -> Any:
-    """Return the sum of the results of parts, in their order; None if they return nothing.
+    """Return the sum of the results of parts, in their order, without those that are None.
 
     The first array is overwritten.
 
@@ -161,6 +161,9 @@ class Parts(Protocol):
         ``n_rows`` is the number of rows that the method reads in total, all of them by default.
         """
 
+    def update(self, method: str, *args: Any, n_rows: float | None = None) -> None:
+        """Call a method of all parts that returns nothing, at the latest before the next `call`."""
+
 
 B = TypeVar("B", bound="RowBlock | ClassSortedBlock")
 
@@ -201,6 +204,10 @@ class Blocks(Generic[B]):
         return combine(
             thread_map(lambda block: getattr(block, method)(*args), self.blocks, n_threads)
         )
+
+    def update(self, method: str, *args: Any, n_rows: float | None = None) -> None:
+        """Call a method of all blocks that returns nothing."""
+        self.call(method, *args, n_rows=n_rows)
 
     def _threads_for(self, n_rows: float) -> int:
         return self.n_threads if n_rows * self.n_lookups >= _MIN_CODES_FOR_THREADS else 1

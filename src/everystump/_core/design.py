@@ -11,11 +11,11 @@ import numpy as np
 
 from everystump._core import rowloops
 from everystump._core.chains import Chains
-from everystump._core.columns import Column, Columns, make_columns
+from everystump._core.columns import Columns, make_columns
 from everystump._core.fitted_shapes import SurfaceBuilder, inside_cells, spread_weights
 from everystump._core.interaction_layout import add_interactions, make_interactions
 from everystump._core.losses import LossFamily
-from everystump._core.measures import Masses, Measure
+from everystump._core.measures import Masses, Measure, finite_masses
 from everystump._core.packing import Packing, keep_columns, pack
 from everystump._core.purify import Purifier
 from everystump._core.screening import Residuals, Screener
@@ -108,7 +108,7 @@ class Design:
         if feature_range is not None:
             columns = _widen(columns, feature_range)
         masses = tuple(
-            _finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
+            finite_masses(measure, column, d) for d, column in enumerate(columns.columns)
         )
         chains = Chains.from_columns(columns.columns, masses, centered=not fit_intercept)
         packing = (pack if join else keep_columns)(columns.codes, columns.sizes)
@@ -418,17 +418,6 @@ class Design:
         knots = np.concatenate([[column.low], curve.knots, [column.high]])
         values = np.concatenate([ends[:1], curve.values, ends[1:]])[keep]
         return Shape(knots[keep], values, curve.missing)
-
-
-def _finite_masses(measure: Measure, column: Column, d: int) -> Masses:
-    """Return the masses of a feature; raise if their sum overflows."""
-    masses = measure.stump_masses(column, d)
-    if not np.isfinite(masses.inside.sum() + masses.outside):
-        raise ValueError(
-            f"measure: feature {d} ranges from {column.low:g} to {column.high:g}, too wide for its "
-            f'mass to be a finite number; scale the feature or use measure="rank".'
-        )
-    return masses
 
 
 def _widen(columns: Columns, feature_range: np.ndarray) -> Columns:

@@ -6,6 +6,7 @@ a score ``m`` predicts ``center + scale m``, with a log link ``scale exp(m)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,12 @@ from everystump._core.shapes import ShapeModel
 
 # The interquartile range of a normal distribution with a standard deviation of 1.
 _NORMAL_RANGE = 1.3489795003921634
+
+# What a prediction is of a score, which is its link of the prediction.
+INVERSE_LINKS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "identity": np.positive,
+    "log": np.exp,
+}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.stats import beta
 from everystump._tables.labels import class_indices
 from everystump._tables.overlap import Overlap
 from everystump._text import format_percent, pluralize
-from everystump.bounds._bound import Bound, check_eta, check_option
+from everystump.bounds._bound import Bound, check_eta, check_is_no_regressor, check_option
 from everystump.bounds._leave_one_out_bounds import PAPER
 from everystump.bounds._nested_overlap import training_overlap_of
 from everystump.bounds._protocol import HasTrainingOverlap
@@ -105,6 +105,7 @@ def validation_bound(
 
 def _errors(fitted: Any, X: Any, y: Any) -> np.ndarray:
     """Return which samples are misclassified."""
+    check_is_no_regressor(fitted, "validation_bound")
     if not hasattr(fitted, "predict") or not hasattr(fitted, "classes_"):
         raise ValueError(
             f"fitted={fitted!r} is not a fitted classifier; pass one to validation_bound."

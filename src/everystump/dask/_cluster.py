@@ -2,9 +2,9 @@
 
 Each part is an actor (`WorkerRows`) that holds the rows of some chunks.  A call goes to all parts
 at once, and their results are added up in the order of the parts; only tables and sums travel.
-Calls that change parts are logged: if a worker is lost, its part is built again on
-another one from its chunks, the logged calls are repeated, and the fit continues as if
-nothing had happened.
+Calls without a result wait until the next one that has one, and are sent with it.  Calls that
+change parts are logged: if a worker is lost, its part is built again on another one from its
+chunks, the logged calls are repeated, and the fit continues as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class _Call(NamedTuple):
 
     method: str
     args: tuple
+    is_logged: bool = True  # whether it changes the parts
     is_problem: bool = False  # whether it concerns a problem, not the table
 
 
@@ -68,6 +69,7 @@ class RowCluster:
         self._client, self._chunks, self._watch = client, chunks, ClusterWatch(client, timeout)
         self._parts: list[_Part] = []
         self._log: list[_Call] = []
+        self._waiting: list[_Call] = []
         self._first: tuple = ()
         self.n_rebuilt = 0
 
@@ -117,56 +119,60 @@ class RowCluster:
 
     def collect(self, method: str, *args: Any) -> list[Any]:
         """Return the results of a method that changes nothing, one per part."""
-        return self._run(_Call(method, args))
-
-    def set(self, method: str, *args: Any, own: Sequence[tuple] = ()) -> None:
-        """Call a method that changes the table, with arguments of its own first for each part."""
-        for part, first in zip(self._parts, own, strict=False):
-            part.own_args[method] = first
-        self._change(_Call(method, args))
-
-    def change(self, method: str, *args: Any) -> Any:
-        """Return the sum of the results of a method that changes problems."""
-        return self._change(_Call(method, args, is_problem=True))
+        return self._run(_Call(method, args, is_logged=False))
 
     def read(self, method: str, *args: Any) -> Any:
         """Return the sum of the results of a method that changes nothing."""
         return combine(self.collect(method, *args))
 
+    def change(self, method: str, *args: Any) -> Any:
+        """Return the sum of the results of a method that changes problems."""
+        return combine(self._run(_Call(method, args, is_problem=True)))
+
+    def update(self, method: str, *args: Any) -> None:
+        """Call a method that changes problems and returns nothing, before the next one."""
+        self._waiting.append(_Call(method, args, is_problem=True))
+
+    def update_table(self, method: str, *args: Any, own: Sequence[tuple] = ()) -> None:
+        """Call a method that changes the table, with arguments of its own first for each part."""
+        for part, first in zip(self._parts, own, strict=False):
+            part.own_args[method] = first
+        self._waiting.append(_Call(method, args))
+
     def close_problems(self) -> None:
         """Remove all problems from the parts and from the log."""
-        self._log = [call for call in self._log if not call.is_problem]
-        self._run(_Call("close_problems", ()))
-
-    def _change(self, call: _Call) -> Any:
-        results = self._run(call)
-        self._log.append(call)
-        return combine(results)
+        self._log, self._waiting = (
+            [call for call in calls if not call.is_problem] for calls in (self._log, self._waiting)
+        )
+        self._waiting.append(_Call("close_problems", (), is_logged=False))
 
     def _run(self, call: _Call) -> list[Any]:
-        pending = [self._send(part, call) for part in self._parts]
+        """Run the waiting calls and this one; return its results."""
+        calls, self._waiting = [*self._waiting, call], []
+        pending = [self._send(part, calls) for part in self._parts]
         results = []
         for part, future in zip(self._parts, pending, strict=True):
             try:
                 results.append(self._result(part, future))
             except _WorkerLostError:
-                results.append(self._retry(part, lambda part: self._repeat(part, call), lost=True))
+                results.append(self._retry(part, lambda part: self._repeat(part, calls), lost=True))
+        self._log += [call for call in calls if call.is_logged]
         return results
 
-    def _send(self, part: _Part, call: _Call) -> Any:
-        """Start a call; None if the worker is already gone."""
+    def _send(self, part: _Part, calls: Sequence[_Call]) -> Any:
+        """Start some calls; return None if the worker is already gone."""
+        messages = [
+            (call.method, (*part.own_args.get(call.method, ()), *call.args)) for call in calls
+        ]
         try:
-            method = getattr(part.actor, call.method)
-            return method(*part.own_args.get(call.method, ()), *call.args)
+            return part.actor.run(messages)
         except (OSError, ValueError, RuntimeError):
             return None
 
-    def _repeat(self, part: _Part, call: _Call) -> Any:
-        """Repeat all logged calls and the current one on a new actor."""
+    def _repeat(self, part: _Part, calls: Sequence[_Call]) -> Any:
+        """Repeat all logged calls and the current ones on a new actor."""
         self._await_actor(part)
-        for logged in self._log:
-            self._result(part, self._send(part, logged))
-        return self._result(part, self._send(part, call))
+        return self._result(part, self._send(part, [*self._log, *calls]))
 
     def _retry(self, part: _Part, work: Any, lost: bool = False) -> Any:
         """Return ``work(part)``; build the part again whenever its worker is lost."""

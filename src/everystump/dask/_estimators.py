@@ -449,6 +449,6 @@ def _finish_columns(
     has_rows = [sum(size.n_rows) > 0 for size in sizes]
     cluster.keep(has_rows)
     own = [(starts[part].tolist(),) for part, kept in zip(parts, has_rows, strict=True) if kept]
-    cluster.set("set_design", columns, options, own=own)
+    cluster.update_table("set_design", columns, options, own=own)
     counts = np.sum([size.class_counts for size in sizes], axis=0)
     return columns, counts, max(size.n_additions for size in sizes) + len(sizes)

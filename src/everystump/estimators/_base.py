@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from everystump._core.columns import RowDensity
 from everystump._core.shapes import ShapeModel
+from everystump._core.targets import INVERSE_LINKS
 from everystump._core.threads import count_threads
 from everystump._sklearn_compat import num_samples
 from everystump._tables.frames import Feature, as_supported_table
@@ -39,6 +40,8 @@ class TableEstimator(BaseEstimator):
 
     # An attribute that only a successful fit sets.
     _fitted_attribute: ClassVar[str]
+    # The fitted attributes by which scores become predictions, such as the classes or the link.
+    _output_attributes: ClassVar[tuple[str, ...]]
     _training_record: TrainingRecord | None = None
     feature_info_: tuple[Feature, ...]
 
@@ -145,6 +148,7 @@ class ScoreClassifier(ClassifierMixin, TableEstimator):
     """A classifier that predicts by the sign or the maximum of its decision function."""
 
     _fitted_attribute: ClassVar[str] = "classes_"
+    _output_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
     classes_: np.ndarray
 
     def _check_training_data(
@@ -316,7 +320,8 @@ class TabularClassifier(TabularEstimator, ShapeClassifier):
 class ScoreRegressor(RegressorMixin, TableEstimator):
     """A regressor whose scores are predictions or, with a log link, their logarithms."""
 
-    link_: str  # "identity" or "log"
+    _output_attributes: ClassVar[tuple[str, ...]] = ("link_",)
+    link_: str  # a key of `INVERSE_LINKS`
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target of each sample.
@@ -336,7 +341,7 @@ class ScoreRegressor(RegressorMixin, TableEstimator):
 
     def _predictions(self, scores: np.ndarray) -> np.ndarray:
         """Return the predictions for some scores."""
-        return np.exp(scores) if self.link_ == "log" else scores
+        return INVERSE_LINKS[self.link_](scores)
 
     def _target_codes(self, y: Any, n_samples: int) -> np.ndarray:
         return number_codes(check_numbers(y, n_samples))

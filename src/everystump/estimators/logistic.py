@@ -32,6 +32,8 @@ _CONSTRAINTS: dict[str, Any] = {"multi_class": [one_of("multinomial", "ovr")]}
 class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
     """What the logistic regressions over all stumps have in common."""
 
+    _output_attributes: ClassVar[tuple[str, ...]] = ("classes_", "multi_class_")
+
     multi_class: str = "multinomial"
 
     def _loss_family(self) -> LossFamily:
@@ -75,8 +77,8 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
         self, design: Design, solutions: list[Solution], models: list[ShapeModel]
     ) -> None:
         super()._store_models(design, solutions, models)
-        self.multi_class_ = self.multi_class
-        if self.multi_class == "multinomial":
+        self.multi_class_ = self.multi_class if len(models) > 1 else "ovr"
+        if self.multi_class_ == "multinomial":
             self.certificate_ = solutions[0].certificate
 
     def kernel_machines(
@@ -93,7 +95,7 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class StumpLogisticRegression(_LogisticEnsemble, FixedCClassifier):
+class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
     """Logistic regression over all decision stumps: an infinite ensemble of stumps.
 
     The same ensemble as `StumpSVC` with the logistic loss, the limit of LogitBoost with stumps.
@@ -135,7 +137,7 @@ class StumpLogisticRegression(_LogisticEnsemble, FixedCClassifier):
 
 
 @dataclass(eq=False, repr=False)
-class StumpLogisticRegressionCV(_LogisticEnsemble, CPathClassifier):
+class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
     """`StumpLogisticRegression` with C chosen by cross-validation along a path.
 
     Parameters

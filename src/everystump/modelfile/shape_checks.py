@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -93,15 +94,15 @@ def check_shape_model(model: ShapeModel) -> None:
     )
 
 
-def count_scores(classes: np.ndarray) -> int:
-    """Return the number of scores: one for two classes, else one per class."""
-    return 1 if len(classes) == 2 else len(classes)
+def count_scores(classes: Sequence[Any] | np.ndarray) -> int:
+    """Return the number of scores: one for a regressor or two classes, else one per class."""
+    return 1 if len(classes) <= 2 else len(classes)
 
 
 def check_curves(attributes: dict[str, Any]) -> None:
     """Check that there is one shape model per score, and in each one curve per feature."""
-    shapes, n_scores = attributes["shapes_"], count_scores(attributes["classes_"])
-    models = [shapes] if isinstance(shapes, ShapeModel) and n_scores == 1 else shapes
+    shapes, n_scores = attributes["shapes_"], count_scores(attributes.get("classes_", ()))
+    models = [shapes] if n_scores == 1 else shapes
     features: Any = attributes.get("feature_info_")
     require(
         are_all(models, list, ShapeModel) and len(models) == n_scores,

@@ -234,17 +234,18 @@ def line_search(
     """
     cross, square = dot(weights, dw), dot(dw, dw)
 
-    def derivative(t: float) -> float:
-        slope = rows.directional_slope(t) + constraints.directional_slope(weights, dw, t)
-        return cross + t * square - slope
+    def derivatives(*lengths: float) -> list[float]:
+        return [
+            cross + t * square - (slope + constraints.directional_slope(weights, dw, t))
+            for t, slope in zip(lengths, rows.directional_slopes(*lengths).tolist(), strict=True)
+        ]
 
-    start = derivative(0.0)
+    t = 1.0
+    start, slope = derivatives(0.0, t)
     if start >= 0.0:
         return 0.0
     low, low_slope, high, high_slope = 0.0, start, np.inf, np.inf
-    t = 1.0
     for attempt in range(_MAX_TRIALS):
-        slope = derivative(t)
         if abs(slope) <= 0.3 * abs(start):
             return t
         if slope < 0.0:
@@ -257,4 +258,5 @@ def line_search(
             t = (low + high) / 2
         else:
             t = low + (high - low) * low_slope / (low_slope - high_slope)
+        (slope,) = derivatives(t)
     return low

@@ -6,7 +6,7 @@ Methods that return something return sums over the rows of the block, which can 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -95,7 +95,7 @@ READ_ONLY = frozenset(
     {
         "active_rows",
         "complementarity",
-        "directional_slope",
+        "directional_slopes",
         "dual_size",
         "full_step_loss",
         "product",
@@ -234,9 +234,9 @@ class SolverBlock(Block):
         """Move the margins by ``t`` times the direction."""
         self.margin += t * self.step
 
-    def directional_slope(self, t: float) -> float:
-        """Return minus the derivative of the summed loss along the direction at length ``t``."""
-        return self.loss.directional_slope(self.margin, self.step, t)
+    def directional_slopes(self, lengths: Sequence[float]) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
+        return np.array([self.loss.directional_slope(self.margin, self.step, t) for t in lengths])
 
     def full_step_loss(self) -> StepLoss:
         """Return the loss and the smallest margin after a full step."""
