@@ -239,6 +239,7 @@ def test_cross_validation_with_a_class_that_folds_lack():
     assert model.predict_proba(X).shape == (60, 3)
 
 
+@pytest.mark.slow
 def test_the_path_chooses_c_and_interactions_by_the_softmax():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(400, 3))

@@ -6,6 +6,7 @@ Arrays of a block have one row per class and one column per sample; tables have 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,9 +107,11 @@ class MultinomialBlock(RowBlock):
         """Move the scores by ``t`` times the direction."""
         self.score += t * self.step
 
-    def directional_slope(self, t: float) -> float:
-        """Return minus the derivative of the summed loss along the direction at length ``t``."""
-        return softmaxloops.directional_slope(self.score, self.step, t, self.label, self.cost)
+    def directional_slopes(self, lengths: Sequence[float]) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
+        rows = self.label, self.cost
+        slope = softmaxloops.directional_slope
+        return np.array([slope(self.score, self.step, t, *rows) for t in lengths])
 
     def probabilities(self) -> ClassSums:
         """Compute the probabilities at the scores; return their sums."""
@@ -213,9 +216,9 @@ class MultinomialRows:
         """Move the scores by ``t`` times the direction."""
         self._blocks.call("take_step", t)
 
-    def directional_slope(self, t: float) -> float:
-        """Return minus the derivative of the summed loss along the direction at length ``t``."""
-        return self._blocks.call("directional_slope", t)
+    def directional_slopes(self, *lengths: float) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
+        return self._blocks.call("directional_slopes", lengths)
 
     def probabilities(self) -> ClassSums:
         """Compute the probabilities at the scores; return their sums."""

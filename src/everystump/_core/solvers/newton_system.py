@@ -216,8 +216,8 @@ def solve_in_span(
 class HasDirection(Protocol):
     """Rows with a direction of their scores."""
 
-    def directional_slope(self, t: float) -> float:
-        """Return minus the derivative of the summed loss along the direction at length ``t``."""
+    def directional_slopes(self, *lengths: float) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
 
 
 def line_search(
