@@ -30,7 +30,7 @@ from everystump._core.solvers.multinomial_duality import (
     objective_terms,
 )
 from everystump._core.solvers.multinomial_rows import ClassSums, MultinomialRows
-from everystump._core.solvers.multinomial_system import MultinomialSystem, solve_singular
+from everystump._core.solvers.multinomial_system import MultinomialSystem, PrincipalDirections
 from everystump._core.solvers.newton_system import StoppingRule, line_search
 from everystump._core.solvers.problem import Problem, Progress, Solution
 
@@ -75,7 +75,7 @@ class MultinomialIterate:
             if relative <= _BALANCED or (relative < 1e-8 and relative > previous / 2):
                 break
             previous = relative
-            change = solve_singular(sums.curvature, imbalance)
+            change = PrincipalDirections(sums.curvature).solve(imbalance)
             length = float(np.ptp(change))
             change *= np.log1p(length) / length if length > 0.0 else 0.0
             self.intercepts = self.intercepts + change

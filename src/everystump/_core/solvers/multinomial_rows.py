@@ -129,9 +129,11 @@ class MultinomialBlock(RowBlock):
         totals = self._sums(np.abs(self.a))
         return DualSums(self._scatter(self.a), totals, self._sums(self.a), *found)
 
-    def curvature(self) -> np.ndarray:
-        """Return the curvature of each class alone, ``cost p (1 - p)``, by joint bin."""
-        return self._scatter(self.cost * (self.p - self.p**2))
+    def curvature(self, basis: np.ndarray) -> np.ndarray:
+        """Return the curvature by joint bin in each direction of a basis of the classes."""
+        variance = (basis**2).T @ self.p - (basis.T @ self.p) ** 2
+        np.maximum(variance, 0.0, out=variance)
+        return self._scatter(np.multiply(variance, self.cost, out=variance))
 
     def curved_direction(self) -> np.ndarray:
         """Return the sum over the rows of the curvature times the direction."""
@@ -231,10 +233,10 @@ class MultinomialRows:
         sums.tables = self.packing.fold(sums.tables)
         return sums
 
-    def curvature(self) -> np.ndarray:
-        """Return the curvature of each class alone by joint bin."""
+    def curvature(self, basis: np.ndarray) -> np.ndarray:
+        """Return the curvature by joint bin in each direction of a basis of the classes."""
         self.passes += self.n_classes
-        return self._blocks.call("curvature")
+        return self._blocks.call("curvature", basis)
 
     def curved_direction(self) -> np.ndarray:
         """Return the sum over the rows of the curvature times the direction."""

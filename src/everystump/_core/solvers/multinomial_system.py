@@ -6,9 +6,11 @@ classes, ``r = v(a) - w`` and ``M = sum of W``, the step from optimal intercepts
     (I + V'WV - V'W1 M^+ 1'WV) dw = r,      db = -M^+ 1'WV dw,
 
 where ``M^+`` is the pseudoinverse: a common shift of all intercepts changes nothing.  The system is
-solved by conjugate gradients, preconditioned by the blocks of the features of each class alone, with
-the curvature ``cost p_k (1 - p_k)``.  (In the principal directions of ``M``, mixtures of classes
-that on average do not interact, the blocks took as many products.)
+solved by conjugate gradients.  They are preconditioned in the principal directions ``Q`` of ``M``,
+mixtures of classes that on average do not interact: for each of them, by the blocks of the features
+with the curvature ``cost (sum_k p_k Q_k^2 - (sum_k p_k Q_k)^2)`` of the rows.  (With the blocks of
+the classes themselves, digits took as many products, and modeldata's hpc_data two to three times as
+many.)
 """
 
 from __future__ import annotations
@@ -23,15 +25,21 @@ from everystump._core.solvers.preconditioner import BlockPreconditioner
 from everystump._core.threads import thread_map
 
 _MAX_PRODUCTS = 5000
-# Eigenvalues below this, relative to the largest, are 0.
-_ZERO = 1e-13
+# Principal directions with less curvature than this, relative to the largest, have none.
+_FLAT = 1e-13
 
 
-def solve_singular(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-    """Return the pseudoinverse of a symmetric matrix times a vector."""
-    values, basis = eigh(matrix, check_finite=False)
-    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > _ZERO * values[-1])
-    return basis @ (inverse * (basis.T @ rhs))
+class PrincipalDirections:
+    """The principal directions of a matrix of the curvature of the classes."""
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        values, self.basis = eigh(matrix, check_finite=False)
+        self.is_flat = values <= _FLAT * values[-1]
+        self._inverse = np.divide(1.0, values, out=np.zeros_like(values), where=~self.is_flat)
+
+    def solve(self, rhs: np.ndarray) -> np.ndarray:
+        """Return the pseudoinverse of the matrix times a vector."""
+        return self.basis @ (self._inverse * (self.basis.T @ rhs))
 
 
 class MultinomialSystem:
@@ -49,36 +57,45 @@ class MultinomialSystem:
         ``curvature`` is the sum over the rows of their matrices.
         """
         operator, rows, shape = self._operator, self._rows, residual.shape
+        directions = PrincipalDirections(curvature)
         fit_intercept = operator.problem.fit_intercept
         no_intercepts = np.zeros(rows.n_classes)
 
         def product(flat: np.ndarray) -> np.ndarray:
             weights = flat.reshape(shape)
             sums = rows.start_product(operator.matvec(weights))
-            db = -solve_singular(curvature, sums) if fit_intercept else no_intercepts
+            db = -directions.solve(sums) if fit_intercept else no_intercepts
             out = operator.rmatvec(rows.finish_product(db))
             out += weights
             return out.ravel()
 
-        precondition = self._preconditioner(shape)
+        precondition = self._preconditioner(directions, shape)
         flat, _ = conjugate_gradients(product, precondition, residual.ravel(), stop, _MAX_PRODUCTS)
         dw = flat.reshape(shape)
         rows.set_direction(operator.matvec(dw))
         db = no_intercepts
         if fit_intercept:
-            db = -solve_singular(curvature, rows.curved_direction())
+            db = -directions.solve(rows.curved_direction())
             rows.shift_direction(db)
         return dw, db
 
-    def _preconditioner(self, shape: tuple[int, ...]) -> Operator:
-        tables = self._rows.curvature()
-        folded, n_threads = self._rows.packing.fold(tables), self._operator.threads
+    def _preconditioner(self, directions: PrincipalDirections, shape: tuple[int, ...]) -> Operator:
+        basis, n_threads = directions.basis, self._operator.threads
+        tables = self._rows.curvature(basis)
+        folded = self._rows.packing.fold(tables)
+        curved = np.flatnonzero(~directions.is_flat)  # for the others, the block is the identity
         solvers = thread_map(
-            lambda k: self._blocks.factor(folded[k], tables[k]), range(shape[0]), n_threads
+            lambda k: (k, self._blocks.factor(folded[k], tables[k])), curved.tolist(), n_threads
         )
 
         def solve(flat: np.ndarray) -> np.ndarray:
-            parts = zip(solvers, flat.reshape(shape), strict=True)
-            return np.concatenate(thread_map(lambda part: part[0](part[1]), parts, n_threads))
+            rotated = basis.T @ flat.reshape(shape)
+
+            def solve_direction(part: tuple[int, Operator]) -> None:
+                k, solver = part
+                rotated[k] = solver(rotated[k])
+
+            thread_map(solve_direction, solvers, n_threads)
+            return (basis @ rotated).ravel()
 
         return solve
