@@ -27,6 +27,7 @@ from benchmarks import (
     measures,
     memory,
     merging,
+    multinomial,
     page,
     pairs,
     perceptron,
@@ -93,6 +94,7 @@ RATIOS: dict[str, Callable[[Settings], Iterable[Row | Skipped]]] = {
     "pairs-memory": pairs.memory,
     "pairs-predict": pairs.prediction,
     "bands-time": bands.times,
+    "multinomial": multinomial.usps,
 }
 STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "cs": cs.seven_cs,
@@ -100,6 +102,7 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "bounds-table": bounds_table.all_bounds,
     "protocols": protocols.open_choices,
     "calibration": calibration.curves,
+    "multinomial-tables": multinomial.tables,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
     "merge": merging.merged_models,

@@ -19,7 +19,8 @@ TWO = {
     "StumpSVC, chosen": everystump.StumpSVC(measure=ChosenStumps([[0.0], [1.0, 0.0], [0.5], []])),
     "StumpSVC, range": everystump.StumpSVC(fit_intercept=False, feature_range=(-9, 9)),
     "StumpSVC, interactions": everystump.StumpSVC(interactions=3, interaction_bins=8),
-    "StumpLogisticRegression": everystump.StumpLogisticRegression(),
+    "StumpLogisticRegression": everystump.StumpLogisticRegression(multi_class="multinomial"),
+    "StumpLogisticRegression, ovr": everystump.StumpLogisticRegression(multi_class="ovr"),
     "StumpSVCCV": everystump.StumpSVCCV(Cs=3, cv=2, interactions=0),
     "StumpSVCCV, bound": everystump.StumpSVCCV(
         Cs=3, selection="loo-bound", fit_intercept=False, interactions=0

@@ -29,6 +29,7 @@ _VALID = {
     "interaction_strength_",
     "intercept_",
     "link_",
+    "multi_class_",
     "n_iter_",
     "refined_cv_results_",
     "target_scale_",

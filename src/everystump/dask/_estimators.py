@@ -323,7 +323,7 @@ class DaskStumpSVC(_DaskStumpEnsemble, StumpSVC):
     _parameter_constraints: ClassVar[dict] = {**StumpSVC._parameter_constraints, **_CONSTRAINTS}
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpLogisticRegression):
     """`StumpLogisticRegression` on a Dask cluster; see `DaskStumpSVC`.
 
@@ -331,6 +331,8 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     ----------
     C : float, default=1.0
         As in `StumpLogisticRegression`, like all other parameters.
+    multi_class : {"ovr"}, default="ovr"
+        On a cluster, several classes are one-vs-rest problems; "multinomial" is for two classes.
     client, timeout
         As in `DaskStumpSVC`.
     """
@@ -340,6 +342,16 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
         **StumpLogisticRegression._parameter_constraints,
         **_CONSTRAINTS,
     }
+
+    multi_class: str = "ovr"
+
+    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
+        if self.multi_class == "multinomial" and len(encoded.classes) > 2:
+            raise ValueError(
+                f'multi_class="multinomial" is not supported on a cluster for '
+                f'{len(encoded.classes)} classes; use multi_class="ovr", or fit locally.'
+            )
+        super()._fit_cluster(encoded, summary)
 
 
 @dataclass(eq=False, repr=False)

@@ -38,6 +38,7 @@ _VALID = {
     "interactions_",
     "intercept_",
     "link_",
+    "multi_class_",
     "n_features_in_",
     "shapes_",
     "surface_density_",

@@ -68,7 +68,7 @@ CLASSIFIER_CONSTRAINTS: dict[str, Any] = {"class_weight": [dict, str, None]}
 
 
 @dataclass(eq=False, repr=False)
-class FixedCClassifier(StumpClassifier, FixedCEnsemble):
+class FixedCClassifier(FixedCEnsemble, StumpClassifier):
     """An infinite ensemble of stumps that classifies, with a fixed C."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -78,7 +78,7 @@ class FixedCClassifier(StumpClassifier, FixedCEnsemble):
 
 
 @dataclass(eq=False, repr=False)
-class CPathClassifier(StumpClassifier, CPathEnsemble):
+class CPathClassifier(CPathEnsemble, StumpClassifier):
     """An infinite ensemble of stumps that classifies, with C chosen along a path."""
 
     _default_scoring: ClassVar[str] = "accuracy"

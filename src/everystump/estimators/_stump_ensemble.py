@@ -238,23 +238,42 @@ class BaseStumpEnsemble(BandsMixin, TabularEstimator):
     ) -> list[Solution]:
         """Solve each problem, on the samples ``index`` if given."""
         check_cost(C, table.weight)
+        return self._solve_problems(
+            table,
+            design,
+            starts,
+            self.verbose if verbose is None else verbose,
+            C=C,
+            tol=tol or self.tol,
+            max_iter=self.max_iter,
+            n_threads=n_threads or count_threads(self.n_jobs),
+            index=index,
+        )
+
+    def _solve_problems(
+        self,
+        table: Any,
+        design: Design,
+        starts: Sequence[Solution] | None,
+        verbose: int,
+        **options: Any,
+    ) -> list[Solution]:
+        """Solve one problem after the other; ``options`` are those of `Design.solve`."""
         solutions = []
         for k, target in enumerate(table.problems()):
-            title = f"{type(self).__name__}, C={C:g}{table.title(k)}"
-            with FitProgress(self.verbose if verbose is None else verbose, title) as progress:
-                solution = design.solve(
-                    self._loss_family(),
-                    target,
-                    table.weight,
-                    C=C,
-                    tol=tol or self.tol,
-                    max_iter=self.max_iter,
-                    n_threads=n_threads or count_threads(self.n_jobs),
-                    progress=progress,
-                    index=index,
-                    start=None if starts is None else starts[k],
+            title = f"{type(self).__name__}, C={options['C']:g}{table.title(k)}"
+            start = None if starts is None else starts[k]
+            with FitProgress(verbose, title) as progress:
+                solutions.append(
+                    design.solve(
+                        self._loss_family(),
+                        target,
+                        table.weight,
+                        progress=progress,
+                        start=start,
+                        **options,
+                    )
                 )
-            solutions.append(solution)
         return solutions
 
     def _solve_and_prune(

@@ -64,8 +64,8 @@ def merge(models: Sequence[Any], weights: Any = None) -> Any:
         [combine(parts, shares) for parts in zip(*by_model, strict=True)]
     )
     merged.intercept_ = np.array([model.intercept for model in as_class_list(merged.shapes_)])
-    output = models[0]._output_attribute
-    setattr(merged, output, getattr(models[0], output))
+    for name in models[0]._output_attributes:
+        setattr(merged, name, getattr(models[0], name))
     merged.feature_info_ = features
     merged.n_features_in_ = models[0].n_features_in_
     if hasattr(models[0], "feature_names_in_"):
@@ -108,13 +108,13 @@ def _check_same_kind(models: list[Any]) -> None:
 
 def _check_same_output(model: Any, first: Any, k: int) -> None:
     """Check that scores mean the same in two models of one class."""
-    name = first._output_attribute
-    what, own, other = name.rstrip("_"), getattr(model, name), getattr(first, name)
-    if not np.array_equal(own, other):
-        raise ValueError(
-            f"models[{k}] has the {what} {np.asarray(own).tolist()!r}, and models[0] "
-            f"{np.asarray(other).tolist()!r}; all models need the same {what}."
-        )
+    for name in first._output_attributes:
+        what, own, other = name.rstrip("_"), getattr(model, name), getattr(first, name)
+        if not np.array_equal(own, other):
+            raise ValueError(
+                f"models[{k}] has the {what} {np.asarray(own).tolist()!r}, and models[0] "
+                f"{np.asarray(other).tolist()!r}; all models need the same {what}."
+            )
 
 
 def _shares(models: list[Any], weights: Any) -> list[float]:

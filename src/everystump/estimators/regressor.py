@@ -96,7 +96,7 @@ class _Regression(BaseStumpEnsemble, TabularRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StumpRegressor(_Regression, FixedCEnsemble):
+class StumpRegressor(FixedCEnsemble, _Regression):
     """Regression over all decision stumps: an infinite ensemble of stumps.
 
     Minimizes ``|f|^2 / 2 + C sum_i loss(t_i, f(x_i))`` over all ensembles ``f`` of the stumps in
@@ -170,7 +170,7 @@ class StumpRegressor(_Regression, FixedCEnsemble):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StumpRegressorCV(_Regression, CPathEnsemble):
+class StumpRegressorCV(CPathEnsemble, _Regression):
     """`StumpRegressor` with C, and the strength of interactions, chosen by cross-validation.
 
     Parameters

@@ -84,7 +84,9 @@ def _read_shapes(model: ShapeEstimator) -> ModelRecord:
 
 @_read.register
 def _read_log_odds(model: LogOddsClassifier) -> ModelRecord:
-    return replace(_read_shapes(model), log_odds=model._log_odds_factor)
+    record = _read_shapes(model)
+    softmax = model._has_softmax and record.terms.n_scores > 1
+    return replace(record, log_odds=model._log_odds_factor, softmax=softmax)
 
 
 @_read.register
@@ -126,7 +128,8 @@ def _scale(terms: Terms, scale: np.ndarray) -> Terms:
 def _read_search(model: LooBoundSearch) -> ModelRecord:
     check_is_fitted(model, "best_estimator_")
     # The search has no predict_proba, so its export has no probabilities.
-    return replace(_read(model.best_estimator_), estimator=type(model).__name__, log_odds=None)
+    record = _read(model.best_estimator_)
+    return replace(record, estimator=type(model).__name__, log_odds=None, softmax=False)
 
 
 @_read.register

@@ -172,6 +172,9 @@ class ModelRecord:
     terms: Terms  # one score for two classes or for a regressor, else one per class
     # The function of a regressor's prediction that its score is; None for a classifier.
     link: str | None = None
+    # Whether probabilities of several classes are the softmax of their scores, or else normalized
+    # probabilities of each class against the rest.
+    softmax: bool = False
 
     @property
     def names(self) -> list[str]:

@@ -21,9 +21,9 @@ from everystump.export._record import (
 )
 
 FORMAT = "everystump-model"
-# Scorers that know version 1 only must not leave out surfaces, and those that know classifiers only
-# must not take predictions for scores of classes.
-_VERSION, _VERSION_WITH_SURFACES, _VERSION_OF_REGRESSORS = 1, 2, 3
+# Scorers that know version 1 only must not leave out surfaces, and those that know version 2 only
+# must not take predictions for scores of classes, nor normalize probabilities that are a softmax.
+_VERSION, _VERSION_WITH_SURFACES, _VERSION_WITH_LINKS = 1, 2, 3
 
 
 def to_json(model: Any) -> str:
@@ -67,13 +67,15 @@ def to_document(model: Any) -> dict[str, Any]:
         **({} if record.link is None else {"link": record.link}),
         "takes_missing": record.takes_missing,
         "log_odds": record.log_odds,
+        **({"probabilities": "softmax"} if record.softmax else {}),
         **_terms(record.terms),
     }
 
 
 def _version(record: ModelRecord) -> int:
-    if record.link is not None:
-        return _VERSION_OF_REGRESSORS
+    """Return the first version that has all parts of a model."""
+    if record.softmax or record.link is not None:
+        return _VERSION_WITH_LINKS
     return _VERSION_WITH_SURFACES if record.terms.has_surfaces else _VERSION
 
 

@@ -148,6 +148,8 @@ class _Writer:
         if n_scores == 1:
             both = graph.op("Concat", graph.op("Neg", odds), odds, axis=1)
             graph.op("Sigmoid", both, out="probability")
+        elif self._record.softmax:
+            graph.op("Softmax", odds, axis=1, out="probability")
         else:  # one-vs-rest probabilities, normalized: softmax of log(sigmoid(odds))
             exponential = graph.op("Exp", graph.op("Neg", graph.op("Abs", odds)))
             excess = graph.op("Log", graph.op("Add", exponential, graph.constant(1.0)))

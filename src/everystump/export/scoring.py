@@ -79,7 +79,8 @@ def score_json(document: str | bytes | Mapping[str, Any], rows: Any) -> JsonScor
     predicted = zip(no_score, _class_indices(scores), strict=True)
     labels = [None if is_missing else model["classes"][k] for is_missing, k in predicted]
     factor = model["log_odds"]
-    probability = None if factor is None else _probabilities(factor * scores)
+    softmax = model.get("probabilities") == "softmax"
+    probability = None if factor is None else _probabilities(factor * scores, softmax=softmax)
     return JsonScores(scores[:, 0] if scores.shape[1] == 1 else scores, labels, probability)
 
 
@@ -232,10 +233,10 @@ def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
     return out
 
 
-def _probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """Return class probabilities; with several classes, normalized one-vs-rest ones."""
+def _probabilities(log_odds: np.ndarray, *, softmax: bool) -> np.ndarray:
+    """Return class probabilities: of several classes a softmax, or normalized one-vs-rest ones."""
     if log_odds.shape[1] == 1:
         return np.exp(-np.logaddexp(0.0, np.column_stack([log_odds, -log_odds])))
-    log_p = -np.logaddexp(0.0, -log_odds)
+    log_p = log_odds if softmax else -np.logaddexp(0.0, -log_odds)
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)

@@ -277,10 +277,13 @@ class _Query:
         return f"{sql.number(self._record.log_odds or 1.0)} * r.s{k}"
 
     def _log_probabilities(self) -> list[str]:
-        """Return the log-probability of each class against the rest."""
+        """Return the log-probability of each class against the rest, or its log-odds."""
         columns = []
         for k in range(len(self._titles)):
             odds = self._log_odds(k)
+            if self._record.softmax:
+                columns.append(f"{odds} AS l{k}")
+                continue
             safe = f"CASE WHEN {odds} < -40e0 THEN {odds} ELSE -LN(1e0 + EXP(-({odds}))) END"
             columns.append(f"{safe} AS l{k}")
         return columns

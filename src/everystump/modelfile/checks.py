@@ -137,21 +137,23 @@ def _check_estimator(model: Any) -> None:
     )
     if "n_features_in_" in attributes:
         _check_features(attributes)
-    _check_output(attributes, model._output_attribute)
+    _check_output(attributes, model._output_attributes)
     if "shapes_" in attributes:
         check_curves(attributes)
         check_interactions(attributes)
 
 
-def _check_output(attributes: dict[str, Any], own: str) -> None:
+def _check_output(attributes: dict[str, Any], own: tuple[str, ...]) -> None:
     """Check what turns scores into predictions: the classes, or the link of a regressor."""
     for name, check_value in _OUTPUTS.items():
         if name in attributes:
-            require(name == own, f"an estimator with {own} must not have {name}.")
+            require(name in own, f"an estimator with {own[0]} must not have {name}.")
             check_value(attributes)
-    require(
-        own in attributes or "shapes_" not in attributes, f"an estimator with shapes_ needs {own}."
-    )
+    for name in own:
+        require(
+            name in attributes or "shapes_" not in attributes,
+            f"an estimator with shapes_ needs {name}.",
+        )
 
 
 def _check_classes(attributes: dict[str, Any]) -> None:
@@ -159,6 +161,13 @@ def _check_classes(attributes: dict[str, Any]) -> None:
     require(
         is_array(classes, 1) and 1 < len(classes) == len(set(classes.tolist())),
         "classes_ must be an array of two or more distinct labels.",
+    )
+
+
+def _check_multi_class(attributes: dict[str, Any]) -> None:
+    require(
+        attributes["multi_class_"] in ("multinomial", "ovr"),
+        "multi_class_ must be 'multinomial' or 'ovr'.",
     )
 
 
@@ -278,6 +287,7 @@ def _check_members(model: Any, name: str, members: Any, n_features: int) -> None
 _OUTPUTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "classes_": _check_classes,
     "link_": _check_link,
+    "multi_class_": _check_multi_class,
 }
 _CHECKS: dict[type, Callable[[Any], None]] = {
     Axis: check_axis,

@@ -114,6 +114,8 @@ _RENAMED_OF_ESTIMATORS = {"features_": "feature_info_", "_lost": "_removed_attri
 # attributes that go with the old behavior.
 _ADDED: dict[str, Parts] = {
     "PerceptronSVC": ({"scale": False}, {"scale_": None}),
+    "StumpLogisticRegression": ({"multi_class": "ovr"}, {"multi_class_": "ovr"}),
+    "StumpLogisticRegressionCV": ({"multi_class": "ovr"}, {"multi_class_": "ovr"}),
 }
 
 _OPTIONS_OF_INTERACTIONS = ("interaction_bins", "interaction_strength", "max_interaction_order")

@@ -118,7 +118,7 @@ function makeScorer(model) {
       predicted,
       label: predicted === null ? null : model.classes[predicted],
       probability: model.log_odds === null ? null
-        : probabilities(scores.map((score) => score * model.log_odds)),
+        : probabilities(scores.map((score) => score * model.log_odds), model.probabilities),
     };
   }
 
@@ -210,13 +210,13 @@ function countAtMost(numbers, x) {
   return low;
 }
 
-/** Return class probabilities; with several classes, normalized one-vs-rest ones. */
-function probabilities(logOdds) {
+/** Return class probabilities; with several classes, a softmax or normalized one-vs-rest ones. */
+function probabilities(logOdds, kind) {
   const logSigmoid = (t) => Math.min(t, 0) - Math.log1p(Math.exp(-Math.abs(t)));
   if (logOdds.length === 1) {
     return [Math.exp(logSigmoid(-logOdds[0])), Math.exp(logSigmoid(logOdds[0]))];
   }
-  const logs = logOdds.map(logSigmoid);
+  const logs = kind === "softmax" ? logOdds : logOdds.map(logSigmoid);
   const largest = Math.max(...logs);
   const unnormalized = logs.map((log) => Math.exp(log - largest));
   const total = unnormalized.reduce((sum, p) => sum + p, 0);

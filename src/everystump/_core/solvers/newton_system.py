@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -218,8 +219,15 @@ def solve_in_span(
     return multiplier + db * ones, db
 
 
+class HasDirection(Protocol):
+    """Rows with a direction of their scores."""
+
+    def directional_slopes(self, *lengths: float) -> np.ndarray:
+        """Return minus the derivatives of the summed loss along the direction at some lengths."""
+
+
 def line_search(
-    rows: Rows,
+    rows: HasDirection,
     weights: np.ndarray,
     dw: np.ndarray,
     constraints: SignConstraints = NO_CONSTRAINTS,
