@@ -57,8 +57,12 @@ class Size:
 
     @property
     def row_bytes(self) -> float:
-        """The bytes of a row on a worker: codes of features and pairs, label and vectors."""
-        return self.n_features * (1 if self.n_bins <= 256 else 2) + 2 * self.n_pairs + 60
+        """About the bytes of a row on a worker at the peak.
+
+        These are its codes, which are copied while partitions are joined, and about 60 bytes for
+        its label and the vectors of the solver; pairs use codes of their features.
+        """
+        return 3 * self.n_features * (1 if self.n_bins <= 256 else 2) + 60
 
 
 @dataclass(frozen=True)
