@@ -161,9 +161,7 @@ MAKERS = {
     ),
     "StumpSVCCV": lambda: on_frames(es.StumpSVCCV(Cs=[0.1, 1.0], cv=2, interactions=0, **BY_NAME)),
     "StumpLogisticRegression": lambda: on_frames(LOGISTIC()),
-    "StumpLogisticRegression, 3 classes": lambda: on_frames(
-        LOGISTIC(multi_class="multinomial"), 3
-    ),
+    "StumpLogisticRegression, 3 classes": lambda: on_frames(LOGISTIC(multi_class="multinomial"), 3),
     "StumpLogisticRegression, one-vs-rest": lambda: on_frames(LOGISTIC(multi_class="ovr"), 3),
     "StumpLogisticRegressionCV": lambda: on_frames(
         es.StumpLogisticRegressionCV(Cs=[0.1, 1.0], cv=2, interactions=0, **BY_NAME)

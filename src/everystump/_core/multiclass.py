@@ -59,7 +59,7 @@ def solve_classes(
             tol=tol,
             max_iter=max_iter,
             progress=progress,
-            starts=None if starts is None else [starts[k] for k in present],
+            starts=None if starts is None else [starts[k] for k in present.tolist()],
         )
     if len(present) == n_classes:
         return solutions

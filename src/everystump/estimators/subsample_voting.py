@@ -328,7 +328,10 @@ class SubsampleVotingClassifier(MetaEstimatorMixin, ProbabilityClassifier, Kerne
 
     def _has_log_odds(self) -> bool:
         """Return whether all scores, and hence their mean, are log-odds of one kind."""
-        logistic, templates = (StumpLogisticRegression, StumpLogisticRegressionCV), self._templates()
+        logistic, templates = (
+            (StumpLogisticRegression, StumpLogisticRegressionCV),
+            self._templates(),
+        )
         if not all(isinstance(template, logistic) for template in templates):
             return False
         return len({template.multi_class for template in templates}) == 1

@@ -234,7 +234,7 @@ def _power_sum(X: np.ndarray, rows: np.ndarray, power: int) -> np.ndarray:
 
 
 def _probabilities(log_odds: np.ndarray, *, softmax: bool) -> np.ndarray:
-    """Return class probabilities; with several classes, a softmax or normalized one-vs-rest ones."""
+    """Return probabilities; of several classes, a softmax or normalized one-vs-rest ones."""
     if log_odds.shape[1] == 1:
         return np.exp(-np.logaddexp(0.0, np.column_stack([log_odds, -log_odds])))
     log_p = log_odds if softmax else -np.logaddexp(0.0, -log_odds)
