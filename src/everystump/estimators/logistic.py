@@ -109,13 +109,22 @@ class StumpLogisticRegression(FixedCClassifier, _LogisticEnsemble):
         As in `StumpSVC`.
     interactions, interaction_strength, interaction_bins, max_interaction_order
         As in `StumpSVC`.
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        How more than two classes are fitted: as one problem, whose probabilities are the softmax of
+        the scores, or as one problem per class against the rest, whose probabilities are
+        normalized.  On 16 tables, the log loss of multinomial models was 7% lower on average, and
+        their probabilities were better calibrated.  Monotonic constraints need "ovr".
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
     Attributes
     ----------
-    shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
-        As in `StumpSVC`.
+    certificate_ : Certificate or list of Certificate
+        As in `StumpSVC`; a single one for a multinomial model.
+    multi_class_ : str
+        "multinomial" if more than two classes were fitted as one problem, else "ovr".
+    shapes_, intercept_, dual_coef_, classes_, n_iter_, exact_
+        As in `StumpSVC`.  The scores of the classes of a multinomial model sum to 0.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.
 
@@ -150,6 +159,8 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
         As in `StumpSVC`.
     interaction_bins, max_interaction_order
         As in `StumpSVC`.
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        As in `StumpLogisticRegression`.
     class_weight, tol, max_iter, n_jobs, verbose
         As in `StumpSVC`.
 
@@ -159,8 +170,8 @@ class StumpLogisticRegressionCV(CPathClassifier, _LogisticEnsemble):
         As in `StumpSVCCV`.
     interactions_, interaction_strength_, surface_density_
         As in `StumpSVC`.
-    shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_
-        Results of the fit on all samples with ``C_``, as in `StumpSVC`.
+    shapes_, intercept_, certificate_, dual_coef_, classes_, n_iter_, exact_, multi_class_
+        Results of the fit on all samples with ``C_``, as in `StumpLogisticRegression`.
 
     Examples
     --------
