@@ -1,6 +1,7 @@
 """Fits on a Dask cluster: equal to local ones, however the rows are divided."""
 
 import pickle
+from functools import partial
 
 import joblib
 import numpy as np
@@ -37,7 +38,7 @@ from everystump.dask import (  # noqa: E402
 
 LOCAL = {
     DaskStumpSVC: StumpSVC,
-    DaskStumpLogisticRegression: StumpLogisticRegression,
+    DaskStumpLogisticRegression: partial(StumpLogisticRegression, multi_class="ovr"),
     DaskStumpBoostingClassifier: StumpBoostingClassifier,
 }
 TIGHT = {"tol": 1e-9, "max_iter": 5000}
@@ -212,6 +213,8 @@ def test_bad_input_gets_one_sentence(client):
         DaskStumpSVC(C=np.inf).fit(dX, dy)
     with pytest.raises(ValueError, match=r"validation_fraction=0\.1 is not supported on a cluster"):
         DaskStumpBoostingClassifier(validation_fraction=0.1).fit(dX, dy)
+    with pytest.raises(ValueError, match=r"'multi_class' .* among {'ovr'}\. Got 'multinomial'"):
+        DaskStumpLogisticRegression(multi_class="multinomial").fit(dX, dy)
     assert not hasattr(model, "shapes_")
 
 

@@ -64,3 +64,18 @@ def test_perceptrons_of_files_without_scale_are_not_scaled(tmp_path):
     assert again.scale is False
     assert again.scale_ is None
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_logistic_models_of_files_without_multi_class_are_one_vs_rest(tmp_path):
+    X, y = table(3)
+    path = tmp_path / "model.stump"
+    model = everystump.StumpLogisticRegression(multi_class="ovr").fit(X, y)
+    everystump.save(model, path)
+
+    def without_multi_class(index):
+        del index["model"]["with"]["multi_class"], holds(index)["multi_class_"]
+
+    rewrite(path, without_multi_class)
+    again = everystump.load(path)
+    assert again.multi_class == again.multi_class_ == "ovr"
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

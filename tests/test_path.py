@@ -106,7 +106,10 @@ def test_scores_are_those_of_a_grid_search(path, n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_smooth_scores_are_those_of_a_grid_search(n_classes):
-    """The same for the log loss, which is sensitive to every digit."""
+    """The same for the log loss, which is sensitive to every digit.
+
+    Gaps of folds are at most 1e-10, so that scores differ by the order of 1e-5.
+    """
     common = {"measure": "lebesgue", "max_bins": 1000, "tol": 1e-11}
     X, y = table(n_classes=n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=3)
@@ -116,7 +119,7 @@ def test_smooth_scores_are_those_of_a_grid_search(n_classes):
     assert model.scoring_ == "neg_log_loss"
     for k in range(4):
         key = f"split{k}_test_score"
-        np.testing.assert_allclose(model.cv_results_[key], search.cv_results_[key], atol=1e-6)
+        np.testing.assert_allclose(model.cv_results_[key], search.cv_results_[key], atol=5e-6)
 
 
 def test_without_an_intercept_a_given_range_makes_folds_alike():

@@ -35,7 +35,7 @@ from everystump.bounds import loo_bound
 ESTIMATORS = {
     "hinge": (StumpSVC(tol=1e-8, n_jobs=1), Hinge),
     "squared hinge": (StumpSVC(loss="squared_hinge", tol=1e-8, n_jobs=1), SquaredHinge),
-    "logistic": (StumpLogisticRegression(tol=1e-8, n_jobs=1), Logistic),
+    "logistic": (StumpLogisticRegression(multi_class="ovr", tol=1e-8, n_jobs=1), Logistic),
 }
 ALL = pytest.mark.parametrize("estimator, loss", ESTIMATORS.values(), ids=ESTIMATORS)
 SMOOTH = pytest.mark.parametrize(

@@ -94,9 +94,16 @@ def test_numbers_are_classes_on_request(tmp_path):
 def test_the_class_of_the_certificate_is_named(tmp_path):
     *fit, as_json = table_of([*"xyz" * 20], tmp_path)
     assert as_json == "--json"
-    done = run(*fit)
+    done = run(*fit, "--model", "stump-svm")
     label = load(tmp_path / "m.stump").about_["certificate"]["class"]
     assert f"), for class “{label}”, which has the largest gap\n" in done.stdout
+
+
+def test_one_certificate_for_all_classes_names_none(tmp_path):
+    *fit, _ = table_of([*"xyz" * 20], tmp_path)
+    done = run(*fit)
+    assert done.exit_code == 0 and "largest gap" not in done.stdout
+    assert "class" not in load(tmp_path / "m.stump").about_["certificate"]
 
 
 def test_votes_need_rows_of_every_class(tmp_path):

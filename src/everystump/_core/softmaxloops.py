@@ -15,6 +15,11 @@ from everystump._core.lossloops import exp_minus_abs
 _BLOCK = 1024
 
 
+def count_additions(n_rows: int) -> int:
+    """Return the largest number of additions that a row's term goes through in a sum of these."""
+    return min(n_rows, _BLOCK) + -(-n_rows // _BLOCK)
+
+
 @jit
 def _exponentials(score, bits, largest, out, others):
     """Write the largest score, ``exp(f_k - largest)``, and the sum of all but its own 1."""

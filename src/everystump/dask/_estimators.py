@@ -23,7 +23,7 @@ from everystump._core.progress import FitProgress
 from everystump._core.solvers.problem import Solution, SolverOptions
 from everystump._core.solvers.rows import Rows
 from everystump._core.threads import count_threads, one_blas_thread
-from everystump._sklearn_compat import Interval, check_columns, param_names
+from everystump._sklearn_compat import Interval, check_columns, one_of, param_names
 from everystump._tables.chunks import ChunkSummary, TablePlan, summarize_chunk
 from everystump._tables.training_table import weight_by_class
 from everystump._tables.validation import check_n_classes
@@ -332,7 +332,7 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     C : float, default=1.0
         As in `StumpLogisticRegression`, like all other parameters.
     multi_class : {"ovr"}, default="ovr"
-        On a cluster, several classes are one-vs-rest problems; "multinomial" is for two classes.
+        On a cluster, several classes are one-vs-rest problems; "multinomial" is not supported.
     client, timeout
         As in `DaskStumpSVC`.
     """
@@ -341,17 +341,10 @@ class DaskStumpLogisticRegression(_DaskStumpEnsemble, _DaskProbabilities, StumpL
     _parameter_constraints: ClassVar[dict] = {
         **StumpLogisticRegression._parameter_constraints,
         **_CONSTRAINTS,
+        "multi_class": [one_of("ovr")],
     }
 
     multi_class: str = "ovr"
-
-    def _fit_cluster(self, encoded: _Encoded, summary: ChunkSummary) -> None:
-        if self.multi_class == "multinomial" and len(encoded.classes) > 2:
-            raise ValueError(
-                f'multi_class="multinomial" is not supported on a cluster for '
-                f'{len(encoded.classes)} classes; use multi_class="ovr", or fit locally.'
-            )
-        super()._fit_cluster(encoded, summary)
 
 
 @dataclass(eq=False, repr=False)

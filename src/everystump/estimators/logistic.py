@@ -17,6 +17,7 @@ from everystump._core.shapes import ShapeModel
 from everystump._core.solvers.problem import Solution
 from everystump._sklearn_compat import Interval, one_of
 from everystump._tables.training_table import ClassTable
+from everystump.bounds._bound import UnsupportedModelError
 from everystump.bounds._protocol import KernelMachine
 from everystump.estimators._base import LogOddsClassifier
 from everystump.estimators._stump_classifier import (
@@ -86,7 +87,7 @@ class _LogisticEnsemble(LogOddsClassifier, StumpClassifier):
     ) -> list[KernelMachine]:
         """Return the fitted kernel machine of each problem; see `SupportsKernelMachines`."""
         if self._has_softmax and len(signs) > 1:
-            raise ValueError(
+            raise UnsupportedModelError(
                 f'multi_class="multinomial" fits one problem to all {len(signs)} classes, and the '
                 f'bounds are for one kernel machine per class; use multi_class="ovr", or '
                 f"validation_bound on held-out samples."

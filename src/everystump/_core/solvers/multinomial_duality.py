@@ -106,20 +106,27 @@ def objective_terms(
     )
     worst = rows.worst_loss(sum_rounding(problem.terms.n_additions + 8) * size)
     loss_error = max(worst - sums.loss, 0.0) if worst < np.inf else np.inf
-    loss_error += sum_rounding(rows.n_additions + rows.n_classes + _LOSS_ROUNDING) * worst
-    norm = _square(weights)
+    loss_error += sum_rounding(rows.n_sum_additions + rows.n_classes + _LOSS_ROUNDING) * worst
+    norm, norm_unit = _square(weights), sum_rounding(sum(weights.shape) + 4)
+    # The scores of the dual weights are those of the weights plus those of the residual.
+    residuals = [problem.terms.magnitude(r) for r in dual_weights - weights]
+    largest = rows.largest_scores(intercepts) + np.array(residuals)
     return ObjectiveTerms(
         norm=norm,
         loss=sums.loss,
         dual_loss=duals.dual,
         dual_norm=_square(dual_weights),
-        primal_rounding=SAFETY_FACTOR * loss_error + sum_rounding(weights.size + 4) * norm,
-        dual_rounding=_dual_rounding(problem, rows, duals, dual_weights),
+        primal_rounding=SAFETY_FACTOR * loss_error + norm_unit * norm,
+        dual_rounding=_dual_rounding(problem, rows, duals, dual_weights, largest),
     )
 
 
 def _dual_rounding(
-    problem: Problem, rows: MultinomialRows, duals: DualSums, dual_weights: np.ndarray
+    problem: Problem,
+    rows: MultinomialRows,
+    duals: DualSums,
+    dual_weights: np.ndarray,
+    largest: np.ndarray,
 ) -> float:
     """Return a bound on the excess of the dual value due to rounding.
 
@@ -127,23 +134,27 @@ def _dual_rounding(
     sum.  Classes balance up to sums ``e``, including rounding.  With ``t`` the largest ``|e_k|``
     relative to the cost of class k, mixing ``q`` with a fraction ``t`` of some distribution
     between 0 and ``2 F`` balances them exactly.  Entropy is concave, so that this costs at most
-    ``t`` of it; the change of ``a_k`` is at most ``t`` times (3 cost of class k + sum of |a_k|).
+    ``t`` of it; the change of ``a_k`` is at most ``t`` times (3 cost of class k + sum of |a_k|),
+    which counts by the ``largest`` scores of ``v_k``.
     """
     terms = problem.terms
     unit = sum_rounding(rows.n_additions + terms.n_additions + rows.n_classes + 8)
     magnitudes = np.array([terms.magnitude(v) for v in dual_weights])
-    error = (unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * duals.size
-    error += sum_rounding(dual_weights.size + 4) * _square(dual_weights)
+    sum_unit = sum_rounding(rows.n_sum_additions + rows.n_classes + 8)
+    error = (sum_unit + _DUAL_ROUNDING * UNIT_ROUNDOFF) * duals.size
+    error += sum_rounding(sum(dual_weights.shape) + 4) * _square(dual_weights)
     changes = unit * duals.totals
+    error += float(2 * changes @ magnitudes)
     if problem.fit_intercept:
-        imbalance = np.abs(duals.imbalance) + unit * duals.totals
+        imbalance = np.abs(duals.imbalance) + sum_unit * duals.totals
         fraction = float(np.max(imbalance / rows.class_costs))
-        error += fraction * duals.dual
-        changes = changes + fraction * (3 * rows.class_costs + duals.totals)
-    error += float(2 * changes @ magnitudes + 2 * terms.square_magnitude * changes @ changes)
+        moves = fraction * (3 * rows.class_costs + duals.totals)
+        error += fraction * duals.dual + float(moves @ np.minimum(largest, magnitudes))
+        changes = changes + moves
+    error += float(2 * changes @ changes) * terms.square_magnitude
     return SAFETY_FACTOR * error
 
 
 def _square(values: np.ndarray) -> float:
-    flat = values.ravel()
-    return float(flat @ flat)
+    """Return the squared norm of the weights of all classes."""
+    return float(sum(row @ row for row in values))

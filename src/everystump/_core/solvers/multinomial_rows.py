@@ -54,6 +54,16 @@ class DualSums:
         )
 
 
+@dataclass
+class Largest:
+    """The largest values of blocks."""
+
+    values: np.ndarray
+
+    def __add__(self, other: Largest) -> Largest:
+        return Largest(np.maximum(self.values, other.values))
+
+
 class MultinomialBlock(RowBlock):
     """A block of rows with the scores, probabilities and dual variables of all classes."""
 
@@ -157,6 +167,10 @@ class MultinomialBlock(RowBlock):
         """Return the summed loss of the worst scores within ``radius``."""
         return softmaxloops.total_within(self.score, self.label, self.cost, radius)
 
+    def largest_scores(self, intercepts: np.ndarray) -> Largest:
+        """Return the largest absolute score of each class without its intercept."""
+        return Largest(np.abs(self.score - intercepts[:, None]).max(axis=1))
+
 
 class MultinomialRows:
     """The rows of a multinomial problem.
@@ -194,6 +208,12 @@ class MultinomialRows:
         """The largest number of additions that a row's term goes through in a sum or a table."""
         joint = 0 if self.packing.is_trivial else int(np.diff(self.packing.starts).max())
         return self._blocks.n_additions + joint
+
+    @property
+    def n_sum_additions(self) -> int:
+        """The largest number of additions that a row's term goes through in a sum over all rows."""
+        blocks = self._blocks.blocks
+        return softmaxloops.count_additions(max(b.n_rows for b in blocks)) + len(blocks)
 
     def set_scores(self, tables: np.ndarray, intercepts: np.ndarray) -> None:
         """Compute the scores of tables and intercepts, free of the rounding of many steps."""
@@ -258,6 +278,10 @@ class MultinomialRows:
     def worst_loss(self, radius: float) -> float:
         """Return the summed loss of the worst scores within ``radius``."""
         return self._blocks.call("worst_loss", radius)
+
+    def largest_scores(self, intercepts: np.ndarray) -> np.ndarray:
+        """Return the largest absolute score of each class without its intercept."""
+        return self._blocks.call("largest_scores", intercepts).values
 
     def dual_coef(self) -> np.ndarray:
         """Return the dual variables of all rows of the table, 0 for rows outside the problem."""
