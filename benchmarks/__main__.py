@@ -29,6 +29,7 @@ from benchmarks import (
     protocols,
     real_data,
     regression,
+    regression_tables,
     side_by_side,
     startup,
     streaming,
@@ -96,6 +97,7 @@ STUDIES: dict[str, Callable[[Settings], StudyTable]] = {
     "calibration": calibration.curves,
     "side-by-side": side_by_side.ours_and_peers,
     "interactions-tables": interactions_tables.accuracy,
+    "regression-tables": regression_tables.accuracy,
     "dask-faults": dask_cluster.lost_workers,
 }
 GROUPS = {"ratios": [*RATIOS], "studies": [*STUDIES], "all": [*RATIOS, *STUDIES]}
